@@ -259,9 +259,9 @@ def _typeset(formula: Formula) -> tuple[t.Row, int]:
             return t.row(t.Radical(typeset(operand))), _ATOM
         case Function(name, arguments):
             inner = t.joined(map(typeset, arguments), t.COMMA)
-            return t.row(t.Name(name, True), t.fenced(inner)), _ATOM
+            return t.row(t.UprightName(name, True), t.fenced(inner)), _ATOM
         case Option(name, value):
-            return t.row(t.Name(name), t.EQUALS, typeset(value)), _ATOM
+            return t.row(t.UprightName(name), t.EQUALS, typeset(value)), _ATOM
         case Indicator(left, sign, right):
             return t.fenced(t.row(typeset(left), t.sign(sign), typeset(right)), "[]"), _ATOM
         case Transpose(operand):
@@ -355,8 +355,8 @@ def typeset_name(name: str) -> t.Row:
     if name == "pi":
         return t.row(t.Letter("π"))
     base, below = name_parts(name)
-    letter = t.Letter(base) if len(base) == 1 and base != "_" else t.Word(base)
+    letter = t.Letter(base) if len(base) == 1 and base != "_" else t.SlantedName(base)
     if not below:
         return t.row(letter)
     is_short = len(below) == 1 or below.isdigit()
-    return t.index(t.row(letter), t.letters(below) if is_short else t.row(t.Name(below)))
+    return t.index(t.row(letter), t.letters(below) if is_short else t.row(t.UprightName(below)))

@@ -90,7 +90,7 @@ MACROS = Limit(
 #: in all, loops and functions unrolled, and entries of arrays that are made by name (``eye``).
 PROGRAM = Limit(100_000, "a statement of {found} characters; at most {most} are read")
 FOLLOWED = Limit(2_000, "more than {most} statements are followed")
-MADE = Limit(20_000, "arrays of more than {most} entries")
+UNROLLED_ENTRIES = Limit(20_000, "arrays of more than {most} entries")
 
 #: Faults that are kept, and that are printed; the rest is counted.
 FAULTS_KEPT = Limit(1000, "{found} faults; {most} are kept")

@@ -55,7 +55,7 @@ class Letter:
 
 
 @dataclass(frozen=True)
-class Name:
+class UprightName:
     """A name in upright letters; that of an ``operator`` keeps room from what it is of."""
 
     text: str
@@ -63,7 +63,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Word:
+class SlantedName:
     """A name in slanted letters."""
 
     text: str
@@ -184,7 +184,7 @@ class Styled:
 
 
 @dataclass(frozen=True)
-class Lines:
+class CellGrid:
     """Rows of cells: ``aligned`` at every second one, the ``cases`` of a value, or a
     ``matrix`` without its brackets."""
 
@@ -193,8 +193,8 @@ class Lines:
 
 
 Node = (
-    Digits | Letter | Name | Word | Text | Sign | Limits | Space | Strut | Group | Fraction
-    | Radical | Indexed | Fenced | Big | Marking | CauseMark | Styled | Lines
+    Digits | Letter | UprightName | SlantedName | Text | Sign | Limits | Space | Strut | Group
+    | Fraction | Radical | Indexed | Fenced | Big | Marking | CauseMark | Styled | CellGrid
 )  # fmt: skip
 
 
@@ -319,7 +319,7 @@ def fenced(inner: Row, fences: str = "()", tight: bool = False) -> Row:
 
 def matrix(cells: Iterable[Iterable[Row]]) -> Row:
     """Rows of cells in square brackets."""
-    return fenced(row(Lines("matrix", tuple(map(tuple, cells)))), "[]")
+    return fenced(row(CellGrid("matrix", tuple(map(tuple, cells)))), "[]")
 
 
 EQUALS, ABOUT, COMMA, TIMES, DOT = map(sign, "=≈,×⋅")
@@ -392,7 +392,7 @@ def has_index(whole: Row) -> bool:
     """Whether anything in a row has something below it, or in its name."""
     return any(
         (isinstance(node, Indexed) and bool(node.below))
-        or (isinstance(node, Word | Name) and "_" in node.text)
+        or (isinstance(node, SlantedName | UprightName) and "_" in node.text)
         for node in nodes(whole)
     )
 
@@ -436,11 +436,11 @@ def _node(node: Node) -> str:
             return text
         case Letter(text):
             return _LETTERS.get(text, text)
-        case Name(text, is_operator):
+        case UprightName(text, is_operator):
             if is_operator and text in _COMMANDS:
                 return rf"\{text}"
             return rf"\{'operatorname' if is_operator else 'mathrm'}{{{_upright(text)}}}"
-        case Word(text):
+        case SlantedName(text):
             return rf"\mathit{{{_upright(text)}}}"
         case Text(text):
             is_sign = text in ("?", ";")
@@ -467,7 +467,7 @@ def _node(node: Node) -> str:
             written += f"_{{{_row(below, True)}}}" if below else ""
             written += f"^{{{_row(above)}}}" if above else ""
             return f"{written} " if isinstance(base, Limits) else written
-        case Fenced("[", Row((Lines("matrix", rows),)), "]"):
+        case Fenced("[", Row((CellGrid("matrix", rows),)), "]"):
             return _lines("bmatrix", rows)
         case Fenced(opening, inner, closing, tight):
             return _fenced(opening, _row(inner), closing, tight)
@@ -479,10 +479,10 @@ def _node(node: Node) -> str:
             return rf"\cause{{{text}}}"
         case Styled(display, inner):
             return rf"\{'displaystyle' if display else 'textstyle'} {_row(inner)}"
-        case Lines("aligned", rows):
+        case CellGrid("aligned", rows):
             body = r" \\ ".join(" &".join(map(_row, cells)).lstrip() for cells in rows)
             return rf"\begin{{aligned}}[t]{body}\end{{aligned}}"
-        case Lines(kind, rows):
+        case CellGrid(kind, rows):
             return _lines("array}{ll" if kind == "cases" else kind, rows)
 
 

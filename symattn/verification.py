@@ -21,14 +21,14 @@ import numpy as np
 from flint import arb
 
 from symattn.cases.case import Case
-from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
+from symattn.crosscheck.recomputation import PLAIN, BoundedFloats, CheckedGradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.languages.sentence import Sentence
 from symattn.limits import DERIVED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rounding import Real
 from symattn.programs.uses import uses
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
@@ -210,7 +210,7 @@ def _as_text(data: object) -> object:
     return str(data)
 
 
-def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
+def _check(name: str, pairs: Sequence[tuple[Quantity, BoundedFloats]]) -> Check:
     worst, place, largest, count = 0.0, None, 0.0, 0
     doubts = [figures.doubt for _, figures in pairs if figures.doubt]
     for quantity, figures in pairs:
@@ -222,7 +222,7 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
             if quantity.is_hidden(i, j):
                 ulp = scaled = 0.0 if floats[0][0] == -math.inf else math.inf
             else:
-                measured = _measured(Entry(quantity, i, j), bound, floats)
+                measured = _measured(EntryValue(quantity, i, j), bound, floats)
                 if measured is None:
                     doubts.append(Sentence("the exact value can't be enclosed closely enough"))
                     continue
@@ -237,12 +237,12 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
 
 
 def _entries(
-    quantity: Quantity, figures: Figures
+    quantity: Quantity, figures: BoundedFloats
 ) -> Iterator[tuple[int, int, float, list[tuple[float, float]]]]:
     """Place, bound, and floats with the multiples of it that they may be off by."""
     rows, columns = quantity.grid
     values, bounds = (np.reshape(x, (rows, columns)) for x in (figures.value, figures.bound))
-    steps = figures.step.reshape(rows, columns) if isinstance(figures, Gradient) else None
+    steps = figures.step.reshape(rows, columns) if isinstance(figures, CheckedGradient) else None
     for i in range(rows):
         for j in range(columns):
             bound = float(bounds[i, j])

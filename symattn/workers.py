@@ -42,7 +42,7 @@ _START = "import sys; sys.path[:] = sys.argv[6:]; from symattn import workers; w
 
 
 @dataclass(frozen=True)
-class Limits:
+class WorkLimits:
     """What one piece of work may take: seconds, and megabytes of memory; 0 is no limit."""
 
     seconds: float = 0.0
@@ -92,7 +92,7 @@ class Crashed(Exception):
 
 def results(
     jobs: Sequence[Job],
-    limits: Limits,
+    limits: WorkLimits,
     at_once: int = 1,
     watcher: Watcher | None = None,
     tidy: bool = False,
@@ -133,7 +133,7 @@ def results(
 class _Team:
     """The workers: those that work, each with the index of its job, and those that wait."""
 
-    def __init__(self, limits: Limits, tidy: bool) -> None:
+    def __init__(self, limits: WorkLimits, tidy: bool) -> None:
         self._limits = limits
         self._tidy = tidy
         self._idle: list[_Worker] = []
@@ -179,7 +179,7 @@ class _Team:
 
 
 class _Worker:
-    def __init__(self, limits: Limits, tidy: bool, known: list[_Worker]) -> None:
+    def __init__(self, limits: WorkLimits, tidy: bool, known: list[_Worker]) -> None:
         self.jobs = 0
         name = f"symattn-{secrets.token_hex(8)}"
         self.folder = str(Path(tempfile.gettempdir()) / name) if tidy else ""

@@ -8,10 +8,10 @@ import sympy
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.programs import enclosures, entrywise
-from symattn.programs.floats import Floats
+from symattn.programs.floats import FloatOperations
 from symattn.programs.running import Run
 from symattn.shapes import grid
 
@@ -24,7 +24,7 @@ def rows_of(data):
 
 
 def as_float(entry):
-    return float("-inf") if isinstance(entry, Hidden) else float(entry.ball(64))
+    return float("-inf") if isinstance(entry, Masked) else float(entry.ball(64))
 
 
 def table(grid):
@@ -49,7 +49,7 @@ def balls(data, node, bits=BITS):
     """Enclosures at ``bits`` bits; None for a masked score."""
     with precision(bits):
         inputs = {name: enclosures.enclose(rows_of(raw), bits) for name, raw in data.items()}
-        held = Run(enclosures.Balls(), by_name(inputs))[node]
+        held = Run(enclosures.BallMatrices(), by_name(inputs))[node]
         rows, columns = node.grid
         assert held.shape == (rows, columns)
         return [
@@ -64,7 +64,7 @@ def floats(data, node):
         name: np.array([[as_float(entry) for entry in row] for row in rows_of(raw)])
         for name, raw in data.items()
     }
-    found = Run(Floats(), by_name(inputs))[node]
+    found = Run(FloatOperations(), by_name(inputs))[node]
     assert found.shape == node.grid
     return found
 
@@ -131,6 +131,6 @@ def symbolic_run(inputs):
 
 def overlap(ball, value, bits=BITS):
     """Whether a ball and a closed form can be the same number; both near."""
-    if isinstance(value, Hidden):
+    if isinstance(value, Masked):
         return ball is None
     return ball.overlaps(value.ball(bits)) and ball.rad() < 1e-9

@@ -160,7 +160,7 @@ class _Reader:
         if token in _LIMITS:
             return t.Limits(_LIMITS[token])
         if token in _NAMES:
-            return t.Name(token[1:], True)
+            return t.UprightName(token[1:], True)
         if token in (r"\vphantom", r"\mathopen", r"\mathclose"):
             # Brackets and bars grow, and stand close, by themselves.
             self.raw()
@@ -185,11 +185,11 @@ class _Reader:
             case r"\Bigl" | r"\Bigr":
                 return t.Big(self.take(), token == r"\Bigl")
             case r"\mathrm" | r"\operatorname":
-                return t.Name(unescape(self.raw()), token == r"\operatorname")
+                return t.UprightName(unescape(self.raw()), token == r"\operatorname")
             case r"\operatorname*":
                 return t.Limits(unescape(self.raw()))
             case r"\mathit":
-                return t.Word(unescape(self.raw()))
+                return t.SlantedName(unescape(self.raw()))
             case r"\mathcal":
                 # The script letters of Unicode that have no older place: Z is one.
                 return t.Letter(chr(0x1D49C + ord(self.raw()) - ord("A")))
@@ -233,8 +233,8 @@ class _Reader:
         self.raw()
         grid = tuple(map(tuple, rows))
         if name == "bmatrix":
-            return t.Fenced("[", t.row(t.Lines("matrix", grid)), "]")
-        return t.Lines("cases" if name == "array" else "aligned", grid)
+            return t.Fenced("[", t.row(t.CellGrid("matrix", grid)), "]")
+        return t.CellGrid("cases" if name == "array" else "aligned", grid)
 
 
 def _is_operand(nodes: Sequence[t.Node]) -> bool:

@@ -19,8 +19,8 @@ from symattn.cases.case import make
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST
-from symattn.numbers.recipes import Recipe
-from symattn.solution.entries import Entry
+from symattn.numbers.recipes import LazyExpression
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification, verify
@@ -119,7 +119,7 @@ def test_a_check_makes_no_closed_form(monkeypatch) -> None:
     held = solve("cat-sat-mat")
     # SymPy's closed forms are compared with ours, which are made for that.
     monkeypatch.setattr(verification, "_with_symbolic", lambda check, _: check)
-    monkeypatch.setattr(Recipe, "form", forbidden)
+    monkeypatch.setattr(LazyExpression, "form", forbidden)
     assert {check.verdict for check in verify(held).checks} == {HOLDS}
 
 
@@ -339,11 +339,11 @@ def test_an_exact_value_that_is_known_too_roughly(monkeypatch) -> None:
     """Where enclosures stay wide, nothing is held against them."""
     held = solution()
     monkeypatch.setattr(verification, "PRECISIONS", (20,))
-    monkeypatch.setattr(Entry, "ball", lambda *_: arb(1, 1e-6))
+    monkeypatch.setattr(EntryValue, "ball", lambda *_: arb(1, 1e-6))
     checks = {check.quantity: check for check in verify(held).checks}
     assert checks["A"].verdict is REFUTED
     assert checks["M"].verdict is REFUTED
-    monkeypatch.setattr(Entry, "ball", lambda *_: arb("nan"))
+    monkeypatch.setattr(EntryValue, "ball", lambda *_: arb("nan"))
     checks = {check.quantity: check for check in verify(held).checks}
     assert checks["A"].verdict is UNDECIDED
     assert checks["A"].doubt == "the exact value can't be enclosed closely enough"
@@ -352,14 +352,14 @@ def test_an_exact_value_that_is_known_too_roughly(monkeypatch) -> None:
 def test_enclosures_are_narrowed(monkeypatch) -> None:
     """A wide enclosure is made again at more bits before anything is said."""
     asked = []
-    honest = Entry.ball
+    honest = EntryValue.ball
 
     def roughly(entry, bits):
         asked.append(bits)
         near = honest(entry, bits)
         return near if bits > FIRST else near + arb(0, 1)
 
-    monkeypatch.setattr(Entry, "ball", roughly)
+    monkeypatch.setattr(EntryValue, "ball", roughly)
     assert verify(solution()).verdict is HOLDS
     assert set(asked) == set(verification.PRECISIONS)
 

@@ -18,9 +18,9 @@ import pytest
 
 from symattn import workers
 from symattn.errors import Fault, Malformed, Undecided
-from symattn.workers import Crashed, Ended, Limits
+from symattn.workers import Crashed, Ended, WorkLimits
 
-MINUTE = Limits(60)
+MINUTE = WorkLimits(60)
 #: What workers are asked to do here; they find it where this process does.
 LABOUR = '''
 import os, pathlib, signal, subprocess, time
@@ -99,7 +99,7 @@ def labour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("labour_of_workers")
 
 
-def one(work: Callable[..., Any], *arguments: object, limits: Limits = MINUTE) -> Any:
+def one(work: Callable[..., Any], *arguments: object, limits: WorkLimits = MINUTE) -> Any:
     """What a single job gives."""
     ((index, answer),) = workers.results([(work, arguments)], limits)
     assert index == 0
@@ -129,7 +129,7 @@ def test_every_job_is_done(labour) -> None:
     assert done == {x: x + 100 for x in range(5)}
     for x in range(5):
         assert [what for index, what in watching.seen if index == x] == ["", "adding", "done"]
-    assert [*workers.results([], Limits())] == []
+    assert [*workers.results([], WorkLimits())] == []
 
 
 def test_one_worker_does_several_jobs(labour) -> None:
@@ -141,7 +141,7 @@ def test_one_worker_does_several_jobs(labour) -> None:
 def test_a_watcher_is_called_while_nothing_happens(labour) -> None:
     """Time passes for who wants to show it."""
     watching = Watching(ticking=True)
-    assert [*workers.results([(labour.spin, ())], Limits(1.0), 1, watching)]
+    assert [*workers.results([(labour.spin, ())], WorkLimits(1.0), 1, watching)]
     assert watching.ticks >= 3
 
 
@@ -175,7 +175,7 @@ def test_time(work: str, labour) -> None:
     """Work ends at its limit, also in native code; the next job has a new worker."""
     jobs: list[workers.Job] = [(getattr(labour, work), ()), (labour.add, (1, 2))]
     begun = time.monotonic()
-    done = dict(workers.results(jobs, Limits(1.5)))
+    done = dict(workers.results(jobs, WorkLimits(1.5)))
     assert time.monotonic() - begun < 15
     assert isinstance(done[0], Ended)
     assert done[0].why == "time"
@@ -185,7 +185,7 @@ def test_time(work: str, labour) -> None:
 def test_each_job_has_its_own_time(labour) -> None:
     """The clock begins anew with every job, and stops while nobody asks."""
     jobs: list[workers.Job] = [(labour.who, ())] * 2
-    with closing(workers.results(jobs, Limits(1.0))) as made:
+    with closing(workers.results(jobs, WorkLimits(1.0))) as made:
         first = next(made)[1]
         time.sleep(1.5)
         assert next(made)[1] == first
@@ -195,7 +195,7 @@ def test_each_job_has_its_own_time(labour) -> None:
 def test_memory(work: str, labour) -> None:
     """Whether Python or a library gets no memory, it is said to be that."""
     arguments = (1000,) if work == "hoard" else ()
-    done = one(getattr(labour, work), *arguments, limits=Limits(60, 400))
+    done = one(getattr(labour, work), *arguments, limits=WorkLimits(60, 400))
     assert isinstance(done, Ended)
     assert done.why == "memory"
 
@@ -233,14 +233,14 @@ def test_no_memory_to_say_so(work: str, labour) -> None:
 
 def test_memory_that_is_enough(labour) -> None:
     """What fits is done, and without a limit more does."""
-    assert one(labour.hoard, 100, limits=Limits(60, 400)) == 100 << 20
+    assert one(labour.hoard, 100, limits=WorkLimits(60, 400)) == 100 << 20
     assert one(labour.hoard, 500, limits=MINUTE) == 500 << 20
 
 
 def test_memory_that_another_job_has_taken(labour) -> None:
     """A job that had not all memory to itself is done again by a new worker."""
     jobs: list[workers.Job] = [(labour.keep, (250,)), (labour.hoard, (250,))]
-    done = dict(workers.results(jobs, Limits(60, 400)))
+    done = dict(workers.results(jobs, WorkLimits(60, 400)))
     assert done[1] == 250 << 20
 
 

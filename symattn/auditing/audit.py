@@ -19,13 +19,13 @@ from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
-from symattn.documents.reading import Number, Open
+from symattn.documents.reading import ArticleNumber, OpenQuestion
 from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
@@ -48,7 +48,7 @@ class Audit:
     habit: str = ""
     causes: tuple[Slip, ...] = ()
     tried: int = 0
-    unjudged: tuple[Open, ...] = ()
+    unjudged: tuple[OpenQuestion, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Audit of {self.case.name[:60]!r}: {self._counts}>"
@@ -80,7 +80,7 @@ class Audit:
         return self.case.unchecked
 
     @property
-    def open(self) -> tuple[Open, ...]:
+    def open(self) -> tuple[OpenQuestion, ...]:
         """What an article leaves open: read in more than one way or in none, or without an
         answer; in order."""
         reading = self.case.reading
@@ -88,7 +88,7 @@ class Audit:
         return tuple(sorted(items, key=lambda item: item.span))
 
     @property
-    def _lost(self) -> tuple[Open, ...]:
+    def _lost(self) -> tuple[OpenQuestion, ...]:
         """Claims that were read, and have no answer."""
         reading = self.case.reading
         return (*(reading.unfit if reading else ()), *self.unjudged)
@@ -99,7 +99,7 @@ class Audit:
         return self.case.reading.assumptions if self.case.reading else ()
 
     @cached_property
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> tuple[ArticleNumber, ...]:
         """All numbers that an article prints, and what became of each: those of a claim
         without an answer were not read."""
         if self.case.reading is None:
@@ -175,13 +175,13 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
         # Most that the audit consists of: who is right does without.
         from symattn.auditing.causes import Causes
-        from symattn.auditing.naming import Slips
+        from symattn.auditing.naming import SlipNaming
 
         with precision(FIRST):
             causes = Causes(document.recipes, figures)
             for figure in refuted:
                 known[figure] = causes.cause(figure, known)
-            slips = Slips(document.solution, figures, known)
+            slips = SlipNaming(document.solution, figures, known)
             named, tried = slips.named, slips.tried
             for figure in refuted:
                 if known[figure].slip is None:
@@ -196,14 +196,14 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     return named, tried
 
 
-def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
+def _covering(items: Sequence[OpenQuestion]) -> Callable[[Span], OpenQuestion | None]:
     """What tells of a place the item that it lies in, if there is one."""
     ordered = sorted(items, key=lambda item: item.span)
     starts = [item.span.start for item in ordered]
     #: Up to each, the one that reaches furthest.
     far = [*accumulate(ordered, lambda *two: max(two, key=lambda item: item.span.end))]
 
-    def covering(span: Span) -> Open | None:
+    def covering(span: Span) -> OpenQuestion | None:
         before = bisect_right(starts, span.start)
         last = far[before - 1] if before else None
         return last if last and last.span.end >= span.end else None
@@ -225,7 +225,7 @@ class _Document:
         self._operands = Operands(solution.case.rounding)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
-        self.unjudged: list[Open] = []
+        self.unjudged: list[OpenQuestion] = []
         self._decider = Decider(solution)
         faults: list[Fault] = []
         for claim in solution.case.claims:
@@ -233,7 +233,7 @@ class _Document:
                 self._take(claim)
             except Malformed as error:
                 if claim.span is not None:
-                    self.unjudged.append(Open(claim.text, str(error), claim.span))
+                    self.unjudged.append(OpenQuestion(claim.text, str(error), claim.span))
                     continue
                 place = f"claims[{claim.number}].{claim.key}"
                 faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
@@ -268,7 +268,7 @@ class _Document:
         places = places_of(beside)
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
-                entry = Entry(quantity, i, j)
+                entry = EntryValue(quantity, i, j)
                 figure = Figure(
                     order=len(self.figures),
                     claim=claim,
@@ -287,7 +287,7 @@ class _Document:
                     figure.line = article.place(figure.span.start).line
                 if claim.confirmed and figure.span and figure.verdict is not Verdict.HOLDS:
                     why = f"only its value suggests that it is {figure.label}"
-                    self.unjudged.append(Open(figure.text, why, figure.span))
+                    self.unjudged.append(OpenQuestion(figure.text, why, figure.span))
                 else:
                     self.figures.append(figure)
 

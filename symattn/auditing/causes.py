@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from flint import arb, fmpq
 
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, behind
-from symattn.auditing.prints import Computed, Prints, Recomputation
+from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
 from symattn.auditing.terms import Term, number
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.programs.nodes import Node
 from symattn.verdicts import Verdict
 
@@ -53,7 +53,7 @@ def _look(
     taken: Callable[[Figure], arb],
     term: Term,
     order: int,
-    computed: Computed,
+    computed: RecomputedValue,
 ) -> arb | None:
     """What a document prints of a term, by a choice among its figures;
     ``taken`` says what to take a figure for."""
@@ -76,8 +76,8 @@ class _Way:
     """
 
     figure: Figure
-    computed: Computed
-    rounded: Callable[[], Computed]
+    computed: RecomputedValue
+    rounded: Callable[[], RecomputedValue]
 
     @cached_property
     def used(self) -> list[Figure]:
@@ -132,7 +132,9 @@ class Causes:
         self._expressions = [node for node in nodes.values() if node.serial not in plain.names]
         self._multiples: dict[str, list[tuple[float, Node]]] = {}
         self._whole: dict[tuple[int, str], bool] = {}
-        self._computed: dict[tuple[int, Choice], tuple[Recomputation, Recomputation]] = {}
+        self._computed: dict[
+            tuple[int, Choice], tuple[PrintedRecomputation, PrintedRecomputation]
+        ] = {}
 
     def cause(self, figure: Figure, known: Known) -> Cause:
         """The cause of a refuted figure; ``known`` are those of earlier ones."""
@@ -202,12 +204,12 @@ class Causes:
 
     def _recomputations(
         self, prints: Prints, choose: Choice
-    ) -> tuple[Recomputation, Recomputation]:
+    ) -> tuple[PrintedRecomputation, PrintedRecomputation]:
         """From the printed numbers, and from all that these were rounded from."""
         key = (id(prints), choose)
         if key not in self._computed:
             plain, rounded = (
-                Recomputation(prints.recipes, partial(_look, prints, choose, taken))
+                PrintedRecomputation(prints.recipes, partial(_look, prints, choose, taken))
                 for taken in (
                     lambda figure: figure.number,
                     lambda figure: figure.number if self._is_whole(figure) else figure.rounded,
@@ -248,7 +250,7 @@ class Causes:
             rational = (
                 value.rational()
                 for value in self._plain.entries(node)
-                if not isinstance(value, Hidden)
+                if not isinstance(value, Masked)
             )
             self._whole[key] = all(x is not None and (x / unit).q == 1 for x in rational)
         return self._whole[key]

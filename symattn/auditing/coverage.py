@@ -9,7 +9,7 @@ from typing import Any, get_args
 from symattn.auditing import places
 from symattn.auditing.audit import Audit
 from symattn.cases.case import Case
-from symattn.documents.reading import Number, Status
+from symattn.documents.reading import ArticleNumber, Status
 from symattn.languages.sentence import Sentence, joined
 
 #: So many lines are named.
@@ -24,13 +24,13 @@ _BY_STATUS = {
 }
 
 
-def counts(numbers: Sequence[Number]) -> dict[str, int]:
+def counts(numbers: Sequence[ArticleNumber]) -> dict[str, int]:
     """How many numbers there are, and how many of each status."""
     counts = Counter(number.status for number in numbers)
     return {"numbers": len(numbers)} | {name: counts[name] for name in get_args(Status)}
 
 
-def with_status(numbers: Sequence[Number], status: Status) -> list[Number]:
+def with_status(numbers: Sequence[ArticleNumber], status: Status) -> list[ArticleNumber]:
     """Those of some numbers that have that status, in order."""
     return [number for number in numbers if number.status == status]
 
@@ -40,7 +40,7 @@ def line(audit: Audit) -> str:
     return sentence(audit.case, audit.numbers) if audit.case.reading is not None else ""
 
 
-def sentence(case: Case, numbers: Sequence[Number]) -> str:
+def sentence(case: Case, numbers: Sequence[ArticleNumber]) -> str:
     """What became of the numbers that the article of a case prints.
 
     ``12 numbers: 8 bound, 2 local, 1 given, 1 not read (line 40)``.
@@ -66,7 +66,7 @@ def lines(numbers: Iterable[int]) -> Sentence:
     return Sentence("lines {lines} and {count} more", lines=listed, count=len(distinct) - _LINES)
 
 
-def dictionary(case: Case, numbers: Sequence[Number]) -> dict[str, Any]:
+def dictionary(case: Case, numbers: Sequence[ArticleNumber]) -> dict[str, Any]:
     """The counts as plain data, with the places of what was not read or is no claim."""
     return {
         **counts(numbers),
@@ -76,7 +76,7 @@ def dictionary(case: Case, numbers: Sequence[Number]) -> dict[str, Any]:
     }
 
 
-def _places(case: Case, numbers: Sequence[Number]) -> list[dict[str, Any]]:
+def _places(case: Case, numbers: Sequence[ArticleNumber]) -> list[dict[str, Any]]:
     return [
         {
             **places.as_dict(case, places.spanned(case, number.span)),

@@ -8,7 +8,7 @@ from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.places import spanned, where
-from symattn.auditing.reports import coarse, grouped, just_as_well, propagated, summary_line, why
+from symattn.auditing.reports import coarse, grouped, propagated, rivals_sentence, summary_line, why
 from symattn.escaping import markdown, markdown_code, markdown_start
 from symattn.verdicts import Verdict
 
@@ -62,7 +62,7 @@ def _cause_items(audit: Audit) -> Iterator[str]:
         yield from ("Likely causes:", "")
         for number, slip in enumerate(audit.causes, 1):
             first = slip.explains[0]
-            sentence = f"{slip.sentence} {just_as_well(slip)}".rstrip()
+            sentence = f"{slip.sentence} {rivals_sentence(slip)}".rstrip()
             at = markdown(where(audit.case, first))
             seen = f"First seen in {at}: {markdown_code(first.label)}"
             yield f"{number}. {markdown(sentence)} {seen}."

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from flint import arb
 
 from symattn.auditing.figures import Figure
-from symattn.auditing.model import Model, Recipe
+from symattn.auditing.model import AuditedGraph, Model
 from symattn.errors import SymattnError
 from symattn.numbers.balls import FIRST
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node, ancestors, rebuilt
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
 
@@ -61,7 +61,7 @@ class Exactly:
 
 
 def confirmed_by(
-    recipe: Recipe, nodes: Sequence[Node], places: Iterable[tuple[int, Figure]], cuts: bool
+    recipe: AuditedGraph, nodes: Sequence[Node], places: Iterable[tuple[int, Figure]], cuts: bool
 ) -> Iterator[int]:
     """Which figures come out as printed, by balls, where these are the nodes of all figures;
     ``cuts``: or cut off so."""
@@ -70,7 +70,7 @@ def confirmed_by(
         try:
             quantity = recipe.solution.quantity(nodes[place])
             masked = quantity.is_hidden(i, j)
-            near = arb("-inf") if masked else Entry(quantity, i, j).ball(FIRST)
+            near = arb("-inf") if masked else EntryValue(quantity, i, j).ball(FIRST)
         except SymattnError:
             continue
         if figure.rounds_from(near) or (cuts and figure.cut_from(near)):
@@ -85,12 +85,12 @@ def with_entries(solution: Solution, node: Node, entries: Mapping[tuple[int, int
     rows, columns = node.grid
     quantity = solution.quantity(node)
 
-    def entry(i: int, j: int) -> Value | Hidden:
+    def entry(i: int, j: int) -> Value | Masked:
         return entries[i, j] if (i, j) in entries else quantity.entry(i, j)
 
     return table([[entry(i, j) for j in range(columns)] for i in range(rows)])
 
 
-def table(rows: list[list[Value | Hidden]]) -> Node:
+def table(rows: list[list[Value | Masked]]) -> Node:
     """A matrix of exact numbers; masked scores stay what they are."""
     return nodes.table(tuple(map(tuple, rows)), (len(rows), len(rows[0])))

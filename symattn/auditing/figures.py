@@ -16,10 +16,10 @@ from symattn.cases.case import Claim
 from symattn.documents.text import Span
 from symattn.errors import short
 from symattn.languages.sentence import Sentence
-from symattn.numbers.printed import MINUS_INFINITY, Printed
-from symattn.numbers.reading import Hidden
+from symattn.numbers.printed import MINUS_INFINITY, PrintedNumber
+from symattn.numbers.reading import Masked
 from symattn.programs.nodes import Node
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
 # A number that is a unit away from another is not cut off to it, though its
@@ -94,8 +94,8 @@ class Figure:
     order: int
     claim: Claim
     at: tuple[int, ...]
-    printed: Printed | None
-    entry: Entry
+    printed: PrintedNumber | None
+    entry: EntryValue
     node: Node
     term: Term
     judgement: Judgement
@@ -205,7 +205,7 @@ class Figure:
     def exact(self) -> str:
         """The closed form; '' where there is no short one."""
         value = self.entry.quantity.entry(self.entry.i, self.entry.j)
-        return str(value) if isinstance(value, Hidden) or value.is_closed else ""
+        return str(value) if isinstance(value, Masked) or value.is_closed else ""
 
     # -- as a number to compute on with -------------------------------------------
 

@@ -12,8 +12,14 @@ from symattn import escaping
 from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
-from symattn.auditing.places import Region, file_of, region, spanned
-from symattn.auditing.reports import coarsely, just_as_well, loose, loosely, why
+from symattn.auditing.places import SourceRegion, file_of, region, spanned
+from symattn.auditing.reports import (
+    coarse_sentence,
+    rivals_sentence,
+    why,
+    within_rounding,
+    within_rounding_sentence,
+)
 from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
@@ -42,7 +48,7 @@ class _Finding(NamedTuple):
     """Something that is told: its rule, place and message, and the figures it is about."""
 
     rule: str
-    region: Region
+    region: SourceRegion
     message: str
     others: tuple[Figure, ...] = ()
     slip: Slip | None = None
@@ -63,12 +69,12 @@ def _causes(audit: Audit) -> Iterator[_Finding]:
     """Every cause once, at its first figure."""
     for number, slip in enumerate(audit.causes, 1):
         first, *others = slip.explains
-        message = f"cause {number}: {slip.sentence} {just_as_well(slip)}".rstrip()
+        message = f"cause {number}: {slip.sentence} {rivals_sentence(slip)}".rstrip()
         yield _Finding("cause", region(audit.case, first), message, tuple(others), slip)
 
 
 def _single_findings(audit: Audit) -> Iterator[_Finding]:
-    within = set(loose(audit))
+    within = set(within_rounding(audit))
     for figure in audit.figures:
         at, where = region(audit.case, figure), _where(figure)
         if figure.verdict is Verdict.REFUTED:
@@ -77,9 +83,9 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
         elif figure.verdict is Verdict.UNDECIDED:
             yield _Finding("undecided", at, f"{where}{figure.label} could not be decided")
         elif figure in within:
-            yield _Finding("within-rounding", at, f"{where}{loosely(figure)}")
+            yield _Finding("within-rounding", at, f"{where}{within_rounding_sentence(figure)}")
         elif figure.coarse:
-            yield _Finding("coarse", at, f"{where}{coarsely(figure)}")
+            yield _Finding("coarse", at, f"{where}{coarse_sentence(figure)}")
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             rule = "statement" if statement.verdict is Verdict.REFUTED else "undecided"
@@ -93,10 +99,10 @@ def _reading(audit: Audit) -> Iterator[_Finding]:
     for item in audit.open:
         yield _Finding("open", spanned(audit.case, item.span), f"{item.what}: {item.why}")
     for sentence in audit.assumptions:
-        yield _Finding("assumption", Region(0), sentence)
+        yield _Finding("assumption", SourceRegion(0), sentence)
     notes = audit.case.reading.article.notes if audit.case.reading else ()
     for remark in filter(None, (*notes, coverage.line(audit))):
-        yield _Finding("coverage", Region(0), remark)
+        yield _Finding("coverage", SourceRegion(0), remark)
 
 
 def _where(judged: Figure | Statement) -> str:
@@ -123,7 +129,7 @@ def github(audits: list[Audit]) -> str:
     return "\n".join(lines)
 
 
-def _properties(at: Region) -> str:
+def _properties(at: SourceRegion) -> str:
     line = f"line={max(at.line, 1)}"
     if at.column is None:
         return line
@@ -166,7 +172,7 @@ def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
     return result
 
 
-def _location(audit: Audit, at: Region) -> dict[str, Any]:
+def _location(audit: Audit, at: SourceRegion) -> dict[str, Any]:
     region: dict[str, Any] = {"startLine": max(at.line, 1)}
     if at.column is not None:
         region["startColumn"] = at.column

@@ -18,7 +18,7 @@ from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.documents.article import Article
 from symattn.documents.reading import Reading
-from symattn.documents.rewriting import Edit, Moves, Rewriter, applied
+from symattn.documents.rewriting import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.limits import ROUNDS
@@ -40,7 +40,7 @@ class Fix:
 
 
 @dataclass(frozen=True)
-class Left:
+class UnfixedFigure:
     """A refuted figure or statement that was left: where, what, as printed, and why."""
 
     span: Span
@@ -50,7 +50,7 @@ class Left:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class CorrectedArticle:
     """An article corrected: its whole text, and what became of what was refuted.
 
     ``refused`` says why nothing was corrected though something could be: it would
@@ -61,11 +61,11 @@ class Fixed:
     article: Article
     text: str
     fixes: tuple[Fix, ...] = ()
-    left: tuple[Left, ...] = ()
+    left: tuple[UnfixedFigure, ...] = ()
     refused: str = ""
 
 
-def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
+def fixed(audit: Audit, again: Callable[[str], Audit]) -> CorrectedArticle:
     """The article of an audit corrected; ``again`` audits another text of it.
 
     A figure of a quantity gets that quantity's digits; one that only numbers lead to
@@ -98,11 +98,11 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
             return _refused(article, f"{_places(current)[span][0]} would be refuted")
     left = tuple(replace(item, span=origins.get(item.span, item.span)) for item in plan.left)
     fixes = tuple(_fixes(current, article, origins))
-    return Fixed(article, _reading(current).article.source, fixes, left)
+    return CorrectedArticle(article, _reading(current).article.source, fixes, left)
 
 
-def _refused(article: Article, why: str) -> Fixed:
-    return Fixed(article, article.source, refused=f"with its figures corrected {why}")
+def _refused(article: Article, why: str) -> CorrectedArticle:
+    return CorrectedArticle(article, article.source, refused=f"with its figures corrected {why}")
 
 
 def _reading(audit: Audit) -> Reading:
@@ -124,8 +124,8 @@ class _Plan:
     """What can be corrected of an article as it stands, and what is left and why."""
 
     def __init__(self, audit: Audit) -> None:
-        self.edits: list[Edit] = []
-        self.left: list[Left] = []
+        self.edits: list[TextEdit] = []
+        self.left: list[UnfixedFigure] = []
         reading = _reading(audit)
         self._rewriter = Rewriter(reading.article)
         self._inputs = {number.span for number in reading.numbers if number.status == "given"}
@@ -148,20 +148,22 @@ class _Plan:
             claim = statement.claim
             if statement.verdict is Verdict.REFUTED and claim.span is not None:
                 self.left.append(
-                    Left(claim.span, claim.holds, "", "a statement has no digits to correct")
+                    UnfixedFigure(
+                        claim.span, claim.holds, "", "a statement has no digits to correct"
+                    )
                 )
 
     def _correct(self, span: Span, figures: Sequence[Figure]) -> None:
         """Correct what stands at one place, or say why not."""
         correction = self._correction(span, figures)
-        if isinstance(correction, Edit):
+        if isinstance(correction, TextEdit):
             self.edits.append(correction)
             return
         refuted = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
-        self.left.append(Left(span, refuted.label, refuted.text, correction))
+        self.left.append(UnfixedFigure(span, refuted.label, refuted.text, correction))
         insort(self._wrong, span)
 
-    def _correction(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
+    def _correction(self, span: Span, figures: Sequence[Figure]) -> TextEdit | str:
         """What corrects a figure, or why nothing does."""
         of = [figure for figure in figures if not figure.claim.is_arithmetic]
         judges = of or figures
@@ -192,7 +194,7 @@ class _Plan:
         first = bisect_left(self._wrong, Span(start, start))
         return first < len(self._wrong) and self._wrong[first].end <= end
 
-    def _edit(self, span: Span, figure: Figure) -> Edit | None:
+    def _edit(self, span: Span, figure: Figure) -> TextEdit | None:
         assert figure.printed is not None
         assert figure.off is not None
         count = figure.printed.count - figure.off

@@ -14,12 +14,12 @@ from symattn.programs.nodes import Node
 Slip = tuple[str, Node, tuple[str | Sentence, ...]]
 
 
-def slips(node: Node) -> Iterator[Slip]:
+def mistaken_calls(node: Node) -> Iterator[Slip]:
     """The slips of a call, as nodes of the program.
 
     >>> from symattn.programs.program import program
     >>> p = program({"X": (2, 3)}, {"H": "gelu(X)"})
-    >>> [kind for kind, _, _ in slips(p.quantities["H"])]
+    >>> [kind for kind, _, _ in mistaken_calls(p.quantities["H"])]
     ['function-dropped', 'other-function']
     """
     written = node.written

@@ -15,10 +15,10 @@ from flint import arb, fmpq
 from symattn import formulas as f
 from symattn.auditing.figures import Figure
 from symattn.auditing.graph import Graph, Place
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs import display
-from symattn.programs.floats import Floats, Matrix
+from symattn.programs.floats import FloatOperations, Matrix
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.solution.solution import Solution
@@ -31,7 +31,7 @@ Flags = npt.NDArray[np.bool_]
 _MANY = 256
 
 
-class Recipe:
+class AuditedGraph:
     """The graph of a document, where its figures stand in it, and what its nodes are called."""
 
     def __init__(self, solution: Solution, figures: Sequence[Figure]) -> None:
@@ -50,7 +50,7 @@ class Recipe:
             for figure in figures
         ]
         self.needed = ancestors({node.serial: node for node, _, _ in self.places}.values())
-        self.exact: Run[Matrix] = Run(Floats(), self.leaf)
+        self.exact: Run[Matrix] = Run(FloatOperations(), self.leaf)
         self._texts: dict[int, str] = {}
         self._above: dict[int, frozenset[int]] = {}
 
@@ -108,8 +108,8 @@ def floating(number: fmpq | arb) -> float:
     return value if np.isfinite(value) else np.nan
 
 
-def _float(entry: Value | Hidden) -> float:
-    if isinstance(entry, Hidden):
+def _float(entry: Value | Masked) -> float:
+    if isinstance(entry, Masked):
         return -np.inf
     return np.nan if entry.has_symbols else floating(entry.ball(64))
 
@@ -121,7 +121,7 @@ class Model:
     from these takes them as they are printed.
     """
 
-    def __init__(self, recipe: Recipe, printed: Mapping[Place, fmpq] | None = None) -> None:
+    def __init__(self, recipe: AuditedGraph, printed: Mapping[Place, fmpq] | None = None) -> None:
         self.recipe = recipe
         self.printed = printed or {}
         self._fixed: dict[int, tuple[Flags, Matrix]] = {}
@@ -129,7 +129,7 @@ class Model:
             empty = np.zeros(node.grid, bool), np.zeros(node.grid)
             where, numbers = self._fixed.setdefault(node.serial, empty)
             where[i, j], numbers[i, j] = True, floating(number)
-        self._floats = Floats()
+        self._floats = FloatOperations()
         self._made: dict[int, Matrix] = {}
         self._used: dict[int, Matrix] = {}
         for node in recipe.needed:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
-from symattn.auditing.model import Flags, Recipe
+from symattn.auditing.model import AuditedGraph, Flags
 from symattn.auditing.pen import pen_slips
 from symattn.auditing.search import DOCUMENT, Candidate, Gate, Search
 from symattn.languages.sentence import Sentence, joined
@@ -35,7 +35,7 @@ _CONTRADICT = {
 }
 
 
-class Slips:
+class SlipNaming:
     """Names the slips of a document, and gives the figures that they explain their causes.
 
     ``causes`` are those of the refuted figures so far, and become those with the
@@ -52,7 +52,7 @@ class Slips:
         self._figures = figures
         self._at = {figure: place for place, figure in enumerate(figures)}
         self._causes = causes
-        self._recipe = Recipe(solution, figures)
+        self._recipe = AuditedGraph(solution, figures)
         # What is wrong for a reason that is known needs no slip of the recipe.
         free = [figure in causes and causes[figure].kind in _REASONED for figure in figures]
         origins = {

@@ -18,17 +18,17 @@ from flint import arb, arb_mat
 from symattn import syntax
 from symattn.errors import Malformed, SymattnError
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.printed import PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.programs import nodes
-from symattn.programs.enclosures import Balls, Enclosure
+from symattn.programs.enclosures import BallMatrices, Enclosure
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program, Special
 from symattn.programs.running import Run
 from symattn.shapes import Shape, grid
 
 
-def rounded(tree: syntax.Tree) -> Iterator[Printed]:
+def rounded(tree: syntax.Tree) -> Iterator[PrintedNumber]:
     """The numbers in an expression that may have been rounded.
 
     >>> from symattn.syntax import parse
@@ -41,7 +41,7 @@ def rounded(tree: syntax.Tree) -> Iterator[Printed]:
         yield from rounded(part)
 
 
-def _rounded(digits: str) -> Printed | None:
+def _rounded(digits: str) -> PrintedNumber | None:
     """A number that may have been rounded, as it is printed; None for others, and for one
     that is longer than any that is rounded."""
     _, point, after = digits.partition(".")
@@ -155,12 +155,12 @@ class _Rounded(Program):
                 return -self._entry(operand)
         return self.run[self.lower_tree(tree)].matrix[0, 0]
 
-    def _ball(self, printed: Printed) -> arb:
+    def _ball(self, printed: PrintedNumber) -> arb:
         """All that a number that is printed so may have been rounded from."""
         return arb(printed.value) + arb(0, arb(printed.unit / self.part))
 
 
-class _Wide(Balls):
+class _Wide(BallMatrices):
     """Balls as wide as printed numbers are unknown."""
 
     def _softmax(self, node: Node, x: Enclosure) -> arb_mat:

@@ -12,7 +12,7 @@ from symattn.documents.text import Span
 from symattn.languages.sentence import Sentence
 
 
-class Region(NamedTuple):
+class SourceRegion(NamedTuple):
     """A part of a file: lines and columns count from 1, and it ends before ``end_column``
     of ``end_line``. In a walkthrough file only the line is known; 0: not even that."""
 
@@ -39,19 +39,19 @@ def _seen(path: Path, folder: Path) -> str:
         return path.as_posix()
 
 
-def spanned(case: Case, span: Span) -> Region:
+def spanned(case: Case, span: Span) -> SourceRegion:
     """Where characters of an article stand."""
     assert case.reading is not None
     article = case.reading.article
     first, last = article.place(span.start), article.place(max(span.end - 1, span.start))
     behind = last.column + (1 if span.end > span.start else 0)
-    return Region(first.line, first.column, last.line, behind)
+    return SourceRegion(first.line, first.column, last.line, behind)
 
 
-def region(case: Case, judged: Figure | Statement) -> Region:
+def region(case: Case, judged: Figure | Statement) -> SourceRegion:
     """Where a figure or a statement stands."""
     span = judged.span if isinstance(judged, Figure) else judged.claim.span
-    return Region(judged.claim.line) if span is None else spanned(case, span)
+    return SourceRegion(judged.claim.line) if span is None else spanned(case, span)
 
 
 def where(case: Case, judged: Figure | Statement) -> str:
@@ -67,6 +67,6 @@ def where(case: Case, judged: Figure | Statement) -> str:
     )
 
 
-def as_dict(case: Case, place: Region) -> dict[str, Any]:
+def as_dict(case: Case, place: SourceRegion) -> dict[str, Any]:
     """A place as plain data, with the same keys whatever is known of it."""
     return {"file": file_of(case) if case.path else None, **place._asdict()}

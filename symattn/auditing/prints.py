@@ -52,7 +52,7 @@ class Prints:
 
 
 @dataclass
-class Computed:
+class RecomputedValue:
     """A value that was recomputed: ``figures`` are those it was taken from,
     ``below`` the entries it was computed from; ``choice`` says whether there
     were others to take, ``is_printed`` and ``is_wrong`` whether it is taken from
@@ -62,7 +62,7 @@ class Computed:
 
     value: arb = field(default_factory=arb)
     figures: list[Figure] = field(default_factory=list)
-    below: list[Computed] = field(default_factory=list)
+    below: list[RecomputedValue] = field(default_factory=list)
     choice: bool = False
     is_printed: bool = False
     is_wrong: bool = False
@@ -79,7 +79,7 @@ class Computed:
         self.is_printed = True
         self.is_wrong |= figure.verdict is Verdict.REFUTED
 
-    def take_over(self, entry: Computed) -> None:
+    def take_over(self, entry: RecomputedValue) -> None:
         """Note an entry that the value is computed from."""
         self.below.append(entry)
         self.choice |= entry.choice
@@ -116,10 +116,10 @@ _OPERATIONS: Mapping[str, Callable[..., arb]] = {
 
 #: What is taken for a term at a place in the document, or None; what it is
 #: taken from is noted in the value that is being computed.
-Look = Callable[[Term, int, Computed], "arb | None"]
+Look = Callable[[Term, int, RecomputedValue], "arb | None"]
 
 
-class Recomputation:
+class PrintedRecomputation:
     """The values of terms from what ``look`` finds printed; the rest is worked
     out from the steps' definitions, and exact where nothing below is printed.
 
@@ -130,15 +130,15 @@ class Recomputation:
     def __init__(self, recipes: Recipes, look: Look) -> None:
         self.recipes = recipes
         self.look = look
-        self._entries: dict[Term, Computed] = {}
+        self._entries: dict[Term, RecomputedValue] = {}
 
-    def value(self, term: Term, order: int, itself: bool = True) -> Computed:
+    def value(self, term: Term, order: int, itself: bool = True) -> RecomputedValue:
         """The value of a term at a place in the document; ``itself`` allows
         the term's own printed figure."""
         # Entries first, those that they need before them: a program is too
         # deep for recursion.
         waiting: list[tuple[Term | None, Term]] = [(None, term)]
-        computed = Computed()
+        computed = RecomputedValue()
         while waiting:
             entry, definition = waiting[-1]
             if entry is not None and self._is_known(entry, order):
@@ -148,7 +148,7 @@ class Recomputation:
             if unknown := list(self._unknown(definition, order, itself_too)):
                 waiting += [(x, self.recipes.definitions(*x.parts)[0]) for x in unknown]
                 continue
-            computed = Computed()
+            computed = RecomputedValue()
             computed.value = self._worked(definition, order, computed, itself_too)
             if entry is not None:
                 self._entries[entry] = computed
@@ -161,7 +161,7 @@ class Recomputation:
 
     def _unknown(self, term: Term, order: int, itself: bool) -> Iterator[Term]:
         """Entries inside a term that are to be worked out first."""
-        if itself and self.look(term, order, Computed()) is not None:
+        if itself and self.look(term, order, RecomputedValue()) is not None:
             return
         if term.op == "entry":
             if not self._is_known(term, order) and self.recipes.definitions(*term.parts):
@@ -170,7 +170,9 @@ class Recomputation:
             for part in term.parts:
                 yield from self._unknown(part, order, True)
 
-    def _worked(self, term: Term, order: int, computed: Computed, itself: bool = True) -> arb:
+    def _worked(
+        self, term: Term, order: int, computed: RecomputedValue, itself: bool = True
+    ) -> arb:
         if itself and (printed := self.look(term, order, computed)) is not None:
             return printed
         match term.op, term.parts:

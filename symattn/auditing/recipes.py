@@ -21,13 +21,13 @@ from symattn.auditing.terms import (
 )
 from symattn.cases.case import Rows
 from symattn.numbers.balls import FIRST
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value, compare
 from symattn.programs import nodes
-from symattn.programs.entrywise import Entrywise, Grid
+from symattn.programs.entrywise import Entrywise, LazyGrid
 from symattn.programs.nodes import Node
 from symattn.programs.running import Run
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -61,7 +61,7 @@ class Recipes:
         if folded:
             self._compare_quantities()
         self._run = Run(Entrywise(TermScalars(), solution.keeps), self._leaf)
-        self._worked: dict[int, Grid[Term]] = {}
+        self._worked: dict[int, LazyGrid[Term]] = {}
         self._entries: dict[tuple[str, int, int], Term] = {}
         self._definitions: dict[tuple[str, int, int], tuple[Term, ...]] = {}
         self._exact: dict[tuple[int, int, int], arb] = {}
@@ -108,10 +108,10 @@ class Recipes:
             elif quantity.symbols:
                 self._exact[place] = arb("nan")
             else:
-                self._exact[place] = Entry(quantity, i, j).ball(FIRST)
+                self._exact[place] = EntryValue(quantity, i, j).ball(FIRST)
         return self._exact[place]
 
-    def entries(self, node: Node) -> Iterator[Value | Hidden]:
+    def entries(self, node: Node) -> Iterator[Value | Masked]:
         """The exact entries, row by row, each worked out when it is asked for."""
         rows, columns = node.grid
         quantity = self.solution.quantity(node)
@@ -122,7 +122,7 @@ class Recipes:
     def at(self, node: Node, i: int, j: int) -> Term:
         """The term of an entry, down to the entries of named quantities."""
         term = self._run[node].at(i, j)
-        return MASKED if isinstance(term, Hidden) else term
+        return MASKED if isinstance(term, Masked) else term
 
     def work(self, node: Node, i: int, j: int) -> Term:
         """What an entry is computed as, though it has a name; an input is itself."""
@@ -162,17 +162,17 @@ class Recipes:
         if node.serial not in self._worked:
             self._worked[node.serial] = self._run.work(node)
         term = self._worked[node.serial].at(i, j)
-        return MASKED if isinstance(term, Hidden) else term
+        return MASKED if isinstance(term, Masked) else term
 
-    def _leaf(self, node: Node) -> Grid[Term] | None:
+    def _leaf(self, node: Node) -> LazyGrid[Term] | None:
         """The entries of a named quantity; a number that is named is a number."""
         if node.serial not in self.names or node.op == "constant":
             return None
         name = self.names[node.serial]
         name = self._same.get(name, name)
-        return Grid(*node.grid, partial(self._named, name))
+        return LazyGrid(*node.grid, partial(self._named, name))
 
-    def _named(self, name: str, i: int, j: int) -> Term | Hidden:
+    def _named(self, name: str, i: int, j: int) -> Term | Masked:
         node = self.nodes[name]
         if self._is_folded and node.op in ("given", "hide"):
             known = number(float(self.exact(node, i, j)))
@@ -197,7 +197,7 @@ def _ratio(left: Rows, right: Rows) -> float | None:
     """The rational c with ``left = c * right``, if there is one."""
     ratio: Value | None = None
     for a, b in zip(chain(*left), chain(*right), strict=True):
-        if isinstance(a, Hidden) or isinstance(b, Hidden):
+        if isinstance(a, Masked) or isinstance(b, Masked):
             return None
         is_zero = b.is_zero() is Verdict.HOLDS
         if ratio is None and not is_zero:

@@ -6,14 +6,14 @@ pass; one that lets a library do it differentiates what it computes.
 
 from __future__ import annotations
 
-from symattn.auditing.model import Recipe
+from symattn.auditing.model import AuditedGraph
 from symattn.programs.gradient import differentiate
 from symattn.programs.nodes import Node, ancestors, replaced
 from symattn.programs.program import Program
 from symattn.syntax import gradient_name
 
 
-def rederived(recipe: Recipe, node: Node, instead: Node) -> list[Node] | None:
+def rederived(recipe: AuditedGraph, node: Node, instead: Node) -> list[Node] | None:
     """For each figure the node that it is an entry of, where another stands in the place of
     one forward and the gradients are those of that; None where there are none."""
     program, case = recipe.solution.program, recipe.solution.case

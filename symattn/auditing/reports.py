@@ -64,19 +64,19 @@ def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
     return [f for f in audit.figures if f.coarse and (everywhere or id(f.claim) in wrong)]
 
 
-def coarsely(figure: Figure) -> str:
+def coarse_sentence(figure: Figure) -> str:
     """What is to be said of a coarse figure, in a sentence."""
     finer = f": {figure.correct}" if figure.correct else ""
     return f"{figure.label} is printed as {figure.text}, but is not a whole number{finer}"
 
 
-def loose(audit: Audit) -> list[Figure]:
+def within_rounding(audit: Audit) -> list[Figure]:
     """The figures within rounding, but those that are wrong as the value of a quantity."""
     wrong = {f.span for f in audit.figures if f.span and f.verdict is Verdict.REFUTED}
     return [f for f in audit.figures if f.within_rounding and f.span not in wrong]
 
 
-def loosely(figure: Figure) -> str:
+def within_rounding_sentence(figure: Figure) -> str:
     """What is to be said of a figure within rounding, in a sentence."""
     gives = f" (as printed they give {figure.correct})" if figure.correct else ""
     holds = f"which holds only within the rounding of its operands{gives}"
@@ -123,7 +123,7 @@ def several_unexplained(audit: Audit) -> bool:
     return sum(map(_is_unexplained, audit.figures)) > 1
 
 
-def just_as_well(slip: Slip) -> str:
+def rivals_sentence(slip: Slip) -> str:
     """The slips that no figure tells from this one, in a sentence; '' where there is none."""
     if not slip.rivals:
         return ""
@@ -148,7 +148,7 @@ def why(audit: Audit, figure: Figure) -> str:
             return joined((cause, reason), "; ")
 
 
-def caused(audit: Audit, figure: Figure, several: bool) -> str:
+def cause_sentence(audit: Audit, figure: Figure, several: bool) -> str:
     """The cause of a figure; where ``several`` roots have no cause, none says so."""
     if several and _is_unexplained(figure):
         return figure.reason.removeprefix(NO_CAUSE).removeprefix("; ")
@@ -165,7 +165,7 @@ def propagated(count: int) -> Sentence:
     )
 
 
-def folded(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:
+def propagated_line(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:
     """Propagated figures as a count, with what they are of: ``A[0, 0] (9 times), Y[0, 2]``;
     '' for none.
 

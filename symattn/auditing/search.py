@@ -23,13 +23,13 @@ from flint import fmpq
 from symattn.auditing.edits import Base, Edit
 from symattn.auditing.exactly import Exactly, confirmed_by, with_entries
 from symattn.auditing.graph import Place
-from symattn.auditing.model import Flags, Model, Predicted, Recipe
+from symattn.auditing.model import AuditedGraph, Flags, Model, Predicted
 from symattn.auditing.rederiving import rederived
 from symattn.auditing.sites import Site
 from symattn.auditing.weights import Weights
 from symattn.errors import SymattnError
 from symattn.numbers.values import rational
-from symattn.programs.floats import Floats, Matrix
+from symattn.programs.floats import FloatOperations, Matrix
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 
@@ -140,7 +140,7 @@ class Search:
     @_QUIET
     def __init__(
         self,
-        recipe: Recipe,
+        recipe: AuditedGraph,
         free: Sequence[bool],
         origins: Mapping[int, Sequence[int]],
         cuts: bool = False,
@@ -280,7 +280,7 @@ class Search:
             assert edit.instead is not None
             nodes = rederived(self.recipe, edit.node, edit.instead)
             if nodes is not None:
-                run: Run[Matrix] = Run(Floats(), self.recipe.leaf)
+                run: Run[Matrix] = Run(FloatOperations(), self.recipe.leaf)
                 places = zip(nodes, self.recipe.places, strict=True)
                 predicted = np.array([run[node][i, j] for node, (_, i, j) in places])
                 self._weigh(model, False, [edit], predicted[None], nodes=tuple(nodes))

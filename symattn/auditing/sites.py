@@ -12,18 +12,18 @@ from flint import fmpq
 
 from symattn.auditing.edits import Base, Edit
 from symattn.auditing.exactly import table, with_entries
-from symattn.auditing.functions import slips
-from symattn.auditing.model import Flags, Model, Recipe
+from symattn.auditing.functions import mistaken_calls
+from symattn.auditing.model import AuditedGraph, Flags, Model
 from symattn.errors import Undecided
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.formats import FloatFormat
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
 from symattn.programs.floats import Matrix
 from symattn.programs.nodes import Node
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 
 FORMATS: tuple[FloatFormat, ...] = ("float16", "float32")
@@ -41,7 +41,7 @@ Places = npt.NDArray[np.intp]
 class Site:
     """A node of a recipe, and what could be in its place."""
 
-    def __init__(self, recipe: Recipe, model: Model, node: Node, in_use: bool) -> None:
+    def __init__(self, recipe: AuditedGraph, model: Model, node: Node, in_use: bool) -> None:
         self.recipe = recipe
         self.model = model
         self.node = node
@@ -85,7 +85,7 @@ class Site:
             base, lambda quantity, i, j: quantity.entry(*divmod(int(places[i, j]), columns))
         )
 
-    def _table(self, base: Base, entry: Callable[[Quantity, int, int], Value | Hidden]) -> Node:
+    def _table(self, base: Base, entry: Callable[[Quantity, int, int], Value | Masked]) -> Node:
         """The step with other entries, each made of the quantity that it is without the edit."""
         quantity = self.recipe.solution.quantity(base(self.node))
         rows, columns = self.node.grid
@@ -119,7 +119,7 @@ class Site:
                     changed = graph.node("concat", order, node.grid)
                     yield from self._instead("heads-exchanged", changed, str(a), str(b))
         if (origin := graph.origin.get(node.serial)) is not None:
-            for kind, changed, words in slips(origin):
+            for kind, changed, words in mistaken_calls(origin):
                 yield from self._instead(kind, graph[changed], *words)
         if node.op in ("matmul", "multiply"):
             for operand in x:
@@ -289,10 +289,10 @@ class Site:
     def _rounded(self, places: int, base: Base) -> Node:
         scale = fmpq(10) ** places
 
-        def rounded(quantity: Quantity, i: int, j: int) -> Value | Hidden:
-            if isinstance(entry := quantity.entry(i, j), Hidden):
+        def rounded(quantity: Quantity, i: int, j: int) -> Value | Masked:
+            if isinstance(entry := quantity.entry(i, j), Masked):
                 return entry
-            count = rounding.to_integer(Entry(quantity, i, j), scale, "half-even")
+            count = rounding.to_integer(EntryValue(quantity, i, j), scale, "half-even")
             return rational(fmpq(count) / scale)
 
         return self._table(base, rounded)
@@ -300,7 +300,7 @@ class Site:
     def _stored(self, name: FloatFormat, base: Base) -> Node:
         floats = np.atleast_2d(self.recipe.solution.quantity(base(self.node)).nearest(name))
 
-        def stored(quantity: Quantity, i: int, j: int) -> Value | Hidden:
+        def stored(quantity: Quantity, i: int, j: int) -> Value | Masked:
             x = float(floats[i, j])
             finite = np.isfinite(x)
             return rational(fmpq(*x.as_integer_ratio())) if finite else quantity.entry(i, j)
@@ -362,7 +362,7 @@ def _same(first: Matrix, other: Matrix) -> bool:
     return bool(np.all((first == other) | (np.isnan(first) & np.isnan(other))))
 
 
-def _number(entry: Value | Hidden) -> Value:
-    if isinstance(entry, Hidden):
+def _number(entry: Value | Masked) -> Value:
+    if isinstance(entry, Masked):
         raise Undecided("a masked score in the place of a number")
     return entry

@@ -12,10 +12,10 @@ from symattn.errors import Undecided
 from symattn.limits import PLACES
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import MINUS_INFINITY, Printed
+from symattn.numbers.printed import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
 #: Why a figure that holds says less than it seems to, '' where it doesn't: a
@@ -54,8 +54,8 @@ class Standard:
 
     def judge(
         self,
-        entry: Entry,
-        printed: Printed | None,
+        entry: EntryValue,
+        printed: PrintedNumber | None,
         places: int = 0,
         reach: Callable[[], arb | None] = lambda: None,
     ) -> Judgement:
@@ -91,20 +91,20 @@ class Standard:
         correct = printed.text if kept else printed.shown_as(count)
         return Judgement(verdict, correct, off, detail)
 
-    def _detail(self, value: Value, printed: Printed) -> Detail:
+    def _detail(self, value: Value, printed: PrintedNumber) -> Detail:
         # Who knows of a tolerance takes no figure for exact.
         if self.tolerance is None and is_coarse(value, printed):
             return "coarse"
         return "vacuous" if is_vacuous(value, printed) else ""
 
-    def _finer(self, entry: Entry, places: int) -> str:
+    def _finer(self, entry: EntryValue, places: int) -> str:
         """The right figure with so many places, '' where that is undecided."""
         try:
             return f"{rounding.decimal(entry, places, self.mode):f}"
         except Undecided:
             return ""
 
-    def _may_be(self, near: arb, printed: Printed, is_exact: bool) -> bool:
+    def _may_be(self, near: arb, printed: PrintedNumber, is_exact: bool) -> bool:
         """Whether something in ``near`` would be printed so; ``is_exact``: is that itself."""
         if not near.is_finite():
             return True
@@ -113,7 +113,7 @@ class Standard:
         with precision(FIRST):
             return not abs(near - arb(printed.value)) > (0 if is_exact else arb(room))
 
-    def verdict(self, real: rounding.Real, printed: Printed) -> Verdict:
+    def verdict(self, real: rounding.Real, printed: PrintedNumber) -> Verdict:
         """Whether a figure holds.
 
         It does when the exact value rounds to it at its printed places; on an
@@ -145,12 +145,12 @@ def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
     return Verdict.HOLDS if low >= 0 >= high else Verdict.REFUTED
 
 
-def correct_count(real: rounding.Real, printed: Printed, mode: RoundingMode) -> int:
+def correct_count(real: rounding.Real, printed: PrintedNumber, mode: RoundingMode) -> int:
     """The exact value in units of the figure's last place, correctly rounded."""
     return rounding.to_integer(real, 1 / printed.unit, mode)
 
 
-def places_of(figures: Iterable[Printed | None]) -> int:
+def places_of(figures: Iterable[PrintedNumber | None]) -> int:
     """How many decimal places the finest of printed figures has.
 
     >>> from symattn.numbers.printed import read_printed
@@ -161,7 +161,7 @@ def places_of(figures: Iterable[Printed | None]) -> int:
     return min(max((len(str(unit.q)) - 1 for unit in units), default=0), PLACES.most)
 
 
-def is_truncated(real: rounding.Real, printed: Printed) -> bool:
+def is_truncated(real: rounding.Real, printed: PrintedNumber) -> bool:
     """Whether the figure is known to be the exact value cut off behind its last place."""
     try:
         return correct_count(real, printed, "down") == printed.count
@@ -169,12 +169,12 @@ def is_truncated(real: rounding.Real, printed: Printed) -> bool:
         return False
 
 
-def is_coarse(value: Value, printed: Printed) -> bool:
+def is_coarse(value: Value, printed: PrintedNumber) -> bool:
     """Whether a bare whole number is printed of a value that certainly is not that."""
     return printed.is_bare and (value - printed.value).is_zero() is Verdict.REFUTED
 
 
-def _is_wide(near: arb, printed: Printed) -> bool:
+def _is_wide(near: arb, printed: PrintedNumber) -> bool:
     """Whether a ball leaves not even the first digit of a figure certain."""
     if not near.is_finite():
         return True
@@ -183,7 +183,7 @@ def _is_wide(near: arb, printed: Printed) -> bool:
         return not 2 * near.rad() < arb(first)
 
 
-def is_vacuous(value: Value, printed: Printed) -> bool:
+def is_vacuous(value: Value, printed: PrintedNumber) -> bool:
     """Whether so few digits are printed that almost anything would pass:
     one or none, of a value that is not exactly what is printed."""
     return printed.digits <= 1 and (value - printed.value).is_zero() is not Verdict.HOLDS

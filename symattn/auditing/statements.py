@@ -7,10 +7,10 @@ from math import prod
 
 from symattn import syntax
 from symattn.cases.claims import Claim
-from symattn.cases.statements import Comparison, Function, Sizes, lower_statement
+from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided
 from symattn.limits import STATEMENT, STATEMENT_ENTRY
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.spending import Exhausted, is_exhausted, task
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
@@ -63,7 +63,7 @@ class Decider:
             is_cut = verdict is Verdict.UNDECIDED and is_exhausted()
         return verdict, limit.said() if is_cut else ""
 
-    def _comparison(self, comparison: Comparison) -> Verdict:
+    def _comparison(self, comparison: LoweredComparison) -> Verdict:
         known: dict[int, Node] = {}
         try:
             for decided in comparison.decided:
@@ -105,13 +105,13 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
     )
 
 
-def _entry(quantity: Quantity, i: int, j: int) -> Value | Hidden:
+def _entry(quantity: Quantity, i: int, j: int) -> Value | Masked:
     rows, columns = quantity.grid
     return quantity.entry(i if rows > 1 else 0, j if columns > 1 else 0)
 
 
-def _number(value: Value | Hidden) -> Value:
-    if isinstance(value, Hidden):
+def _number(value: Value | Masked) -> Value:
+    if isinstance(value, Masked):
         raise Malformed("a masked score (-inf) can't be compared")
     return value
 
@@ -128,7 +128,7 @@ def _extreme(kind: Function, quantity: Quantity) -> Value:
     place = 0
     entries = [value for row in quantity.rows for value in row]
     for k, value in enumerate(entries):
-        if isinstance(value, Hidden) and kind != "min":
+        if isinstance(value, Masked) and kind != "min":
             continue
         number = _number(value)
         if best is None or _sign(number - best) * (-1 if kind == "min" else 1) > 0:
@@ -138,10 +138,10 @@ def _extreme(kind: Function, quantity: Quantity) -> Value:
     return ONE * rational(place) if kind == "argmax" else best
 
 
-def _compared(left: Value | Hidden, relation: str, right: Value | Hidden) -> Verdict:
-    if isinstance(left, Hidden) or isinstance(right, Hidden):
-        both = isinstance(left, Hidden) and isinstance(right, Hidden)
-        less = isinstance(left, Hidden) and not both
+def _compared(left: Value | Masked, relation: str, right: Value | Masked) -> Verdict:
+    if isinstance(left, Masked) or isinstance(right, Masked):
+        both = isinstance(left, Masked) and isinstance(right, Masked)
+        less = isinstance(left, Masked) and not both
         truth = {
             "==": both,
             "!=": not both,

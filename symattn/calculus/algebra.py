@@ -20,8 +20,8 @@ from symattn.calculus.atoms import (
     Atom,
     Exponent,
     Mono,
+    NoNormalForm,
     Poly,
-    Undecided,
     add,
     at_text,
     composed,
@@ -199,7 +199,7 @@ class Algebra:
                 else:
                     put_into(terms, mono, factor)
             if len(terms) > _MOST_TERMS:
-                raise Undecided("too many terms")
+                raise NoNormalForm("too many terms")
         return terms
 
     def product(self, parts: Iterable[Poly]) -> Poly:
@@ -212,7 +212,7 @@ class Algebra:
     def times(self, poly: Poly, exponent: int) -> Poly:
         """A power with a whole exponent from 0."""
         if exponent > _MOST_EXPONENT and len(poly) > 1:
-            raise Undecided("too high a power of a sum")
+            raise NoNormalForm("too high a power of a sum")
         if len(poly) == 1:
             ((mono, c),) = poly.items()
             raised = tuple((atom, e * exponent) for atom, e in mono) if exponent else ()

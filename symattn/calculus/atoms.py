@@ -28,7 +28,7 @@ BOOLEAN = "dmh"
 FIRST: At = ("=", 1, ())
 
 
-class Undecided(Exception):
+class NoNormalForm(Exception):
     """No normal form was found; the message says what is in the way."""
 
 
@@ -151,7 +151,7 @@ def put(at: At, to: Mapping[str, At]) -> At:
         return at
     other = to[name]
     if offset and other[2]:
-        raise Undecided("a number added to where a permutation sends an index")
+        raise NoNormalForm("a number added to where a permutation sends an index")
     return composed((other[0], other[1] + offset, other[2]), images)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from symattn.calculus import language as term
-from symattn.calculus.atoms import Poly, Undecided, poly_text
-from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.calculus.atoms import NoNormalForm, Poly, poly_text
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.normal import Normal
-from symattn.calculus.scope import Line
+from symattn.calculus.scope import ParsedLine
 from symattn.calculus.written import text
 
 
@@ -27,7 +27,7 @@ class Condition:
         return f"{text(self.value)} {self.relation} 0"
 
 
-def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
+def conditions(line: ParsedLine, normal: Normal) -> tuple[list[str], list[Poly]]:
     """The conditions of a line that are not met anyway, as text; and what is above 0 by them."""
     unmet: dict[str, str] = {}
     above: list[Poly] = []
@@ -39,7 +39,7 @@ def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
             continue
         try:
             poly = normal.read(condition.value)
-        except (Undecided, RecursionError):
+        except (NoNormalForm, RecursionError):
             unmet.setdefault(condition.text, condition.text)
             continue
         if _met(condition, poly, normal):
@@ -114,12 +114,12 @@ def _meets(value: Expr, index: Index) -> bool:
     """Whether a comparison of a summed index with another holds somewhere: at the first
     place or the last."""
     match value:
-        case term.AtMost(Place(first, "", 0, ()), Place(other, "", 0, ())):
+        case term.AtMost(AxisPlace(first, "", 0, ()), AxisPlace(other, "", 0, ())):
             return None not in (first, other) and (first is index) != (other is index)
     return False
 
 
-def _all(line: Line) -> Iterator[Condition]:
+def _all(line: ParsedLine) -> Iterator[Condition]:
     seen: set[Array] = set()
     todo = list(line.sides)
     while todo:
@@ -154,7 +154,7 @@ def _nonzero(value: Expr) -> Iterator[Condition]:
             yield Condition(value, "!=")
 
 
-def _lengths(line: Line) -> Iterator[str]:
+def _lengths(line: ParsedLine) -> Iterator[str]:
     """How long axes are at least, so that numbered places exist."""
     least: dict[Axis, int] = {}
     for part in term.walk(*line.sides):

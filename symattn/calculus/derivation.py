@@ -21,13 +21,13 @@ from symattn.calculus import language as term
 from symattn.calculus import reading, scope
 from symattn.calculus.atoms import Poly
 from symattn.calculus.conditions import conditions
-from symattn.calculus.draft import Draft, Said
+from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.language import Array
 from symattn.calculus.mending import hint
-from symattn.calculus.normal import Slopes
+from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
 from symattn.calculus.proving import Prover
-from symattn.calculus.refuting import Counterexample, Trials
+from symattn.calculus.refuting import Counterexample, Sampler
 from symattn.errors import Fault, Malformed
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
@@ -36,7 +36,7 @@ STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
 
 
 @dataclass(frozen=True)
-class Line:
+class JudgedLine:
     """One line, judged.
 
     ``where`` are the conditions under which it has a meaning, ``why`` what is
@@ -46,7 +46,7 @@ class Line:
     number: int
     said: Said
     status: Status
-    read: scope.Line | None = None
+    read: scope.ParsedLine | None = None
     where: tuple[str, ...] = ()
     counterexample: Counterexample | None = None
     why: str = ""
@@ -118,8 +118,8 @@ class Derivation:
     """All lines of a derivation; ``faults`` say what could not be read at all."""
 
     name: str
-    draft: Draft
-    lines: tuple[Line, ...]
+    draft: DerivationDraft
+    lines: tuple[JudgedLine, ...]
     faults: tuple[Fault, ...] = ()
     file: str = ""
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
@@ -134,12 +134,12 @@ class Derivation:
         return not self.faults and bool(self.lines) and all(line.proved for line in self.lines)
 
     @property
-    def conclusions(self) -> tuple[Line, ...]:
+    def conclusions(self) -> tuple[JudgedLine, ...]:
         """The lines that the statement says; the last one where it says none."""
         return tuple(line for line in self.lines if line.text in self.draft.concluded)
 
     @property
-    def conclusion(self) -> Line:
+    def conclusion(self) -> JudgedLine:
         """The last line."""
         return self.lines[-1]
 
@@ -212,7 +212,7 @@ def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
         return line
 
 
-def judged(name: str, draft: Draft, library: Library = lambda _: None) -> Derivation:
+def judged(name: str, draft: DerivationDraft, library: Library = lambda _: None) -> Derivation:
     """A draft with every line judged."""
     return Derivation(name, draft, tuple(_Judge(draft, library).lines()))
 
@@ -233,10 +233,12 @@ def derived(
     except Malformed as error:
         statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
-            Line(number, statement, "undecided", why="the file has faults")
+            JudgedLine(number, statement, "undecided", why="the file has faults")
             for number, statement in enumerate(statements, 1)
         ]
-        return Derivation(name, Draft(lines=tuple(statements)), tuple(lines), error.faults)
+        return Derivation(
+            name, DerivationDraft(lines=tuple(statements)), tuple(lines), error.faults
+        )
 
 
 def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:
@@ -248,19 +250,19 @@ def _entries(value: object) -> Sequence[Mapping[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
-Library = Callable[[str], Draft | None]
+Library = Callable[[str], DerivationDraft | None]
 """Other derivations by name: their lines may be reasons."""
 PLAIN = "algebra"
 """What a line names as its reason that follows from nothing but the rules of computing."""
 
 
 class _Judge:
-    def __init__(self, draft: Draft, library: Library) -> None:
+    def __init__(self, draft: DerivationDraft, library: Library) -> None:
         self.draft = draft
         self.library = library
-        self.slopes: Slopes = {}
-        self.trials = Trials(draft.ground)
-        self.done: list[Line] = []
+        self.slopes: SlopeCache = {}
+        self.trials = Sampler(draft.ground)
+        self.done: list[JudgedLine] = []
         self.positive = [array.name for array in draft.ground.positive()]
         self.random = [array.name for array in draft.ground.random]
         self.prover = self._prover()
@@ -269,12 +271,12 @@ class _Judge:
         known = [line for line in self.draft.ground.hypotheses if line.relation == "=="]
         return Prover(self.positive, self.random, frozenset(), known, self.slopes)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[JudgedLine]:
         for number, statement in enumerate(self.draft.lines, 1):
             self.done.append(self._line(number, statement))
         return self.done
 
-    def _unproved(self, line: scope.Line, above: Sequence[Poly]) -> str:
+    def _unproved(self, line: scope.ParsedLine, above: Sequence[Poly]) -> str:
         """Why a line does not follow from definitions and hypotheses; nothing if it does."""
         why = self.prover.shown(line)
         if why and above:
@@ -295,7 +297,7 @@ class _Judge:
         defined = (item.array.name for item in self.draft.definitions)
         return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
 
-    def _unreasoned(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _unreasoned(self, line: scope.ParsedLine, by: Sequence[str], above: Sequence[Poly]) -> str:
         """Why a line does not follow from what it names as reasons; nothing if it does.
 
         With only these it has to follow, and without any one of them it must not.
@@ -308,9 +310,9 @@ class _Judge:
                 return f"follows without {reason}"
         return ""
 
-    def _from(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _from(self, line: scope.ParsedLine, by: Sequence[str], above: Sequence[Poly]) -> str:
         defined = {item.array.name: item.array for item in self.draft.definitions}
-        known: list[scope.Line] = []
+        known: list[scope.ParsedLine] = []
         opened: set[Array] = set()
         for item in by:
             if item in defined:
@@ -333,7 +335,7 @@ class _Judge:
         prover.suppose(above)
         return prover.shown(line)
 
-    def _equations(self, name: str) -> list[scope.Line] | None:
+    def _equations(self, name: str) -> list[scope.ParsedLine] | None:
         """The equations of an earlier line, of a hypothesis, or those that another derivation
         concludes."""
         for done in self.done:
@@ -361,17 +363,17 @@ class _Judge:
             )
         return ""
 
-    def _line(self, number: int, statement: Said) -> Line:
+    def _line(self, number: int, statement: Said) -> JudgedLine:
         try:
             line = reading.line(statement.line, self.draft.scope)
         except Malformed as error:
             why = error.faults[0].message
-            return Line(number, statement, "undecided", why=why, hint=self._hint(statement))
+            return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
             place, hint = trials.counterexample, self._hint(statement)
-            return Line(number, statement, "refuted", line, tuple(where), place, hint=hint)
+            return JudgedLine(number, statement, "refuted", line, tuple(where), place, hint=hint)
         unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
         follows = (
             statement.by is not None and not unreasoned and all(map(self._stands, statement.by))
@@ -384,4 +386,6 @@ class _Judge:
             status = "checked"
         elif unreasoned:
             status, why = "undecided", unreasoned
-        return Line(number, statement, status, line, tuple(where), why=why, sizes=trials.sizes)
+        return JudgedLine(
+            number, statement, status, line, tuple(where), why=why, sizes=trials.sizes
+        )

@@ -17,9 +17,9 @@ from typing import Any
 import sympy as sp
 
 from symattn.calculus import language as term
-from symattn.calculus.atoms import Undecided
-from symattn.calculus.language import Array, Axis, Expr, Index, Place
-from symattn.calculus.scope import Line
+from symattn.calculus.atoms import NoNormalForm
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+from symattn.calculus.scope import ParsedLine
 
 
 def size(axis: Axis) -> Any:
@@ -72,7 +72,7 @@ class Stage:
             self.names[index] = sp.Dummy(index.name, integer=True, positive=True)
         return self.names[index]
 
-    def place(self, at: Place) -> Any:
+    def place(self, at: AxisPlace) -> Any:
         """A place."""
         place = sp.Integer(at.offset)
         if at.index is not None:
@@ -86,7 +86,7 @@ class Stage:
     def read(self, value: Expr) -> Any:
         """An expression in SymPy's objects.
 
-        Raises :class:`Undecided` for derivatives, limits and means, which are
+        Raises :class:`NoNormalForm` for derivatives, limits and means, which are
         worked out before.
         """
         match value:
@@ -120,7 +120,7 @@ class Stage:
                 return sp.KroneckerDelta(self.place(first), self.place(second))
             case term.AtMost(first, second):
                 return AT_MOST(self.place(first), self.place(second))
-        raise Undecided(f"a {type(value).__name__.lower()} inside what is differentiated")
+        raise NoNormalForm(f"a {type(value).__name__.lower()} inside what is differentiated")
 
 
 class _Shown(Stage):
@@ -153,7 +153,7 @@ class _Shown(Stage):
         return super().read(value)
 
 
-def equation(line: Line) -> Any:
+def equation(line: ParsedLine) -> Any:
     """A line as SymPy's equation of its first and last side."""
     reader = _Shown()
     return sp.Eq(reader.read(line.sides[0]), reader.read(line.sides[-1]), evaluate=False)
@@ -170,9 +170,9 @@ _LONGEST_LIMIT = 60
 
 
 def limit(value: Any, variable: Any, target: Fraction | str) -> Any:
-    """SymPy's limit of an expression without sums. Raises :class:`Undecided`."""
+    """SymPy's limit of an expression without sums. Raises :class:`NoNormalForm`."""
     if sp.count_ops(value) > _LONGEST_LIMIT:
-        raise Undecided("the limit of a long expression")
+        raise NoNormalForm("the limit of a long expression")
     plain = {atom: sp.Dummy("x", real=True) for atom in value.atoms(sp.Indexed)}
     end = goal(target)
     try:
@@ -180,9 +180,9 @@ def limit(value: Any, variable: Any, target: Fraction | str) -> Any:
             value.xreplace(plain), plain[variable], end, "+-" if end.is_finite else "-"
         )
     except (NotImplementedError, ValueError, TypeError, RecursionError):
-        raise Undecided("a limit that SymPy does not find") from None
+        raise NoNormalForm("a limit that SymPy does not find") from None
     if not limit.is_finite or limit.has(sp.Limit, sp.AccumBounds, sp.sign):
-        raise Undecided("a limit that SymPy does not find")
+        raise NoNormalForm("a limit that SymPy does not find")
     return limit.xreplace({dummy: atom for atom, dummy in plain.items()})
 
 
@@ -213,7 +213,7 @@ def _form(value: Any, order: dict[Index, int]) -> Any:
             return order.setdefault(value, len(order)), value.size
         case Array():
             return value.name, value.axes
-        case Expr() | Place():
+        case Expr() | AxisPlace():
             inside = (_form(getattr(value, part.name), order) for part in fields(value))  # type: ignore[arg-type]
             return type(value), *inside
         case tuple():

@@ -9,8 +9,8 @@ from typing import Any
 from symattn.calculus import reading
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.points import Ground
-from symattn.calculus.scope import Scope
-from symattn.calculus.tensors import shown
+from symattn.calculus.scope import LineScope
+from symattn.calculus.tensors import described
 from symattn.errors import Fault, Faults
 from symattn.tables.entries import kind, misfits, table, text, unknown
 
@@ -57,7 +57,7 @@ class Defined:
 
 
 @dataclass(frozen=True)
-class Draft:
+class DerivationDraft:
     """All that a derivation file says but whether its lines hold."""
 
     title: str = ""
@@ -65,7 +65,7 @@ class Draft:
     source: str = ""
     note: str = ""
     assumptions: tuple[str, ...] = ()
-    scope: Scope = field(default_factory=Scope)
+    scope: LineScope = field(default_factory=LineScope)
     ground: Ground = field(default_factory=Ground)
     hypotheses: tuple[str, ...] = ()
     definitions: tuple[Defined, ...] = ()
@@ -97,7 +97,7 @@ def read(
     document: Mapping[str, Any],
     line_of: Callable[[str], int] = lambda _: 0,
     advice: str = SHAPE,
-) -> Draft:
+) -> DerivationDraft:
     """The draft in a file's tables; ``line_of`` tells the line of a path inside it,
     ``advice`` what to do about a name of which nothing is known.
 
@@ -108,7 +108,7 @@ def read(
     faults += misfits(document, KEYS)
     good = {key: document[key] for key, of in KEYS.items() if isinstance(document.get(key), of)}
     sizes = list(_names(good.get("sizes", []), "sizes", faults))
-    scope = Scope(sizes, advice=advice)
+    scope = LineScope(sizes, advice=advice)
     shapes = list(_shapes(good.get("shapes", {}), sizes, faults))
     defined = {key.partition("[")[0].strip() for key in good.get("define", {})}
     given = [array for array in shapes if array.name not in defined]
@@ -173,7 +173,7 @@ def read(
         tuple(hypotheses),
     )
     texts = {key: good.get(key, "") for key in _TEXTS}
-    return Draft(
+    return DerivationDraft(
         **texts,
         assumptions=tuple(assumptions),
         scope=scope,
@@ -216,17 +216,19 @@ def _shapes(shapes: Mapping[str, Any], sizes: Sequence[str], faults: Faults) -> 
             yield Array(name, tuple(axes))
 
 
-def _misshapen(shapes: Sequence[Array], scope: Scope) -> Iterator[Fault]:
+def _misshapen(shapes: Sequence[Array], scope: LineScope) -> Iterator[Fault]:
     """Definitions that have another shape than is said of them."""
     for array in shapes:
         defined = scope.arrays.get(array.name, array)
         if defined.axes != array.axes:
-            message = f"{shown(defined.axes)} by its definition, said to be {shown(array.axes)}"
+            message = (
+                f"{described(defined.axes)} by its definition, said to be {described(array.axes)}"
+            )
             yield Fault(f"shapes.{array.name}", message)
 
 
 def _defined(
-    define: Mapping[str, Any], losses: Mapping[str, Any], scope: Scope, faults: Faults
+    define: Mapping[str, Any], losses: Mapping[str, Any], scope: LineScope, faults: Faults
 ) -> Iterator[Defined]:
     """The definitions in order; a loss is known as soon as what it is a function of is."""
     _add_losses(losses, scope)
@@ -238,7 +240,7 @@ def _defined(
         _add_losses(losses, scope)
 
 
-def _add_losses(losses: Mapping[str, Any], scope: Scope) -> None:
+def _add_losses(losses: Mapping[str, Any], scope: LineScope) -> None:
     for name, of in losses.items():
         if name not in scope.arrays and of in scope.arrays:
             array = scope.arrays[of]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.indices import Indices
-from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.scope import ROWWISE
-from symattn.calculus.tensors import Tensor, common, exp, lettered, matched, shown, times, whole
+from symattn.calculus.tensors import Tensor, common, described, exp, lettered, matched, times, whole
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
@@ -17,14 +17,16 @@ from symattn.syntax import Tree
 class Forms(Indices):
     """Reads matrix forms as entries at indices of their own."""
 
-    def spread(self, tensor: Tensor, axes: tuple[Axis, ...]) -> Callable[[tuple[Place, ...]], Expr]:
+    def spread(
+        self, tensor: Tensor, axes: tuple[Axis, ...]
+    ) -> Callable[[tuple[AxisPlace, ...]], Expr]:
         """The entries of a tensor repeated along the axes of a larger one."""
         kept = matched(tensor.axes, axes)
 
-        def entry(at: tuple[Place, ...]) -> Expr:
+        def entry(at: tuple[AxisPlace, ...]) -> Expr:
             return tensor.entry(
                 tuple(
-                    Place(offset=1) if axis == 1 else at[where]
+                    AxisPlace(offset=1) if axis == 1 else at[where]
                     for axis, where in zip(tensor.axes, kept, strict=True)
                 )
             )
@@ -38,7 +40,8 @@ class Forms(Indices):
         axes = common(left.axes, right.axes)
         if axes is None:
             raise Malformed(
-                f"{what}: {shown(left.axes)} and {shown(right.axes)} don't fit entry by entry"
+                f"{what}: {described(left.axes)} and {described(right.axes)} "
+                "don't fit entry by entry"
             )
         first, second = self.spread(left, axes), self.spread(right, axes)
         return Tensor(
@@ -54,19 +57,20 @@ class Forms(Indices):
         inner, other = (1, 1) if column else (a[-1], b[-2] if len(b) > 1 else b[0])
         if inner != other:
             raise Malformed(
-                f"'@': {shown(a)} and {shown(b)} don't fit, {inner} columns meet {other} rows"
+                f"'@': {described(a)} and {described(b)} don't fit, "
+                f"{inner} columns meet {other} rows"
             )
         front = a if column else a[:-1]
         batch = b[:-2]
         if batch and batch != front[: len(batch)]:
-            raise Malformed(f"'@': {shown(a)} and {shown(b)} don't fit")
+            raise Malformed(f"'@': {described(a)} and {described(b)} don't fit")
         tail = (b[-1],) if len(b) > 1 else ()
         axes = (*front, *tail)
         ahead = len(front)
 
-        def entry(at: tuple[Place, ...]) -> Expr:
+        def entry(at: tuple[AxisPlace, ...]) -> Expr:
             index = Index("r", inner)
-            via = Place(index) if inner != 1 else Place(offset=1)
+            via = AxisPlace(index) if inner != 1 else AxisPlace(offset=1)
             mine = at[:ahead] if column else (*at[:ahead], via)
             theirs = (*at[: len(batch)], via, *at[ahead:])
             body = times(left.entry(mine), right.entry(theirs))
@@ -74,7 +78,7 @@ class Forms(Indices):
 
         tensor = self._kept("product", Tensor(axes, entry, left.letters or right.letters))
         if axes == (1,):
-            return Tensor((), lambda _: tensor.entry((Place(offset=1),)), tensor.letters)
+            return Tensor((), lambda _: tensor.entry((AxisPlace(offset=1),)), tensor.letters)
         return tensor
 
     def transposed(self, tensor: Tensor) -> Tensor:
@@ -123,29 +127,31 @@ class Forms(Indices):
             return Tensor(axes[:1], lambda at: entry((at[0], at[0])), tensor.letters)
         if name == "trace" and len(axes) == 2 and axes[0] == axes[1]:
             index = Index("r", axes[0])
-            return Tensor((), lambda _: term.Sum(index, entry((Place(index),) * 2)), tensor.letters)
+            return Tensor(
+                (), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)), tensor.letters
+            )
         if name in ("total", "average"):
             return self._total(name, tensor)
         if name in ("rowsum", "colsum") and len(axes) == 2:
             along = 1 if name == "rowsum" else 0
 
-            def summed(at: tuple[Place, ...]) -> Expr:
+            def summed(at: tuple[AxisPlace, ...]) -> Expr:
                 index = Index("r", axes[along])
                 places = [*at]
-                places[along] = Place(index)
+                places[along] = AxisPlace(index)
                 return term.Sum(index, entry(tuple(places)))
 
             shape = (axes[0], 1) if along else (1, axes[1])
             return self._kept(name, Tensor(shape, summed, tensor.letters))
         if name in ROWWISE and axes:
             return self._rowwise(name, tensor)
-        raise Malformed(f"{name}: found {shown(axes)}")
+        raise Malformed(f"{name}: found {described(axes)}")
 
     def _total(self, name: str, tensor: Tensor) -> Tensor:
         every = [Index(letter, axis) for letter, axis in lettered(tensor.axes)]
 
-        def whole(_: tuple[Place, ...]) -> Expr:
-            total = tensor.entry(tuple(map(Place, every)))
+        def whole(_: tuple[AxisPlace, ...]) -> Expr:
+            total = tensor.entry(tuple(map(AxisPlace, every)))
             for index in reversed(every):
                 total = term.Sum(index, total)
                 if name == "average":
@@ -157,21 +163,21 @@ class Forms(Indices):
     def _rowwise(self, name: str, tensor: Tensor) -> Tensor:
         *front, last = tensor.axes
 
-        def powers(at: tuple[Place, ...]) -> Expr:
+        def powers(at: tuple[AxisPlace, ...]) -> Expr:
             index = Index("r", last)
-            return term.Sum(index, exp(tensor.entry((*at, Place(index)))))
+            return term.Sum(index, exp(tensor.entry((*at, AxisPlace(index)))))
 
         # The normaliser is one named thing: its derivative is taken once.
         normaliser = self._kept("sum", Tensor((*front,), powers, tensor.letters))
 
-        def weight(at: tuple[Place, ...]) -> Expr:
+        def weight(at: tuple[AxisPlace, ...]) -> Expr:
             return term.Div(exp(tensor.entry(at)), normaliser.entry(at[: len(front)]))
 
         if name == "softmax":
             return self._kept(name, Tensor(tensor.axes, weight, tensor.letters))
         axes = (*front, 1) if front else ()
 
-        def logarithm(at: tuple[Place, ...]) -> Expr:
+        def logarithm(at: tuple[AxisPlace, ...]) -> Expr:
             return term.Apply("log", normaliser.entry(at[: len(front)]))
 
         return self._kept(name, Tensor(axes, logarithm, tensor.letters))
@@ -182,7 +188,7 @@ class Forms(Indices):
             return tensor
         letters = lettered(tensor.axes)
         params = tuple(Index(letter, axis) for letter, axis in letters)
-        body = tensor.entry(tuple(map(Place, params)))
+        body = tensor.entry(tuple(map(AxisPlace, params)))
         self.scope.unnamed += 1
         array = Array(
             f"{name}.{self.scope.unnamed}", tensor.axes, params, body, uses=term.arrays(body)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from symattn import syntax
-from symattn.calculus.language import Axis, Index, Place
-from symattn.calculus.scope import Scope
+from symattn.calculus.language import Axis, AxisPlace, Index
+from symattn.calculus.scope import LineScope
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
@@ -18,7 +18,7 @@ FARTHEST = 1000
 class Indices:
     """Reads the places of one text; how far an index runs follows from where it stands."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: LineScope) -> None:
         self.scope = scope
         self.free: dict[str, Index] = {}
         self.bound: dict[str, Index] = {}
@@ -90,36 +90,36 @@ class Indices:
             else:
                 self.bound[name] = outer
 
-    def place(self, tree: Tree) -> Place:
+    def place(self, tree: Tree) -> AxisPlace:
         """A place in brackets: an index, a number, a size, these with a number added."""
         match tree:
             case syntax.Name(name):
                 if name not in self.bound and name in self.scope.sizes:
-                    return Place(size=name)
+                    return AxisPlace(size=name)
                 if name in self.scope.permutations:
                     raise Malformed(
                         f"{name} is a permutation: write where it sends an index, {name}[i]"
                     )
                 if index := self.bound.get(name) or self.free.get(name):
-                    return Place(index)
-                return Place(self.index(name, self.free))
+                    return AxisPlace(index)
+                return AxisPlace(self.index(name, self.free))
             case syntax.Literal(text) if text.isdigit():
-                return Place(offset=_within(int(text)))
+                return AxisPlace(offset=_within(int(text)))
             case syntax.Binary("+" | "-" as op, left, syntax.Literal(text)) if text.isdigit():
                 inner = self.place(left)
                 if inner.images:
                     raise Malformed("nothing can be added to where a permutation sends an index")
                 step = int(text) if op == "+" else -int(text)
-                return Place(inner.index, inner.size, _within(inner.offset + step))
+                return AxisPlace(inner.index, inner.size, _within(inner.offset + step))
             case syntax.Binary("+", syntax.Literal(_) as left, right):
                 return self.place(syntax.Binary("+", right, left))
             case syntax.Cell(syntax.Name(name), (inside,)) if name in self.scope.permutations:
                 inner = self.place(inside)
                 self.along(inner, self.scope.permutations[name], f"{name}[...]")
-                return Place(inner.index, inner.size, inner.offset, (*inner.images, name))
+                return AxisPlace(inner.index, inner.size, inner.offset, (*inner.images, name))
         raise Malformed("expected an index, a number or a size as a place")
 
-    def along(self, place: Place, axis: Axis, where: str) -> None:
+    def along(self, place: AxisPlace, axis: Axis, where: str) -> None:
         """See to it that a place lies along an axis."""
         if place.images and self.scope.permutations[place.images[-1]] != axis:
             raise Malformed(f"{place.images[-1]} does not permute an axis of {where}")
@@ -132,7 +132,7 @@ class Indices:
         elif not place.size and place.offset < 1:
             raise Malformed(f"{where}: places are counted from 1, found {place.offset}")
 
-    def meet(self, first: Place, second: Place, where: str) -> None:
+    def meet(self, first: AxisPlace, second: AxisPlace, where: str) -> None:
         """Two places of one axis."""
         if first.index and second.index:
             self._alike(first.index, second.index, where)

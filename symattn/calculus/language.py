@@ -34,7 +34,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AxisPlace:
     """A place along an axis: ``offset`` after an index, or after 0, or after the
     size named ``size``; then where the permutations ``images`` send that, in turn."""
 
@@ -93,7 +93,7 @@ class Entry(Expr):
     """One entry of an array, or a number (an array without axes)."""
 
     array: Array
-    at: tuple[Place, ...]
+    at: tuple[AxisPlace, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,16 +156,16 @@ class Sum(Expr):
 class Delta(Expr):
     """Kronecker's delta: 1 where two places of one axis are the same, else 0."""
 
-    first: Place
-    second: Place
+    first: AxisPlace
+    second: AxisPlace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtMost(Expr):
     """1 where the first of two places is not after the second, else 0."""
 
-    first: Place
-    second: Place
+    first: AxisPlace
+    second: AxisPlace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +177,7 @@ class Partial(Expr):
 
     of: Expr
     array: Array
-    at: tuple[Place, ...]
+    at: tuple[AxisPlace, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,14 +231,16 @@ def inside(value: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-def mapped(value: Expr, change: Callable[[Expr], Expr], at: Callable[[Place], Place]) -> Expr:
+def mapped(
+    value: Expr, change: Callable[[Expr], Expr], at: Callable[[AxisPlace], AxisPlace]
+) -> Expr:
     """An expression with the expressions and places that it is made of changed."""
 
     def changed(part: object) -> object:
         match part:
             case Expr():
                 return change(part)
-            case Place():
+            case AxisPlace():
                 return at(part)
             case tuple():
                 return tuple(map(changed, part))
@@ -257,7 +259,7 @@ def walk(*values: Expr) -> Iterator[Expr]:
         todo.extend(reversed(inside(value)))
 
 
-def places(value: Expr) -> tuple[Place, ...]:
+def places(value: Expr) -> tuple[AxisPlace, ...]:
     """The places that stand in an expression itself, not in what it is made of."""
     match value:
         case Entry(_, at) | Partial(_, _, at):

@@ -11,7 +11,7 @@ from symattn.calculus import derivation as derivations
 from symattn.calculus import draft as drafts
 from symattn.calculus import manuscript
 from symattn.calculus.derivation import Derivation
-from symattn.calculus.draft import Draft
+from symattn.calculus.draft import DerivationDraft
 from symattn.errors import Faults, Malformed, UnknownName, alike, short
 from symattn.tables.bundled import folder
 from symattn.tables.file import File, content, decoded, parsed
@@ -120,12 +120,12 @@ def derive(text: str) -> Derivation:
     try:
         file = _tables(Path("-"), text.encode())
     except Malformed as error:
-        return Derivation("text", Draft(), (), error.faults)
+        return Derivation("text", DerivationDraft(), (), error.faults)
     return _derived(file)
 
 
 @cache
-def draft_of(name: str) -> Draft | None:
+def draft_of(name: str) -> DerivationDraft | None:
     """What a bundled derivation says; None if there is none of that name."""
     if name not in names():
         return None

@@ -12,7 +12,7 @@ from itertools import islice
 
 from symattn import syntax
 from symattn.calculus import reading
-from symattn.calculus.scope import Line, Scope
+from symattn.calculus.scope import LineScope, ParsedLine
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
@@ -20,7 +20,7 @@ _MOST = 60
 """So many changes of one line are tried."""
 
 
-def hint(text: str, scope: Scope, holds: Callable[[Line], bool]) -> str:
+def hint(text: str, scope: LineScope, holds: Callable[[ParsedLine], bool]) -> str:
     """What a line would have to say to hold; nothing if none of the usual changes helps."""
     tree = syntax.parse(text, letters=True)
     if not isinstance(tree, syntax.Comparison) or len(tree.operands) != 2:
@@ -41,7 +41,7 @@ def hint(text: str, scope: Scope, holds: Callable[[Line], bool]) -> str:
     return ""
 
 
-def _changes(left: Tree, right: Tree, scope: Scope) -> Iterator[tuple[Tree, str]]:
+def _changes(left: Tree, right: Tree, scope: LineScope) -> Iterator[tuple[Tree, str]]:
     """The right side with one of the usual mistakes undone, and what that is."""
     yield syntax.Negative(right), "the other sign"
     lost = [name for name in dict.fromkeys(_places(right)) if name not in set(_places(left))]

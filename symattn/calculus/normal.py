@@ -17,8 +17,8 @@ from symattn.calculus.atoms import (
     ONE,
     At,
     Atom,
+    NoNormalForm,
     Poly,
-    Undecided,
     add,
     composed,
     entries,
@@ -26,12 +26,12 @@ from symattn.calculus.atoms import (
     scaled,
     summed,
 )
-from symattn.calculus.language import Array, Expr, Index, Place
+from symattn.calculus.language import Array, AxisPlace, Expr, Index
 from symattn.calculus.sums import Sums
 from symattn.calculus.sympy_forms import FromSympy, ToSympy
 
 Env = Mapping[Index, At]
-Slopes = dict[tuple[Expr, Array], tuple[Any, dict[Index, Any], tuple[Any, ...]]]
+SlopeCache = dict[tuple[Expr, Array], tuple[Any, dict[Index, Any], tuple[Any, ...]]]
 """SymPy's derivatives of what stands on a page, which normal forms of one file share."""
 
 
@@ -39,11 +39,11 @@ class Normal(Sums):
     """Normal forms of expressions; ``folded`` arrays are not unfolded, as if they were given."""
 
     def __init__(
-        self, folded: frozenset[Array] = frozenset(), slopes: Slopes | None = None
+        self, folded: frozenset[Array] = frozenset(), slopes: SlopeCache | None = None
     ) -> None:
         super().__init__()
         self.folded = folded
-        self._slopes: Slopes = {} if slopes is None else slopes
+        self._slopes: SlopeCache = {} if slopes is None else slopes
         self._bodies: dict[Array, Poly] = {}
         self._totals: dict[tuple[Array, Array], Poly] = {}
         self._free: dict[Index, At] = {}
@@ -60,11 +60,11 @@ class Normal(Sums):
     # -- expressions -----------------------------------------------------------
 
     def read(self, value: Expr, env: Env | None = None) -> Poly:
-        """The normal form of an expression. Raises :class:`Undecided`."""
+        """The normal form of an expression. Raises :class:`NoNormalForm`."""
         poly: Poly = _RULES[type(value)](self, value, env or {})
         return poly
 
-    def place(self, at: Place, env: Env) -> At:
+    def place(self, at: AxisPlace, env: Env) -> At:
         """A place by its name."""
         if at.index is not None:
             place = env.get(at.index) or self.named(at.index)
@@ -73,7 +73,7 @@ class Normal(Sums):
             place = (f"={at.size}", at.offset, ())
         return composed(place, [(image, 1) for image in at.images])
 
-    def places(self, at: Iterable[Place], env: Env) -> tuple[At, ...]:
+    def places(self, at: Iterable[AxisPlace], env: Env) -> tuple[At, ...]:
         """Places by their names."""
         return tuple(self.place(place, env) for place in at)
 
@@ -241,7 +241,7 @@ class Normal(Sums):
             for quantity in named(poly)
         ):
             # The gradient of a loss changes with what it is taken at.
-            raise Undecided("the derivative of what is not taken apart")
+            raise NoNormalForm("the derivative of what is not taken apart")
         written = ToSympy()
         slope, via = differentiating.derivative(written.poly(poly), array)
         self._arrays |= written.arrays
@@ -282,9 +282,9 @@ class Normal(Sums):
                 return tends.limit(self, body, variable, target)
             except tends.Unsigned as reason:
                 self.unseen = str(reason)
-            except Undecided as reason:
+            except NoNormalForm as reason:
                 self.unseen = str(reason)
-                with suppress(Undecided):
+                with suppress(NoNormalForm):
                     return self._limit_by_sympy(body, variable, target)
         return self.one(self.function(name, body))
 
@@ -305,7 +305,7 @@ class Normal(Sums):
     def _limit_by_sympy(self, body: Poly, variable: Atom, target: tends.Target) -> Poly:
         """SymPy's limit of an expression without sums."""
         if any(atom.kind == "S" or atom.height for mono in body for atom, _ in mono):
-            raise Undecided("the limit of a sum over indices")
+            raise NoNormalForm("the limit of a sum over indices")
         written = ToSympy()
         limit = differentiating.limit(written.poly(body), written.atom(variable), target)
         self._arrays |= written.arrays
@@ -342,7 +342,7 @@ class Normal(Sums):
                 return self.number(1)
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
                 return {}
-        raise Undecided(f"the operations in {type(value).__name__}")
+        raise NoNormalForm(f"the operations in {type(value).__name__}")
 
 
 def _formal(array: Array, mark: str = "") -> tuple[At, ...]:
@@ -368,7 +368,7 @@ _RULES: dict[type, Any] = {
     term.Number: lambda self, value, env: self.number(value.value),
     term.Constant: lambda self, value, env: self.constant(value.name),
     term.Size: lambda self, value, env: self.size(term.length(value)),
-    term.Position: lambda self, value, env: self.position(self.place(Place(value.index), env)),
+    term.Position: lambda self, value, env: self.position(self.place(AxisPlace(value.index), env)),
     term.Entry: Normal._entry,
     term.Add: lambda self, value, env: summed(self.read(part, env) for part in value.terms),
     term.Neg: lambda self, value, env: scaled(self.read(value.body, env), -ONE),

@@ -13,8 +13,8 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.jets import slope
 from symattn.calculus.language import Array, Axis, Index
-from symattn.calculus.scope import Line
-from symattn.calculus.trials import LOSS, Missing, Point
+from symattn.calculus.scope import ParsedLine
+from symattn.calculus.trials import LOSS, Missing, SamplePoint
 from symattn.numbers.balls import precision
 
 Style = Literal["any", "above", "below", "wide", "whole"]
@@ -36,9 +36,9 @@ class Ground:
     losses: tuple[Array, ...] = ()
     permutations: Mapping[str, Axis] | None = None
     random: tuple[Array, ...] = ()
-    hypotheses: tuple[Line, ...] = ()
+    hypotheses: tuple[ParsedLine, ...] = ()
 
-    def assumed(self, needed: frozenset[Array]) -> list[Line]:
+    def assumed(self, needed: frozenset[Array]) -> list[ParsedLine]:
         """The equations that are assumed of what is needed."""
         return [
             line
@@ -51,11 +51,11 @@ class Ground:
         return frozenset(filter(None, map(above_zero, self.hypotheses)))
 
 
-def above_zero(line: Line) -> Array | None:
+def above_zero(line: ParsedLine) -> Array | None:
     """The array all of whose entries a hypothesis such as ``x[i] > 0`` puts above 0."""
     match line:
-        case Line((term.Entry(array, at), term.Number(least)), free, ">") if least >= 0:
-            plain = [term.Place(index) for index in free]
+        case ParsedLine((term.Entry(array, at), term.Number(least)), free, ">") if least >= 0:
+            plain = [term.AxisPlace(index) for index in free]
             return array if len(at) == len(free) and all(place in plain for place in at) else None
     return None
 
@@ -69,7 +69,7 @@ def places(axes: Sequence[Axis], sizes: Mapping[str, int]) -> Iterator[tuple[int
 
 def draw(
     ground: Ground, needed: frozenset[Array], sizes: Mapping[str, int], rng: Random, style: Style
-) -> Point | None:
+) -> SamplePoint | None:
     """Numbers for what is needed that meet all hypotheses; None where none were found."""
     above = ground.positive()
     equations = ground.assumed(needed)
@@ -107,7 +107,7 @@ def draw(
             if array.of is not None and style == "whole":
                 # The slopes of a loss are whole numbers too.
                 values[array] |= {at: arb(0) for at in every if at[0]}
-        point = Point(sizes, values, images, ground.random)
+        point = SamplePoint(sizes, values, images, ground.random)
         if equations and not _solved(point, equations, needed):
             continue
         if all(_holds(point, item) for item in others):
@@ -115,12 +115,14 @@ def draw(
     return None
 
 
-def _mask(line: Line) -> Array | None:
+def _mask(line: ParsedLine) -> Array | None:
     """The array all of whose entries ``M[i, j] * M[i, j] == M[i, j]`` says to be 0 or 1."""
     match line:
-        case Line((term.Mul((term.Entry() as first, term.Entry() as two)), term.Entry() as last)):
+        case ParsedLine(
+            (term.Mul((term.Entry() as first, term.Entry() as two)), term.Entry() as last)
+        ):
             same = first.array is two.array is last.array and first.at == two.at == last.at
-            plain = [term.Place(index) for index in line.free]
+            plain = [term.AxisPlace(index) for index in line.free]
             whole = len(first.at) == len(plain) and all(at in plain for at in first.at)
             return first.array if same and whole else None
     return None
@@ -145,12 +147,12 @@ def _number(rng: Random, style: Style, above: bool) -> arb:
     return arb(fmpq(sign * rng.randint(2, 31), rng.choice((7, 11, 13))))
 
 
-def indices(free: Sequence[Index], point: Point) -> Iterator[tuple[int, ...]]:
+def indices(free: Sequence[Index], point: SamplePoint) -> Iterator[tuple[int, ...]]:
     """All places of free indices."""
     return product(*(range(1, point.length(index.size) + 1) for index in free))
 
 
-def _holds(point: Point, line: Line) -> bool:
+def _holds(point: SamplePoint, line: ParsedLine) -> bool:
     """Whether an inequality is so at a point, for all its indices."""
     for at in indices(line.free, point):
         point.env.update(zip(line.free, at, strict=True))
@@ -161,7 +163,7 @@ def _holds(point: Point, line: Line) -> bool:
     return True
 
 
-def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -> bool:
+def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozenset[Array]) -> bool:
     """Move a point so that it meets equations: by the steps of Gauss and Newton in floats,
     then on with their last matrix in balls, to nearly all bits."""
     import numpy as np
@@ -211,7 +213,7 @@ def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -
     return False
 
 
-def _rounded(point: Point, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
+def _rounded(point: SamplePoint, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
     """Make whole numbers of those that are as good as whole: what is 0 is exactly so."""
     for array, at in places:
         near = arb(round(float(point.values[array][at])))
@@ -220,12 +222,12 @@ def _rounded(point: Point, places: Sequence[tuple[Array, tuple[int, ...]]]) -> N
     point.forget()
 
 
-def _named(lines: Sequence[Line]) -> list[Array]:
+def _named(lines: Sequence[ParsedLine]) -> list[Array]:
     arrays = {array for line in lines for side in line.sides for array in term.arrays(side)}
     return sorted((given for given in arrays if given.body is None), key=lambda given: given.name)
 
 
-def _residuals(point: Point, equations: Sequence[Line]) -> Iterator[Any]:
+def _residuals(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[Any]:
     for line in equations:
         first, *rest = line.sides
         for at in indices(line.free, point):
@@ -236,14 +238,14 @@ def _residuals(point: Point, equations: Sequence[Line]) -> Iterator[Any]:
 
 
 def _slopes(
-    point: Point, equations: Sequence[Line], of: tuple[Array, tuple[int, ...]]
+    point: SamplePoint, equations: Sequence[ParsedLine], of: tuple[Array, tuple[int, ...]]
 ) -> Iterator[Any]:
     with point.varied(*of) as tag:
         for residual in _residuals(point, equations):
             yield slope(residual, tag)
 
 
-def _residuals_vanish(point: Point, equations: Sequence[Line]) -> Iterator[bool]:
+def _residuals_vanish(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[bool]:
     for residual in _residuals(point, equations):
         yield (isinstance(residual, int) and residual == 0) or (
             isinstance(residual, arb) and residual.contains(0)

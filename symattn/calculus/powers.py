@@ -18,8 +18,8 @@ from symattn.calculus.atoms import (
     Atom,
     Exponent,
     Mono,
+    NoNormalForm,
     Poly,
-    Undecided,
     add,
     mono_text,
     order,
@@ -59,7 +59,7 @@ class Powers(Algebra):
         """The logarithm of a sum that is above 0."""
         poly, below = self.cleared(poly)
         if not poly:
-            raise Undecided("the logarithm of 0")
+            raise NoNormalForm("the logarithm of 0")
         if below:
             return summed(
                 scaled(self.log(part), Fraction(-times))
@@ -104,7 +104,7 @@ class Powers(Algebra):
         if not poly:
             if exponent > 0:
                 return {}
-            raise Undecided("a quotient by 0")
+            raise NoNormalForm("a quotient by 0")
         if switch := _switch(poly):
             return self._switched(switch, poly, lambda part: self.raised(part, exponent))
         whole = exponent.denominator == 1
@@ -194,7 +194,7 @@ class Powers(Algebra):
         rest = add(poly, scaled(first, -ONE))
         if rest:
             if abs(c.numerator) > 8:
-                raise Undecided("a sine of many times an angle")
+                raise NoNormalForm("a sine of many times an angle")
             sin, cos = self.apply("sin", first), self.apply("cos", first)
             other_sin, other_cos = self.apply("sin", rest), self.apply("cos", rest)
             if name == "sin":
@@ -209,7 +209,7 @@ class Powers(Algebra):
         """1 where a sum is above 0, else 0."""
         poly = self.cancelled(poly)
         if not poly:
-            raise Undecided("a step where it jumps")
+            raise NoNormalForm("a step where it jumps")
         if self.is_positive(poly):
             return self.number(1)
         switch = _switch(poly)
@@ -285,7 +285,7 @@ class Powers(Algebra):
             by = -floor(lowest[base])
             below.append((base, by))
             poly = self._multiplied(poly, base, by)
-        raise Undecided("too many denominators")
+        raise NoNormalForm("too many denominators")
 
     def _multiplied(self, poly: Poly, base: Atom, by: int) -> Poly:
         """A sum times a power of a base; what cancels is not multiplied out first."""
@@ -315,7 +315,7 @@ class Powers(Algebra):
                 continue
             rounds += 1
             if rounds > _REDUCTIONS:
-                raise Undecided("too many quotients")
+                raise NoNormalForm("too many quotients")
             todo = dict(add(todo, scaled(step, c)))
         return reduced
 
@@ -373,7 +373,7 @@ def _primes(value: Fraction) -> dict[int, int]:
     import flint
 
     if max(value.numerator, value.denominator) > _LARGEST:
-        raise Undecided("the primes of a large number")
+        raise NoNormalForm("the primes of a large number")
     exponents: dict[int, int] = {}
     for number, sign in ((value.numerator, 1), (value.denominator, -1)):
         if number > 1:

@@ -172,7 +172,9 @@ def _text(row: t.Row, tight: bool = False) -> str:
                 is_mark = bool(above) and isinstance(above.nodes[0], t.Group)
                 written += _text(t.row(base)) + "".join(parts[::-1] if is_mark else parts)
                 written += " " if base in _SUMS else ""
-            case t.Digits(string) | t.Letter(string) | t.Name(string) | t.Word(string):
+            case (
+                t.Digits(string) | t.Letter(string) | t.UprightName(string) | t.SlantedName(string)
+            ):
                 written += string.translate(_PLAIN)
     return written
 
@@ -317,22 +319,22 @@ class _Printer:
                 to = self.tree(variable) + t.sign("→") + goal
                 inside = self._held(body, _PRODUCT)
                 if self.is_text:
-                    return t.row(t.Name("lim"), _bracketed(to), t.THIN, inside), _PRODUCT
+                    return t.row(t.UprightName("lim"), _bracketed(to), t.THIN, inside), _PRODUCT
                 return t.row(t.Indexed(t.Limits("lim"), to, t.Row()), inside), _PRODUCT
             case "expect", (body,):
-                return t.row(t.Name("E", True), _around(self.tree(body), "[]")), _ATOM
+                return t.row(t.UprightName("E", True), _around(self.tree(body), "[]")), _ATOM
             case "operations", _:
                 inside = t.joined(map(self.tree, arguments), t.COMMA)
-                return t.row(t.Name("ops", True), _bracketed(inside)), _ATOM
+                return t.row(t.UprightName("ops", True), _bracketed(inside)), _ATOM
             case "sqrt", (body,):
                 if self.is_text:
-                    return t.row(t.Name("√"), self._held(body, _ATOM)), _ATOM
+                    return t.row(t.UprightName("√"), self._held(body, _ATOM)), _ATOM
                 return t.row(t.Radical(self.tree(body))), _ATOM
             case "exp", (body,):
                 inside = self.tree(body)
                 if not self.is_text and len(t.latex(inside)) <= _RAISED_MOST:
                     return t.index(t.letters("e"), above=inside), _POWER
-                function_of = t.row(t.Name("exp", True), _around(inside))
+                function_of = t.row(t.UprightName("exp", True), _around(inside))
                 return function_of, _POWER if self.is_text else _ATOM
             case "ones" | "zeros", sizes:
                 number = t.number("1" if function == "ones" else "0")
@@ -341,7 +343,7 @@ class _Printer:
             case "eye", (size,):
                 return t.index(t.letters("I"), self.tree(size)), _ATOM
         inside = t.joined(map(self.tree, arguments), t.COMMA)
-        return t.row(t.Name(function, True), _around(inside)), _ATOM
+        return t.row(t.UprightName(function, True), _around(inside)), _ATOM
 
     def _goal(self, target: Tree) -> t.Row:
         """What a variable tends to."""
@@ -375,7 +377,7 @@ class _Printer:
         if letter in _GREEK:
             row = t.letters(lead) + t.row(t.Letter(_GREEK[letter]))
         else:
-            row = t.row(t.Word(stem)) if len(stem) > 2 else t.letters(stem)
+            row = t.row(t.SlantedName(stem)) if len(stem) > 2 else t.letters(stem)
         if not below:
             return row
         mark = self._name(below) if below in _GREEK else t.letters(below.replace("_", ","))

@@ -10,8 +10,8 @@ from symattn.calculus.atoms import (
     ONE,
     At,
     Atom,
+    NoNormalForm,
     Poly,
-    Undecided,
     add,
     at_text,
     poly_text,
@@ -19,10 +19,10 @@ from symattn.calculus.atoms import (
     without,
 )
 from symattn.calculus.differentiating import names_in
-from symattn.calculus.language import Array, Place
-from symattn.calculus.normal import Normal, Slopes
+from symattn.calculus.language import Array, AxisPlace
+from symattn.calculus.normal import Normal, SlopeCache
 from symattn.calculus.rules import Rewriting
-from symattn.calculus.scope import Line
+from symattn.calculus.scope import ParsedLine
 from symattn.calculus.sums import identified
 
 _CASES = 24
@@ -36,8 +36,8 @@ class Prover:
         positive: Sequence[str] = (),
         random: Sequence[str] = (),
         folded: frozenset[Array] = frozenset(),
-        known: Sequence[Line] = (),
-        slopes: Slopes | None = None,
+        known: Sequence[ParsedLine] = (),
+        slopes: SlopeCache | None = None,
     ) -> None:
         self.normal = Normal(folded, slopes)
         self.normal.positive |= set(positive)
@@ -46,10 +46,10 @@ class Prover:
         # What is known of whole arrays first, as normal forms depend on it.
         for line in [fact for fact in known if not self._is_kind(fact)]:
             # What has no normal form gives no rule.
-            with suppress(Undecided, RecursionError):
+            with suppress(NoNormalForm, RecursionError):
                 self._learn(line)
 
-    def _is_kind(self, line: Line) -> bool:
+    def _is_kind(self, line: ParsedLine) -> bool:
         """Whether all that an equation says is that a matrix is symmetric; where it says that
         all entries of an array are 0 or 1, that is noted, and it is a rule as well."""
         named = {array for side in line.sides for array in names_in(side)}
@@ -58,7 +58,7 @@ class Prover:
         alone = Normal(frozenset(named))
         try:
             first, second = map(alone.read, line.sides)
-        except Undecided:
+        except NoNormalForm:
             return False
         apart = add(first, scaled(second, -ONE))
         free = [alone.named(index) for index in line.free]
@@ -68,11 +68,13 @@ class Prover:
             self.normal.booleans.add(boolean)
         return bool(name)
 
-    def _learn(self, line: Line) -> None:
+    def _learn(self, line: ParsedLine) -> None:
         """Take a line for granted."""
         match line:
-            case Line((term.Entry(array, at), other, *_), _, "==") if array in self.normal.folded:
-                params = [place.index for place in at if place == Place(place.index)]
+            case ParsedLine((term.Entry(array, at), other, *_), _, "==") if (
+                array in self.normal.folded
+            ):
+                params = [place.index for place in at if place == AxisPlace(place.index)]
                 plain = [index for index in params if index is not None]
                 whole = len(set(plain)) == len(at)
                 if whole and not any(
@@ -94,7 +96,7 @@ class Prover:
                 if c > 0 and len(mono) == 1 and mono[0][1] == 1:
                     self.normal.positive.add(mono[0][0].text)
 
-    def shown(self, line: Line) -> str:
+    def shown(self, line: ParsedLine) -> str:
         """Why a line was not shown for all sizes; nothing if it was."""
         self.normal.unseen = ""
         try:
@@ -103,7 +105,7 @@ class Prover:
                 left = add(first, scaled(side, -ONE))
                 if not self._vanishes(left, 0):
                     return self.normal.unseen or "its sides have different normal forms"
-        except Undecided as reason:
+        except NoNormalForm as reason:
             return str(reason)
         except (RecursionError, OverflowError, ZeroDivisionError):
             return "its normal form is too large"
@@ -138,7 +140,7 @@ class Prover:
         if not poly:
             return True
         if depth > _CASES:
-            raise Undecided("too many cases")
+            raise NoNormalForm("too many cases")
         poly, _ = self.normal.cleared(poly)
         poly = self.normal.identified(poly)
         if not poly:

@@ -17,19 +17,19 @@ from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.forms import Forms
 from symattn.calculus.indices import letters_of
-from symattn.calculus.language import Array, Entry, Expr, Index, Number, Place
-from symattn.calculus.scope import FUNCTIONS, OTHERS, ROWWISE, Line, Scope
+from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.scope import FUNCTIONS, OTHERS, ROWWISE, LineScope, ParsedLine
 from symattn.calculus.tensors import (
     Tensor,
     before,
     constant,
+    described,
     exp,
     lettered,
     misplaced,
     plus,
     position,
     rational,
-    shown,
     times,
     whole,
 )
@@ -41,17 +41,17 @@ PLAIN = ("i", "j", "k", "l")
 """Letters that are indices also where they stand as numbers only."""
 
 
-def line(text: str, scope: Scope) -> Line:
+def line(text: str, scope: LineScope) -> ParsedLine:
     """What a line says. Raises :class:`Malformed` with what is wrong, and what to write."""
     return _Reader(scope).line(syntax.parse(text, letters=True), ("==",))
 
 
-def hypothesis(text: str, scope: Scope) -> Line:
+def hypothesis(text: str, scope: LineScope) -> ParsedLine:
     """What is assumed: an equation, or ``x > y`` or ``x >= y``. Raises :class:`Malformed`."""
     return _Reader(scope).line(syntax.parse(text, letters=True), ("==", ">", ">=", "<", "<="))
 
 
-def definition(key: str, text: str, scope: Scope) -> Array:
+def definition(key: str, text: str, scope: LineScope) -> Array:
     """The array that ``key = "text"`` defines: ``A`` in matrix form, ``A[i, j]`` by entries.
 
     Raises :class:`Malformed`.
@@ -75,7 +75,7 @@ def definition(key: str, text: str, scope: Scope) -> Array:
     tensor = reader.tensor(tree)
     if params is None:
         params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
-        body = tensor.entry(tuple(map(Place, params)))
+        body = tensor.entry(tuple(map(AxisPlace, params)))
         if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
             # What stood for itself has its name now.
             params, body = body.array.params, body.array.body
@@ -93,7 +93,7 @@ class _Reader(Forms):
 
     # -- lines -----------------------------------------------------------------
 
-    def line(self, tree: Tree, relations: tuple[str, ...]) -> Line:
+    def line(self, tree: Tree, relations: tuple[str, ...]) -> ParsedLine:
         match tree:
             case syntax.Comparison(operands, (relation, *rest)) if set(rest) <= {relation}:
                 pass
@@ -111,17 +111,17 @@ class _Reader(Forms):
         words = {1: ["entry"], 2: ["row", "column"]}.get(len(whole.axes))
         words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
         own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
-        at = tuple(map(Place, own))
+        at = tuple(map(AxisPlace, own))
         sides = tuple(self.spread(tensor, whole.axes)(at) for tensor in tensors)
         self.settle([])
-        return Line(sides, (*self.free.values(), *own), relation)
+        return ParsedLine(sides, (*self.free.values(), *own), relation)
 
     # -- values ----------------------------------------------------------------
 
     def number(self, tree: Tree) -> Expr:
         tensor = self.tensor(tree)
         if tensor.axes:
-            raise Malformed(f"expected a number, found {shown(tensor.axes)}")
+            raise Malformed(f"expected a number, found {described(tensor.axes)}")
         return tensor.entry(())
 
     def tensor(self, tree: Tree) -> Tensor:
@@ -249,14 +249,14 @@ class _Reader(Forms):
         with self.binding(first.name) as index:
             inner = self._sum(name, (*rest, body)) if rest else self.tensor(body)
 
-        def entry(at: tuple[Place, ...]) -> Expr:
+        def entry(at: tuple[AxisPlace, ...]) -> Expr:
             total: Expr = term.Sum(index, inner.entry(at))
             return term.Div(total, term.Size(index)) if name == "mean" else total
 
         return Tensor(inner.axes, entry, True)
 
     def _indicator(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        build: Callable[[Place, Place], Expr] = term.Delta
+        build: Callable[[AxisPlace, AxisPlace], Expr] = term.Delta
         match name, arguments:
             case "delta", (left, right):
                 first, second = self.place(left), self.place(right)

@@ -20,8 +20,8 @@ from flint import arb, ctx
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.points import Ground, Style, draw, indices
-from symattn.calculus.scope import Line
-from symattn.calculus.trials import LOSS, Missing, Point, Unclear
+from symattn.calculus.scope import ParsedLine
+from symattn.calculus.trials import LOSS, Missing, SamplePoint, Unclear
 from symattn.numbers.balls import precision
 
 BITS = (192, 192, 192, 192, 1200)
@@ -83,10 +83,10 @@ def _grids(values: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Place:
+class Difference:
     """Where the sides of a line differ."""
 
-    point: Point
+    point: SamplePoint
     at: tuple[int, ...]
     left: arb
     right: arb
@@ -102,14 +102,14 @@ class Outcome:
     why: str = ""
 
 
-class Trials:
+class Sampler:
     """Points at which the lines of one derivation are tried; they share them."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
-        self._points: dict[tuple[object, ...], Point | None] = {}
+        self._points: dict[tuple[object, ...], SamplePoint | None] = {}
 
-    def of(self, line: Line) -> Outcome:
+    def of(self, line: ParsedLine) -> Outcome:
         """Try to refute a line; the same line is tried at the same points."""
         ground = self._ground
         needed = _needed(line, ground)
@@ -127,7 +127,7 @@ class Trials:
                 sizes = _drawn(names, rng, number, attempt)
                 style = _STYLES[(number + attempt) % len(_STYLES)]
                 outcome = self._at(line, needed, sizes, style, bits, number)
-                if isinstance(outcome, Place):
+                if isinstance(outcome, Difference):
                     counterexample = self._smallest(line, needed, names) or _counterexample(
                         line, outcome
                     )
@@ -146,20 +146,20 @@ class Trials:
             for size in (*range(1, _LARGE), *_named_numbers(line)):
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
                 outcome = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
-                if isinstance(outcome, Place):
+                if isinstance(outcome, Difference):
                     return Outcome("refuted", counterexample=_counterexample(line, outcome))
         return Outcome("held", tuple(tried))
 
     def _at(
         self,
-        line: Line,
+        line: ParsedLine,
         needed: frozenset[Array],
         sizes: dict[str, int],
         style: Style,
         bits: int,
         number: int,
         entries: int = ENTRIES,
-    ) -> bool | str | Place:
+    ) -> bool | str | Difference:
         """What one point says: True, a reason why it says nothing, or where the sides differ."""
         try:
             with precision(bits):
@@ -176,7 +176,7 @@ class Trials:
 
     def _point(
         self, needed: frozenset[Array], sizes: dict[str, int], style: Style, number: int
-    ) -> Point | None:
+    ) -> SamplePoint | None:
         given = frozenset(array for array in needed if array.body is None)
         key = (given, *sizes.items(), style, ctx.prec, number)
         if key not in self._points:
@@ -186,7 +186,7 @@ class Trials:
         return self._points[key]
 
     def _smallest(
-        self, line: Line, needed: frozenset[Array], names: Sequence[str]
+        self, line: ParsedLine, needed: frozenset[Array], names: Sequence[str]
     ) -> Counterexample | None:
         """A counterexample with small sizes and plain numbers, if there is one near at hand."""
         sums = product((1, 2, 3), repeat=len(names))
@@ -195,12 +195,14 @@ class Trials:
             sizes = dict(zip(names, total, strict=True))
             for number in range(_WHOLE):
                 outcome = self._at(line, needed, sizes, "whole", BITS[0], number)
-                if isinstance(outcome, Place):
+                if isinstance(outcome, Difference):
                     return _counterexample(line, self._plainest(line, needed, outcome))
         return None
 
     @precision(BITS[0])
-    def _plainest(self, line: Line, needed: frozenset[Array], place: Place) -> Place:
+    def _plainest(
+        self, line: ParsedLine, needed: frozenset[Array], place: Difference
+    ) -> Difference:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
@@ -214,15 +216,15 @@ class Trials:
                 point.values[array][at] = arb(plain)
                 with suppress(Unclear, Missing, OverflowError):
                     other = _compared(line, point, Random(0), exact, ENTRIES)
-                    if isinstance(other, Place):
+                    if isinstance(other, Difference):
                         place = other
                         break
         return place
 
 
 def _compared(
-    line: Line, point: Point, rng: Random, exact: bool, entries: int
-) -> bool | str | Place:
+    line: ParsedLine, point: SamplePoint, rng: Random, exact: bool, entries: int
+) -> bool | str | Difference:
     every = list(islice(indices(line.free, point), _LARGEST))
     if len(every) > entries:
         # Where indices agree, and where they don't, at both ends and between.
@@ -246,14 +248,14 @@ def _compared(
             else:
                 differ, alike = abs(apart) > _small(right, 4), abs(apart) < _small(right, 3)
             if differ:
-                return Place(point, at, sides[0], right)
+                return Difference(point, at, sides[0], right)
             if not alike:
                 why = "enclosures too wide to tell the sides apart"
         some = True
     return (why or True) if some else why
 
 
-def _is_cheap(line: Line, needed: frozenset[Array]) -> bool:
+def _is_cheap(line: ParsedLine, needed: frozenset[Array]) -> bool:
     """Whether a line can be tried at large sizes: few sums in one another, no derivatives."""
     bodies = [*line.sides, *(part.body for part in needed if part.body is not None)]
     return all(_depth(part) <= 1 for part in bodies)
@@ -281,7 +283,7 @@ def _ball(value: Any) -> arb:
     return value if isinstance(value, arb) else arb(value)
 
 
-def _picked(free: Sequence[Index], point: Point, rng: Random) -> tuple[int, ...]:
+def _picked(free: Sequence[Index], point: SamplePoint, rng: Random) -> tuple[int, ...]:
     """Places of indices, of which those of one axis often agree."""
     places: dict[Index, int] = {}
     for index in free:
@@ -291,7 +293,7 @@ def _picked(free: Sequence[Index], point: Point, rng: Random) -> tuple[int, ...]
     return tuple(places.values())
 
 
-def _needed(line: Line, ground: Ground) -> frozenset[Array]:
+def _needed(line: ParsedLine, ground: Ground) -> frozenset[Array]:
     """All arrays that a line and the hypotheses about them speak of."""
     arrays = {array for side in line.sides for array in term.arrays(side)}
     grown = True
@@ -305,7 +307,7 @@ def _needed(line: Line, ground: Ground) -> frozenset[Array]:
     return frozenset(arrays)
 
 
-def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
+def _sizes(line: ParsedLine, ground: Ground, needed: frozenset[Array]) -> set[str]:
     """The sizes that matter."""
     axes = [axis for array in needed for axis in array.axes]
     axes += [axis for array in needed if array.of is not None for axis in array.of.axes]
@@ -322,7 +324,7 @@ def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
     return {axis for axis in axes if isinstance(axis, str)}
 
 
-def _named_numbers(line: Line) -> list[int]:
+def _named_numbers(line: ParsedLine) -> list[int]:
     """Sizes about the numbers that places are compared with."""
     sizes: set[int] = set()
     for part in term.walk(*line.sides):
@@ -352,14 +354,14 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
     return dict(zip(names, chosen, strict=True))
 
 
-def _counterexample(line: Line, place: Place) -> Counterexample:
+def _counterexample(line: ParsedLine, place: Difference) -> Counterexample:
     point, at = place.point, place.at
     values = {name: _digits(value) for name, value in _numbers(line, point)}
     free = {index.name: number for index, number in zip(line.free, at, strict=True)}
     return Counterexample(dict(point.sizes), free, values, *_apart(place.left, place.right))
 
 
-def _numbers(line: Line, point: Point) -> Iterator[tuple[str, Any]]:
+def _numbers(line: ParsedLine, point: SamplePoint) -> Iterator[tuple[str, Any]]:
     """The entries that a line speaks of; of a loss that is a plain sum, its gradient."""
     named = {array for side in line.sides for array in term.arrays(side)}
     for array in sorted(named & point.values.keys(), key=lambda each: each.name):
@@ -382,7 +384,7 @@ def _gradient(loss: Array, named: set[Array]) -> str:
     for candidate in named:
         match candidate.body:
             case term.Partial(term.Entry(of, ()), array, at) if of is loss and array is loss.of:
-                if at == tuple(map(term.Place, candidate.params)):
+                if at == tuple(map(term.AxisPlace, candidate.params)):
                     return candidate.name
     return ""
 

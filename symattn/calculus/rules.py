@@ -37,7 +37,7 @@ _LEARNED = 60
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """``left`` is ``right``, whatever the indices ``free`` are."""
 
     left: Mono
@@ -54,7 +54,7 @@ class Rule:
         return add({self.left: ONE}, scaled(self.right, -ONE))
 
 
-def rule(algebra: Normal, zero: Poly, free: frozenset[str]) -> Rule | None:
+def rule(algebra: Normal, zero: Poly, free: frozenset[str]) -> RewriteRule | None:
     """The rule that a sum which is zero gives; None where it says nothing."""
     choice = _left(zero, free, solved=True)
     if choice is None:
@@ -67,8 +67,8 @@ def rule(algebra: Normal, zero: Poly, free: frozenset[str]) -> Rule | None:
     if idle := indices(*right) & free - indices(left):
         # Whatever these indices are: they may be the first.
         right = algebra.moved(right, dict.fromkeys(idle, FIRST))
-        return Rule(left, right, free - idle, eliminates, constant=len(right) == 1)
-    return Rule(left, right, free, eliminates)
+        return RewriteRule(left, right, free - idle, eliminates, constant=len(right) == 1)
+    return RewriteRule(left, right, free, eliminates)
 
 
 def _left(zero: Poly, free: frozenset[str], solved: bool = False) -> tuple[Mono, bool] | None:
@@ -113,7 +113,7 @@ def _covers(mono: Mono, free: frozenset[str]) -> bool:
 class Rewriting:
     """Rules put into sums until none applies."""
 
-    def __init__(self, algebra: Normal, rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, algebra: Normal, rules: Sequence[RewriteRule] = ()) -> None:
         self.algebra = algebra
         self.rules = [*rules]
 
@@ -168,7 +168,7 @@ class Rewriting:
         candidates = (self._applied(candidate, ((atom, 1),), bounds) for candidate in self.rules)
         return next((candidate for candidate in candidates if candidate is not None), None)
 
-    def _applied(self, rule: Rule, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
+    def _applied(self, rule: RewriteRule, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
         summed = [pair for pair in rule.left if pair[0].kind == "S"]
         if len(rule.left) == 1 and summed:
             return self._sums(rule, mono)
@@ -184,7 +184,7 @@ class Rewriting:
                 return changed
         return None
 
-    def _sums(self, rule: Rule, mono: Mono) -> Poly | None:
+    def _sums(self, rule: RewriteRule, mono: Mono) -> Poly | None:
         """A rule for a sum, applied to a sum of which it is a part."""
         ((pattern, power),) = rule.left
         axes, factors = pattern.data

@@ -45,7 +45,7 @@ def _gelu(x: Expr) -> Expr:
 
 
 @dataclass
-class Scope:
+class LineScope:
     """The names that lines may use."""
 
     sizes: Sequence[str] = ()
@@ -62,7 +62,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Line:
+class ParsedLine:
     """The sides of ``a == b == ...`` at the same free indices; of a hypothesis such as
     ``x > 0`` the one that is larger comes first."""
 

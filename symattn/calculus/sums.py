@@ -19,8 +19,8 @@ from symattn.calculus.atoms import (
     Atom,
     Exponent,
     Mono,
+    NoNormalForm,
     Poly,
-    Undecided,
     add,
     at_text,
     composed,
@@ -190,9 +190,9 @@ class Sums(Powers):
             else:
                 flat = self.mul(flat, self.one(atom, e))
             if len(bounds) > _MOST_BOUND:
-                raise Undecided("a sum over too many indices at once")
+                raise NoNormalForm("a sum over too many indices at once")
         if len(flat) != 1:
-            raise Undecided("a sum that falls into parts")
+            raise NoNormalForm("a sum that falls into parts")
         ((factors, c),) = flat.items()
         for inner, length in bounds.items() if len(bounds) > 1 else ():
             mine = tuple(pair for pair in factors if inner in pair[0].names)
@@ -299,7 +299,7 @@ class Sums(Powers):
             to: dict[str, At] = {name: (f"@{level}.{k}", 0, ()) for k, name in enumerate(arranged)}
             poly = self._mono_moved(factors, to)
             if len(poly) != 1:
-                raise Undecided("a sum that falls into parts")
+                raise NoNormalForm("a sum that falls into parts")
             ((mono, c),) = poly.items()
             axes = tuple(bounds[name] for name in arranged)
             text = f"S{list(axes)}({mono_text(mono)})"
@@ -319,7 +319,7 @@ class Sums(Powers):
         for name, colour in self._colours(factors, bounds).items():
             groups.setdefault(colour, []).append(name)
         if prod(factorial(len(group)) for group in groups.values()) > _MOST_ORDERS:
-            raise Undecided("a sum over too many indices that look alike")
+            raise NoNormalForm("a sum over too many indices that look alike")
         choices = product(*(permutations(groups[colour]) for colour in sorted(groups)))
         return ([name for group in choice for name in group] for choice in choices)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from symattn.calculus.atoms import At, Atom, Mono, Poly, Undecided, summed
+from symattn.calculus.atoms import At, Atom, Mono, NoNormalForm, Poly, summed
 from symattn.calculus.differentiating import AT_MOST, Above, Reciprocal, rational, size
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.sums import Sums
@@ -81,7 +81,7 @@ class ToSympy:
             case "h":
                 return Above(self.poly(dict(atom.data)))
             case "f" if atom.data[0] not in ("sin", "cos", "erf"):
-                raise Undecided(f"the derivative of {atom.data[0]}")
+                raise NoNormalForm(f"the derivative of {atom.data[0]}")
             case "f":
                 return getattr(sp, atom.data[0])(self.poly(dict(atom.data[1])))
         axes, factors = atom.data
@@ -105,7 +105,7 @@ class FromSympy:
     places: Mapping[Any, At]
 
     def read(self, value: Any) -> Poly:
-        """The normal form of an expression. Raises :class:`Undecided`."""
+        """The normal form of an expression. Raises :class:`NoNormalForm`."""
         algebra = self.algebra
         match value:
             case sp.Rational():
@@ -152,7 +152,7 @@ class FromSympy:
             return algebra.constant("pi")
         if value is sp.E:
             return algebra.exp(algebra.number(1))
-        raise Undecided(f"SymPy's {type(value).__name__}")
+        raise NoNormalForm(f"SymPy's {type(value).__name__}")
 
     def at(self, value: Any) -> At:
         """A place."""

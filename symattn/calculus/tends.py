@@ -13,8 +13,8 @@ from symattn.calculus.atoms import (
     Atom,
     Exponent,
     Mono,
+    NoNormalForm,
     Poly,
-    Undecided,
     add,
     entries,
     order,
@@ -26,7 +26,7 @@ from symattn.calculus.atoms import (
 from symattn.calculus.sums import Sums
 
 
-class Unsigned(Undecided):
+class Unsigned(NoNormalForm):
     """A limit depends on a sign that is not known: nobody can find it."""
 
 
@@ -35,7 +35,7 @@ Target = Fraction | Literal["oo", "-oo"]
 
 
 def limit(algebra: Sums, poly: Poly, variable: Atom, target: Target) -> Poly:
-    """What a sum tends to. Raises :class:`Undecided` where that is not seen."""
+    """What a sum tends to. Raises :class:`NoNormalForm` where that is not seen."""
     return _Limit(algebra, variable, target).of(poly)
 
 
@@ -51,7 +51,7 @@ class _Limit:
         if isinstance(self.target, Fraction):
             try:
                 return self._at(poly, algebra.number(self.target))
-            except Undecided:
+            except NoNormalForm:
                 if self.target:
                     raise
         # Over a common denominator first: there what grows alike cancels.
@@ -72,7 +72,7 @@ class _Limit:
         """The limit of a negative power."""
         limit = self.of(base)
         if not limit:
-            raise Undecided("the limit of a quotient whose denominator vanishes")
+            raise NoNormalForm("the limit of a quotient whose denominator vanishes")
         return self.algebra.raised(limit, e)
 
     def _growth(self, poly: Poly) -> Mono:
@@ -116,7 +116,7 @@ class _Limit:
             case "S":
                 bounds, body = algebra.opened(atom)
                 return algebra.bound_all(self._at(body, value), bounds)
-        raise Undecided("a limit in a step")
+        raise NoNormalForm("a limit in a step")
 
     def _term_by_term(self, poly: Poly) -> Poly:
         total: Poly = {}
@@ -147,18 +147,18 @@ class _Limit:
             elif atom.kind == "p" and not finite:
                 product = algebra.mul(product, self._below(dict(atom.data), e))
             else:
-                raise Undecided("a limit of this kind")
+                raise NoNormalForm("a limit of this kind")
         if finite:
             if degree < 0 or vanishes:
-                raise Undecided("a limit that is not seen to be finite")
+                raise NoNormalForm("a limit that is not seen to be finite")
             return {} if degree > 0 else product
         if vanishes:
             # An exponential outweighs every power.
             return {}
         if degree > 0:
             if not product:
-                raise Undecided("a limit of the kind oo times 0")
-            raise Undecided("a limit that is not finite")
+                raise NoNormalForm("a limit of the kind oo times 0")
+            raise NoNormalForm("a limit that is not finite")
         return {} if degree < 0 else product
 
     def _any_fades(self, mono: Mono) -> bool:
@@ -174,13 +174,13 @@ class _Limit:
         if dict(atom.data).get(self.variable) != 1 or any(
             contains(a, self.variable) for a, _ in others
         ):
-            raise Undecided("a limit inside a nested exponential")
+            raise NoNormalForm("a limit inside a nested exponential")
         if isinstance(self.target, Fraction):
-            raise Undecided("a limit of this kind")
+            raise NoNormalForm("a limit of this kind")
         if not self.algebra.is_positive({others: ONE}):
             raise Unsigned("the limit of an exponential whose sign is not known")
         if (e > 0) == (self.target == "oo"):
-            raise Undecided("a limit that is not finite")
+            raise NoNormalForm("a limit that is not finite")
         return True
 
 
@@ -230,7 +230,7 @@ def _expected(algebra: Sums, mono: Mono, random: frozenset[str], unknown: frozen
     for atom, e in mono:
         if atom.kind == "S" and draws(atom, drawing):
             if not isinstance(e, int) or not 0 < e <= 2:
-                raise Undecided("a moment of higher order than the variance")
+                raise NoNormalForm("a moment of higher order than the variance")
             for _ in range(e):
                 more, summed = algebra.opened(atom)
                 bounds.update(more)
@@ -250,16 +250,16 @@ def _expected(algebra: Sums, mono: Mono, random: frozenset[str], unknown: frozen
         for atom, e in factors:
             if atom.kind == "x" and atom.data[0] in random:
                 if not isinstance(e, int) or e < 0:
-                    raise Undecided("the mean of a function of random entries")
+                    raise NoNormalForm("the mean of a function of random entries")
                 drawn.setdefault(atom.data[0], []).extend([atom.data[1]] * e)
             elif draws(atom, random):
-                raise Undecided("the mean of a function of random entries")
+                raise NoNormalForm("the mean of a function of random entries")
             else:
                 kept.append((atom, e))
         part: Poly = {tuple(kept): c}
         for places in drawn.values():
             if len(places) > 2:
-                raise Undecided("a moment of higher order than the variance")
+                raise NoNormalForm("a moment of higher order than the variance")
             if len(places) == 1:
                 part = {}
                 continue

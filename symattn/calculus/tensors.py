@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, Axis, Entry, Expr, Index, Place
+from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
@@ -25,7 +25,7 @@ class Tensor:
     """A number for every place along some axes; ``letters`` are the indices it depends on."""
 
     axes: tuple[Axis, ...]
-    entry: Callable[[tuple[Place, ...]], Expr]
+    entry: Callable[[tuple[AxisPlace, ...]], Expr]
     letters: bool = False
 
 
@@ -61,7 +61,7 @@ def exp(x: Expr) -> Expr:
     return term.Apply("exp", x)
 
 
-def before(first: Place, second: Place) -> Expr:
+def before(first: AxisPlace, second: AxisPlace) -> Expr:
     """1 where the first place comes before the second."""
     return term.Add((term.ONE, term.Neg(term.AtMost(second, first))))
 
@@ -118,7 +118,7 @@ def common(left: tuple[Axis, ...], right: tuple[Axis, ...]) -> tuple[Axis, ...] 
     return tuple(axes)
 
 
-def shown(axes: tuple[Axis, ...]) -> str:
+def described(axes: tuple[Axis, ...]) -> str:
     """What has such axes, in words."""
     match axes:
         case ():

@@ -20,7 +20,7 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import jets
 from symattn.calculus import language as term
 from symattn.calculus.jets import Jet, Slopes, Value
-from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.numbers.balls import precision
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
@@ -51,7 +51,7 @@ class Unclear(Exception):
     """A number can't be found; the message says why."""
 
 
-class Point:
+class SamplePoint:
     """Numbers for all that is given, at one choice of sizes.
 
     ``values`` are the entries of given arrays by place, ``images`` where each
@@ -93,10 +93,10 @@ class Point:
             raise Unclear(f"more than {WORK} steps of computing at one point")
         return _RULES[type(value)](self, value)
 
-    def copy(self) -> Point:
+    def copy(self) -> SamplePoint:
         """A point with the same numbers, which may be changed by themselves."""
         values = {array: dict(entries) for array, entries in self.values.items()}
-        return Point(self.sizes, values, self.images, self.random)
+        return SamplePoint(self.sizes, values, self.images, self.random)
 
     def renew(self) -> None:
         """Allow as much work again: another line begins."""
@@ -129,23 +129,23 @@ class Point:
 
     # -- places ------------------------------------------------------------------
 
-    def place(self, at: Place, axis: Axis) -> int:
+    def place(self, at: AxisPlace, axis: Axis) -> int:
         """Where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
         position = self._start(at)
         if not 1 <= position <= self.length(axis):
             raise Missing
         return self._sent(at, position) if at.images else position
 
-    def _loose(self, at: Place) -> int:
+    def _loose(self, at: AxisPlace) -> int:
         """A place to be compared; it may lie beyond the end of its axis."""
         return self._sent(at, self._start(at)) if at.images else self._start(at)
 
-    def _sent(self, at: Place, position: int) -> int:
+    def _sent(self, at: AxisPlace, position: int) -> int:
         for image in at.images:
             position = self.images[image][position - 1]
         return position
 
-    def _start(self, at: Place) -> int:
+    def _start(self, at: AxisPlace) -> int:
         """A place before permutations send it on."""
         position = at.offset
         if at.index is not None:
@@ -379,22 +379,22 @@ def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value
 
 
 _RULES: dict[type, Any] = {
-    term.Number: Point._number,
+    term.Number: SamplePoint._number,
     term.Constant: lambda self, value: arb.pi(),
     term.Size: lambda self, value: self.length(term.length(value)),
     term.Position: lambda self, value: self.env[value.index],
-    term.Entry: Point._entry,
+    term.Entry: SamplePoint._entry,
     term.Add: lambda self, value: reduce(add, map(self.evaluate, value.terms)),
     term.Neg: lambda self, value: -self.evaluate(value.body),
-    term.Mul: Point._mul,
-    term.Div: Point._div,
+    term.Mul: SamplePoint._mul,
+    term.Div: SamplePoint._div,
     term.Power: lambda self, value: jets.power(self.evaluate(value.base), value.exponent),
     term.Apply: lambda self, value: jets.FUNCTIONS[value.function](self.evaluate(value.body)),
-    term.Sum: Point._sum,
+    term.Sum: SamplePoint._sum,
     term.Delta: lambda self, value: int(self._loose(value.first) == self._loose(value.second)),
     term.AtMost: lambda self, value: int(self._loose(value.first) <= self._loose(value.second)),
-    term.Partial: Point._partial,
-    term.Limit: Point._limit,
-    term.Expectation: Point._expectation,
-    term.Operations: Point._operations,
+    term.Partial: SamplePoint._partial,
+    term.Limit: SamplePoint._limit,
+    term.Expectation: SamplePoint._expectation,
+    term.Operations: SamplePoint._operations,
 }

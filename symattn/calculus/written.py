@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, Expr, Index, Place
+from symattn.calculus.language import Array, AxisPlace, Expr, Index
 
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -15,7 +15,7 @@ def text(value: Expr) -> str:
     return _written(value)[0]
 
 
-def place(at: Place) -> str:
+def place(at: AxisPlace) -> str:
     """A place as it stands in brackets."""
     base = at.index.name if at.index else at.size
     written = f"{base} {'+' if at.offset > 0 else '-'} {abs(at.offset)}" if at.offset else base
@@ -86,7 +86,7 @@ def _exponent(exponent: Fraction) -> str:
     return str(exponent) if plain else f"({exponent})"
 
 
-def _entry(array: Array, at: tuple[Place, ...]) -> tuple[str, int]:
+def _entry(array: Array, at: tuple[AxisPlace, ...]) -> tuple[str, int]:
     if array.body is not None and "." in array.name:
         # A part of a line that has no name.
         return _written(replaced(array.body, dict(zip(array.params, at, strict=True))))
@@ -94,19 +94,19 @@ def _entry(array: Array, at: tuple[Place, ...]) -> tuple[str, int]:
     return (f"{array.name}[{places}]" if at else array.name), _ATOM
 
 
-def replaced(value: Expr, by: dict[Index, Place]) -> Expr:
+def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
     """An expression with indices replaced by places."""
 
-    def at(part: Place) -> Place:
+    def at(part: AxisPlace) -> AxisPlace:
         if part.index not in by:
             return part
         other = by[part.index]
-        return Place(
+        return AxisPlace(
             other.index, other.size, other.offset + part.offset, other.images + part.images
         )
 
     match value:
         case term.Position(index):
-            goal = by.get(index, Place(index)).index
+            goal = by.get(index, AxisPlace(index)).index
             return term.Position(goal) if goal else value
     return term.mapped(value, lambda part: replaced(part, by), at)

@@ -14,7 +14,7 @@ from symattn.documents.binding import read
 from symattn.documents.files import article as article_of
 from symattn.documents.files import is_side_file, read_article
 from symattn.documents.help import beside, help_of, read_side_file
-from symattn.documents.reading import Claimed, Open, Reading
+from symattn.documents.reading import Claimed, OpenQuestion, Reading
 from symattn.documents.text import Span
 from symattn.documents.undefined import undefined
 from symattn.errors import Malformed
@@ -85,7 +85,7 @@ def _without(reading: Reading, error: Malformed) -> Reading:
         if match := _CLAIM.match(fault.where):
             why.setdefault(int(match[1]), fault.message)
     claims = enumerate(reading.claims)
-    left = (Open(claim.text, why[k], claim.span) for k, claim in claims if k in why)
+    left = (OpenQuestion(claim.text, why[k], claim.span) for k, claim in claims if k in why)
     kept = (claim for k, claim in enumerate(reading.claims) if k not in why)
     places = {place: why[k] for k in why for row in _places(reading.claims[k]) for place in row}
     numbers = (

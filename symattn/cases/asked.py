@@ -29,7 +29,7 @@ _KEYS: Mapping[str, type] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExerciseTable:
     """The ``[exercise]`` of a file; what it leaves out is empty, or None.
 
     ``ask`` names steps and gradients, at level proof derivations; ``points``
@@ -46,7 +46,7 @@ class Asked:
     def table(self) -> dict[str, object]:
         """The table that says this.
 
-        >>> Asked(title="Sheet 3", points={"A": 3}).table
+        >>> ExerciseTable(title="Sheet 3", points={"A": 3}).table
         {'title': 'Sheet 3', 'points': {'A': 3}}
         """
         rest = {"ask": list(self.ask), "points": dict(self.points), "places": self.places}
@@ -56,7 +56,7 @@ class Asked:
 
 def read_asked(
     program: Program, entry: Mapping[str, object], passed_over: Collection[str] = ()
-) -> Asked:
+) -> ExerciseTable:
     """What an ``[exercise]`` table says about a program.
 
     Names that are ``passed_over`` are not held against it, nor are those of
@@ -81,7 +81,7 @@ def read_asked(
     level = str(sound.get("level", ""))
     if level and level not in LEVELS:
         faults.append(Fault("level", f"unknown level {short(level)!r}: {expected(level, LEVELS)}"))
-    names = _Names(program, passed_over, level == "proof")
+    names = _AskedNames(program, passed_over, level == "proof")
     ask: dict[str, None] = {}
     for place, name in enumerate(_listed(sound.get("ask", []))):
         with faults.inside(f"ask[{place}]"):
@@ -101,7 +101,7 @@ def read_asked(
         with faults.inside("places"):
             _whole(places, "places", 0, MOST_PLACES)
     faults.raise_all()
-    return Asked(
+    return ExerciseTable(
         str(sound.get("title", "")),
         level,
         tuple(ask),
@@ -110,7 +110,7 @@ def read_asked(
     )
 
 
-class _Names:
+class _AskedNames:
     """What the names of an exercise mean."""
 
     def __init__(self, program: Program, passed_over: Collection[str], proofs: bool) -> None:

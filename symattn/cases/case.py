@@ -11,17 +11,17 @@ from pathlib import Path
 from flint import fmpq
 
 from symattn import syntax
-from symattn.cases.asked import Asked, read_asked
+from symattn.cases.asked import ExerciseTable, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
-from symattn.cases.heads import Recipe, by_head
+from symattn.cases.heads import LoweredSteps, by_head
 from symattn.cases.settings import settings
 from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
-from symattn.numbers.tables import Table
+from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, Step, name_fault, sound_part, symbol_fault
@@ -68,7 +68,7 @@ class Case:
     unchecked: tuple[Unchecked, ...] = ()
     rounding: RoundingMode = "half-even"
     tolerance: fmpq | None = None
-    asked: Asked = field(default_factory=Asked)
+    asked: ExerciseTable = field(default_factory=ExerciseTable)
     sheet: Mapping[str, object] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
@@ -79,7 +79,7 @@ class Case:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols of the upstream gradient, sorted."""
-        if isinstance(self.upstream, Table):
+        if isinstance(self.upstream, NumberTable):
             return ()
         symbols = {
             name
@@ -273,7 +273,7 @@ def with_numbers(case: Case, given: Mapping[str, object], upstream: object = Non
 
 
 def _forward(
-    given: Mapping[str, object], recipe: Recipe, loss: object, faults: Faults
+    given: Mapping[str, object], recipe: LoweredSteps, loss: object, faults: Faults
 ) -> tuple[Program, dict[str, Rows]]:
     """The program of the steps that have no fault, and the given numbers; ``grad(W)`` in a
     step is that of ``loss``."""
@@ -327,14 +327,14 @@ def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
     rows: Rows = ()
     if raw is None and target is not None:
         count, width = target.grid
-        rows = Table(width, [1] * (count * width), [1] * (count * width))
+        rows = NumberTable(width, [1] * (count * width), [1] * (count * width))
     elif raw is not None:
         with faults.inside("loss.upstream"):
             shape, rows = read_rows(raw, symbols=True)
             if target is not None and shape != target.shape:
                 wanted = show(target.shape)
                 raise Malformed(f"expected the output's shape, {wanted}, found {show(shape)}")
-            if not isinstance(rows, Table) or rows.has_hidden:
+            if not isinstance(rows, NumberTable) or rows.has_hidden:
                 Faults(
                     Fault("".join(f"[{k}]" for k in keys(shape, i, j)), bad)
                     for i, row in enumerate(rows)
@@ -344,9 +344,9 @@ def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
     return rows
 
 
-def _entry_faults(entry: Value | Hidden, full: Program) -> Iterator[str]:
+def _entry_faults(entry: Value | Masked, full: Program) -> Iterator[str]:
     """What keeps an entry from being one of an upstream gradient."""
-    if isinstance(entry, Hidden):
+    if isinstance(entry, Masked):
         yield "expected a finite number, found -inf"
         return
     if entry.has_symbols and not entry.is_linear_form:

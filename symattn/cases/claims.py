@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Literal
 
 from symattn import syntax
-from symattn.cases.statements import Comparison, lower_statement
+from symattn.cases.statements import LoweredComparison, lower_statement
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
-from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.printed import PrintedNumber, read_printed
 from symattn.numbers.rows import read_each
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
@@ -20,7 +20,7 @@ from symattn.shapes import Shape, grid, show
 from symattn.tables.entries import table, texts, unknown
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
-Figures = tuple[tuple[Printed | None, ...], ...]
+Figures = tuple[tuple[PrintedNumber | None, ...], ...]
 
 #: The key that says what a claim is about.
 Key = Literal["as_printed", "of", "holds"]
@@ -49,7 +49,7 @@ class Claim:
     tree: syntax.Tree
     node: Node | None = None
     printed: Figures = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[LoweredComparison, ...] = ()
     key: Key = "of"
     number: int = 0
     line: int = 0
@@ -121,7 +121,7 @@ def read_claims(
     """
     if len(entries) > CLAIMS.most:
         raise Malformed(CLAIMS.said(len(entries)))
-    reader = _Reader(program, passed_over)
+    reader = _ClaimReader(program, passed_over)
     faults = Faults()
     claims: list[Claim] = []
     for number, entry in enumerate(entries):
@@ -131,7 +131,7 @@ def read_claims(
     return tuple(claims)
 
 
-class _Reader:
+class _ClaimReader:
     """Reads claims about one program; what is said twice is parsed and lowered once.
 
     What stands under a key is text, or the tree that a reading made of it.
@@ -142,7 +142,7 @@ class _Reader:
         self.passed_over = passed_over
         self._trees: dict[str, syntax.Tree] = {}
         self._nodes: dict[str, Node] = {}
-        self._comparisons: dict[str, tuple[Comparison, ...]] = {}
+        self._comparisons: dict[str, tuple[LoweredComparison, ...]] = {}
 
     def read(self, entry: object, number: int) -> list[Claim]:
         """The claims of a table, without those that are passed over."""

@@ -20,7 +20,7 @@ _HEADS, _MERGE = "heads", "merge"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class LoweredSteps:
     """Steps with every head's own: which step each was written as, and which steps have a
     fault and are left out."""
 
@@ -37,7 +37,9 @@ class Recipe:
         return replace(fault, where=f"steps.{origin}", message=f"{name}: {fault.message}")
 
 
-def by_head(steps: Mapping[str, object], given: Mapping[str, object], faults: Faults) -> Recipe:
+def by_head(
+    steps: Mapping[str, object], given: Mapping[str, object], faults: Faults
+) -> LoweredSteps:
     """The steps, those of several heads one for each; faults go to ``faults``.
 
     >>> given = dict.fromkeys("QKV")
@@ -50,7 +52,7 @@ def by_head(steps: Mapping[str, object], given: Mapping[str, object], faults: Fa
     """
     texts = [step for step in steps.values() if isinstance(step, str)]
     if not any(f"{_HEADS}(" in text.replace(" ", "") for text in texts):
-        return Recipe(steps)
+        return LoweredSteps(steps)
     heads = _Heads()
     expanded: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -68,7 +70,7 @@ def by_head(steps: Mapping[str, object], given: Mapping[str, object], faults: Fa
             continue
         expanded |= parts
         origins |= dict.fromkeys(parts, name)
-    return Recipe(expanded, origins, frozenset(unsound))
+    return LoweredSteps(expanded, origins, frozenset(unsound))
 
 
 class _Heads:

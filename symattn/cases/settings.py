@@ -36,7 +36,7 @@ MOST_PLACES = 30
 
 
 class Changes(TypedDict, total=False):
-    """What may be said of :class:`Settings`."""
+    """What may be said of :class:`SheetSettings`."""
 
     audience: Audience
     detail: Detail
@@ -52,7 +52,7 @@ class Changes(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Settings:
+class SheetSettings:
     """What a sheet has in it. Made by :func:`settings`, which checks it.
 
     ``audience`` is whom it is for. The parts: ``drawing`` the flow
@@ -97,10 +97,10 @@ class Settings:
 
 
 #: The names of all settings.
-NAMES = tuple(field.name for field in fields(Settings))
+NAMES = tuple(field.name for field in fields(SheetSettings))
 
 
-def settings(*tables: Mapping[str, object]) -> Settings:
+def settings(*tables: Mapping[str, object]) -> SheetSettings:
     """The settings that tables come to, later ones over earlier ones; what none
     names is as the audience wants it.
 
@@ -128,9 +128,9 @@ def settings(*tables: Mapping[str, object]) -> Settings:
         for wrong in _wrong(name, value)
     ]
     faults.raise_all()
-    audience = str(asked.get("audience", Settings.audience))
+    audience = str(asked.get("audience", SheetSettings.audience))
     wanted = {part: audience in audiences for part, audiences in PARTS.items()}
-    return Settings(**{**wanted, **asked})  # type: ignore[arg-type]
+    return SheetSettings(**{**wanted, **asked})  # type: ignore[arg-type]
 
 
 def _wrong(name: str, value: object) -> Iterator[str]:

@@ -45,7 +45,7 @@ Operand = Node | Sizes
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LoweredComparison:
     """``a < b <= c``, meant for every entry, its operands lowered; ``decided``
     are the inputs that they have besides the program's, inner ones first."""
 
@@ -54,7 +54,7 @@ class Comparison:
     decided: tuple[Decided, ...] = ()
 
 
-def lower_statement(program: Program, tree: syntax.Tree) -> tuple[Comparison, ...]:
+def lower_statement(program: Program, tree: syntax.Tree) -> tuple[LoweredComparison, ...]:
     """The comparisons that must all hold.
 
     Raises :class:`Malformed` if the tree is no statement, or if it speaks of
@@ -77,7 +77,7 @@ class _Lowering:
         self.program = program
         self.decided: list[Decided] = []
 
-    def comparison(self, tree: syntax.Tree) -> Comparison:
+    def comparison(self, tree: syntax.Tree) -> LoweredComparison:
         if not isinstance(tree, syntax.Comparison):
             raise Malformed("states nothing: expected a comparison with == != < <= > >=")
         operands = tuple(map(self.operand, tree.operands))
@@ -86,7 +86,7 @@ class _Lowering:
                 nodes.elementwise("subtract", left, right)
             elif isinstance(left, Node) or isinstance(right, Node) or relation != "==":
                 raise Malformed("a shape is compared with == and a list such as (3, 4)")
-        return Comparison(operands, tree.relations, tuple(self.decided))
+        return LoweredComparison(operands, tree.relations, tuple(self.decided))
 
     def operand(self, tree: syntax.Tree) -> Operand:
         match tree:

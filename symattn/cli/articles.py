@@ -45,7 +45,7 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
                 _figure(audit, out, figure, sums, several)
         elif carried:
             lines = coverage.lines(figure.line for figure in carried)
-            paragraph(out, f"{reports.folded(audit, carried)} ({lines})", "dim", _INSIDE)
+            paragraph(out, f"{reports.propagated_line(audit, carried)} ({lines})", "dim", _INSIDE)
 
 
 def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
@@ -68,7 +68,9 @@ def _figure(
     if figure.span:
         _marked(audit, out, figure.span, figure.correct)
     also = sums.get(figure.span) if figure.span else None
-    reasons = (reports.caused(audit, judged, several) for judged in (figure, also) if judged)
+    reasons = (
+        reports.cause_sentence(audit, judged, several) for judged in (figure, also) if judged
+    )
     for why in dict.fromkeys(filter(None, reasons)):
         paragraph(out, why, "", _INSIDE)
 
@@ -88,7 +90,7 @@ def others(audit: Audit, out: Console, strict: bool) -> None:
             )
     for figure in reports.coarse(audit, everywhere=strict):
         style = "red" if strict else "yellow"
-        _finding(audit, out, figure, f"coarse: {reports.coarsely(figure)}", style)
+        _finding(audit, out, figure, f"coarse: {reports.coarse_sentence(figure)}", style)
 
 
 def reading(audit: Audit, out: Console) -> None:

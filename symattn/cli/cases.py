@@ -20,7 +20,7 @@ from symattn.cli.options import Pace
 from symattn.cli.progress import Progress
 from symattn.errors import Fault, Malformed, Undecided, blamed_on, reported
 from symattn.escaping import visible
-from symattn.workers import Asker, Crashed, Ended, Limits
+from symattn.workers import Asker, Crashed, Ended, WorkLimits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,7 +145,7 @@ def as_they_come(
         progress.clear()
 
 
-def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
+def failure(answer: object, name: str, limits: WorkLimits) -> Malformed | None:
     """What is told of a job that gave nothing; None of one that gave something.
 
     Raises what is no fault of the input.
@@ -170,7 +170,7 @@ def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
 def _worked(
     jobs: Sequence[workers.Job], pace: Pace, progress: Progress
 ) -> Generator[tuple[int, Any], None, None]:
-    if pace.limits != Limits():
+    if pace.limits != WorkLimits():
         with closing(workers.results(jobs, pace.limits, pace.jobs, progress)) as results:
             yield from results
         return
@@ -180,7 +180,7 @@ def _worked(
         yield index, answer
 
 
-def _ended(end: Ended, limits: Limits) -> str:
+def _ended(end: Ended, limits: WorkLimits) -> str:
     if end.why == "time":
         return f"stopped after {limits.seconds:g} seconds (--max-seconds)"
     if end.why == "memory" and limits.memory:

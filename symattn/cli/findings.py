@@ -50,7 +50,7 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
         out.print()
     for number, slip in enumerate(audit.causes, 1):
         paragraph(out, slip.sentence, "bold", f"{number}. ")
-        if rivals := reports.just_as_well(slip):
+        if rivals := reports.rivals_sentence(slip):
             paragraph(out, rivals, "", "   ")
     if audit.causes:
         out.print()
@@ -74,7 +74,7 @@ def _others(audit: Audit, out: Console, strict: bool) -> None:
             text = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
             paragraph(out, f"{text}{statement.because}", "red", "  ")
     for figure in reports.coarse(audit, everywhere=strict):
-        text = f"coarse, {figure.claim.where}: {reports.coarsely(figure)}"
+        text = f"coarse, {figure.claim.where}: {reports.coarse_sentence(figure)}"
         paragraph(out, text, "red" if strict else "yellow", "  ")
 
 
@@ -91,7 +91,7 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
     if vacuous := sum(figure.vacuous for figure in audit.figures):
         phrase = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
         paragraph(out, f"{phrase} too few digits for a meaningful check", "dim", "  ")
-    if within := reports.loose(audit):
+    if within := reports.within_rounding(audit):
         single = len(within) == 1
         phrase = "1 figure holds" if single else f"{len(within)} figures hold"
         whose = "its" if single else "their"
@@ -106,7 +106,7 @@ def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
     several = reports.several_unexplained(audit)
     rows: list[_Row] = []
     for root, carried in groups:
-        below = "" if unfolded else reports.folded(audit, carried)
+        below = "" if unfolded else reports.propagated_line(audit, carried)
         rows.append(_row(audit, root, below, several))
         if unfolded:
             rows += [_row(audit, figure, "", several) for figure in carried]
@@ -129,6 +129,6 @@ def _row(audit: Audit, figure: Figure, below: str, several: bool) -> _Row:
     is_root = figure.cause != "carried"
     exact = figure.exact if len(figure.exact) <= _CLOSED else ""
     where = figure.claim.where if is_root else f"  {figure.claim.where}"
-    why = reports.caused(audit, figure, several)
+    why = reports.cause_sentence(audit, figure, several)
     cells = (where, figure.label, figure.text, figure.correct, exact, why)
     return _Row(tuple(map(visible, cells)), below, is_root)

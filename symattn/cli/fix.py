@@ -23,7 +23,7 @@ from symattn.workers import Asker
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from symattn.auditing.fixing import Fix, Left
+    from symattn.auditing.fixing import Fix, UnfixedFigure
     from symattn.documents.article import Article
 
 _STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "-": "red", "+": "green"}
@@ -138,7 +138,7 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
     )
 
 
-def _of(article: Article, figure: Fix | Left, *more: Fix | Left) -> str:
+def _of(article: Article, figure: Fix | UnfixedFigure, *more: Fix | UnfixedFigure) -> str:
     """A figure as it is told, its line and column, what it is of and what is printed, and
     how many more there are."""
     line, column = article.place(figure.span.start)

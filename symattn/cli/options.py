@@ -16,7 +16,7 @@ from symattn.errors import Malformed
 from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
-from symattn.workers import Limits
+from symattn.workers import WorkLimits
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -81,7 +81,7 @@ class Pace:
     """What a case may take, how many are worked on at once, and whether a file
     may extend others outside of its folder."""
 
-    limits: Limits
+    limits: WorkLimits
     jobs: int = 1
     allow_outside: bool = False
 
@@ -124,7 +124,7 @@ def paced(
             allow_outside: bool = False,
             **rest: Any,
         ) -> None:
-            limits = Limits(max_seconds, max_memory)
+            limits = WorkLimits(max_seconds, max_memory)
             command(pace=Pace(limits, jobs or os.cpu_count() or 1, allow_outside), **rest)
 
         decorated: Command = with_pace

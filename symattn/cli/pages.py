@@ -20,7 +20,7 @@ from symattn.errors import EngineFailure
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
-from symattn.printers.engine import TYPST, Document, find_engine, typeset_all, wanted_engine
+from symattn.printers.engine import TYPST, TypesetDocument, find_engine, typeset_all, wanted_engine
 
 if TYPE_CHECKING:
     from symattn.languages.language import Language
@@ -104,7 +104,7 @@ def typeset(
     names: Sequence[str],
     jobs: int,
     files: Mapping[str, bytes] = MappingProxyType({}),
-) -> Generator[tuple[int, Document | EngineFailure], None, None]:
+) -> Generator[tuple[int, TypesetDocument | EngineFailure], None, None]:
     """The index of every document with its PDF, or why there is none, as they are made."""
     progress = Progress(names)
     try:
@@ -122,9 +122,9 @@ def pdfs(
     names: Sequence[str],
     jobs: int = 1,
     files: Mapping[str, bytes] = MappingProxyType({}),
-) -> list[Document]:
+) -> list[TypesetDocument]:
     """The PDFs of all documents. Raises :class:`EngineFailure` where there is none."""
-    finished: dict[int, Document] = {}
+    finished: dict[int, TypesetDocument] = {}
     for place, outcome in typeset(documents, names, jobs, files):
         if isinstance(outcome, EngineFailure):
             raise outcome

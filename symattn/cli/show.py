@@ -16,7 +16,7 @@ from symattn.workers import Asker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from symattn.numbers.reading import Hidden
+    from symattn.numbers.reading import Masked
     from symattn.numbers.values import Value
     from symattn.solution.quantity import Quantity
 
@@ -115,7 +115,7 @@ def _indices(at: str) -> list[int]:
         raise Malformed(f"--at: expected indices such as 0,1, found {at[:40]!r}") from None
 
 
-def _nested(quantity: Quantity, convert: Callable[[Value | Hidden], str | None]) -> Any:
+def _nested(quantity: Quantity, convert: Callable[[Value | Masked], str | None]) -> Any:
     """``convert`` of every exact entry, nested as JSON has it."""
     from symattn.shapes import nested
 
@@ -123,19 +123,19 @@ def _nested(quantity: Quantity, convert: Callable[[Value | Hidden], str | None])
     return nested(quantity.shape, table)
 
 
-def _exact(entry: Value | Hidden) -> str | None:
+def _exact(entry: Value | Masked) -> str | None:
     """The closed form as text; None where there is no short one."""
-    from symattn.numbers.reading import Hidden
+    from symattn.numbers.reading import Masked
 
-    closed = isinstance(entry, Hidden) or entry.is_closed
+    closed = isinstance(entry, Masked) or entry.is_closed
     return str(entry) if closed else None
 
 
-def _latex(entry: Value | Hidden) -> str | None:
+def _latex(entry: Value | Masked) -> str | None:
     from symattn import formulas
-    from symattn.numbers.reading import Hidden
+    from symattn.numbers.reading import Masked
 
-    if isinstance(entry, Hidden):
+    if isinstance(entry, Masked):
         return r"-\infty"
     return formulas.latex(entry.formula()) if entry.is_closed else None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from symattn.cases.case import Case
-    from symattn.documents.reading import Claimed, Number, Reading
+    from symattn.documents.reading import ArticleNumber, Claimed, Reading
     from symattn.documents.text import Span
 
 #: So much of an expression, of numbers and of a line of the article is shown.
@@ -105,7 +105,7 @@ def _open(reading: Reading) -> Iterator[tuple[str, ...]]:
 
 def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:
     """The lines with numbers that were not read, with these and the line itself."""
-    by_line: dict[int, list[Number]] = {}
+    by_line: dict[int, list[ArticleNumber]] = {}
     for number in coverage.with_status(reading.numbers, "unread"):
         by_line.setdefault(_line(reading, number.span), []).append(number)
     for line, numbers in by_line.items():

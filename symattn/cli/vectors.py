@@ -17,10 +17,10 @@ from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
 from symattn.escaping import visible
 from symattn.ownership import Outputs
-from symattn.workers import Asker, Crashed, Limits
+from symattn.workers import Asker, Crashed, WorkLimits
 
 if TYPE_CHECKING:
-    from symattn.testing.vectors import Form, Made, Wanted
+    from symattn.testing.vectors import Form, SampleFiles, SampleRequest
 
 #: How often a piped run says how far it is: so many times in all.
 _REPORTS = 10
@@ -84,22 +84,22 @@ def command(
     from symattn.testing.vectors import (
         FORMS,
         MANIFEST,
-        Folder,
-        Made,
+        SampleFiles,
+        VectorFolder,
         failure,
         samples_of,
     )
 
     wanted = samples_of(suite, dtypes or DTYPES, seeds)
     chosen = tuple(x for x in FORMS if form in ("all", x))
-    folder = Folder(output, wanted, chosen, outputs)
+    folder = VectorFolder(output, wanted, chosen, outputs)
     todo: list[workers.Job] = [(_sample, (sample, chosen)) for sample in wanted]
     with (
         _progress(len(todo)) as advance,
         closing(workers.results(todo, pace.limits, pace.jobs)) as results,
     ):
         for index, answer in results:
-            is_made = isinstance(answer, Made)
+            is_made = isinstance(answer, SampleFiles)
             sample = answer if is_made else failure(wanted[index], _why(answer, pace.limits))
             folder.take(index, sample)
             advance()
@@ -113,13 +113,13 @@ def command(
         sys.exit(CHECK_FAILED)
 
 
-def _sample(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
+def _sample(asker: Asker, wanted: SampleRequest, forms: Sequence[Form]) -> SampleFiles:
     from symattn.testing.vectors import made
 
     return made(wanted, forms)
 
 
-def _why(answer: Any, limits: Limits) -> str:
+def _why(answer: Any, limits: WorkLimits) -> str:
     if isinstance(answer, Crashed):
         return answer.trace.strip().splitlines()[-1]
     return str(case_arguments.failure(answer, "", limits))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from symattn.crosscheck.evaluation import Tracks
-from symattn.crosscheck.lines import Line
+from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.passes import MASKS
 from symattn.crosscheck.rationals import DECIDING, rational
 from symattn.crosscheck.tape import Tape
@@ -114,16 +114,16 @@ def _is_rounded(mask: Tracks) -> bool:
     return any(entry.error for row in mask for entry in row if len(entry.near(0.0, 1.0)) == 1)
 
 
-def _reason(line: Line, rows: Tracks) -> str:
+def _reason(line: TapeLine, rows: Tracks) -> str:
     entries = [entry for row in rows for entry in row if entry.is_unknown]
     undefined = any(math.isnan(entry.value) for entry in entries)
     return _said(line, _NO_FLOAT.get(line.operation, _OVERFLOW) if undefined else _OVERFLOW)
 
 
-def _said(line: Line, what: str) -> str:
+def _said(line: TapeLine, what: str) -> str:
     return Sentence("in {quantity} {what}", quantity=_name(line), what=what)
 
 
-def _name(line: Line) -> str:
+def _name(line: TapeLine) -> str:
     """The quantity that a line belongs to."""
     return line.where.partition(".")[2]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symattn.crosscheck import definitions
-from symattn.crosscheck.lines import Line
+from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Tracked
 
 Rows = list[list[Any]]
@@ -48,7 +48,7 @@ def entries(name: str, bindings: Mapping[str, Any], grid: tuple[int, int]) -> Ro
 
 def _bindings(
     name: str,
-    line: Line,
+    line: TapeLine,
     operands: Sequence[Rows],
     known: Sequence[Tracks],
     result: Rows | None = None,
@@ -91,7 +91,7 @@ def _taken(kind: str, rows: Rows, known: Tracks) -> Any:
     return rows
 
 
-def _whole(ids: Tracks, line: Line) -> list[int]:
+def _whole(ids: Tracks, line: TapeLine) -> list[int]:
     """The whole numbers of a row, each of which names one of the line's ``m`` classes."""
     if not all(is_class(entry, line.sizes["m"]) for entry in ids[0]):
         raise CannotTell
@@ -125,7 +125,7 @@ def values(rows: Sequence[Sequence[Tracked]]) -> list[list[float]]:
     return [[entry.value for entry in row] for row in rows]
 
 
-def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> Rows:
+def run(line: TapeLine, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> Rows:
     """The entries of a line in any scalars; ``known`` are the operands in tracked floats.
 
     Masks, whole numbers and the shift of steep rows are decided by the known
@@ -175,7 +175,7 @@ def _finite(logits: Rows, known: Tracks, targets: Tracks) -> Rows:
 
 
 def flow(
-    line: Line, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
+    line: TapeLine, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
 ) -> Tracks | None:
     """What flows from a line's result into its operand number ``index``; None: nothing."""
     operand = operands[index]

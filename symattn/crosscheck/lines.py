@@ -22,7 +22,7 @@ Picks = tuple[tuple[tuple[int, int], ...], ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class TapeLine:
     """One operation on earlier lines.
 
     ``operation`` names a definition, or ``entries`` (numbers that are known),
@@ -43,7 +43,7 @@ class Line:
     def grid(self) -> tuple[int, int]:
         """Rows and columns that the entries are held in.
 
-        >>> Line("copy", (0,), (3,), "steps.v").grid
+        >>> TapeLine("copy", (0,), (3,), "steps.v").grid
         (1, 3)
         """
         return grid(self.shape)
@@ -84,11 +84,11 @@ def broadcast(*shapes: Shape) -> Shape:
     return tuple(max(axis, default=1) for axis in lengths)
 
 
-class Lines:
+class TapeLines:
     """Lines that are being written; ``where`` is the step that they belong to."""
 
     def __init__(self) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[TapeLine] = []
         self.where = ""
 
     def add(
@@ -104,7 +104,9 @@ class Lines:
         """A line; :class:`~symattn.errors.Malformed` if it has too many entries."""
         if prod(shape) > ENTRIES.most:
             raise Malformed(ENTRIES.said(worded(shape)))
-        self.lines.append(Line(operation, operands, shape, self.where, entries, picks, sizes or {}))
+        self.lines.append(
+            TapeLine(operation, operands, shape, self.where, entries, picks, sizes or {})
+        )
         return len(self.lines) - 1
 
     def shape(self, line: Place) -> Shape:

@@ -27,7 +27,7 @@ from symattn.crosscheck.evaluation import (
     tracks,
     values,
 )
-from symattn.crosscheck.lines import Line
+from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.rationals import DECIDING, sharpened
 from symattn.crosscheck.scalars import NOTHING, UNIT, UNKNOWN, Tracked
 from symattn.crosscheck.tape import Tape
@@ -111,7 +111,7 @@ def forward(tape: Tape) -> list[Tracks]:
     return lines
 
 
-def _gradient(tape: Tape, lines: Sequence[Tracks], line: Line) -> Tracks:
+def _gradient(tape: Tape, lines: Sequence[Tracks], line: TapeLine) -> Tracks:
     """The gradient by an earlier line, as a step uses it."""
     output, above, wanted = line.operands
     if wanted > output:
@@ -120,12 +120,14 @@ def _gradient(tape: Tape, lines: Sequence[Tracks], line: Line) -> Tracks:
     return flows.get(wanted, _filled(line, Tracked(0.0)))
 
 
-def _filled(line: Line, entry: Tracked) -> Tracks:
+def _filled(line: TapeLine, entry: Tracked) -> Tracks:
     rows, columns = line.grid
     return [[entry] * columns for _ in range(rows)]
 
 
-def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None, int | None, str]]:
+def _faults(
+    line: TapeLine, operands: Sequence[Tracks]
+) -> Iterator[tuple[int | None, int | None, str]]:
     """What has no value because of an operand: row and column (None: all), and why."""
     if line.operation in _RANGES:
         place, least, most = _RANGES[line.operation]
@@ -324,14 +326,14 @@ def _perturbed_run(
     return runs.get(output, []), moved
 
 
-def _moves(line: Line) -> bool:
+def _moves(line: TapeLine) -> bool:
     """Whether a result moves with its operands; signs and comparisons don't."""
     rule = definitions.RULES.get(line.operation)
     return rule is None or any(rule[1])
 
 
 def _moved(
-    line: Line,
+    line: TapeLine,
     lines: Sequence[Tracks],
     runs: Mapping[int, Rows],
     floats: list[list[float]],

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from symattn.crosscheck import passes, reader
 from symattn.crosscheck.doubts import Doubts
 from symattn.crosscheck.evaluation import Tracks
-from symattn.crosscheck.lines import Line
+from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out
@@ -52,7 +52,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Figures:
+class BoundedFloats:
     """Float64 values with bounds on their errors, both of the quantity's shape.
 
     The true value lies within ``bound`` of ``value``; masked scores are -inf
@@ -67,7 +67,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Gradient(Figures):
+class CheckedGradient(BoundedFloats):
     """A gradient by its definitions, and again by complex steps.
 
     ``step`` is NaN where the entry was not perturbed, and where it differs from
@@ -89,8 +89,8 @@ class Recomputation:
     ``probed`` of ``probes`` entries were perturbed.
     """
 
-    quantities: Mapping[str, Figures]
-    gradients: Mapping[str, Mapping[str, Gradient]] = field(default_factory=dict)
+    quantities: Mapping[str, BoundedFloats]
+    gradients: Mapping[str, Mapping[str, CheckedGradient]] = field(default_factory=dict)
     probed: int = 0
     probes: int = 0
 
@@ -124,7 +124,9 @@ def recompute(
     lines = passes.forward(tape)
     doubts = Doubts(tape, lines)
     quantities = {
-        name: Figures(*_figures(lines[place], tape.lines[place]), doubt=doubts.of_quantity(place))
+        name: BoundedFloats(
+            *_figures(lines[place], tape.lines[place]), doubt=doubts.of_quantity(place)
+        )
         for name, place in tape.places.items()
     }
     if not loss:
@@ -135,7 +137,7 @@ def recompute(
     if tape.beyond():
         probes = []
     slopes = passes.complex_step(tape, lines, output, probes)
-    gradients: dict[str, dict[str, Gradient]] = {name: {} for name in wanted}
+    gradients: dict[str, dict[str, CheckedGradient]] = {name: {} for name in wanted}
     for part, upstream in parts.items():
         flows = passes.reverse(tape, lines, output, upstream, places)
         weights = np.array([[entry.value for entry in row] for row in upstream])
@@ -161,7 +163,7 @@ def recompute(
                 lost = least + np.where(bound == 0, _ROUNDED * size, 0.0)
             step[(off > 0) & (off <= lost)] = math.nan
             doubt = doubts.of_gradient(output, flow, slopeless)
-            gradients[name][part] = Gradient(value, bound, step, doubt=doubt)
+            gradients[name][part] = CheckedGradient(value, bound, step, doubt=doubt)
     probed = int(np.isfinite(slopes).all(axis=(1, 2)).sum())
     return Recomputation(quantities, gradients, probed, possible)
 
@@ -175,7 +177,7 @@ def _is_slopeless(output: Tracks, upstream: Tracks) -> bool:
     )
 
 
-def _figures(rows: Tracks, line: Line) -> tuple[Floats, Floats]:
+def _figures(rows: Tracks, line: TapeLine) -> tuple[Floats, Floats]:
     values = np.array([entry.value for row in rows for entry in row])
     errors = np.array([entry.error for row in rows for entry in row])
     errors[np.isnan(values)] = math.inf

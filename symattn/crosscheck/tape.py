@@ -11,7 +11,7 @@ from typing import Any
 
 from symattn.crosscheck import reader
 from symattn.crosscheck.calls import ALIASES, FUNCTIONS
-from symattn.crosscheck.lines import Line, Lines, Place
+from symattn.crosscheck.lines import Place, TapeLine, TapeLines
 from symattn.crosscheck.reader import Expression
 from symattn.crosscheck.scalars import PI, UNKNOWN, Tracked
 from symattn.errors import Faults, Malformed, expected
@@ -25,7 +25,7 @@ _HEADS = ("heads", "merge")
 class Tape:
     """The lines in order, and the line of each named quantity."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TapeLine, ...]
     places: Mapping[str, Place]
 
     @property
@@ -107,7 +107,7 @@ def _inside(tree: Expression) -> Iterator[Expression]:
     yield from (argument for _, argument in tree.options)
 
 
-class _Writer(Lines):
+class _Writer(TapeLines):
     """Writes steps as lines; quantities of several heads have a line for each."""
 
     def __init__(self, output: str, upstream: object | None) -> None:

@@ -27,7 +27,7 @@ _WITHIN: Mapping[BlockKind, PartKind] = {"formula": "math", "code": "code", "out
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockPart:
     """A piece of a block, of one kind."""
 
     kind: PartKind
@@ -35,10 +35,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A cell of a table."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[BlockPart, ...]
     is_head: bool = False
 
 
@@ -54,8 +54,8 @@ class Block:
     """
 
     kind: BlockKind
-    parts: tuple[Part, ...] = ()
-    rows: tuple[tuple[Cell, ...], ...] = ()
+    parts: tuple[BlockPart, ...] = ()
+    rows: tuple[tuple[TableCell, ...], ...] = ()
     level: int = 0
     language: str = ""
     tags: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Block:
     @classmethod
     def of(cls, kind: BlockKind, text: Text, language: str = "") -> Block:
         """A block of one part: a formula, code, what it printed, or a note."""
-        return cls(kind, (Part(_WITHIN.get(kind, "text"), text),), language=language)
+        return cls(kind, (BlockPart(_WITHIN.get(kind, "text"), text),), language=language)
 
     @property
     def text(self) -> Text:
@@ -71,7 +71,7 @@ class Block:
         return Text.joined([part.text for part in self.parts])
 
     @property
-    def all_parts(self) -> tuple[Part, ...]:
+    def all_parts(self) -> tuple[BlockPart, ...]:
         """Its parts, or those in the cells of a table."""
         return self.parts + tuple(part for row in self.rows for cell in row for part in cell.parts)
 

@@ -37,7 +37,7 @@ _COMMENT = re.compile(
 
 
 @dataclass(frozen=True)
-class Written:
+class BracketedArray:
     """An array found from ``start`` to before ``end``, on one line; labels of its rows.
 
     ``is_plain`` where it is written like that already.
@@ -50,7 +50,7 @@ class Written:
     is_plain: bool = False
 
 
-def arrays(text: Text) -> Iterator[Written]:
+def arrays(text: Text) -> Iterator[BracketedArray]:
     """The arrays of numbers in a text that nobody would write like that on one line.
 
     >>> text = Text.whole("A: tensor([[1., 0.],\\n        [0., 1.]], grad_fn=<AddBackward0>)")
@@ -76,7 +76,7 @@ def is_index(before: str) -> bool:
     return before.isalnum() or before in "_])"
 
 
-def _unwrapped(text: Text, array: Written) -> Written:
+def _unwrapped(text: Text, array: BracketedArray) -> BracketedArray:
     """The array with what a print has around it, and the comment behind its last row."""
     before = _BEFORE.search(text.string, max(array.start - 200, 0), array.start)
     if before and (after := _AFTER.match(text.string, array.end)):
@@ -111,7 +111,7 @@ class _Scanner:
         self.is_plain = True
         self.figures = 0
 
-    def array(self) -> Written | None:
+    def array(self) -> BracketedArray | None:
         gap = True
         for token in _TOKEN.finditer(self.text.string, self.start):
             kind = token.lastgroup
@@ -128,11 +128,11 @@ class _Scanner:
             gap = kind in ("blank", "end", "comma", "open", "close")
         return None
 
-    def _written(self, text: Text, end: int, rows: int) -> Written | None:
+    def _written(self, text: Text, end: int, rows: int) -> BracketedArray | None:
         if not self.figures:
             return None
         labels = tuple(self.labels.get(row, "") for row in range(rows)) if self.labels else ()
-        return Written(self.start, end, text, labels, self.is_plain)
+        return BracketedArray(self.start, end, text, labels, self.is_plain)
 
     def _take(self, token: re.Match[str], gap: bool) -> None:
         kind = token.lastgroup

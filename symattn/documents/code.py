@@ -16,8 +16,8 @@ from symattn.documents.article import Block
 from symattn.documents.listings import session
 from symattn.documents.notation import read_parts
 from symattn.documents.python import source
-from symattn.documents.python.following import Event, Program
-from symattn.documents.python.source import Source
+from symattn.documents.python.following import FollowedProgram, StatementMeaning
+from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Passage, Piece
 from symattn.documents.unread import alone, contained, opaque
@@ -43,7 +43,7 @@ _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|resul
 class Codes:
     """The code of an article, block after block: what one defines, later ones use."""
 
-    program: Program = field(default_factory=Program)
+    program: FollowedProgram = field(default_factory=FollowedProgram)
 
     def passages(self, block: Block) -> tuple[Passage, ...]:
         """What a block of code says.
@@ -90,13 +90,15 @@ class Codes:
             yield from self._program(parsed, events)
         yield from printouts.passages(waiting, "code")
 
-    def _followed(self, piece: Text, parsed: Source) -> Sequence[Event]:
-        def unread(why: str) -> Event:
-            return Event(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
+    def _followed(self, piece: Text, parsed: ProgramSource) -> Sequence[StatementMeaning]:
+        def unread(why: str) -> StatementMeaning:
+            return StatementMeaning(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
 
         return contained(lambda: self.program.follow(parsed), unread)
 
-    def _program(self, parsed: Source, events: Sequence[Event]) -> Iterator[Passage]:
+    def _program(
+        self, parsed: ProgramSource, events: Sequence[StatementMeaning]
+    ) -> Iterator[Passage]:
         """What the statements of a piece of Python say, and its comments."""
         labels = {label for event in events for label in _labels(event.pieces)}
         taken = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
@@ -114,7 +116,7 @@ class Codes:
             yield Passage("code", pieces)
         yield from self._comments(parsed, taken, range(before, 1 << 30))
 
-    def _remarked(self, event: Event, comment: Text) -> tuple[Piece, ...]:
+    def _remarked(self, event: StatementMeaning, comment: Text) -> tuple[Piece, ...]:
         """A statement with the comment behind it: a printed result goes on with its chain."""
         last = event.pieces[-1]
         gives = _GIVES.match(comment.string)
@@ -133,7 +135,7 @@ class Codes:
                 return (*event.pieces[:-1], chain)
         return (*event.pieces, *pieces)
 
-    def _comments(self, parsed: Source, taken: set[int], where: range) -> Iterator[Passage]:
+    def _comments(self, parsed: ProgramSource, taken: set[int], where: range) -> Iterator[Passage]:
         """The comments that no statement has behind it; those of neighbouring lines
         together, so that an array among them is found."""
         run: list[Text] = []
@@ -150,7 +152,7 @@ class Codes:
         yield from printouts.passages(run, "code")
 
 
-def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
+def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None]]:
     """Pieces with the programs that they are. A function whose body has lost its
     indentation, as in many a copy, ends where it returns."""
     at = 0
@@ -173,7 +175,7 @@ def passages(block: Block) -> tuple[Passage, ...]:
     return Codes().passages(block)
 
 
-def _is_program(parsed: Source) -> bool:
+def _is_program(parsed: ProgramSource) -> bool:
     """Whether a piece among others that are no Python is meant as Python, not as a
     line of notation that happens to be."""
     for node in parsed.body:

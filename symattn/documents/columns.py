@@ -37,7 +37,7 @@ _Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class FlatLine:
     """A line as it is to be read, which lines ``first`` to ``last`` are; ``said`` has
     the labels of arrays in it."""
 
@@ -48,7 +48,7 @@ class Line:
 
 
 #: The lines that a few lines with arrays in them amount to; none where there are none.
-_Stacked = Sequence[Line]
+_Stacked = Sequence[FlatLine]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _made(rows: Sequence[_CutLine], first: int) -> _Stacked:
             assert array is not None
             written[-1].append(array)
     last = first + len(rows) - 1
-    return [Line(Text.joined(parts, " "), first, last) for parts in written]
+    return [FlatLine(Text.joined(parts, " "), first, last) for parts in written]
 
 
 def _labelled(
@@ -174,7 +174,7 @@ def _labelled(
     """An array by itself, with its labels."""
     said = tuple(rows) if any(rows) else ()
     labels = ((array.span(), said, columns),) if said or columns else ()
-    return [Line(array, first, last, labels)]
+    return [FlatLine(array, first, last, labels)]
 
 
 def _array(rows: Sequence[Sequence[Text]]) -> Text | None:

@@ -12,13 +12,13 @@ from itertools import accumulate
 
 from symattn import syntax
 from symattn.documents import brackets, columns
-from symattn.documents.columns import Line
+from symattn.documents.columns import FlatLine
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words, walk
+from symattn.documents.trees import Chain, Labelled, Opaque, PrintedFigure, ReadTable, Words, walk
 from symattn.spelling import is_figure
 
 
-def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line]:
+def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[FlatLine]:
     """Lines with each array on one line; ``are_printed`` where a program printed them.
 
     >>> text = Text.whole("A =\\n[[1. 0.]\\n [0. 1.]]\\nB")
@@ -33,10 +33,10 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line
     yield from _single(lines, at, len(lines), are_printed)
 
 
-def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> Iterator[Line]:
+def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> Iterator[FlatLine]:
     """Lines from ``first`` to before ``end``: arrays in brackets, then what stands in
     columns on the lines that are left."""
-    run: list[Line] = []
+    run: list[FlatLine] = []
     for line in _bracketed(lines, first, end):
         if line.first == line.last:
             run.append(line)
@@ -47,7 +47,7 @@ def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> I
     yield from _under(lines, run, are_printed)
 
 
-def _under(lines: Sequence[Text], run: Sequence[Line], are_printed: bool) -> Iterator[Line]:
+def _under(lines: Sequence[Text], run: Sequence[FlatLine], are_printed: bool) -> Iterator[FlatLine]:
     if not run:
         return
     first, at = run[0].first, 0
@@ -59,7 +59,7 @@ def _under(lines: Sequence[Text], run: Sequence[Line], are_printed: bool) -> Ite
     yield from run[at:]
 
 
-def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
+def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine]:
     """Lines from ``first`` to before ``end``, those of an array in brackets as one."""
     if first >= end:
         return
@@ -81,11 +81,11 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
                 number += 1
             array = next(arrays, None)
         pieces.append(text[at : starts[number] + len(lines[first + number])])
-        yield Line(Text.joined(pieces), first + begun, first + number, tuple(labels))
+        yield FlatLine(Text.joined(pieces), first + begun, first + number, tuple(labels))
         number += 1
 
 
-def of_table(table: Table) -> Labelled | None:
+def of_table(table: ReadTable) -> Labelled | None:
     """The figures of a table, where its cells are figures and labels alone.
 
     A first column that has other things is the labels of the rows. None of a table of
@@ -117,7 +117,7 @@ def of_table(table: Table) -> Labelled | None:
 
 
 def _are_counted(
-    rows: Sequence[Sequence[Figure | None]], head: Sequence[Sequence[Words | Chain]]
+    rows: Sequence[Sequence[PrintedFigure | None]], head: Sequence[Sequence[Words | Chain]]
 ) -> bool:
     """Whether the first of each row is its number, under a heading that isn't one of the
     others' kind."""
@@ -129,9 +129,9 @@ def _are_counted(
     return counted and len(head) == len(rows[0])
 
 
-def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
+def _figure(cell: Sequence[Words | Chain]) -> PrintedFigure | None:
     match list(cell):
-        case [Chain(members=(Figure() as figure,))]:
+        case [Chain(members=(PrintedFigure() as figure,))]:
             return figure
         case [Words(text, figures=(figure,))] if is_figure(text):
             return figure

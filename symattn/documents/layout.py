@@ -23,7 +23,7 @@ _PLAIN = frozenset("()[]")
 
 
 @dataclass(frozen=True)
-class Sign:
+class PlacedText:
     """A piece of text of one size on one base line; ``down`` grows down the page."""
 
     text: str
@@ -35,7 +35,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Rule:
+class DrawnRule:
     """A line that is drawn across: of a fraction, of a root, or of a table."""
 
     left: float
@@ -45,7 +45,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class _Fence:
-    pieces: tuple[Sign, ...]
+    pieces: tuple[PlacedText, ...]
 
     @property
     def left(self) -> float:
@@ -60,10 +60,11 @@ class _Fence:
         return self.pieces[0].down, self.pieces[-1].down
 
 
-def lines(signs: Iterable[Sign], rules: Iterable[Rule] = ()) -> list[str]:
+def lines(signs: Iterable[PlacedText], rules: Iterable[DrawnRule] = ()) -> list[str]:
     """The lines of a page; an empty one stands where the page leaves room.
 
-    >>> lines([Sign("x", 0, 5, 10, 10), Sign("i", 5, 8, 11, 7), Sign("=", 11, 15, 10, 10)])
+    >>> x, i = PlacedText("x", 0, 5, 10, 10), PlacedText("i", 5, 8, 11, 7)
+    >>> lines([x, i, PlacedText("=", 11, 15, 10, 10)])
     ['x_{i} =']
 
     Raises :class:`Malformed` for a page of too many signs or brackets.
@@ -84,9 +85,9 @@ def lines(signs: Iterable[Sign], rules: Iterable[Rule] = ()) -> list[str]:
     return _set(words)
 
 
-def _rows(signs: Iterable[Sign], apart: float) -> list[list[Sign]]:
+def _rows(signs: Iterable[PlacedText], apart: float) -> list[list[PlacedText]]:
     """Signs on one base line, from the top of the page, each row from the left."""
-    rows: list[list[Sign]] = []
+    rows: list[list[PlacedText]] = []
     for sign in sorted(signs, key=lambda sign: sign.down):
         if rows and sign.down - rows[-1][0].down <= apart:
             rows[-1].append(sign)
@@ -95,9 +96,9 @@ def _rows(signs: Iterable[Sign], apart: float) -> list[list[Sign]]:
     return [sorted(row, key=lambda sign: sign.left) for row in rows]
 
 
-def _words(signs: Iterable[Sign]) -> list[Sign]:
+def _words(signs: Iterable[PlacedText]) -> list[PlacedText]:
     """Signs that stand close together on one line as one."""
-    words: list[Sign] = []
+    words: list[PlacedText] = []
     for row in _rows(signs, 0.7):
         begin = len(words)
         for sign in row:
@@ -115,9 +116,9 @@ def _words(signs: Iterable[Sign]) -> list[Sign]:
     return words
 
 
-def _fences(pieces: Sequence[Sign]) -> list[_Fence]:
+def _fences(pieces: Sequence[PlacedText]) -> list[_Fence]:
     """Pieces above each other as one bracket, from the left."""
-    columns: dict[tuple[int, int], list[list[Sign]]] = {}
+    columns: dict[tuple[int, int], list[list[PlacedText]]] = {}
     for piece in sorted(pieces, key=lambda piece: piece.down):
         column = columns.setdefault((round(piece.left), round(piece.right)), [])
         if column and piece.down - column[-1][-1].down < 2 * piece.size:
@@ -128,7 +129,9 @@ def _fences(pieces: Sequence[Sign]) -> list[_Fence]:
     return sorted(fences, key=lambda fence: (fence.left, fence.reach))
 
 
-def _matrices(words: list[Sign], fences: list[_Fence]) -> tuple[list[Sign], list[_Fence]]:
+def _matrices(
+    words: list[PlacedText], fences: list[_Fence]
+) -> tuple[list[PlacedText], list[_Fence]]:
     """Words, with each grid between two brackets as one; and the brackets that are left."""
     left: list[_Fence] = []
     pairs: list[tuple[_Fence, _Fence]] = []
@@ -149,7 +152,7 @@ def _matrices(words: list[Sign], fences: list[_Fence]) -> tuple[list[Sign], list
         rows = [f"[{', '.join(word.text for word in row)}]" for row in grid]
         text = rows[0] if len(rows) == 1 else f"[{', '.join(rows)}]"
         down = (grid[0][0].down + grid[-1][0].down) / 2
-        grids.append(Sign(text, opening.left, closing.right, down, grid[0][0].size))
+        grids.append(PlacedText(text, opening.left, closing.right, down, grid[0][0].size))
     return words + grids, left
 
 
@@ -160,11 +163,11 @@ def _match(opening: _Fence, closing: _Fence) -> bool:
 
 
 def _grid(
-    words: list[Sign],
+    words: list[PlacedText],
     opening: _Fence,
     closing: _Fence,
     pairs: Sequence[tuple[_Fence, _Fence]],
-) -> list[list[Sign]] | None:
+) -> list[list[PlacedText]] | None:
     """The rows between two brackets, all of the same columns; or none.
 
     The words of a row but one in the middle have no neighbours outside of brackets.
@@ -201,7 +204,7 @@ def _grid(
     return grid if _are_aligned(grid) else None
 
 
-def _are_aligned(rows: list[list[Sign]]) -> bool:
+def _are_aligned(rows: list[list[PlacedText]]) -> bool:
     """Whether the words of all rows fill the same columns."""
     spans = sorted((word.left, word.right) for row in rows for word in row)
     columns = [spans[0]]
@@ -213,10 +216,10 @@ def _are_aligned(rows: list[list[Sign]]) -> bool:
     return all(len(row) == len(columns) for row in rows)
 
 
-def _scripted(words: list[Sign]) -> list[Sign]:
+def _scripted(words: list[PlacedText]) -> list[PlacedText]:
     """Small words right behind a larger one, and lower or higher, belong to it."""
     rows = _rows(words, 0.7)
-    scripted: list[Sign] = []
+    scripted: list[PlacedText] = []
     for at, row in enumerate(rows):
         near = [word for other in rows[max(at - 4, 0) : at + 5] for word in other]
         for word in row:
@@ -227,7 +230,7 @@ def _scripted(words: list[Sign]) -> list[Sign]:
                 mark = "_" if word.down > base.down else "^"
                 text = f"{mark}{{{word.text}}}"
                 scripted.append(replace(word, text=text, down=base.down, is_script=True))
-    joined: list[Sign] = []
+    joined: list[PlacedText] = []
     for row in _rows(scripted, 0.7):
         begin = len(joined)
         for word in row:
@@ -240,7 +243,7 @@ def _scripted(words: list[Sign]) -> list[Sign]:
     return joined
 
 
-def _carries(base: Sign, script: Sign) -> bool:
+def _carries(base: PlacedText, script: PlacedText) -> bool:
     return (
         script.size < 0.85 * base.size
         and 0.5 < abs(script.down - base.down) < 0.6 * base.size
@@ -248,7 +251,9 @@ def _carries(base: Sign, script: Sign) -> bool:
     )
 
 
-def _beside(words: Iterable[Sign], rule: Rule, above: float, below: float) -> list[Sign]:
+def _beside(
+    words: Iterable[PlacedText], rule: DrawnRule, above: float, below: float
+) -> list[PlacedText]:
     """Words no wider than a rule, whose base lines are not too far above or below it."""
     return [
         word
@@ -259,7 +264,7 @@ def _beside(words: Iterable[Sign], rule: Rule, above: float, below: float) -> li
     ]
 
 
-def _rooted(words: list[Sign], rule: Rule) -> list[Sign] | None:
+def _rooted(words: list[PlacedText], rule: DrawnRule) -> list[PlacedText] | None:
     """Words with a root whose line this is as one; none where it is no such line."""
     under = _beside(words, rule, 0, 1.6)
     roots = [
@@ -276,7 +281,7 @@ def _rooted(words: list[Sign], rule: Rule) -> list[Sign] | None:
     return _without(words, [*under, roots[0]], root)
 
 
-def _divided(words: list[Sign], rule: Rule) -> list[Sign] | None:
+def _divided(words: list[PlacedText], rule: DrawnRule) -> list[PlacedText] | None:
     """Words with the fraction of this line as one; none where it is a line of a table,
     which is wider than what it parts, or parts what stands in columns."""
     over, under = _beside(words, rule, 1.4, 0), _beside(words, rule, 0, 1.8)
@@ -290,16 +295,18 @@ def _divided(words: list[Sign], rule: Rule) -> list[Sign] | None:
     text = "/".join(part if part.isalnum() else f"({part})" for part in parts)
     # The line of a fraction runs through the middle of the signs beside it.
     down = rule.down + 0.25 * over[0].size
-    fraction = Sign(text, rule.left, rule.right, down, over[0].size)
+    fraction = PlacedText(text, rule.left, rule.right, down, over[0].size)
     return _without(words, signs, fraction)
 
 
-def _without(words: list[Sign], parts: Sequence[Sign], whole: Sign) -> list[Sign]:
+def _without(
+    words: list[PlacedText], parts: Sequence[PlacedText], whole: PlacedText
+) -> list[PlacedText]:
     gone = {id(part) for part in parts}
     return [*(word for word in words if id(word) not in gone), whole]
 
 
-def _set(words: list[Sign]) -> list[str]:
+def _set(words: list[PlacedText]) -> list[str]:
     """Words as lines, with room between them where the page has it."""
     lines: list[str] = []
     rows = _rows(words, 1.5)
@@ -314,7 +321,7 @@ def _set(words: list[Sign]) -> list[str]:
     return lines
 
 
-def _line(row: Iterable[Sign]) -> str:
+def _line(row: Iterable[PlacedText]) -> str:
     text, right = "", None
     for word in sorted(row, key=lambda word: word.left):
         gap = 0.0 if right is None else word.left - right

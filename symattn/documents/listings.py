@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal
 
-from symattn.documents.article import Block, BlockKind, Part
+from symattn.documents.article import Block, BlockKind, BlockPart
 from symattn.documents.text import Text
 from symattn.spelling import ENTRY
 
@@ -53,7 +53,7 @@ def listing(
 
 
 def _block(kind: BlockKind, text: Text, language: str, tags: tuple[str, ...]) -> Block:
-    return Block(kind, (Part("code", text.rstripped()),), language=language, tags=tags)
+    return Block(kind, (BlockPart("code", text.rstripped()),), language=language, tags=tags)
 
 
 def _is_printed(string: str, before: Sequence[Block]) -> bool:

@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark, repair
-from symattn.documents.article import Block, Cell, Contents, Part
+from symattn.documents.article import Block, BlockPart, Contents, TableCell
 from symattn.documents.commonmark import MATH_DIRECTIVE
 from symattn.documents.inline import Closers, Piece, pieces
 from symattn.documents.listings import listing
-from symattn.documents.paragraphs import Paragraph
+from symattn.documents.paragraphs import ParagraphBuilder
 from symattn.documents.text import Text
 from symattn.spelling import words
 
@@ -63,7 +63,7 @@ def read(source: Text) -> Contents:
     match = _TITLE.search(front[2]) if front else None
     title = match[1].strip().strip("\"'").strip() if match else ""
     body = source[front.end() :] if front else source
-    return Contents(tuple(_Reader(body).blocks()), title)
+    return Contents(tuple(_MarkdownReader(body).blocks()), title)
 
 
 def blocks(source: Text) -> tuple[Block, ...]:
@@ -74,7 +74,7 @@ def blocks(source: Text) -> tuple[Block, ...]:
 # -- from tokens to blocks --------------------------------------------------------------
 
 
-class _Reader:
+class _MarkdownReader:
     def __init__(self, text: Text, depth: int = 0) -> None:
         self.text = text
         self.string = text.string
@@ -232,16 +232,16 @@ class _Reader:
         elif directive in _NO_TEXT:
             return
         elif directive and self.depth < _DIRECTIVES:
-            inner = _Reader(_without_options(text), self.depth + 1)
+            inner = _MarkdownReader(_without_options(text), self.depth + 1)
             inner.labels |= self.labels
             self.found += inner.blocks()
         else:
             self._listing(text, language)
 
     def _table(self, tokens: list[Token], at: int) -> int:
-        rows: list[tuple[Cell, ...]] = []
+        rows: list[tuple[TableCell, ...]] = []
         notes: list[Block] = []
-        row: list[Cell] = []
+        row: list[TableCell] = []
         while tokens[at].type != "table_close":
             token = tokens[at]
             if token.type == "tr_open":
@@ -250,7 +250,7 @@ class _Reader:
             elif token.type in ("th_open", "td_open"):
                 text = cells[len(row)] if len(row) < len(cells) else self.text[:0]
                 content = pieces(text, self.labels)
-                row.append(Cell(_parts(content), token.type == "th_open"))
+                row.append(TableCell(_parts(content), token.type == "th_open"))
                 notes += _notes(content)
             elif token.type == "tr_close":
                 rows.append(tuple(row))
@@ -303,9 +303,9 @@ def _info(info: str) -> tuple[str, str]:
     return word, ""
 
 
-def _parts(pieces: list[Piece]) -> tuple[Part, ...]:
+def _parts(pieces: list[Piece]) -> tuple[BlockPart, ...]:
     """Pieces as parts of one block: a formula on lines of its own is one among words."""
-    paragraph = Paragraph()
+    paragraph = ParagraphBuilder()
     for piece in pieces:
         if piece.kind != "note":
             paragraph.add(piece.text, "math" if piece.kind == "display" else piece.kind)

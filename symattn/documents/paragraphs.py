@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from symattn.documents.article import Part, PartKind
+from symattn.documents.article import BlockPart, PartKind
 from symattn.documents.text import Text
 
 
-class Paragraph:
+class ParagraphBuilder:
     """Gathers parts: texts of one kind that follow each other are one part.
 
-    >>> paragraph = Paragraph()
+    >>> paragraph = ParagraphBuilder()
     >>> source = Text.whole(" so x")
     >>> paragraph.add(source[:4])
     >>> paragraph.add(source[4:], "math")
@@ -20,7 +20,7 @@ class Paragraph:
     def __init__(self) -> None:
         #: What is added is of this kind, if nothing else is said.
         self.kind: PartKind = "text"
-        self._parts: list[Part] = []
+        self._parts: list[BlockPart] = []
         self._texts: list[Text] = []
         self._last: PartKind = "text"
 
@@ -35,10 +35,10 @@ class Paragraph:
 
     def _turn(self, kind: PartKind) -> None:
         if self._texts:
-            self._parts.append(Part(self._last, Text.joined(self._texts)))
+            self._parts.append(BlockPart(self._last, Text.joined(self._texts)))
         self._texts, self._last = [], kind
 
-    def end(self) -> tuple[Part, ...]:
+    def end(self) -> tuple[BlockPart, ...]:
         """Its parts without the white space around them; nothing is kept."""
         self._turn("text")
         parts, self._parts = self._parts, []
@@ -46,6 +46,6 @@ class Paragraph:
         if not places:
             return ()
         parts = parts[places[0] : places[-1] + 1]
-        parts[0] = Part(parts[0].kind, parts[0].text.lstripped())
-        parts[-1] = Part(parts[-1].kind, parts[-1].text.rstripped())
+        parts[0] = BlockPart(parts[0].kind, parts[0].text.lstripped())
+        parts[-1] = BlockPart(parts[-1].kind, parts[-1].text.rstripped())
         return tuple(parts)

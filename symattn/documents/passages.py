@@ -8,11 +8,11 @@ from functools import partial
 from itertools import zip_longest
 
 from symattn.documents import printouts
-from symattn.documents.article import Article, Block, Cell, Part
+from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Passage, Table, Words
+from symattn.documents.trees import Chain, Passage, ReadTable, Words
 from symattn.documents.unread import alone, contained, opaque
 
 
@@ -21,7 +21,7 @@ def passages(article: Article) -> tuple[Passage, ...]:
 
     >>> from pathlib import Path
     >>> text = Text.whole("Q = [1, 2]")
-    >>> article = Article(Path("x"), "text", "", (Block("prose", (Part("text", text),)),))
+    >>> article = Article(Path("x"), "text", "", (Block("prose", (BlockPart("text", text),)),))
     >>> passage, = passages(article)
     >>> passage.pieces[0].links
     ('=',)
@@ -64,7 +64,7 @@ def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:
             yield Passage(block.kind, _pieces(block.parts), block.level, block.tags)
 
 
-def _pieces(parts: Iterable[Part]) -> tuple[Words | Chain, ...]:
+def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
     """The pieces of a paragraph; its lines are read apart, unless one goes on."""
     lines: list[tuple[str, Text]] = []
     for part in parts:
@@ -98,11 +98,11 @@ def _logical(text: Text) -> Iterator[Text]:
         yield text[start:at]
 
 
-def _table(block: Block) -> Table:
+def _table(block: Block) -> ReadTable:
     head = [row for row in block.rows if row and all(cell.is_head for cell in row)]
     rows = [row for row in block.rows if row not in head]
-    return Table(_row(head[0]) if head else (), tuple(map(_row, rows)), block.span)
+    return ReadTable(_row(head[0]) if head else (), tuple(map(_row, rows)), block.span)
 
 
-def _row(cells: Iterable[Cell]) -> tuple[tuple[Words | Chain, ...], ...]:
+def _row(cells: Iterable[TableCell]) -> tuple[tuple[Words | Chain, ...], ...]:
     return tuple(_pieces(cell.parts) for cell in cells)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from symattn.documents.layout import Rule, Sign, lines, plain
+from symattn.documents.layout import DrawnRule, PlacedText, lines, plain
 from symattn.errors import Malformed, short
 from symattn.limits import DRAWN, PAGES, SET, SIGNS
 
@@ -98,16 +98,16 @@ def _lines(page: Page, budget: _Budget) -> list[str]:
         page.close()
 
 
-def _signs(page: Page) -> Iterator[Sign]:
+def _signs(page: Page) -> Iterator[PlacedText]:
     """The upright characters of a page."""
     for char in page.chars:
         if char["upright"]:
             down = page.height - char["matrix"][5]
-            yield Sign(plain(char["text"]), char["x0"], char["x1"], down, char["size"])
+            yield PlacedText(plain(char["text"]), char["x0"], char["x1"], down, char["size"])
 
 
-def _rules(page: Page) -> Iterator[Rule]:
+def _rules(page: Page) -> Iterator[DrawnRule]:
     """The lines that are drawn across a page, thin boxes among them."""
     for drawn in (*page.lines, *page.rects):
         if drawn["x1"] - drawn["x0"] > 3 and drawn["bottom"] - drawn["top"] < 1.5:
-            yield Rule(drawn["x0"], drawn["x1"], (drawn["top"] + drawn["bottom"]) / 2)
+            yield DrawnRule(drawn["x0"], drawn["x1"], (drawn["top"] + drawn["bottom"]) / 2)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.documents import markdown, repair
-from symattn.documents.article import Block, Contents, Part
+from symattn.documents.article import Block, BlockPart, Contents
 from symattn.documents.inline import formulas, note
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
@@ -70,11 +70,11 @@ def read(source: Text) -> Contents:
     text = repair.decoded(source)
     if len(_FENCE.findall(text.string)) >= 2:
         return markdown.read(text)
-    return Contents(tuple(_Reader(text).blocks()))
+    return Contents(tuple(_PlainReader(text).blocks()))
 
 
 @dataclass(frozen=True)
-class _Line:
+class _PlainLine:
     text: Text
     string: str
 
@@ -83,9 +83,11 @@ class _Line:
         return not self.string.strip()
 
 
-class _Reader:
+class _PlainReader:
     def __init__(self, text: Text) -> None:
-        self.lines = [_Line(line, line.string.rstrip("\n")) for line in text.lines(keepends=True)]
+        self.lines = [
+            _PlainLine(line, line.string.rstrip("\n")) for line in text.lines(keepends=True)
+        ]
         self.found: list[Block] = []
         self.closed = max(
             (k for k, item in enumerate(self.lines) if "-->" in item.string), default=-1
@@ -138,7 +140,7 @@ class _Reader:
                 self.found.append(Block.of("note", message))
             done = closed + 3
         rest = text[done:]
-        self.lines[end] = _Line(rest, rest.string.rstrip("\n"))
+        self.lines[end] = _PlainLine(rest, rest.string.rstrip("\n"))
         return end
 
     # -- code with numbers of its lines ---------------------------------------------
@@ -235,8 +237,8 @@ class _Reader:
             start = last
         self._words(lines[start:])
 
-    def _words(self, lines: list[_Line]) -> None:
-        run: list[_Line] = []
+    def _words(self, lines: list[_PlainLine]) -> None:
+        run: list[_PlainLine] = []
         at = 0
         while at < len(lines):
             line = lines[at]
@@ -253,13 +255,13 @@ class _Reader:
             if (marker := self._marker(line.string)) and not _in_formula(run):
                 self._prose(run)
                 run = []
-            run.append(_Line(line.text[marker:], line.string[marker:]))
+            run.append(_PlainLine(line.text[marker:], line.string[marker:]))
             at += 1
         self._prose(run)
 
     # -- headings ---------------------------------------------------------------------
 
-    def _heading(self, line: _Line, level: int) -> None:
+    def _heading(self, line: _PlainLine, level: int) -> None:
         text = line.text[: len(LINK.sub("", line.string.rstrip()))].stripped()
         self.found.append(Block("heading", _parts(text), level=level))
 
@@ -323,37 +325,37 @@ class _Reader:
             return item.end()
         return 0
 
-    def _prose(self, lines: list[_Line]) -> None:
+    def _prose(self, lines: list[_PlainLine]) -> None:
         if not lines:
             return
         text = _text(lines).rstripped()
-        parts: list[Part] = []
+        parts: list[BlockPart] = []
         for piece in formulas(text):
             if piece.kind == "display":
                 self._put(parts)
                 parts = []
                 self.found.append(Block.of("formula", piece.text))
             elif piece.kind != "note":
-                parts.append(Part(piece.kind, piece.text))
+                parts.append(BlockPart(piece.kind, piece.text))
         self._put(parts)
 
-    def _put(self, parts: list[Part]) -> None:
+    def _put(self, parts: list[BlockPart]) -> None:
         if any(part.text.string.strip() for part in parts):
             self.found.append(Block("prose", tuple(parts)))
 
 
-def _text(lines: list[_Line]) -> Text:
+def _text(lines: list[_PlainLine]) -> Text:
     return Text.joined([line.text for line in lines])
 
 
-def _parts(text: Text) -> tuple[Part, ...]:
+def _parts(text: Text) -> tuple[BlockPart, ...]:
     return tuple(
-        Part("math" if piece.kind in ("math", "display") else "text", piece.text)
+        BlockPart("math" if piece.kind in ("math", "display") else "text", piece.text)
         for piece in formulas(text)
     )
 
 
-def _in_formula(lines: list[_Line]) -> bool:
+def _in_formula(lines: list[_PlainLine]) -> bool:
     return sum(line.string.count("$$") for line in lines) % 2 == 1
 
 
@@ -366,11 +368,11 @@ def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
     return bool(rest) and (rest[0].isalpha() or rest[0] in "[({#\"'@_√Σ")
 
 
-def _is_columned(line: _Line) -> bool:
+def _is_columned(line: _PlainLine) -> bool:
     return GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
 
 
-def _statements(lines: list[_Line]) -> Iterator[tuple[int, int]]:
+def _statements(lines: list[_PlainLine]) -> Iterator[tuple[int, int]]:
     """Where code of a program stands among lines of words: runs of lines that may be
     code, one of which can be nothing else."""
     start, at, is_sure = 0, 0, False
@@ -390,7 +392,7 @@ def _statements(lines: list[_Line]) -> Iterator[tuple[int, int]]:
         yield start, at
 
 
-def _statement(lines: list[_Line], at: int) -> int:
+def _statement(lines: list[_PlainLine], at: int) -> int:
     """The end of a statement: where its brackets are closed again."""
     depth = 0
     for end in range(at, min(at + _STATEMENT, len(lines))):

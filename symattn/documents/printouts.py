@@ -14,7 +14,7 @@ from typing import Literal
 
 from symattn import syntax
 from symattn.documents import grids
-from symattn.documents.columns import Line
+from symattn.documents.columns import FlatLine
 from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words
@@ -53,9 +53,9 @@ def lone(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     return pieces
 
 
-def _joined(lines: Iterable[Line]) -> Iterator[Line]:
+def _joined(lines: Iterable[FlatLine]) -> Iterator[FlatLine]:
     """Lines with those that go on behind them; no blank ones."""
-    parts: list[Line] = []
+    parts: list[FlatLine] = []
     for line in lines:
         if not line.text.string.strip():
             continue
@@ -71,12 +71,12 @@ def _goes_on(above: str, line: str) -> bool:
     return bool(_GOES_ON.match(line)) or above.rstrip().endswith(_OPEN)
 
 
-def _as_one(parts: Sequence[Line]) -> Line:
+def _as_one(parts: Sequence[FlatLine]) -> FlatLine:
     if len(parts) == 1:
         return parts[0]
     text = Text.joined((part.text for part in parts), " ")
     labels = tuple(label for part in parts for label in part.said)
-    return Line(text, parts[0].first, parts[-1].last, labels)
+    return FlatLine(text, parts[0].first, parts[-1].last, labels)
 
 
 def _with_labels(piece: Piece, labels: _Labels) -> Piece:

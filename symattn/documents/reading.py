@@ -21,7 +21,7 @@ Status = Literal["given", "bound", "local", "ignored", "unread"]
 
 
 @dataclass(frozen=True)
-class Number:
+class ArticleNumber:
     """A number that the article prints, and what became of it.
 
     ``of`` is what it is the value of, ``A[0, 1]``; '' where that is not known.
@@ -37,7 +37,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Given:
+class ReadInput:
     """An input: its numbers, and where they stand; nowhere where a side file says them."""
 
     numbers: Numbers
@@ -51,7 +51,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Step:
+class ReadStep:
     """A step: the tree of its expression, and where the article says it; ``assumed`` where
     it doesn't, but the recipe is known by its name."""
 
@@ -86,7 +86,7 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenQuestion:
     """What could be read in more than one way, or not at all: its place, and why."""
 
     what: str
@@ -104,13 +104,13 @@ class Reading:
     """
 
     article: Article
-    given: Mapping[str, Given] = field(default_factory=dict)
-    steps: Mapping[str, Step] = field(default_factory=dict)
+    given: Mapping[str, ReadInput] = field(default_factory=dict)
+    steps: Mapping[str, ReadStep] = field(default_factory=dict)
     loss: Mapping[str, object] | None = None
     claims: tuple[Claimed, ...] = ()
     tokens: tuple[str, ...] = ()
-    numbers: tuple[Number, ...] = ()
+    numbers: tuple[ArticleNumber, ...] = ()
     assumptions: tuple[str, ...] = ()
-    open: tuple[Open, ...] = ()
-    unfit: tuple[Open, ...] = ()
+    open: tuple[OpenQuestion, ...] = ()
+    unfit: tuple[OpenQuestion, ...] = ()
     passages: tuple[Passage, ...] = field(default=(), repr=False, compare=False)

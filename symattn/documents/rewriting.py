@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
-from symattn.documents.article import Article, Part
+from symattn.documents.article import Article, BlockPart
 from symattn.documents.text import Span, Text
-from symattn.numbers.printed import Printed
+from symattn.numbers.printed import PrintedNumber
 from symattn.spelling import MINUSES, SIGN, SUPERSCRIPTS
 
 _DIGITS = "0123456789"
@@ -46,17 +46,17 @@ _OPERATOR = re.compile(rf"(?:{SIGN}|[*·×⋅/^⊙]|\\(?:cdot|times|odot|pm))\s*
 _OPERATOR_LENGTH = 24
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """Text in the place of a piece of the file."""
 
     span: Span
     text: str
 
 
-def applied(source: str, edits: Iterable[Edit]) -> str:
+def applied(source: str, edits: Iterable[TextEdit]) -> str:
     """The text with all edits made; these don't overlap.
 
-    >>> applied("a = 0.51", [Edit(Span(4, 8), "0.52")])
+    >>> applied("a = 0.51", [TextEdit(Span(4, 8), "0.52")])
     'a = 0.52'
     """
     pieces, done = [], 0
@@ -69,7 +69,7 @@ def applied(source: str, edits: Iterable[Edit]) -> str:
 class Moves:
     """Where pieces of a file stand after edits of it."""
 
-    def __init__(self, edits: Iterable[Edit]) -> None:
+    def __init__(self, edits: Iterable[TextEdit]) -> None:
         ordered = sorted(edits)
         grown = (len(edit.text) - (edit.span.end - edit.span.start) for edit in ordered)
         self._ends = [edit.span.end for edit in ordered]
@@ -78,7 +78,7 @@ class Moves:
     def moved(self, span: Span) -> Span:
         """The piece with all edits inside it, or before it, made.
 
-        >>> Moves([Edit(Span(4, 7), "10.0")]).moved(Span(4, 9))
+        >>> Moves([TextEdit(Span(4, 7), "10.0")]).moved(Span(4, 9))
         Span(start=4, end=10)
         """
         return Span(self._to(span.start), self._to(span.end))
@@ -100,7 +100,9 @@ class Rewriter:
             Span(*match.span()) for page in pages for match in _RENDERED.finditer(page)
         ]
 
-    def edit(self, span: Span, printed: Printed, count: int, minus: str = "-") -> Edit | None:
+    def edit(
+        self, span: Span, printed: PrintedNumber, count: int, minus: str = "-"
+    ) -> TextEdit | None:
         """What makes ``count`` units of its last place of the figure at ``span``.
 
         ``minus`` is the sign where it gets one that it doesn't have. None if the
@@ -146,7 +148,7 @@ class Rewriter:
             return _cut(part.text, span)
         return Text.whole(self._source)[span.start : span.end]
 
-    def _part(self, span: Span) -> Part | None:
+    def _part(self, span: Span) -> BlockPart | None:
         place = bisect_right(self._starts, span.start) - 1
         if place < 0 or _cut(self._parts[place].text, span).span() != span:
             return None
@@ -157,7 +159,7 @@ def _cut(text: Text, span: Span) -> Text:
     return text[bisect_left(text.starts, span.start) : bisect_right(text.ends, span.end)]
 
 
-def _read(text: Text, printed: Printed) -> _Written | None:
+def _read(text: Text, printed: PrintedNumber) -> _WrittenFigure | None:
     plain = _PLAIN.match(printed.text)
     before = _BEFORE.match(text.string)
     if plain is None or before is None or _is_minus(plain[1]) != _is_minus(before[1]):
@@ -173,7 +175,9 @@ def _read(text: Text, printed: Printed) -> _Written | None:
     after = text.string[places[count - 1] + 1 :]
     if _power(after) != _power(printed.after):
         return None
-    figure = _Written(text, before.end(), places[:whole], places[whole:count], before.start(1))
+    figure = _WrittenFigure(
+        text, before.end(), places[:whole], places[whole:count], before.start(1)
+    )
     return figure if figure.is_one() else None
 
 
@@ -187,7 +191,7 @@ def _power(after: str) -> str:
     return power if after.lstrip()[:1] in ("e", "E") else power.removeprefix("10")
 
 
-class _Written(NamedTuple):
+class _WrittenFigure(NamedTuple):
     """A figure in a text: where its first character after the sign stands, its digits
     before and behind the point, and its sign."""
 
@@ -218,7 +222,7 @@ class _Written(NamedTuple):
         digits = (self.text.string[k] for k in self.digits)
         return follow and all(source[slice(*s)] == d for s, d in zip(spans, digits, strict=True))
 
-    def edit(self, source: str, span: Span, count: int, minus: str) -> Edit:
+    def edit(self, source: str, span: Span, count: int, minus: str) -> TextEdit:
         """So many units of the last place in its place."""
         digits = str(abs(count)).zfill(len(self.part) + 1)
         point = len(digits) - len(self.part)
@@ -239,7 +243,7 @@ class _Written(NamedTuple):
             at, after = self.text.span(*_braced(self.text.string, self.sign))
             glued = source[:at][-1:].isalnum() and not source[after:start].strip()
             head = source[span.start : at] + " " * glued + source[after:start]
-        return Edit(span, head + number + tail)
+        return TextEdit(span, head + number + tail)
 
     def _before_point(self, source: str, whole: str) -> str:
         """The digits before the point, as many as there are, between what separates them."""

@@ -18,7 +18,7 @@ NOWHERE = Span(0, 0)
 
 
 @dataclass(frozen=True)
-class Figure(syntax.Literal):
+class PrintedFigure(syntax.Literal):
     """A printed number: ``text`` as a claim has it (``-0.50``, ``50.7%``,
     ``1.2e-3``, ``-inf``), a sign right before it included."""
 
@@ -51,14 +51,14 @@ class Opaque:
 
     text: str
     span: Span = field(default=NOWHERE, compare=False)
-    figures: tuple[Figure, ...] = field(default=(), compare=False)
+    figures: tuple[PrintedFigure, ...] = field(default=(), compare=False)
     why: str = field(default="", compare=False)
 
 
 def plain(tree: syntax.Tree) -> syntax.Tree:
     """A tree as the grammar itself makes it: without places, each sign before its number.
 
-    >>> plain(syntax.Binary("*", Named("x"), Figure("-2")))
+    >>> plain(syntax.Binary("*", Named("x"), PrintedFigure("-2")))
     Binary(op='*', left=Name(name='x'), right=Negative(operand=Literal(text='2')))
     """
     match tree:
@@ -121,11 +121,11 @@ class Words:
 
     text: str
     span: Span
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PrintedFigure, ...] = ()
 
 
 @dataclass(frozen=True)
-class Table:
+class ReadTable:
     """A table: its cells, each the pieces in it; ``head`` is empty where it has none."""
 
     head: tuple[tuple[Words | Chain, ...], ...]
@@ -138,7 +138,7 @@ class Table:
         return tuple(piece for row in (self.head, *self.rows) for cell in row for piece in cell)
 
 
-Piece = Words | Chain | Table
+Piece = Words | Chain | ReadTable
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from symattn import syntax
-from symattn.documents.reading import Open, Reading
+from symattn.documents.reading import OpenQuestion, Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Named, Table, walk
+from symattn.documents.trees import Chain, Named, ReadTable, walk
 
 _WHY = "not defined by anything read; define it in a note, as 'symattn read --help' shows"
 
 
-def undefined(reading: Reading) -> tuple[Open, ...]:
+def undefined(reading: Reading) -> tuple[OpenQuestion, ...]:
     """The names in formulas with figures that were not read, where these begin no chain and
     are no part of the recipe; each once, at its first place.
 
@@ -42,12 +42,12 @@ def undefined(reading: Reading) -> tuple[Open, ...]:
             for part in () if isinstance(member, syntax.Array) else walk(member):
                 if isinstance(part, Named) and part.name not in known:
                     places.setdefault(part.name, part.span)
-    return tuple(Open(name, _WHY, span) for name, span in places.items())
+    return tuple(OpenQuestion(name, _WHY, span) for name, span in places.items())
 
 
 def _chains(reading: Reading) -> Iterator[Chain]:
     """All chains in their order, in tables as well."""
     for passage in reading.passages:
         for piece in passage.pieces:
-            parts = piece.pieces if isinstance(piece, Table) else (piece,)
+            parts = piece.pieces if isinstance(piece, ReadTable) else (piece,)
             yield from (part for part in parts if isinstance(part, Chain))

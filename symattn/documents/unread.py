@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Figure, Opaque
+from symattn.documents.trees import Chain, Opaque, PrintedFigure
 from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
 from symattn.spelling import DECIMAL
 
@@ -40,7 +40,7 @@ def opaque(why: str, *texts: Text) -> Opaque:
     (Figure(text='0.5', span=Span(start=4, end=7)),)
     """
     found = [(text, one) for text in texts for one in re.finditer(DECIMAL, text.string)]
-    figures = tuple(Figure(one[0], text.span(*one.span())) for text, one in found)
+    figures = tuple(PrintedFigure(one[0], text.span(*one.span())) for text, one in found)
     said = " ".join(text.string for text in texts)
     return Opaque(said, texts[0].span().to(texts[-1].span()), figures, why)
 

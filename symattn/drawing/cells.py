@@ -16,7 +16,7 @@ from symattn.errors import SymattnError
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.values import Value
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 
 #: What shades mean: weights from 0 to 1, or to the largest where all are small;
@@ -41,7 +41,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatCell:
     """A cell: its shade from -1 to 1, its figure, whether what is there is masked."""
 
     shade: float = 0.0
@@ -53,7 +53,7 @@ class Cell:
 class Cells:
     """The cells of a quantity; each stands for ``block`` entries, down and across."""
 
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[HeatCell, ...], ...]
     scale: Scale
     block: tuple[int, int]
 
@@ -102,23 +102,23 @@ def cells(
     has_figures = max(rows, columns) <= _FIGURED
     digits = _places(size) if places is None else places
 
-    def cell(entry: tuple[arb | None, int, int] | None) -> Cell:
+    def cell(entry: tuple[arb | None, int, int] | None) -> HeatCell:
         if entry is None:
-            return Cell(is_hidden=True)
+            return HeatCell(is_hidden=True)
         middle, i, j = entry
         shade = 0.0
         # One number by itself is neither small nor large.
         if middle is not None and largest > 0 and quantity.shape:
             with precision(FIRST):
                 shade = max(-1.0, min(1.0, float(middle / largest)))
-        return Cell(shade, figure(quantity, i, j, digits) if has_figures else "")
+        return HeatCell(shade, figure(quantity, i, j, digits) if has_figures else "")
 
     grid = tuple(tuple(map(cell, row)) for row in sizes)
     is_whole = all(x.figure or x.is_hidden for row in grid for x in row)
     return Cells(grid if is_whole else _plain(grid), scale, (down, across))
 
 
-def _plain(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+def _plain(rows: tuple[tuple[HeatCell, ...], ...]) -> tuple[tuple[HeatCell, ...], ...]:
     """The cells with figures for numbers only: a few of the forms in symbols
     would make room for others that are too long for it."""
     return tuple(
@@ -140,7 +140,7 @@ def _size(entry: tuple[arb | None, int, int]) -> arb:
 def _middle(quantity: Quantity, i: int, j: int) -> arb | None:
     """About what an entry is, in symbols its largest coefficient; None where
     no enclosure is small enough to tell."""
-    entry = Entry(quantity, i, j)
+    entry = EntryValue(quantity, i, j)
     try:
         if entry.has_symbols:
             parts = [abs(real.ball(FIRST).mid()) for _, real in entry.coefficients()]
@@ -161,7 +161,7 @@ def figure(quantity: Quantity, i: int, j: int, places: int) -> str:
     >>> figure(s["A"], 0, 1, 2), figure(s["S"] , 0, 0, 2), figure(s["-S/8"], 0, 0, 2)
     ('0.19', '2', '−0.25')
     """
-    entry = Entry(quantity, i, j)
+    entry = EntryValue(quantity, i, j)
     most = _LONGEST
     try:
         if entry.has_symbols:
@@ -188,7 +188,7 @@ def _figure(entry: rounding.Real, places: int, mode: rounding.RoundingMode) -> s
     return text.rstrip("0").rstrip(".") if is_exact and places else text
 
 
-def _form(entry: Entry, places: int, mode: rounding.RoundingMode) -> str:
+def _form(entry: EntryValue, places: int, mode: rounding.RoundingMode) -> str:
     """A linear form in symbols: ``g1``, ``−0.5g1 + 2``."""
     text = ""
     for symbol, real in entry.coefficients():

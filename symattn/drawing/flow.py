@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from symattn.drawing import lettering
 from symattn.drawing.cells import Cells, cells
-from symattn.drawing.heatmap import HeatMap, Measure
-from symattn.drawing.layout import Layout, Place, Size, layout
-from symattn.drawing.lettering import Run, Runs
+from symattn.drawing.heatmap import HeatMapDrawing, Measure
+from symattn.drawing.layout import BoxPlace, Layout, Size, layout
+from symattn.drawing.lettering import LetterRun, Runs
 from symattn.drawing.svg import Panel, element, framed, number, words
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
@@ -60,7 +60,7 @@ class Box:
 
     name: Runs
     shape: str
-    map: HeatMap
+    map: HeatMapDrawing
     operation: Runs
     is_given: bool
     is_gradient: bool
@@ -134,12 +134,12 @@ class Flow:
         if not is_given:
             operation = lettering.formula(formula(node, self._named))
             if node.op == "copy":
-                operation = (Run("= "), *operation)
+                operation = (LetterRun("= "), *operation)
             operation = lettering.fitted(operation, _FORMULA, _WIDEST)
         return Box(
             lettering.fitted(lettering.name(name), _NAME, _WIDEST),
             _shape(node.shape),
-            HeatMap(drawn, _MEASURE, tokens),
+            HeatMapDrawing(drawn, _MEASURE, tokens),
             operation,
             is_given,
             is_gradient,
@@ -189,7 +189,7 @@ class Flow:
                 yield _line(bends, "ink-line")
                 yield _head(end, 1, "ink")
 
-    def _last(self, source: str, target: str) -> Place:
+    def _last(self, source: str, target: str) -> BoxPlace:
         return (self.layout.places[source], *self.layout.ways[source, target])[-1]
 
     def _arrows_back(self) -> Iterator[str]:
@@ -239,7 +239,7 @@ _Point = tuple[float, float]
 def _bends(
     start: _Point,
     bottom: float,
-    way: tuple[Place, ...],
+    way: tuple[BoxPlace, ...],
     shift: float,
     arrival: _Point,
     end: _Point,

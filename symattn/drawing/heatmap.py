@@ -32,7 +32,7 @@ class Measure:
     most: tuple[float, float]
 
 
-class HeatMap:
+class HeatMapDrawing:
     """A heat map measured, to be drawn where there is room for it."""
 
     def __init__(

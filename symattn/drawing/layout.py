@@ -36,7 +36,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Place:
+class BoxPlace:
     """Where a box, or the lane of an arrow through a layer, stands: its middle, the line
     of its layer, and where the layer begins and ends."""
 
@@ -50,8 +50,8 @@ class Place:
 class Layout:
     """The places of boxes by name, the way of each arrow past layers, and the size of all."""
 
-    places: Mapping[str, Place]
-    ways: Mapping[tuple[str, str], tuple[Place, ...]]
+    places: Mapping[str, BoxPlace]
+    ways: Mapping[tuple[str, str], tuple[BoxPlace, ...]]
     width: float
     height: float
 
@@ -100,14 +100,14 @@ def layout(sizes: Mapping[str, Size], edges: Sequence[tuple[str, str]], lane: Si
     _straighten(middles, layers, extents, columns)
     left = min(middles[x] - extents[x].left for x in middles)
     right = max(middles[x] + extents[x].right for x in middles)
-    places: dict[_Spot, Place] = {}
+    places: dict[_Spot, BoxPlace] = {}
     top = 0.0
     for layer in layers:
         boxes = [sizes[x] for x in layer if isinstance(x, str)]
         line = top + max((box.above for box in boxes), default=0.0)
         bottom = line + max((box.below for box in boxes), default=0.0)
         for x in layer:
-            places[x] = Place(middles[x] - left, line, top, bottom)
+            places[x] = BoxPlace(middles[x] - left, line, top, bottom)
         top = bottom + _BETWEEN
     ways = {
         (source, target): tuple(places[source, k] for k in range(level[source] + 1, level[target]))

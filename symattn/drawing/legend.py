@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from symattn.drawing.cells import Cell, Cells, Scale
-from symattn.drawing.heatmap import HeatMap, Measure
+from symattn.drawing.cells import Cells, HeatCell, Scale
+from symattn.drawing.heatmap import HeatMapDrawing, Measure
 from symattn.drawing.lettering import text_width
 from symattn.drawing.svg import Panel, group, words
 from symattn.languages.language import Language
@@ -39,7 +39,7 @@ def legend(drawn: Iterable[Cells], say: Language, room: float) -> Panel:
     return Panel(widest, y + _LINE if entries else 0.0, tuple(parts))
 
 
-def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMap | None, str]]:
+def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMapDrawing | None, str]]:
     scales = {cells.scale for cells in drawn}
     if "weights" in scales:
         yield _swatch("weights"), say.text("weights, from 0 to 1")
@@ -50,12 +50,12 @@ def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMap | None
     if "symbols" in scales:
         yield _swatch("symbols"), say.text("symbolic, by the largest coefficient")
     if any(cell.is_hidden for cells in drawn for row in cells.rows for cell in row):
-        hidden = Cells(((Cell(is_hidden=True), Cell(is_hidden=True)),), "weights", (1, 1))
-        yield HeatMap(hidden, _SWATCH), say.text("masked")
+        hidden = Cells(((HeatCell(is_hidden=True), HeatCell(is_hidden=True)),), "weights", (1, 1))
+        yield HeatMapDrawing(hidden, _SWATCH), say.text("masked")
     if any(cells.block != (1, 1) for cells in drawn):
         yield None, say.text("each cell of a large matrix shows the largest of several entries")
 
 
-def _swatch(scale: Scale) -> HeatMap:
-    row = tuple(Cell(shade) for shade in _SHADES[scale])
-    return HeatMap(Cells((row,), scale, (1, 1)), _SWATCH)
+def _swatch(scale: Scale) -> HeatMapDrawing:
+    row = tuple(HeatCell(shade) for shade in _SHADES[scale])
+    return HeatMapDrawing(Cells((row,), scale, (1, 1)), _SWATCH)

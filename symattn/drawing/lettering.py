@@ -16,7 +16,7 @@ _SMALL, _LOWERED, _RAISED = 0.72, 0.22, -0.38
 
 
 @dataclass(frozen=True)
-class Run:
+class LetterRun:
     """Letters of one kind; ``level`` is -1 for a subscript, 1 for a superscript."""
 
     text: str
@@ -24,7 +24,7 @@ class Run:
     level: int = 0
 
 
-Runs = tuple[Run, ...]
+Runs = tuple[LetterRun, ...]
 
 
 def text_width(text: str, size: float) -> float:
@@ -86,7 +86,7 @@ def fitted(runs: Runs, size: float, room: float) -> Runs:
     """Lettering by its beginning, if it is wider than the room there is."""
     if width(runs, size) <= room:
         return runs
-    kept: list[Run] = []
+    kept: list[LetterRun] = []
     left = room - size
     for run in runs:
         run_size = size * (_SMALL if run.level else 1)
@@ -94,7 +94,11 @@ def fitted(runs: Runs, size: float, room: float) -> Runs:
         for c in run.text:
             left -= text_width(c, run_size)
             if left < 0:
-                return (*kept, Run(text, run.slanted, run.level), Run("\N{HORIZONTAL ELLIPSIS}"))
+                return (
+                    *kept,
+                    LetterRun(text, run.slanted, run.level),
+                    LetterRun("\N{HORIZONTAL ELLIPSIS}"),
+                )
             text += c
         kept.append(run)
     return tuple(kept)
@@ -107,12 +111,12 @@ def name(of: str) -> Runs:
     ([('W', 0), ('Q', -1)], 'd')
     """
     if of.startswith("dL/d"):
-        return (Run("d"), *name(of.removeprefix("dL/d")))
+        return (LetterRun("d"), *name(of.removeprefix("dL/d")))
     if of == "pi":
-        return (Run("π", slanted=True),)
+        return (LetterRun("π", slanted=True),)
     base, below = f.name_parts(of)
-    runs = (Run(base, slanted=True),)
-    return (*runs, Run(below, slanted=below.isalpha(), level=-1)) if below else runs
+    runs = (LetterRun(base, slanted=True),)
+    return (*runs, LetterRun(below, slanted=below.isalpha(), level=-1)) if below else runs
 
 
 def formula(expression: f.Formula) -> Runs:
@@ -124,13 +128,13 @@ def formula(expression: f.Formula) -> Runs:
     return tuple(_merged(_runs(expression)[0]))
 
 
-def _merged(runs: list[Run]) -> list[Run]:
+def _merged(runs: list[LetterRun]) -> list[LetterRun]:
     """Neighbours of one kind as one."""
-    merged: list[Run] = []
+    merged: list[LetterRun] = []
     for run in runs:
         last = merged[-1] if merged else None
         if last and (last.slanted, last.level) == (run.slanted, run.level):
-            merged[-1] = Run(last.text + run.text, run.slanted, run.level)
+            merged[-1] = LetterRun(last.text + run.text, run.slanted, run.level)
         else:
             merged.append(run)
     return merged
@@ -150,61 +154,67 @@ _RELATIONS = {
 }
 
 
-def _runs(expression: f.Formula) -> tuple[list[Run], int]:
+def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
     match expression:
         case f.Number(digits):
-            return [Run(digits)], _ATOM
+            return [LetterRun(digits)], _ATOM
         case f.Symbol(text):
             return [*name(text)], _ATOM
         case f.Negated(operand):
-            return [Run("\N{MINUS SIGN}"), *_bound(operand, _PRODUCT)], _SUM
+            return [LetterRun("\N{MINUS SIGN}"), *_bound(operand, _PRODUCT)], _SUM
         case f.Sum(terms):
             return _added(terms), _SUM
         case f.Product(factors, sign):
             runs = _bound(factors[0], _PRODUCT)
             for factor in factors[1:]:
-                runs += [Run(_SIGNS[sign]), *_bound(factor, _FACTOR)]
+                runs += [LetterRun(_SIGNS[sign]), *_bound(factor, _FACTOR)]
             return runs, _PRODUCT
         case f.Quotient(numerator, denominator):
             over, under = _bound(numerator, _PRODUCT), _bound(denominator, _FACTOR)
-            return [*over, Run(" / "), *under], _PRODUCT
+            return [*over, LetterRun(" / "), *under], _PRODUCT
         case f.Power(base, exponent):
             return [*_bound(base, _ATOM), *_at_level(_runs(exponent)[0], 1)], _FACTOR
         case f.Root(operand):
-            return [Run("\N{SQUARE ROOT}"), *_bound(operand, _ATOM)], _ATOM
+            return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, _ATOM)], _ATOM
         case f.Function(function, arguments):
-            inside: list[Run] = []
+            inside: list[LetterRun] = []
             for place, argument in enumerate(arguments):
-                inside += [*([Run(", ")] if place else []), *_runs(argument)[0]]
-            return [Run(f"{function}("), *inside, Run(")")], _ATOM
+                inside += [*([LetterRun(", ")] if place else []), *_runs(argument)[0]]
+            return [LetterRun(f"{function}("), *inside, LetterRun(")")], _ATOM
         case f.Option(label, value):
-            return [Run(f"{label} = "), *_runs(value)[0]], _ATOM
+            return [LetterRun(f"{label} = "), *_runs(value)[0]], _ATOM
         case f.Indicator(left, sign, right):
             relation = f" {_RELATIONS.get(sign, sign)} "
-            return [Run("["), *_runs(left)[0], Run(relation), *_runs(right)[0], Run("]")], _ATOM
+            return [
+                LetterRun("["),
+                *_runs(left)[0],
+                LetterRun(relation),
+                *_runs(right)[0],
+                LetterRun("]"),
+            ], _ATOM
         case f.Transpose(operand):
-            return [*_bound(operand, _ATOM), Run("T", level=1)], _FACTOR
+            return [*_bound(operand, _ATOM), LetterRun("T", level=1)], _FACTOR
         case f.Entry(operand, keys):
-            return [*_bound(operand, _ATOM), Run(f"[{', '.join(keys)}]")], _ATOM
+            return [*_bound(operand, _ATOM), LetterRun(f"[{', '.join(keys)}]")], _ATOM
         case f.Matrix():
-            return [Run(f.text(expression).replace("-", "\N{MINUS SIGN}"))], _ATOM
+            return [LetterRun(f.text(expression).replace("-", "\N{MINUS SIGN}"))], _ATOM
 
 
-def _bound(expression: f.Formula, level: int) -> list[Run]:
+def _bound(expression: f.Formula, level: int) -> list[LetterRun]:
     """What stands where something binds so tightly, in brackets where it must."""
     runs, binding = _runs(expression)
-    return runs if binding >= level else [Run("("), *runs, Run(")")]
+    return runs if binding >= level else [LetterRun("("), *runs, LetterRun(")")]
 
 
-def _added(terms: tuple[f.Formula, ...]) -> list[Run]:
+def _added(terms: tuple[f.Formula, ...]) -> list[LetterRun]:
     runs = _runs(terms[0])[0]
     for term in terms[1:]:
         if isinstance(term, f.Negated):
-            runs += [Run(" \N{MINUS SIGN} "), *_bound(term.operand, _PRODUCT)]
+            runs += [LetterRun(" \N{MINUS SIGN} "), *_bound(term.operand, _PRODUCT)]
         else:
-            runs += [Run(" + "), *_runs(term)[0]]
+            runs += [LetterRun(" + "), *_runs(term)[0]]
     return runs
 
 
-def _at_level(runs: list[Run], level: int) -> list[Run]:
-    return [Run(run.text, run.slanted, level) for run in runs]
+def _at_level(runs: list[LetterRun], level: int) -> list[LetterRun]:
+    return [LetterRun(run.text, run.slanted, level) for run in runs]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symattn.drawing import lettering
 from symattn.drawing.cells import Cells, cells
-from symattn.drawing.heatmap import LABEL, HeatMap, Measure
+from symattn.drawing.heatmap import LABEL, HeatMapDrawing, Measure
 from symattn.drawing.lettering import Runs, shortened, text_width
 from symattn.drawing.svg import Panel, element, group, number, words
 from symattn.languages.language import Language
@@ -34,7 +34,7 @@ _THIN = 0.005
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionPattern:
     """The weights of one softmax: what they are called, their cells and labels."""
 
     name: Runs
@@ -44,7 +44,7 @@ class Attention:
     keys: tuple[str, ...]
 
 
-def attentions(solution: Solution, places: int | None) -> list[Attention]:
+def attentions(solution: Solution, places: int | None) -> list[AttentionPattern]:
     """Every softmax of the steps, those inside of steps by their formulas.
 
     >>> from symattn.solution.solution import solve
@@ -61,11 +61,11 @@ def attentions(solution: Solution, places: int | None) -> list[Attention]:
             continue
         name = lettering.formula(formula(node, named))
         if node.serial in called:
-            name = (*lettering.name(called[node.serial]), lettering.Run(" = "), *name)
+            name = (*lettering.name(called[node.serial]), lettering.LetterRun(" = "), *name)
         scores = solution.quantity(node.operands[0])
         drawn = cells(solution.quantity(node), places, scores.is_hidden, are_weights=True)
         queries, keys = (_labels(solution, axes, node, drawn, axis) for axis in (0, 1))
-        softmaxes.append(Attention(name, node, drawn, queries, keys))
+        softmaxes.append(AttentionPattern(name, node, drawn, queries, keys))
     return softmaxes
 
 
@@ -80,7 +80,7 @@ def _labels(solution: Solution, axes: Axes, node: Node, drawn: Cells, axis: int)
     return tuple(str(step * k) for k in range(count))
 
 
-def pattern(attentions: Sequence[Attention], say: Language) -> Panel:
+def pattern(attentions: Sequence[AttentionPattern], say: Language) -> Panel:
     """The attention pattern as a part of a drawing."""
     parts: list[str] = []
     y = width = 0.0
@@ -92,8 +92,8 @@ def pattern(attentions: Sequence[Attention], say: Language) -> Panel:
     return Panel(width, y - 24, tuple(parts))
 
 
-def _attention(attention: Attention, say: Language) -> Panel:
-    heat = HeatMap(attention.cells, _MEASURE, attention.queries, attention.keys)
+def _attention(attention: AttentionPattern, say: Language) -> Panel:
+    heat = HeatMapDrawing(attention.cells, _MEASURE, attention.queries, attention.keys)
     queries, keys = say.text("queries"), say.text("keys")
     title = lettering.fitted(attention.name, _TITLE, _WIDE)
     # Beside the rows stands what they are, above the columns what those are.
@@ -123,7 +123,7 @@ def _attention(attention: Attention, say: Language) -> Panel:
     return Panel(max(width, lettering.width(title, _TITLE)), height, tuple(parts))
 
 
-def _arcs(attention: Attention, queries: str, keys: str) -> Panel:
+def _arcs(attention: AttentionPattern, queries: str, keys: str) -> Panel:
     """Queries above, keys below, and arcs from each query to what it attends to."""
     upper = [shortened(label, LABEL) for label in attention.queries]
     lower = [shortened(label, LABEL) for label in attention.keys]

@@ -11,7 +11,7 @@ from symattn.cases.settings import settings
 from symattn.drawing.cells import Cells
 from symattn.drawing.flow import Flow
 from symattn.drawing.legend import legend
-from symattn.drawing.pattern import Attention, attentions, pattern
+from symattn.drawing.pattern import AttentionPattern, attentions, pattern
 from symattn.drawing.svg import Panel, drawing, stacked
 from symattn.errors import Malformed, expected
 from symattn.languages.language import Language
@@ -84,7 +84,7 @@ def _called(what: str, say: Language) -> str:
     return say.text("flow and gradients")
 
 
-def _attending(attention: Attention, say: Language) -> Iterator[str]:
+def _attending(attention: AttentionPattern, say: Language) -> Iterator[str]:
     """Who attends to whom, in words, where that can be told one by one."""
     name = "".join(run.text for run in attention.name)
     yield say.text(

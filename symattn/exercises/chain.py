@@ -15,7 +15,7 @@ from symattn.programs.nodes import Node, ancestors
 _FAULTS = 5
 
 
-class Chain:
+class VersionChain:
     """The parts of the versions of one exercise, each by its number, counted from 1.
 
     ``faults`` are those of the catalogue unless given. Raises :class:`Malformed`
@@ -23,7 +23,7 @@ class Chain:
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
-    >>> chain = Chain([exercise(load("cat-sat-mat"))])
+    >>> chain = VersionChain([exercise(load("cat-sat-mat"))])
     >>> [part.quantity for part in chain.parts.values()], chain.sources
     (['S', 'T', 'A', 'Y'], {1: [], 2: [1], 3: [2], 4: [3]})
     """

@@ -19,7 +19,7 @@ from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
 from symattn.printers import blocks as b
 from symattn.printers import mathjax
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.
@@ -224,7 +224,7 @@ class _ClozeQuestion:
         rows, columns = right.grid
         mode = self.exercise.case.rounding
         return {
-            (i, j): rounding.decimal(Entry(quantity, i, j), part.places + _MORE, mode)
+            (i, j): rounding.decimal(EntryValue(quantity, i, j), part.places + _MORE, mode)
             for i in range(rows)
             for j in range(columns)
             if not right.is_hidden(i, j) and not quantity.is_hidden(i, j)

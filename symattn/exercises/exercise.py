@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from symattn.cases.asked import LEVELS, Asked
+from symattn.cases.asked import LEVELS, ExerciseTable
 from symattn.cases.case import Case
 from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.exercises.masks import has_mask, masked
@@ -148,7 +148,9 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
     return Exercise(case, level, parts)
 
 
-def _parts(program: Program, case: Case, level: str, asked: Asked, places: int) -> Iterator[Part]:
+def _parts(
+    program: Program, case: Case, level: str, asked: ExerciseTable, places: int
+) -> Iterator[Part]:
     names = asked.ask or [*_forward(program), *(_backward(case) if level == "backward" else ())]
     gradients = {node.serial for node in program.gradients.values()}
     named = {node.serial for node in program.named.values()}
@@ -193,7 +195,7 @@ def _worth(node: Node) -> int:
     return _FUNCTION if node.written else _POINTS.get(node.op, 1)
 
 
-def _proofs(case: Case, asked: Asked) -> Iterator[Part]:
+def _proofs(case: Case, asked: ExerciseTable) -> Iterator[Part]:
     """The derivations that a case rests on; each has a point for every formula it shows."""
     from symattn.calculus import library
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from symattn.errors import Malformed
 from symattn.formulas import text
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import FLOW, Node, ancestors
 
@@ -107,21 +107,21 @@ def helpers(code: Iterable[str]) -> list[str]:
     return [definition for name, definition in HELPERS.items() if name in needed]
 
 
-def number(value: Value | Hidden) -> str:
+def number(value: Value | Masked) -> str:
     """An exact number.
 
     >>> from symattn.numbers.reading import read
     >>> number(read("0.3")), number(read("sqrt(2)/2")), number(read("-exp(1)"))
     ('3/10', 'sqrt(2)/2', '-%e')
     """
-    if isinstance(value, Hidden):
+    if isinstance(value, Masked):
         return str(value)
     if value.has_symbols:
         raise Malformed(f"{value} has symbols: expected numbers")
     return re.sub(r"\b(e|pi)\b", r"%\1", text(value.formula()))
 
 
-def matrix(rows: Sequence[Sequence[Value | Hidden]]) -> str:
+def matrix(rows: Sequence[Sequence[Value | Masked]]) -> str:
     """Exact numbers by rows of the grid.
 
     >>> from symattn.numbers.rows import read_rows

@@ -8,9 +8,9 @@ from typing import Any
 
 from symattn import formulas as f
 from symattn import typesetting as t
-from symattn.cases.settings import Settings, settings
+from symattn.cases.settings import SheetSettings, settings
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.slips import InjectedFault, Mistake, mistakes
+from symattn.exercises.slips import FaultyEntry, InjectedFault, visible_faults
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import differential, symbol
@@ -80,7 +80,7 @@ def solution(
     else:
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
-        for fault, examples in mistakes(exercise, faults):
+        for fault, examples in visible_faults(exercise, faults):
             remarks.setdefault(fault.part, []).append(b.Paragraph(_mistake(fault, examples, say)))
         for listed in remarks.values():
             listed.insert(0, b.Paragraph((b.Strong(say.text("Common mistakes")),)))
@@ -89,7 +89,7 @@ def solution(
     return _sheet(exercise, f"{exercise.name}-solution", title, header, blocks, wanted, logo)
 
 
-def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
+def _settings(exercise: Exercise, changes: dict[str, Any]) -> SheetSettings:
     places = max([part.places for part in exercise.parts if part.places] or [4])
     chosen = {name: value for name, value in changes.items() if value is not None}
     asked = {"backward": exercise.level == "backward", "places": places}
@@ -104,7 +104,7 @@ def _sheet(
     title: str,
     header: Sequence[str],
     blocks: Sequence[b.Block],
-    wanted: Settings,
+    wanted: SheetSettings,
     logo: b.Logo | None,
 ) -> b.Sheet:
     say, case = wanted.say, exercise.case
@@ -252,7 +252,7 @@ def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
 
 
-def _mistake(fault: InjectedFault, mistakes: Sequence[Mistake], say: Language) -> b.Line:
+def _mistake(fault: InjectedFault, mistakes: Sequence[FaultyEntry], say: Language) -> b.Line:
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
     line: list[Any] = [*say(fault.sentence, term=fault.term)]
     for place, mistake in enumerate(mistakes):
@@ -265,7 +265,7 @@ def _mistake(fault: InjectedFault, mistakes: Sequence[Mistake], say: Language) -
     return (*line, ".")
 
 
-def _entry(fault: InjectedFault, mistake: Mistake) -> t.Row:
+def _entry(fault: InjectedFault, mistake: FaultyEntry) -> t.Row:
     at = ",".join(map(str, keys(fault.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
     return indexed(f.typeset(symbol(mistake.part.quantity)), at)
 

@@ -14,7 +14,7 @@ from symattn.escaping import html_text, visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, Part
 from symattn.languages.language import Language
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
 from symattn.printers.mathjax import line, math, paragraph, table
@@ -116,9 +116,9 @@ def matrix(name: t.Row, cells: Sequence[Sequence[str]], labels: Sequence[str] = 
     return table(cells, labels, math(name), _MATRIX)
 
 
-def exact(value: Value | Hidden) -> str:
+def exact(value: Value | Masked) -> str:
     """A given number: a short decimal, or its closed form."""
-    if isinstance(value, Hidden):
+    if isinstance(value, Masked):
         return MASKED
     number = value.rational()
     formula = value.formula() if number is None else rational_formula(number, SHORT)

@@ -12,7 +12,7 @@ import numpy as np
 
 from symattn import formulas as f
 from symattn.auditing.edits import Edit
-from symattn.auditing.model import Model, Recipe
+from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import SymattnError
@@ -24,7 +24,7 @@ from symattn.programs.display import formula
 from symattn.programs.functions.domains import DOMAINS
 from symattn.programs.nodes import Node, ancestors, replaced
 from symattn.shapes import Nested, nested
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
 #: The kinds of the catalogue that people make by hand, and how each is said; those
@@ -70,7 +70,7 @@ class InjectedFault:
 
 
 @dataclass(frozen=True)
-class Mistake:
+class FaultyEntry:
     """What a fault makes of an entry: (i, j) of the grid of a part."""
 
     part: Part
@@ -93,7 +93,7 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
         return ()
     case = exercise.case
     solution = Solution(_any_numbers(case))
-    recipe = Recipe(solution, [])
+    recipe = AuditedGraph(solution, [])
     model = Model(recipe)
     named = case.program.named
     targets = {part.quantity: recipe.graph[named[part.quantity]] for part in exercise.parts}
@@ -183,7 +183,7 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _phrase(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
+def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Math, str]:
     """How an edit is said, and the term that it speaks of, also as text."""
     sentence = USUAL[edit.kind]
     if edit.kind == "scale-dropped" and edit.node.op == "multiply":
@@ -197,16 +197,16 @@ def _phrase(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
     return sentence, Math(f.typeset(symbol)), f.text(symbol)
 
 
-def mistakes(
+def visible_faults(
     exercise: Exercise, faults: Sequence[InjectedFault]
-) -> Iterator[tuple[InjectedFault, tuple[Mistake, ...]]]:
+) -> Iterator[tuple[InjectedFault, tuple[FaultyEntry, ...]]]:
     """The faults that show in the figures of an exercise, each with the first entry of its
     own part that is visibly another, and of the weights below.
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
     >>> made = exercise(load("cat-sat-mat"))
-    >>> for fault, shown in mistakes(made, catalogue(made)):
+    >>> for fault, shown in visible_faults(made, catalogue(made)):
     ...     if fault.kind == "scale-dropped":
     ...         print(*((one.part.quantity, str(one.wrong)) for one in shown))
     ('T', '2.0000') ('A', '0.6652')
@@ -230,7 +230,7 @@ def mistakes(
         yield fault, (own, *((follows,) if follows else ()))
 
 
-def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> Mistake | None:
+def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> FaultyEntry | None:
     """The first entry of a part that a fault makes visibly another, if any."""
     quantity = exercise.solution.quantity(fault.nodes[part.quantity])
     mode = exercise.case.rounding
@@ -241,13 +241,13 @@ def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> Mistake | N
                 wrong = (
                     Decimal("-Infinity")
                     if hidden
-                    else rounding.decimal(Entry(quantity, i, j), part.places, mode)
+                    else rounding.decimal(EntryValue(quantity, i, j), part.places, mode)
                 )
             except SymattnError:
                 # With the fault the entry is not defined: a row, or a column, masked whole.
                 continue
             if is_visible(right, wrong, part.places):
-                return Mistake(part, i, j, right, wrong)
+                return FaultyEntry(part, i, j, right, wrong)
     return None
 
 

@@ -16,7 +16,7 @@ from symattn import typesetting as t
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
-from symattn.exercises.chain import Chain
+from symattn.exercises.chain import VersionChain
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.points import DEFAULT, Scheme
 from symattn.exercises.slips import InjectedFault
@@ -77,11 +77,13 @@ def stack(
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question("stack", _StackQuestion(Chain(exercises, faults), say, scheme).elements())
+    return quiz.question(
+        "stack", _StackQuestion(VersionChain(exercises, faults), say, scheme).elements()
+    )
 
 
 class _StackQuestion:
-    def __init__(self, chain: Chain, say: Language, scheme: Scheme) -> None:
+    def __init__(self, chain: VersionChain, say: Language, scheme: Scheme) -> None:
         self.chain = chain
         self.first = chain.first
         self.say = say

@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from symattn.exercises.chain import Chain
+from symattn.exercises.chain import VersionChain
 from symattn.exercises.exercise import Exercise
-from symattn.programs.floats import Floats, Matrix, matrix
+from symattn.programs.floats import FloatOperations, Matrix, matrix
 from symattn.programs.nodes import Node
 from symattn.programs.running import Run
 
@@ -33,11 +33,11 @@ class Trial:
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
     >>> made = exercise(load("cat-sat-mat"))
-    >>> Trial(Chain([made]), made).outcomes("propagated")
+    >>> Trial(VersionChain([made]), made).outcomes("propagated")
     {1: None, 2: 1, 3: 1, 4: 1}
     """
 
-    def __init__(self, chain: Chain, exercise: Exercise) -> None:
+    def __init__(self, chain: VersionChain, exercise: Exercise) -> None:
         self._chain = chain
         program = exercise.case.program
         self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
@@ -80,7 +80,7 @@ class Trial:
         def leaf(x: Node) -> Matrix | None:
             return self._given[x.extra] if x.op == "given" else known.get(x.serial)
 
-        run = Run(Floats(), leaf)
+        run = Run(FloatOperations(), leaf)
         return run[node] if node.op == "given" else run.work(node)
 
     def _rounded(self, k: int, value: Matrix) -> Matrix:

@@ -22,7 +22,7 @@ from symattn.exercises.draws import Draws, Integers
 from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.slips import VISIBLE, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
-from symattn.programs.floats import Floats, Matrix
+from symattn.programs.floats import FloatOperations, Matrix
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.shapes import nested, show
@@ -269,7 +269,7 @@ class _Search:
         inputs = {
             self._drawn[name].serial: rows[candidates].astype(float) for name, rows in drawn.items()
         }
-        run: Run[Matrix] = Run(Floats(), lambda node: self._leaf(inputs, node))
+        run: Run[Matrix] = Run(FloatOperations(), lambda node: self._leaf(inputs, node))
         values = {serial: run[node] for serial, node in self._judged.items()}
         good[candidates] = self._judge(values, len(candidates), _OFF)
         return good

@@ -17,18 +17,18 @@ from symattn.errors import Fault, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.kinds import AnyArray
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.rows import Rows, read_rows
-from symattn.numbers.tables import Table
+from symattn.numbers.tables import NumberTable
 from symattn.numbers.words import Array
 from symattn.shapes import Shape, show
 
 #: The exact value of a float.
-ExactFloat = Fraction | Hidden
+ExactFloat = Fraction | Masked
 
 
 @dataclass(frozen=True, eq=False)
-class Floats:
+class FloatEntries:
     """The exact binary values of an array of floats; minus infinity is a masked score.
 
     Made by :func:`from_floats`, and taken wherever arrays of exact numbers are.
@@ -49,9 +49,9 @@ class Floats:
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, key: Any) -> Floats | ExactFloat:
+    def __getitem__(self, key: Any) -> FloatEntries | ExactFloat:
         part = self.array[key]
-        return Floats(part) if np.ndim(part) else _fraction(float(part))
+        return FloatEntries(part) if np.ndim(part) else _fraction(float(part))
 
     def __repr__(self) -> str:
         return f"<exact values of {show(self.shape)} floats>"
@@ -78,10 +78,10 @@ def from_floats(array: list[Any] | tuple[Any, ...]) -> list[Any]: ...
 
 
 @overload
-def from_floats(array: AnyArray | Floats) -> Floats: ...
+def from_floats(array: AnyArray | FloatEntries) -> FloatEntries: ...
 
 
-def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
+def from_floats(array: object) -> FloatEntries | ExactFloat | list[Any]:
     """The exact binary values of floats: of an array of NumPy's or any package's that it
     can hold (float16, bfloat16 and float8 included), of a float, or of lists of them.
 
@@ -94,7 +94,7 @@ def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
     >>> from_floats(np.array([[0.5, 0.25]], dtype="float16"))
     <exact values of 1x2 floats>
     """
-    if isinstance(array, Floats):
+    if isinstance(array, FloatEntries):
         return array
     if isinstance(array, float):
         return _fraction(float(array))
@@ -120,7 +120,7 @@ def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
         place = "".join(f"[{k}]" for k in bad[0])
         more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
         raise Malformed(Fault(place, f"expected a finite float, found {wide[tuple(bad[0])]}{more}"))
-    return Floats(wide)
+    return FloatEntries(wide)
 
 
 def _is_narrow(array: npt.NDArray[Any]) -> bool:
@@ -151,7 +151,7 @@ def as_array(data: object) -> npt.NDArray[Any] | None:
 
 
 @dataclass(frozen=True)
-class Stack:
+class MatrixStack:
     """Matrices of one shape, n x d, along leading axes."""
 
     lead: Shape
@@ -165,7 +165,7 @@ class Stack:
         return (*self.lead, self.n, self.d)
 
 
-def read_stack(data: object, symbols: bool = False) -> Stack:
+def read_stack(data: object, symbols: bool = False) -> MatrixStack:
     """A matrix, or matrices along leading axes: nested lists or arrays of exact numbers.
 
     Raises :class:`Malformed` with every fault.
@@ -174,8 +174,8 @@ def read_stack(data: object, symbols: bool = False) -> Stack:
     >>> stack.lead, stack.n, stack.d, stack.matrices[1][0]
     ((2,), 1, 2, (3, 4))
     """
-    array = data.array if isinstance(data, Floats) else as_array(data)
-    if array is not None and array.dtype.kind == "f" and not isinstance(data, Floats):
+    array = data.array if isinstance(data, FloatEntries) else as_array(data)
+    if array is not None and array.dtype.kind == "f" and not isinstance(data, FloatEntries):
         raise Malformed(
             f"an array of {array.dtype} is not exact: take its binary values with "
             "symattn.from_floats(array), or write the numbers as text"
@@ -185,20 +185,20 @@ def read_stack(data: object, symbols: bool = False) -> Stack:
         *lead, n, d = array.shape
         flat = array.reshape(-1, n, d)
         if array.dtype.kind == "f":
-            return Stack((*lead,), n, d, [Table(d, floats=part) for part in flat])
-        return Stack((*lead,), n, d, [read_rows(part.tolist())[1] for part in flat])
+            return MatrixStack((*lead,), n, d, [NumberTable(d, floats=part) for part in flat])
+        return MatrixStack((*lead,), n, d, [read_rows(part.tolist())[1] for part in flat])
     nested: Any = data.tolist() if hasattr(data, "tolist") else data
     depth = _depth(nested)
     if depth < 2:
         raise Malformed(f"expected a matrix, found {'a number' if not depth else 'a vector'}")
     if depth == 2:
         shape, rows = read_rows(nested, symbols)
-        return Stack((), shape[0], shape[1], [rows])
+        return MatrixStack((), shape[0], shape[1], [rows])
     return _stacked(nested, symbols)
 
 
-def _stacked(nested: Sequence[object], symbols: bool) -> Stack:
-    parts: list[Stack] = []
+def _stacked(nested: Sequence[object], symbols: bool) -> MatrixStack:
+    parts: list[MatrixStack] = []
     faults: list[Fault] = []
     for place, item in enumerate(nested):
         try:
@@ -213,7 +213,7 @@ def _stacked(nested: Sequence[object], symbols: bool) -> Stack:
         raise Malformed(faults)
     first = parts[0]
     matrices = [*chain.from_iterable(part.matrices for part in parts)]
-    stack = Stack((len(parts), *first.lead), first.n, first.d, matrices)
+    stack = MatrixStack((len(parts), *first.lead), first.n, first.d, matrices)
     _need_room(stack.shape)
     return stack
 

@@ -14,7 +14,7 @@ from flint import fmpq, nmod_poly
 
 from symattn.numbers import sums
 from symattn.numbers.spending import spend
-from symattn.numbers.sums import Atom, Exponent, Sum, Wave
+from symattn.numbers.sums import Exponent, NumberAtom, Sum, Wave
 
 
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
@@ -121,7 +121,7 @@ class _Coordinates:
     def __init__(self, *many: Sum) -> None:
         scales: dict[int, int] = {}
         turns: dict[int, int] = {}
-        atoms: set[Atom] = set()
+        atoms: set[NumberAtom] = set()
         for exponent, _, factors in (key for terms in many for key in terms):
             _refine(scales, exponent)
             for atom, _ in factors:

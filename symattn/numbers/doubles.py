@@ -1,6 +1,6 @@
 """Double-double numbers with proved error bounds.
 
-A :class:`Doubles` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971; see
+A :class:`DoubleDouble` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971; see
 :mod:`~symattn.numbers.words`), each within ``error`` of the exact number: a ball whose
 middle has 106 bits, in three NumPy arrays. It stands between floats, which certify
 nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
@@ -41,7 +41,7 @@ UP = 1 + 2.0**-30
 
 
 @dataclass(frozen=True)
-class Doubles:
+class DoubleDouble:
     """Numbers within ``error`` of ``high + low``, entry by entry.
 
     ``high`` is the float nearest to ``high + low``; an error of ``inf`` is that of a number
@@ -68,27 +68,27 @@ class Doubles:
         """Where masked scores stand."""
         return np.isneginf(self.high)
 
-    def map(self, change: Callable[[Array], Array]) -> Doubles:
+    def map(self, change: Callable[[Array], Array]) -> DoubleDouble:
         """The same change of place of all three arrays: a transpose, a choice."""
-        return Doubles(change(self.high), change(self.low), change(self.error))
+        return DoubleDouble(change(self.high), change(self.low), change(self.error))
 
 
-def exact(values: Array) -> Doubles:
+def exact(values: Array) -> DoubleDouble:
     """Floats as they are; ``-inf`` is a masked score.
 
     >>> exact(np.array([0.5])).error
     array([0.])
     """
-    return Doubles(values, np.zeros_like(values), np.zeros_like(values))
+    return DoubleDouble(values, np.zeros_like(values), np.zeros_like(values))
 
 
 #: Entries worked on at a time: so many stay near the processor.
 _BLOCK = 1 << 13
 
-Operation = Callable[..., Doubles]
+Operation = Callable[..., DoubleDouble]
 
 
-def of_balls(balls: Sequence[arb | None], bits: int) -> Doubles:
+def of_balls(balls: Sequence[arb | None], bits: int) -> DoubleDouble:
     """Double-doubles around balls of so many bits, in a row; None is a masked score.
 
     >>> near = of_balls([arb(1) / 3, None], 128)
@@ -112,14 +112,14 @@ def of_balls(balls: Sequence[arb | None], bits: int) -> Doubles:
     # What is less than the smallest float is not nothing.
     error = np.where(exactly, 0.0, error * (1 + 2.0**-50) + TINY)
     # A low float that is subnormal may have been rounded to half a unit of the high one.
-    high, low = words.quick_two_sum(high, low)
+    high, low = words.fast_two_sum(high, low)
     return _masking(settled(high, low, np.where(known, error, np.inf)), masked)
 
 
-def joined(parts: Sequence[Doubles], axis: int) -> Doubles:
+def joined(parts: Sequence[DoubleDouble], axis: int) -> DoubleDouble:
     """The parts one after the other along an axis."""
     arrays = zip(*((x.high, x.low, x.error) for x in parts), strict=True)
-    return Doubles(*(np.concatenate(part, axis=axis) for part in arrays))
+    return DoubleDouble(*(np.concatenate(part, axis=axis) for part in arrays))
 
 
 def in_blocks(operation: Operation) -> Operation:
@@ -130,7 +130,7 @@ def in_blocks(operation: Operation) -> Operation:
     """
 
     @wraps(operation)
-    def whole(*operands: Doubles) -> Doubles:
+    def whole(*operands: DoubleDouble) -> DoubleDouble:
         shape = np.broadcast_shapes(*(x.shape for x in operands))
         entries = prod(shape)
         if entries <= 2 * _BLOCK or len(shape) < 2:
@@ -156,7 +156,7 @@ def in_parts(number: arb, *units: float) -> tuple[float, ...]:
     return (*parts, float(number.mid()))
 
 
-def settled(high: Array, low: Array, error: Array) -> Doubles:
+def settled(high: Array, low: Array, error: Array) -> DoubleDouble:
     """Double-doubles of these parts; what isn't finite isn't known.
 
     >>> settled(np.array([1.0, np.nan]), np.zeros(2), np.zeros(2)).error
@@ -164,29 +164,29 @@ def settled(high: Array, low: Array, error: Array) -> Doubles:
     """
     known = np.isfinite(high) & np.isfinite(low) & np.isfinite(error)
     if known.all():
-        return Doubles(high, low, error)
-    return Doubles(
+        return DoubleDouble(high, low, error)
+    return DoubleDouble(
         np.where(known, high, 0.0), np.where(known, low, 0.0), np.where(known, error, np.inf)
     )
 
 
-def _masking(x: Doubles, masked: npt.NDArray[np.bool_]) -> Doubles:
+def _masking(x: DoubleDouble, masked: npt.NDArray[np.bool_]) -> DoubleDouble:
     if not masked.any():
         return x
-    return Doubles(
+    return DoubleDouble(
         np.where(masked, -np.inf, x.high),
         np.where(masked, 0.0, x.low),
         np.where(masked, 0.0, x.error),
     )
 
 
-def negative(x: Doubles) -> Doubles:
+def negative(x: DoubleDouble) -> DoubleDouble:
     """``-x``."""
     return settled(-x.high, -x.low, x.error)
 
 
 @in_blocks
-def add(x: Doubles, y: Doubles) -> Doubles:
+def add(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x + y``, with broadcasting; a masked score stays one."""
     high, low = words.add(x.high, x.low, y.high, y.low)
     error = ((x.error + y.error) + PAIR * np.abs(high)) * UP
@@ -194,7 +194,7 @@ def add(x: Doubles, y: Doubles) -> Doubles:
 
 
 @in_blocks
-def multiply(x: Doubles, y: Doubles) -> Doubles:
+def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x * y``, with broadcasting; a masked score stays one beside what is positive.
 
     A factor that is exactly 0 makes a product that is.
@@ -213,7 +213,7 @@ def multiply(x: Doubles, y: Doubles) -> Doubles:
 
 
 @in_blocks
-def divide(x: Doubles, y: Doubles) -> Doubles:
+def divide(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x / y``, with broadcasting; not known where ``y`` may be 0.
 
     With ``q = fl(x.high / y.high)``, the rest ``x - q y`` is at most ``3 U |x|``; relative to
@@ -226,9 +226,9 @@ def divide(x: Doubles, y: Doubles) -> Doubles:
     """
     high = x.high / y.high
     part, rest = words.two_product(high, y.high)
-    part, rest = words.quick_two_sum(part, rest + high * y.low)
+    part, rest = words.fast_two_sum(part, rest + high * y.low)
     rest = (x.high - part) + (x.low - rest)
-    high, low = words.quick_two_sum(high, rest / y.high)
+    high, low = words.fast_two_sum(high, rest / y.high)
     least = np.abs(y.high) * (1 - 2.0**-50) - y.error
     error = (x.error + np.abs(high) * y.error) / least * (1 + 2.0**-49)
     lost = np.where(x.is_zero, 0.0, TINY * (1 + 1 / least))
@@ -239,7 +239,7 @@ def divide(x: Doubles, y: Doubles) -> Doubles:
 
 
 @in_blocks
-def sqrt(x: Doubles) -> Doubles:
+def sqrt(x: DoubleDouble) -> DoubleDouble:
     """``sqrt(x)``; not known where ``x`` may be negative.
 
     The result is off by less than 4 U**2 of it (25/8 in Lefevre, Louvet, Muller, Picot
@@ -249,7 +249,7 @@ def sqrt(x: Doubles) -> Doubles:
     high = np.sqrt(x.high)
     square, rest = words.two_product(high, high)
     with_rest = ((x.high - square) - rest) + x.low
-    high, low = words.quick_two_sum(high, np.where(high != 0, with_rest / (2 * high), 0.0))
+    high, low = words.fast_two_sum(high, np.where(high != 0, with_rest / (2 * high), 0.0))
     least = x.high * (1 - 2.0**-50) - x.error
     error = x.error / np.sqrt(least) + PAIR * high + TINY * (1 + 1 / high)
     error = np.where(x.is_zero, 0.0, np.where(least > 0, error * UP, np.inf))
@@ -257,7 +257,7 @@ def sqrt(x: Doubles) -> Doubles:
 
 
 @in_blocks
-def maximum(x: Doubles, y: Doubles) -> Doubles:
+def maximum(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``maximum(x, y)``, with broadcasting; a masked score is less than any number.
 
     The larger of the two is within the larger of their errors of it, and within its own where
@@ -270,10 +270,10 @@ def maximum(x: Doubles, y: Doubles) -> Doubles:
     apart = is_apart(add(x, negative(y))) | x.hidden | y.hidden
     high, low = np.where(first, x.high, y.high), np.where(first, x.low, y.low)
     larger = np.where(first, x.error, y.error)
-    return Doubles(high, low, np.where(apart, larger, np.maximum(x.error, y.error)))
+    return DoubleDouble(high, low, np.where(apart, larger, np.maximum(x.error, y.error)))
 
 
-def sign(x: Doubles) -> Doubles:
+def sign(x: DoubleDouble) -> DoubleDouble:
     """-1, 0 or 1; not known where ``x`` may have another sign.
 
     >>> sign(exact(np.array([-0.5, 0.0]))).high
@@ -283,7 +283,7 @@ def sign(x: Doubles) -> Doubles:
     return settled(np.sign(x.high), np.zeros_like(x.high), np.where(known, 0.0, np.inf))
 
 
-def above(x: Doubles, y: Doubles) -> Doubles:
+def above(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """1 where ``x > y``, else 0, with broadcasting; not known where they may be equal.
 
     A masked score is less than any number.
@@ -295,16 +295,16 @@ def above(x: Doubles, y: Doubles) -> Doubles:
     signs = sign(add(first, negative(second)))
     masked = x.hidden | y.hidden
     high = np.where(masked, ~x.hidden, np.maximum(signs.high, 0.0))
-    return Doubles(high, np.zeros_like(high), np.where(masked, 0.0, signs.error))
+    return DoubleDouble(high, np.zeros_like(high), np.where(masked, 0.0, signs.error))
 
 
-def is_apart(x: Doubles) -> npt.NDArray[np.bool_]:
+def is_apart(x: DoubleDouble) -> npt.NDArray[np.bool_]:
     """Where numbers are known not to be 0: the double-double is larger than its error."""
     apart: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
     return apart
 
 
-def total(x: Doubles, axis: int) -> Doubles:
+def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     """The sum along an axis, which stays with length 1.
 
     Halves are added until one entry is left: every one passes through as many sums

@@ -13,7 +13,7 @@ from symattn.numbers.balls import precision
 from symattn.numbers.doubles import (
     TINY,
     UP,
-    Doubles,
+    DoubleDouble,
     add,
     exact,
     in_blocks,
@@ -49,7 +49,7 @@ def _steps() -> tuple[float, ...]:
 
 
 @in_blocks
-def exp(x: Doubles) -> Doubles:
+def exp(x: DoubleDouble) -> DoubleDouble:
     """``exp(x)``; 0 for a masked score, not known above 700.
 
     With N whole and ``|t| < 2**-9.4``, ``x = N log(2)/256 + t``, so that ``exp(x) = 2**(N //
@@ -82,7 +82,7 @@ def exp(x: Doubles) -> Doubles:
     head, rest = (part[whole % _ENTRIES] for part in _powers())
     power = words.add(head, rest, *words.multiply(head, rest, *series))
     scale = whole // _ENTRIES
-    high, low = words.quick_two_sum(*(np.ldexp(part, scale) for part in power))
+    high, low = words.fast_two_sum(*(np.ldexp(part, scale) for part in power))
     near = np.minimum(x.error, 1.0)
     # exp(e) - 1 <= e (1 + e) up to 1.
     share = np.where(x.error <= 1, near * (1 + near) + _EXP, np.inf)
@@ -94,7 +94,7 @@ def exp(x: Doubles) -> Doubles:
     for part, off in ((below, TINY), (x.hidden, 0.0)):
         if part.any():
             high, low = np.where(part, 0.0, result.high), np.where(part, 0.0, result.low)
-            result = Doubles(high, low, np.where(part, off, result.error))
+            result = DoubleDouble(high, low, np.where(part, off, result.error))
     return result
 
 
@@ -102,7 +102,7 @@ def exp(x: Doubles) -> Doubles:
 _SIXTH = float(Fraction(1, 6) - Fraction(1 / 6))
 
 
-def log(x: Doubles) -> Doubles:
+def log(x: DoubleDouble) -> DoubleDouble:
     """``log(x)``; not known where ``x`` may be 0 or less.
 
     One step of Newton's: with y near ``log(x)`` and ``w = x exp(-y) - 1``, ``log(x) = y +

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from symattn.numbers.doubles import Doubles
+    from symattn.numbers.doubles import DoubleDouble
     from symattn.numbers.rounding import Real
 
 #: Certain digits that are told of a number whose float is not.
@@ -37,7 +37,7 @@ FloatFormat = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3f
 
 
 @dataclass(frozen=True)
-class Format:
+class BinaryFormat:
     """A binary floating-point format: digits, and exponents of the smallest
     and largest normal number (IEEE 754-2019, table 3.5).
 
@@ -96,17 +96,17 @@ def _halved(whole: int, shift: int) -> int:
     return units + (rest > half or (rest == half and units % 2))
 
 
-FORMATS: Mapping[FloatFormat, Format] = {
-    "float64": Format("float64", 53, -1022, 1023),
-    "float32": Format("float32", 24, -126, 127),
-    "float16": Format("float16", 11, -14, 15),
-    "bfloat16": Format("bfloat16", 8, -126, 127),
-    "float8_e4m3fn": Format("float8_e4m3fn", 4, -6, 8, unused=1),
-    "float8_e5m2": Format("float8_e5m2", 3, -14, 15),
+FORMATS: Mapping[FloatFormat, BinaryFormat] = {
+    "float64": BinaryFormat("float64", 53, -1022, 1023),
+    "float32": BinaryFormat("float32", 24, -126, 127),
+    "float16": BinaryFormat("float16", 11, -14, 15),
+    "bfloat16": BinaryFormat("bfloat16", 8, -126, 127),
+    "float8_e4m3fn": BinaryFormat("float8_e4m3fn", 4, -6, 8, unused=1),
+    "float8_e5m2": BinaryFormat("float8_e5m2", 3, -14, 15),
 }
 
 
-def float_format(name: str) -> Format:
+def float_format(name: str) -> BinaryFormat:
     """The format of that name; :class:`Malformed` names those there are."""
     for form in FORMATS.values():
         if form.name == name:
@@ -114,7 +114,7 @@ def float_format(name: str) -> Format:
     raise Malformed(f"unknown format {name!r}: {expected(name, FORMATS)}")
 
 
-def nearest(real: Real, form: Format) -> float:
+def nearest(real: Real, form: BinaryFormat) -> float:
     """The number of the format nearest to ``real``, ties to even, as a float.
 
     Underflow is gradual and keeps the sign, overflow gives an infinity, as IEEE 754
@@ -143,7 +143,7 @@ def nearest(real: Real, form: Format) -> float:
     raise Undecided(unsettled(ball, form, 4 * LAST))
 
 
-def unsettled(ball: arb, form: Format, bits: int) -> str:
+def unsettled(ball: arb, form: BinaryFormat, bits: int) -> str:
     """What is certain of a number that lies in a ball of so many bits, but not its float.
 
     >>> unsettled(arb(1, 1e-9), FORMATS["float16"], 128)
@@ -153,14 +153,14 @@ def unsettled(ball: arb, form: Format, bits: int) -> str:
     return f"the nearest {form.name} is not settled at {bits} bits: {known}"
 
 
-def _place(end: arb, form: Format) -> int:
+def _place(end: arb, form: BinaryFormat) -> int:
     """The signed place of an end of an enclosure."""
     whole, exponent = end.man_exp()
     place = form.place(abs(int(whole)), int(exponent)) if whole else 0
     return place if whole >= 0 else -1 - place
 
 
-def _beside(real: Real, low: int, form: Format) -> int:
+def _beside(real: Real, low: int, form: BinaryFormat) -> int:
     """Which of two neighbours that enclose the number is nearer: ``low`` or the next."""
     sizes = [place if place >= 0 else 1 + place for place in (low, low + 1)]
     ends = [form.number(abs(size)) * (1 if size >= 0 else -1) for size in sizes]
@@ -171,7 +171,9 @@ def _beside(real: Real, low: int, form: Format) -> int:
     return low if side < 0 else low + 1
 
 
-def rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def rounded(
+    x: DoubleDouble, form: BinaryFormat
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """:func:`nearest` of many numbers at once: the floats, and which of them are certain.
 
     The float nearest to ``high`` is; it is certain where the whole ball stays within
@@ -181,18 +183,20 @@ def rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDAr
     """
     import numpy as np
 
-    from symattn.numbers.doubles import Doubles
+    from symattn.numbers.doubles import DoubleDouble
 
     floats, certain = np.empty(x.shape), np.empty(x.shape, dtype=bool)
     flat = x.map(np.ravel)
     for start in range(0, floats.size, _BLOCK):
         part = slice(start, start + _BLOCK)
-        some = Doubles(flat.high[part], flat.low[part], flat.error[part])
+        some = DoubleDouble(flat.high[part], flat.low[part], flat.error[part])
         floats.ravel()[part], certain.ravel()[part] = _rounded(some, form)
     return floats, certain
 
 
-def _rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _rounded(
+    x: DoubleDouble, form: BinaryFormat
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -212,7 +216,7 @@ def _rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDA
 
 
 def rounded_balls(
-    balls: Sequence[arb | None], bits: int, form: Format
+    balls: Sequence[arb | None], bits: int, form: BinaryFormat
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """:func:`rounded` for balls of so many bits; None is a masked score. A number too small
     for the format keeps its sign, however small it is.

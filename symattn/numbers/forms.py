@@ -10,15 +10,15 @@ from flint import fmpq
 
 from symattn import formulas as f
 from symattn.numbers import quotients, sums
-from symattn.numbers.quotients import Constant, Denominator, Normaliser, Opaque, Parts
-from symattn.numbers.sums import Atom, Atoms, Exponent, Monomial, Root, Sum, Symbol, Wave
+from symattn.numbers.quotients import Constant, Denominator, Normaliser, OpaqueAtom, Parts
+from symattn.numbers.sums import Atoms, Exponent, Monomial, NumberAtom, Root, Sum, Symbol, Wave
 
 #: Longest closed form that messages and ``repr`` show whole.
 MAX_SHORT = 200
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedNormaliser:
     """What a normaliser is called: ``normaliser * unit = name``.
 
     A sheet calls the sum over a row of exponentials ``Z_0``; the normaliser
@@ -29,7 +29,7 @@ class Named:
     unit: Sum
 
 
-Names = Mapping[Normaliser, Named]
+Names = Mapping[Normaliser, NamedNormaliser]
 
 
 def formula(parts: Parts, names: Names | None = None) -> f.Formula:
@@ -174,7 +174,7 @@ def _by_text(atoms: Atoms) -> list[tuple[str, f.Formula, int]]:
 
 # Cached, or else a root in a root in a root would be shown again and again.
 @lru_cache(maxsize=1 << 12)
-def _atom(atom: Atom) -> tuple[str, f.Formula]:
+def _atom(atom: NumberAtom) -> tuple[str, f.Formula]:
     match atom:
         case Symbol(name=name):
             form: f.Formula = f.Symbol(name)
@@ -184,7 +184,7 @@ def _atom(atom: Atom) -> tuple[str, f.Formula]:
             form = f.Function(function, (sum_formula(sums.terms_of(angle)),))
         case Constant():
             form = f.PI
-        case Opaque(function=function, argument=argument):
+        case OpaqueAtom(function=function, argument=argument):
             form = f.Function(function, (formula(argument),))
         case _:
             raise AssertionError(f"no closed form of {atom!r}")

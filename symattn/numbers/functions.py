@@ -11,9 +11,9 @@ from flint import fmpq
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
 from symattn.numbers.balls import LAST, growing, precision
-from symattn.numbers.quotients import Constant, Opaque, Parts
+from symattn.numbers.quotients import Constant, OpaqueAtom, Parts
 from symattn.numbers.spending import Exceeded
-from symattn.numbers.sums import UNIT, Atom, Circular, Monomial, Root, Sum
+from symattn.numbers.sums import UNIT, Circular, Monomial, NumberAtom, Root, Sum
 
 #: Largest power of what stands in a logarithm that is worked out.
 MAX_POWER = 16
@@ -42,7 +42,7 @@ def exp(parts: Parts) -> Parts:
                     product = quotients.sum_of_products(((product, factor),))
             return product
     _need_number(parts, "an exponential")
-    return _of_atom(Opaque("exp", parts))
+    return _of_atom(OpaqueAtom("exp", parts))
 
 
 def _need_number(parts: Parts, what: str) -> None:
@@ -50,10 +50,10 @@ def _need_number(parts: Parts, what: str) -> None:
         raise Malformed(f"{what} of a symbol is not supported")
 
 
-def _logarithm(key: Monomial) -> Opaque | None:
+def _logarithm(key: Monomial) -> OpaqueAtom | None:
     """The logarithm that a monomial is, if it is one and nothing else."""
     match key:
-        case ((), 1, ((Opaque(function="log") as atom, 1),)):
+        case ((), 1, ((OpaqueAtom(function="log") as atom, 1),)):
             return atom
     return None
 
@@ -63,9 +63,9 @@ def log(parts: Parts) -> Parts:
     of an exponential is split."""
     match _only_term(parts):
         case (exponent, 1, ()), q:
-            rest = {} if q == 1 else _of_atom(Opaque("log", {(): sums.constant(q)}))
+            rest = {} if q == 1 else _of_atom(OpaqueAtom("log", {(): sums.constant(q)}))
             return quotients.total(({(): sums.terms_of(exponent)}, rest))
-    return _of_atom(Opaque("log", parts))
+    return _of_atom(OpaqueAtom("log", parts))
 
 
 def sqrt(parts: Parts) -> Parts:
@@ -178,8 +178,8 @@ def _with_sign(function: Literal["cos", "sin", "erf"], parts: Parts) -> Parts:
     starts with a positive term."""
     terms = parts[quotients.denominators(parts)[0]]
     if terms[min(terms, key=sums.by_size)] > 0:
-        return _of_atom(Opaque(function, parts))
-    positive = _of_atom(Opaque(function, _negative(parts)))
+        return _of_atom(OpaqueAtom(function, parts))
+    positive = _of_atom(OpaqueAtom(function, _negative(parts)))
     return positive if function == "cos" else _negative(positive)
 
 
@@ -204,7 +204,7 @@ def _only_term(parts: Parts) -> tuple[Monomial, fmpq] | None:
     return None
 
 
-def _of_atom(atom: Atom) -> Parts:
+def _of_atom(atom: NumberAtom) -> Parts:
     return {(): {((), 1, ((atom, 1),)): fmpq(1)}}
 
 

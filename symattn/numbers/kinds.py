@@ -33,7 +33,7 @@ class Listed(Protocol):
         """Nested lists of its entries."""
 
 
-class Symbolic(Protocol):
+class SymbolicEntry(Protocol):
     """A number of SymPy."""
 
     @property
@@ -42,7 +42,7 @@ class Symbolic(Protocol):
 
 
 #: One exact number; text such as ``"1/3"`` or ``"sqrt(2)"`` is one.
-Number = int | str | Fraction | Decimal | Value | fmpq | fmpz | Symbolic | AnyArray
+Number = int | str | Fraction | Decimal | Value | fmpq | fmpz | SymbolicEntry | AnyArray
 #: Exact numbers along one axis or more.
 Numbers = list[Any] | tuple[Any, ...] | AnyArray | Listed
 #: Which keys queries see: 1 or True to keep, 0 or False to hide; or floats 0 and -inf.

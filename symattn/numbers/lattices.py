@@ -30,21 +30,21 @@ _ONE, _ZERO = fmpz(1), fmpz(0)
 
 #: ``numerator / normaliser**power``, packed; without a denominator the power is 0 and
 #: the normaliser 1.
-Part = tuple[fmpz, int, fmpz]
+PackedPart = tuple[fmpz, int, fmpz]
 
 
-class NotHeld(Exception):
+class NotPacked(Exception):
     """What is computed has no such form, or none that is surely the normal one: entries
     are then computed one by one, as lazy expressions."""
 
 
-class Lattice:
+class KroneckerLattice:
     """The powers of ``t = exp(1/steps)`` in a softmax, and the normalisers of its rows.
 
     ``powers`` are those of each row, the least of them 0. A normaliser is their sum over
     its ``content``, which leaves coprime coefficients.
 
-    >>> lattice = Lattice(2, [[0, 1, 2], [0, 0]])
+    >>> lattice = KroneckerLattice(2, [[0, 1, 2], [0, 0]])
     >>> lattice.degree, lattice.contents, lattice.normalisers[1]
     (2, [1, 2], 1)
     """
@@ -63,7 +63,7 @@ class Lattice:
         self._values: dict[tuple[fmpz, int], arb] = {}
         self._monomials: list[sums.Monomial] = [sums.UNIT]
 
-    def normal(self, parts: Sequence[Part]) -> Sequence[Part]:
+    def normal(self, parts: Sequence[PackedPart]) -> Sequence[PackedPart]:
         """The sum of parts that are in normal form and not 0, as
         :func:`~symattn.numbers.quotients.simplified` makes it."""
         kinds = {below for below, _, _ in parts}
@@ -86,10 +86,10 @@ class Lattice:
             result[below, most] = result.get((below, most), _ZERO) + above
         return [(below, power, above) for (below, power), above in result.items() if above]
 
-    def parts(self, packed_parts: Iterable[Part], below: int) -> Parts:
+    def parts(self, packed_parts: Iterable[PackedPart], below: int) -> Parts:
         """The parts over a whole number as the dictionaries of a closed form.
 
-        >>> lattice = Lattice(2, [[0, 1, 2]])
+        >>> lattice = KroneckerLattice(2, [[0, 1, 2]])
         >>> lattice.parts([(fmpz(1), 0, fmpz(1 - (3 << 64)))], 6)
         {(): {((), 1, ()): 1/6, (((1, 1, 2),), 1, ()): -1/2}}
         """
@@ -112,7 +112,7 @@ class Lattice:
         terms = zip(self._monomials, numbers, strict=False)
         return {monomial: fmpq(number, below) for monomial, number in terms if number}
 
-    def ball(self, packed_parts: Iterable[Part], below: int) -> arb:
+    def ball(self, packed_parts: Iterable[PackedPart], below: int) -> arb:
         """The sum of the parts over a whole number, at the working precision."""
         t, total = self._unit(ctx.prec), arb(0)
         for normaliser, power, above in packed_parts:
@@ -133,7 +133,7 @@ class Lattice:
         return self._values[normaliser, bits]
 
 
-class Quotient:
+class PackedQuotient:
     """An entry as an operation without operands: packed parts in normal form over a whole
     number, written down as a closed form when that is used.
 
@@ -143,7 +143,11 @@ class Quotient:
     __slots__ = ("_below", "_check", "_lattice", "_packed")
 
     def __init__(
-        self, lattice: Lattice, packed: Sequence[Part], below: int, check: Callable[[arb], None]
+        self,
+        lattice: KroneckerLattice,
+        packed: Sequence[PackedPart],
+        below: int,
+        check: Callable[[arb], None],
     ) -> None:
         self._lattice = lattice
         self._packed = packed
@@ -205,7 +209,7 @@ def _polynomial(number: fmpz) -> fmpz_poly:
     return fmpz_poly([*coefficients(number)])
 
 
-def cancelled(below: fmpz, power: int, above: fmpz) -> Part:
+def cancelled(below: fmpz, power: int, above: fmpz) -> PackedPart:
     """A numerator that is not 0 over a normaliser's power, the normaliser divided out as
     often as it goes.
 
@@ -232,5 +236,5 @@ def _quotient(above: fmpz, below: fmpz) -> fmpz | None:
     # Such a division may be left undone where entries are computed one by one
     # (quotients.cancelled, division.divide): the form then depends on the order.
     if terms[1] < max(terms) or sizes[1] < sizes[0]:
-        raise NotHeld
+        raise NotPacked
     return sum((c << (DIGIT * k) for k, c in enumerate(quotient.coeffs())), _ZERO)

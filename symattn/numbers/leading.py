@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from flint import arb, fmpq
 
 from symattn.numbers import quotients, sums
-from symattn.numbers.quotients import Opaque, Parts
+from symattn.numbers.quotients import OpaqueAtom, Parts
 from symattn.numbers.spending import Exceeded
-from symattn.numbers.sums import UNIT, Atom, Monomial, Root, Sum
+from symattn.numbers.sums import UNIT, Monomial, NumberAtom, Root, Sum
 
 #: Bits of a term's coefficient; one of more is not exact any more.
 _HEIGHT = 1 << 12
 
 
 @dataclass(frozen=True)
-class Leading:
+class LeadingTerm:
     """``term + rest``: a sum of one monomial without atoms, or of none, and a ball."""
 
     term: Sum
@@ -51,12 +51,12 @@ class Leading:
         return monomial, q
 
 
-def of_ball(ball: arb) -> Leading:
+def of_ball(ball: arb) -> LeadingTerm:
     """A number without a term."""
-    return Leading({}, ball)
+    return LeadingTerm({}, ball)
 
 
-def total(many: Iterable[Leading]) -> Leading:
+def total(many: Iterable[LeadingTerm]) -> LeadingTerm:
     """The sum, its term the largest that is left of theirs."""
     terms: Sum = {}
     rest = arb(0)
@@ -65,33 +65,33 @@ def total(many: Iterable[Leading]) -> Leading:
         rest += x.rest
     short = [key for key, q in terms.items() if q.height_bits() <= _HEIGHT]
     if len(short) == len(terms) <= 1:
-        return Leading(terms, rest)
+        return LeadingTerm(terms, rest)
     balls = {key: quotients.ball({(): {key: q}}) for key, q in terms.items()}
     largest = max(short, key=lambda key: abs(balls[key]), default=None)
     rest += sum((ball for key, ball in balls.items() if key != largest), arb(0))
-    return Leading({} if largest is None else {largest: terms[largest]}, rest)
+    return LeadingTerm({} if largest is None else {largest: terms[largest]}, rest)
 
 
-def products(pairs: Iterable[tuple[Leading, Leading]]) -> Leading:
+def products(pairs: Iterable[tuple[LeadingTerm, LeadingTerm]]) -> LeadingTerm:
     """The sum of the products.
 
     >>> tiny = arb(-1000).exp()
-    >>> one_more = Leading({UNIT: fmpq(1)}, tiny)
-    >>> total([products([(one_more, one_more)]), Leading({UNIT: fmpq(-1)}, arb(0))]).rest > tiny
+    >>> one_more = LeadingTerm({UNIT: fmpq(1)}, tiny)
+    >>> total([products([(one_more, one_more)]), LeadingTerm({UNIT: fmpq(-1)}, arb(0))]).rest > tiny
     True
     """
     return total(_product(x, y) for x, y in pairs)
 
 
-def _product(x: Leading, y: Leading) -> Leading:
+def _product(x: LeadingTerm, y: LeadingTerm) -> LeadingTerm:
     rest = x.rest * y.rest
     for one, other in ((x, y), (y, x)):
         if one.term and not other.rest.is_zero():
             rest += quotients.ball({(): one.term}) * other.rest
-    return Leading(sums.multiply(x.term, y.term), rest)
+    return LeadingTerm(sums.multiply(x.term, y.term), rest)
 
 
-def inverse(x: Leading) -> Leading:
+def inverse(x: LeadingTerm) -> LeadingTerm:
     """``1 / x``."""
     share = x.share
     if share is None:
@@ -100,12 +100,12 @@ def inverse(x: Leading) -> Leading:
     return _times({(sums.negative(exponent), m, ()): 1 / (q * m)}, -share / (1 + share))
 
 
-def _times(term: Sum, share: arb) -> Leading:
+def _times(term: Sum, share: arb) -> LeadingTerm:
     """``term * (1 + share)``."""
-    return Leading(term, quotients.ball({(): term}) * share)
+    return LeadingTerm(term, quotients.ball({(): term}) * share)
 
 
-def exp(x: Leading) -> Leading:
+def exp(x: LeadingTerm) -> LeadingTerm:
     """``exp(x)``."""
     exponent = sums.exponent_of(x.term)
     if exponent is None or not abs(x.rest) < 1:
@@ -113,7 +113,7 @@ def exp(x: Leading) -> Leading:
     return _times({(exponent, 1, ()): fmpq(1)}, x.rest.expm1())
 
 
-def log(x: Leading) -> Leading:
+def log(x: LeadingTerm) -> LeadingTerm:
     """``log(x)``."""
     share = x.share
     if share is None:
@@ -123,7 +123,7 @@ def log(x: Leading) -> Leading:
     return total([of_sum(sums.terms_of(exponent)), of_ball(rest)])
 
 
-def sqrt(x: Leading) -> Leading:
+def sqrt(x: LeadingTerm) -> LeadingTerm:
     """``sqrt(x)``."""
     share = x.share
     if share is not None:
@@ -139,20 +139,20 @@ def sqrt(x: Leading) -> Leading:
     return of_ball(x.ball.sqrt())
 
 
-def cos(x: Leading) -> Leading:
+def cos(x: LeadingTerm) -> LeadingTerm:
     """``cos(x)``, by ``1 - 2 sin(x/2)**2`` near 0."""
     ball = x.ball
     if abs(ball) < 1:
-        return Leading({UNIT: fmpq(1)}, -2 * (ball / 2).sin() ** 2)
+        return LeadingTerm({UNIT: fmpq(1)}, -2 * (ball / 2).sin() ** 2)
     return of_ball(ball.cos())
 
 
-def sin(x: Leading) -> Leading:
+def sin(x: LeadingTerm) -> LeadingTerm:
     """``sin(x)``."""
     return of_ball(x.ball.sin())
 
 
-def erf(x: Leading) -> Leading:
+def erf(x: LeadingTerm) -> LeadingTerm:
     """``erf(x)``, by what it lacks of 1 or -1 away from 0.
 
     >>> erf(of_ball(arb(-1000))).term, 0 < erf(of_ball(arb(-1000))).rest < 1e-300
@@ -163,16 +163,16 @@ def erf(x: Leading) -> Leading:
         sign = 1 if ball > 0 else -1
         # Of a wide ball Arb gives the size at its middle, and far out nothing is left of that.
         first, last = (end.erfc() for end in (abs(ball).lower(), abs(ball).upper()))
-        return Leading({UNIT: fmpq(sign)}, -sign * first.union(last))
+        return LeadingTerm({UNIT: fmpq(sign)}, -sign * first.union(last))
     return of_ball(ball.erf())
 
 
-FUNCTIONS: Mapping[str, Callable[[Leading], Leading]] = {
+FUNCTIONS: Mapping[str, Callable[[LeadingTerm], LeadingTerm]] = {
     "exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin, "erf": erf,
 }  # fmt: skip
 
 
-def of_parts(parts: Parts) -> Leading:
+def of_parts(parts: Parts) -> LeadingTerm:
     """A closed form."""
     summands = []
     for denominator, above in parts.items():
@@ -183,18 +183,18 @@ def of_parts(parts: Parts) -> Leading:
     return total(summands)
 
 
-def of_sum(terms: Sum) -> Leading:
+def of_sum(terms: Sum) -> LeadingTerm:
     """A sum, with functions of its atoms."""
     summands = []
     for (exponent, m, atoms), q in terms.items():
-        part = Leading({(exponent, m, ()): q}, arb(0))
+        part = LeadingTerm({(exponent, m, ()): q}, arb(0))
         for atom, power in atoms:
             part = _powers(part, _of_atom(atom), power)
         summands.append(part)
     return total(summands)
 
 
-def _powers(x: Leading, factor: Leading, power: int) -> Leading:
+def _powers(x: LeadingTerm, factor: LeadingTerm, power: int) -> LeadingTerm:
     """``x * factor**power``."""
     factor = factor if power > 0 else inverse(factor)
     for _ in range(abs(power)):
@@ -202,10 +202,10 @@ def _powers(x: Leading, factor: Leading, power: int) -> Leading:
     return x
 
 
-def _of_atom(atom: Atom) -> Leading:
+def _of_atom(atom: NumberAtom) -> LeadingTerm:
     match atom:
         case Root():
             return sqrt(of_sum(atom.radicand))
-        case Opaque():
+        case OpaqueAtom():
             return FUNCTIONS[atom.function](of_parts(atom.argument))
     return of_ball(quotients.ball({(): {((), 1, ((atom, 1),)): fmpq(1)}}))

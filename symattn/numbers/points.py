@@ -32,24 +32,24 @@ from flint import fmpq, fmpz
 
 from symattn.limits import BOUNDED, EVALUATED, EVALUATION
 from symattn.numbers.quotients import Denominator, Normaliser, Parts
-from symattn.numbers.sums import Atom, Exponent, Monomial, Sum, Symbol, Wave
+from symattn.numbers.sums import Exponent, Monomial, NumberAtom, Sum, Symbol, Wave
 from symattn.verdicts import Verdict
 
 #: How a line is made.
-Kind = Literal["number", "total", "products", "inverse"]
+InstructionKind = Literal["number", "total", "products", "inverse"]
 
 
-class Line(NamedTuple):
+class ZeroTestLine(NamedTuple):
     """One step of a straight-line program: a closed form, or made of those at earlier lines."""
 
-    kind: Kind
+    kind: InstructionKind
     operands: Sequence[int] = ()
     parts: Parts = {}  # noqa: RUF012
 
 
 #: What other values are put in the place of: ``e^(sqrt(r)/m)`` by r, ``sqrt(p)`` by the
 #: prime p, an atom by itself.
-Variable = tuple[Literal["power", "root"], int] | Atom
+Variable = tuple[Literal["power", "root"], int] | NumberAtom
 #: A monomial as whole powers of variables.
 Powers = Mapping[Variable, int]
 
@@ -80,10 +80,10 @@ def _primes(number: int) -> tuple[int, ...]:
 class _Variables:
     """The variables of a program: ``steps`` are the common denominators of exponents."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Iterable[ZeroTestLine]) -> None:
         self.steps: dict[int, int] = {}
         self.turns: dict[int, int] = {}
-        self.atoms: set[Atom] = set()
+        self.atoms: set[NumberAtom] = set()
         self.roots: set[int] = set()
         for exponent, radicand, atoms in _monomials(lines):
             for r, _, q in exponent:
@@ -106,7 +106,7 @@ class _Variables:
         return powers | dict(atoms)
 
 
-def _monomials(lines: Iterable[Line]) -> Iterator[Monomial]:
+def _monomials(lines: Iterable[ZeroTestLine]) -> Iterator[Monomial]:
     for line in lines:
         for denominator, terms in line.parts.items():
             yield from terms
@@ -114,7 +114,7 @@ def _monomials(lines: Iterable[Line]) -> Iterator[Monomial]:
                 yield from normaliser.terms
 
 
-def _walked(lines: Sequence[Line], variables: _Variables, field: _Field[F]) -> F:
+def _walked(lines: Sequence[ZeroTestLine], variables: _Variables, field: _Field[F]) -> F:
     """The value of the last line in a field."""
     inverses: dict[Normaliser, F] = {}
 
@@ -149,15 +149,16 @@ def _walked(lines: Sequence[Line], variables: _Variables, field: _Field[F]) -> F
     return values[-1]
 
 
-def is_zero(lines: Sequence[Line]) -> Verdict:
+def is_zero(lines: Sequence[ZeroTestLine]) -> Verdict:
     """Whether the number of the last line is zero; ``undecided`` where it seems so, but
     a proof is beyond :data:`~symattn.limits.EVALUATION`.
 
     >>> from flint import fmpq
     >>> power = {(): {(((1, 1, 1),), 1, ()): fmpq(1)}}
     >>> one = {(): {((), 1, ()): fmpq(1)}}
-    >>> lines = [Line("number", parts=power), Line("inverse", (0,)), Line("products", (0, 1)),
-    ...     Line("number", parts={(): {((), 1, ()): fmpq(-1)}}), Line("total", (2, 3))]
+    >>> line, minus = ZeroTestLine, {(): {((), 1, ()): fmpq(-1)}}
+    >>> lines = [line("number", parts=power), line("inverse", (0,)), line("products", (0, 1)),
+    ...     line("number", parts=minus), line("total", (2, 3))]
     >>> is_zero(lines), is_zero(lines[:3])
     (<Verdict.HOLDS: 'holds'>, <Verdict.REFUTED: 'refuted'>)
     """
@@ -177,7 +178,7 @@ def is_zero(lines: Sequence[Line]) -> Verdict:
 # -- modulo a prime ------------------------------------------------------------------------
 
 
-def _residue(lines: Sequence[Line], variables: _Variables) -> int | None:
+def _residue(lines: Sequence[ZeroTestLine], variables: _Variables) -> int | None:
     """The value at a random point modulo a prime; None where a divisor vanishes at
     every point that is tried."""
     chance = random.Random(_SEED)
@@ -286,7 +287,7 @@ class _Bound:
     below: Mapping[int, int]
 
 
-def _vanishes(lines: Sequence[Line], variables: _Variables) -> bool:
+def _vanishes(lines: Sequence[ZeroTestLine], variables: _Variables) -> bool:
     """Whether the number is proved to be zero, by its value where each variable is a power
     of two: so large that no two monomials meet, nor their coefficients."""
     bound = _Bounds(variables).last(lines)
@@ -342,7 +343,7 @@ class _Bounds:
         self._factors: list[_Bound] = []
         self._left = BOUNDED
 
-    def last(self, lines: Sequence[Line]) -> _Bound | None:
+    def last(self, lines: Sequence[ZeroTestLine]) -> _Bound | None:
         """The bound of the last line; None where one is out of all proportion."""
         try:
             return _walked(lines, self._variables, self)

@@ -29,7 +29,7 @@ _WIDE = Context(prec=1000)
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A printed number: its value, and the value of a unit in its last place.
 
     ``digits`` counts its significant digits, ``places`` those behind the
@@ -75,7 +75,7 @@ class Printed:
 MINUS_INFINITY = "-inf"
 
 
-def read_printed(raw: object) -> Printed | None:
+def read_printed(raw: object) -> PrintedNumber | None:
     """A printed number; None for a masked score, printed as ``-inf``.
 
     Reads what documents print: trailing zeros, a typographic minus, percent
@@ -97,7 +97,7 @@ def read_printed(raw: object) -> Printed | None:
     count = int((match["whole"] or "0") + part)
     value = unit * (-count if match["sign"] == "-" else count)
     after = written[match.start("after") : match.end("after")]
-    return Printed(written, value, unit, len(str(count)) if count else 0, len(part), after)
+    return PrintedNumber(written, value, unit, len(str(count)) if count else 0, len(part), after)
 
 
 def _as_text(raw: object) -> str:

@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq
 from symattn.numbers import sums
 from symattn.numbers.division import divide
 from symattn.numbers.spending import spend
-from symattn.numbers.sums import Atom, Root, Sum, Symbol, Wave
+from symattn.numbers.sums import NumberAtom, Root, Sum, Symbol, Wave
 
 
 class Normaliser:
@@ -52,7 +52,7 @@ Denominator = tuple[tuple[Normaliser, int], ...]
 Parts = dict[Denominator, Sum]
 
 
-class Opaque(Atom):
+class OpaqueAtom(NumberAtom):
     """A function of a number that is no exponential sum, known by its argument."""
 
     __slots__ = ("argument", "function")
@@ -66,7 +66,7 @@ class Opaque(Atom):
         self.argument = argument
 
 
-class Constant(Atom):
+class Constant(NumberAtom):
     """A number known by its name: pi."""
 
     __slots__ = ("name",)
@@ -76,7 +76,7 @@ class Constant(Atom):
         self.name = name
 
 
-class Unfolded(Atom):
+class Unfolded(NumberAtom):
     """A number whose closed form would be too long, known by its own lazy expression:
     ``enclosure`` gives it at any number of bits."""
 
@@ -314,7 +314,7 @@ def _ball(terms: Sum) -> arb:
     return result
 
 
-def _atom_ball(atom: Atom) -> arb:
+def _atom_ball(atom: NumberAtom) -> arb:
     match atom:
         case Symbol(name=name):
             return generic(name)
@@ -323,7 +323,7 @@ def _atom_ball(atom: Atom) -> arb:
         case Wave():
             angle = sums.exponent_ball(atom.angle)
             return angle.cos() if atom.function == "cos" else angle.sin()
-        case Opaque():
+        case OpaqueAtom():
             value: arb = getattr(ball(atom.argument), atom.function)()
             return value
         case Constant():

@@ -18,7 +18,7 @@ from symattn.numbers.values import PI, Value, rational, symbol
 FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh", "erf")
 
 
-class Hidden:
+class Masked:
     """Minus infinity, the score of a position that is masked."""
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class Hidden:
     __repr__ = __str__
 
 
-HIDDEN = Hidden()
+HIDDEN = Masked()
 
 
 def read(number: object, symbols: bool = False) -> Value:
@@ -53,13 +53,13 @@ Decimal('0.1') or a Fraction, or take its binary value with symattn.from_floats
     return _read_foreign(number, symbols) if value is None else rational(value)
 
 
-def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
+def read_entry(number: object, symbols: bool = False) -> Value | Masked:
     """Like :func:`read`, but ``"-inf"`` is a masked score.
 
     >>> read_entry("-inf")
     -inf
     """
-    if isinstance(number, Hidden):
+    if isinstance(number, Masked):
         return number
     if isinstance(number, str) and number.strip().replace("−", "-") == "-inf":
         return HIDDEN
@@ -100,7 +100,7 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
     raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
 
 
-def read_tree(tree: syntax.Tree) -> Value | Hidden:
+def read_tree(tree: syntax.Tree) -> Value | Masked:
     """The exact value of a parsed number; ``-inf`` is a masked score.
 
     >>> print(read_tree(syntax.parse("1/3")), read_tree(syntax.parse("-inf")))

@@ -29,14 +29,14 @@ from symattn.limits import (
 )
 from symattn.numbers import forms, functions, leading, points, quotients
 from symattn.numbers.balls import FIRST, LAST, growing, precision
-from symattn.numbers.leading import Leading
+from symattn.numbers.leading import LeadingTerm
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.spending import Exceeded, spending
 from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
-R = TypeVar("R", bound="Recipe")
+R = TypeVar("R", bound="LazyExpression")
 
 
 class Operation(Protocol):
@@ -85,19 +85,19 @@ _NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
 EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, _NAMES))
 
 #: Operations that need no closed form to be evaluated at a point.
-_KINDS: Mapping[int, points.Kind] = {
+_KINDS: Mapping[int, points.InstructionKind] = {
     id(TOTAL): "total", id(PRODUCTS): "products", id(INVERSE): "inverse",
 }  # fmt: skip
 
 #: Operations of one operand on numbers with a leading term.
-_LEADING: dict[int, Callable[[Leading], Leading]] = {id(INVERSE): leading.inverse}
+_LEADING: dict[int, Callable[[LeadingTerm], LeadingTerm]] = {id(INVERSE): leading.inverse}
 _LEADING |= {id(x): leading.FUNCTIONS[name] for x, name in zip(FUNCTIONS, _NAMES, strict=True)}
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
 
 
-class Recipe:
+class LazyExpression:
     """A lazy expression: a number by the operation that makes it; a known closed form
     has no operands."""
 
@@ -106,7 +106,7 @@ class Recipe:
         "degree", "letters", "operands", "operation",
     )  # fmt: skip
 
-    def __init__(self, operation: Operation, operands: Sequence[Recipe]) -> None:
+    def __init__(self, operation: Operation, operands: Sequence[LazyExpression]) -> None:
         self.operation = operation
         self.operands = tuple(operands)
         #: The symbols inside, whether or not they cancel.
@@ -124,7 +124,7 @@ class Recipe:
         self._is_long = False
         #: Enclosures by bits: what other numbers are made of is evaluated once.
         self._balls: dict[int, arb] = {}
-        self._leading: dict[int, Leading] = {}
+        self._leading: dict[int, LeadingTerm] = {}
         self._checked = False
 
     @property
@@ -176,7 +176,7 @@ class Recipe:
     def _known(self, bits: int) -> arb | None:
         return self._balls.get(bits)
 
-    def _unknown(self, is_known: Callable[[Recipe], bool]) -> list[Recipe]:
+    def _unknown(self, is_known: Callable[[LazyExpression], bool]) -> list[LazyExpression]:
         """What is to be evaluated, operands first."""
         return in_order(self, lambda node: [x for x in node.operands if not is_known(x)])
 
@@ -195,7 +195,7 @@ class Recipe:
             balls.append(ball)
         return self.operation.ball(balls)
 
-    def _led(self, bits: int) -> Leading:
+    def _led(self, bits: int) -> LeadingTerm:
         """The number with its leading term, as those of its operands are known."""
         below = [x._leading[bits] for x in self.operands]
         if self.operation is TOTAL:
@@ -316,11 +316,11 @@ class Recipe:
         last = QUICK_BITS if budget is QUICK else bits
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
-    def _lines(self) -> list[points.Line]:
+    def _lines(self) -> list[points.ZeroTestLine]:
         """The expression as a straight-line program: functions by their closed forms."""
         known: dict[int, Parts] = {}
 
-        def below(node: Recipe) -> Sequence[Recipe]:
+        def below(node: LazyExpression) -> Sequence[LazyExpression]:
             parts = node._forms.get(0)
             if parts is None and id(node.operation) not in _KINDS:
                 parts = node._at(len(LEVELS) - 1) or node.form(DECIDING)
@@ -329,15 +329,15 @@ class Recipe:
             known[id(node)] = parts
             return ()
 
-        lines: list[points.Line] = []
+        lines: list[points.ZeroTestLine] = []
         places: dict[int, int] = {}
         for node in in_order(self, below):
             places[id(node)] = len(lines)
             if id(node) in known:
-                lines.append(points.Line("number", parts=known[id(node)]))
+                lines.append(points.ZeroTestLine("number", parts=known[id(node)]))
             else:
                 operands = [places[id(x)] for x in node.operands]
-                lines.append(points.Line(_KINDS[id(node.operation)], operands))
+                lines.append(points.ZeroTestLine(_KINDS[id(node.operation)], operands))
         return lines
 
     def sign(self) -> int:
@@ -421,7 +421,7 @@ def _form_is_zero(parts: Parts) -> Verdict:
     return Verdict.REFUTED if none_opaque else Verdict.UNDECIDED
 
 
-def _degree(operation: Operation, operands: Sequence[Recipe]) -> int:
+def _degree(operation: Operation, operands: Sequence[LazyExpression]) -> int:
     if operation is PRODUCTS:
         return max(x.degree + y.degree for x, y in zip(operands[::2], operands[1::2], strict=True))
     highest = max(x.degree for x in operands)

@@ -69,7 +69,7 @@ def rounding_mode(name: str) -> RoundingMode:
     return cast(RoundingMode, name)
 
 
-class Exact(Protocol):
+class ExactQueries(Protocol):
     """What is asked of an exact number where its enclosures leave a doubt."""
 
     def is_zero(self, budget: Budget = DECIDING, /) -> Verdict:
@@ -84,7 +84,7 @@ class Exact(Protocol):
         """The number as a rational, if its form shows that it is one."""
         ...
 
-    def __sub__(self, other: fmpq, /) -> Exact: ...
+    def __sub__(self, other: fmpq, /) -> ExactQueries: ...
 
 
 class Real(Protocol):
@@ -96,7 +96,7 @@ class Real(Protocol):
         ...
 
     @property
-    def value(self) -> Exact:
+    def value(self) -> ExactQueries:
         """The exact value."""
         ...
 

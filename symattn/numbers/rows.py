@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 from symattn.errors import Fault, Faults, Malformed
 from symattn.limits import ENTRIES
 from symattn.numbers import tables
-from symattn.numbers.reading import Hidden, read_entry
-from symattn.numbers.tables import Table
+from symattn.numbers.reading import Masked, read_entry
+from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, keys, show
 
 T = TypeVar("T")
 
 #: Rows of exact entries; a scalar is one row of one, a vector one row.
-Rows = tuple[tuple[Value | Hidden, ...], ...] | Table
+Rows = tuple[tuple[Value | Masked, ...], ...] | NumberTable
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def read_each(data: Any, read: Callable[[Any], T]) -> tuple[Shape, tuple[tuple[T
 
 
 def _is_read(row: object) -> bool:
-    return isinstance(row, tuple) and all(isinstance(entry, Value | Hidden) for entry in row)
+    return isinstance(row, tuple) and all(isinstance(entry, Value | Masked) for entry in row)
 
 
 def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
@@ -128,7 +128,7 @@ def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
     """
     if isinstance(data, Numbers):
         return data.shape, data.rows
-    if isinstance(data, Table):
+    if isinstance(data, NumberTable):
         return (len(data), data.columns), data
     if isinstance(data, tuple) and data and all(map(_is_read, data)):
         return (len(data), len(data[0])), data

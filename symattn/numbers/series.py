@@ -28,7 +28,7 @@ from flint import arb
 
 from symattn.numbers import words
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import PAIR, UP, Doubles, in_blocks, in_parts, settled
+from symattn.numbers.doubles import PAIR, UP, DoubleDouble, in_blocks, in_parts, settled
 from symattn.numbers.words import Array, two_sum
 
 #: What the series lose; the terms taken, and those in double-doubles.
@@ -101,7 +101,7 @@ def _series(table: _TaylorTable, place: Array, h: Array, more: Array) -> tuple[A
 
 
 @in_blocks
-def sin(x: Doubles) -> Doubles:
+def sin(x: DoubleDouble) -> DoubleDouble:
     """``sin(x)``; not known beyond 2**15, nor of a masked score.
 
     With N whole, ``x = N 2 pi/512 + h``. N has 22 bits and the first two parts of ``2 pi/512``
@@ -119,7 +119,7 @@ def sin(x: Doubles) -> Doubles:
 
 
 @in_blocks
-def cos(x: Doubles) -> Doubles:
+def cos(x: DoubleDouble) -> DoubleDouble:
     """``cos(x)``, the sine a quarter of a turn further; see :func:`sin`.
 
     >>> from symattn.numbers.doubles import exact
@@ -129,7 +129,7 @@ def cos(x: Doubles) -> Doubles:
     return _turned(x, _TURN // 4)
 
 
-def _turned(x: Doubles, ahead: int) -> Doubles:
+def _turned(x: DoubleDouble, ahead: int) -> DoubleDouble:
     known = np.abs(x.high) <= _FARTHEST
     high, low = (np.where(known, part, 0.0) for part in (x.high, x.low))
     first, second, third = _step()
@@ -142,7 +142,7 @@ def _turned(x: Doubles, ahead: int) -> Doubles:
 
 
 @in_blocks
-def erf(x: Doubles) -> Doubles:
+def erf(x: DoubleDouble) -> DoubleDouble:
     """``erf(x)``; not known of a masked score.
 
     The difference to the point is exact: of numbers that are multiples of the float's last

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers.doubles import TINY, UP, Doubles, settled
+from symattn.numbers.doubles import TINY, UP, DoubleDouble, settled
 from symattn.numbers.words import Array, two_sum
 
 #: Ozaki slices that a factor is cut into at most.
 _SLICES = 4
 
 
-def matmul(x: Doubles, y: Doubles) -> Doubles:
+def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """The matrix product of the last two axes, to about 85 bits of ``n * max|x_i| *
     max|y_j|``, row i by column j.
 
@@ -56,13 +56,13 @@ def matmul(x: Doubles, y: Doubles) -> Doubles:
     return settled(high, low, error * UP)
 
 
-def _some(x: Doubles, above: Array, axis: int) -> npt.NDArray[np.bool_]:
+def _some(x: DoubleDouble, above: Array, axis: int) -> npt.NDArray[np.bool_]:
     """Rows or columns with entries that may not be 0."""
     some: npt.NDArray[np.bool_] = (above != 0) | x.error.any(axis=axis, keepdims=True)
     return some
 
 
-def _slices(x: Doubles, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
+def _slices(x: DoubleDouble, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
     """Ozaki slices of the entries, each a whole multiple of one power of two by row (or
     column) that ``bits`` bits and a sign hold; powers of two above twice the entries along
     the axis, 0 where all are 0; and whether something is left over.

@@ -28,7 +28,7 @@ from symattn.limits import RADICAND
 from symattn.numbers.spending import Exceeded, spend
 
 
-class Atom:
+class NumberAtom:
     """What a sum takes as one thing: a symbol or an opaque number.
 
     ``key`` is its structure and its identity; ``order`` sorts: by name, then by
@@ -47,10 +47,10 @@ class Atom:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Atom) and self.key == other.key
+        return isinstance(other, NumberAtom) and self.key == other.key
 
 
-class Symbol(Atom):
+class Symbol(NumberAtom):
     """A symbol, known by its name."""
 
     __slots__ = ("name",)
@@ -60,7 +60,7 @@ class Symbol(Atom):
         self.name = name
 
 
-class Root(Atom):
+class Root(NumberAtom):
     """A nested square root, known by the sum that stands under it."""
 
     __slots__ = ("radicand",)
@@ -70,7 +70,7 @@ class Root(Atom):
         self.radicand = radicand
 
 
-class Wave(Atom):
+class Wave(NumberAtom):
     """``cos`` or ``sin`` of an angle, whose first coefficient is positive; made by :func:`wave`."""
 
     __slots__ = ("angle", "function")
@@ -86,7 +86,7 @@ Circular = Literal["cos", "sin"]
 #: ``((radicand, p, q), ...)``, the sum of ``p/q * sqrt(radicand)``, by radicand.
 Exponent = tuple[tuple[int, int, int], ...]
 #: Atoms with their powers, in order.
-Atoms = tuple[tuple[Atom, int], ...]
+Atoms = tuple[tuple[NumberAtom, int], ...]
 Monomial = tuple[Exponent, int, Atoms]
 Sum = dict[Monomial, fmpq]
 Structure = frozenset[tuple[Monomial, int, int]]

@@ -20,13 +20,13 @@ from flint import arb, fmpq
 
 from symattn.limits import DIGITS, ENTRIES
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value, rational
 from symattn.shapes import Shape
 
 if TYPE_CHECKING:
     # Loaded where there are arrays: cases are read, and listed, without NumPy.
-    from symattn.numbers.doubles import Doubles
+    from symattn.numbers.doubles import DoubleDouble
     from symattn.numbers.words import Array
 
 #: Digits of a number that is taken here; the rest is for those who tell what is wrong.
@@ -38,14 +38,14 @@ _SHOWN = 16
 #: Whole numbers below are floats.
 _EXACT = 1 << 53
 
-Row = tuple[Value | Hidden, ...]
+Row = tuple[Value | Masked, ...]
 
 
-class Table(Sequence[Row]):
+class NumberTable(Sequence[Row]):
     """Rows of numbers ``above / below``; where ``floats`` are given, they are the numbers,
     and minus infinity is a masked score.
 
-    >>> table = Table(2, [1, 2, 3, 4], [2, 1, 1, 1])
+    >>> table = NumberTable(2, [1, 2, 3, 4], [2, 1, 1, 1])
     >>> table[0], len(table), table.pairs().high.tolist()
     ((1/2, 2), 2, [[0.5, 2.0], [3.0, 4.0]])
     """
@@ -84,10 +84,10 @@ class Table(Sequence[Row]):
         return self._rows[i]
 
     @classmethod
-    def joined(cls, parts: Sequence[Table]) -> Table:
+    def joined(cls, parts: Sequence[NumberTable]) -> NumberTable:
         """The rows of several tables, one below the other; only floats have masked scores.
 
-        >>> Table.joined([Table(1, [1], [2]), Table(1, [3], [1])])[:]
+        >>> NumberTable.joined([NumberTable(1, [1], [2]), NumberTable(1, [3], [1])])[:]
         [(1/2,), (3,)]
         """
         floats = [part.floats for part in parts]
@@ -100,7 +100,7 @@ class Table(Sequence[Row]):
         above, below = [int(x.p) for x in fractions], [int(x.q) for x in fractions]
         return cls(parts[0].columns, above, below)
 
-    def tolist(self) -> list[list[Fraction | Hidden]]:
+    def tolist(self) -> list[list[Fraction | Masked]]:
         """Nested lists of Fractions; the independent cross-check reads these."""
         flat = [HIDDEN if x is None else Fraction(int(x.p), int(x.q)) for x in self.numbers()]
         return [flat[k : k + self.columns] for k in range(0, len(flat), self.columns)]
@@ -116,7 +116,7 @@ class Table(Sequence[Row]):
         return f"<table of {len(self)}x{self.columns} numbers>"
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Table):
+        if isinstance(other, NumberTable):
             return self.columns == other.columns and self.numbers() == other.numbers()
         return isinstance(other, tuple) and tuple(self) == other
 
@@ -138,7 +138,7 @@ class Table(Sequence[Row]):
         for number in self.floats.ravel()[start:stop].tolist():
             yield None if number == -inf else fmpq(*number.as_integer_ratio())
 
-    def pairs(self) -> Doubles:
+    def pairs(self) -> DoubleDouble:
         """The numbers as double-doubles."""
         import numpy as np
 
@@ -165,7 +165,7 @@ def _whole(data: Any) -> Any:
     return data.tolist() if kind in ("i", "u") and data.ndim in (1, 2) else data
 
 
-def read(data: object) -> tuple[Shape, Table] | None:
+def read(data: object) -> tuple[Shape, NumberTable] | None:
     """Shape and numbers of nested lists, vectors or arrays of plain numbers; None for
     anything else.
 
@@ -188,7 +188,7 @@ def read(data: object) -> tuple[Shape, Table] | None:
     numbers = _numbers([*chain.from_iterable(rows)])
     if numbers is None:
         return None
-    return ((len(rows), columns) if is_matrix else (columns,)), Table(columns, *numbers)
+    return ((len(rows), columns) if is_matrix else (columns,)), NumberTable(columns, *numbers)
 
 
 def _numbers(entries: list[object]) -> tuple[list[int], list[int]] | None:

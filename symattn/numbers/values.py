@@ -30,7 +30,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.formats import FloatFormat, float_format, nearest
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
-from symattn.numbers.recipes import Operation, Recipe
+from symattn.numbers.recipes import LazyExpression, Operation
 from symattn.numbers.rounding import RoundingMode, decimal, significant
 from symattn.numbers.sums import Symbol
 from symattn.verdicts import Verdict
@@ -48,7 +48,7 @@ def _beside(operation: Callable[[Value, Value], T]) -> Callable[[Value, Operand]
     return operator
 
 
-class Value(Recipe):
+class Value(LazyExpression):
     """An exact number, or an exact linear form where symbols occur.
 
     Values add, multiply and compare with each other and with integers,

@@ -50,10 +50,10 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-def quick_two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+def fast_two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """:func:`two_sum` where ``a`` is the larger (Dekker).
 
-    >>> quick_two_sum(np.array(1.0), np.array(2.0**-60))[1] == 2.0**-60
+    >>> fast_two_sum(np.array(1.0), np.array(2.0**-60))[1] == 2.0**-60
     np.True_
     """
     total = a + b
@@ -70,8 +70,8 @@ def add(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
     """
     high, low = two_sum(a, c)
     more, rest = two_sum(b, d)
-    high, low = quick_two_sum(high, low + more)
-    return quick_two_sum(high, low + rest)
+    high, low = fast_two_sum(high, low + more)
+    return fast_two_sum(high, low + rest)
 
 
 def multiply(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
@@ -83,4 +83,4 @@ def multiply(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
     (np.True_, np.True_)
     """
     high, low = two_product(a, c)
-    return quick_two_sum(high, low + (a * d + b * c))
+    return fast_two_sum(high, low + (a * d + b * c))

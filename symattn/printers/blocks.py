@@ -161,7 +161,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Marked:
+class RedPen:
     """Printed figures with corrections in them, and notes in the margin."""
 
     where: str
@@ -185,7 +185,7 @@ Block = (
     | HeatMaps
     | Beside
     | Listing
-    | Marked
+    | RedPen
     | Picture
 )
 

@@ -42,7 +42,7 @@ _UNDEFINED = re.compile(r"LaTeX Warning: (Reference|Citation)[^\n]* undefined[^\
 
 
 @dataclass(frozen=True)
-class Document:
+class TypesetDocument:
     """A typeset document and what its log complains of."""
 
     pdf: bytes
@@ -69,7 +69,7 @@ def find_engine(tex: str) -> str | None:
     return shutil.which(engine)
 
 
-def typeset(tex: str, limit: float = TIME_LIMIT) -> Document:
+def typeset(tex: str, limit: float = TIME_LIMIT) -> TypesetDocument:
     """The PDF of a document in LaTeX, or in Typst's notation.
 
     Raises :class:`EngineFailure` when the engine is missing, fails, makes no
@@ -88,7 +88,7 @@ def typeset_all(
     at_once: int = 1,
     watcher: workers.Watcher | None = None,
     files: Mapping[str, bytes] = MappingProxyType({}),
-) -> Generator[tuple[int, Document | EngineFailure], None, None]:
+) -> Generator[tuple[int, TypesetDocument | EngineFailure], None, None]:
     """The index of every document with its PDF, or why there is none, as they are made.
 
     ``files`` are those that the documents include, by their names.
@@ -101,7 +101,7 @@ def typeset_all(
     jobs: list[workers.Job] = [
         (_typeset, (engines[index], documents[index], dict(files))) for index in places
     ]
-    limits = workers.Limits(limit)
+    limits = workers.WorkLimits(limit)
     with closing(workers.results(jobs, limits, at_once, watcher, tidy=True)) as answers:
         for number, answer in answers:
             index = places[number]
@@ -110,12 +110,14 @@ def typeset_all(
                 if answer.why == "time":
                     does = f"did not finish within {limit:g} seconds"
                 answer = EngineFailure(f"{wanted_engine(documents[index])} {does}")
-            if not isinstance(answer, Document | EngineFailure):
+            if not isinstance(answer, TypesetDocument | EngineFailure):
                 raise answer
             yield index, answer
 
 
-def _typeset(client: workers.Client, engine: str, tex: str, files: dict[str, bytes]) -> Document:
+def _typeset(
+    client: workers.Client, engine: str, tex: str, files: dict[str, bytes]
+) -> TypesetDocument:
     """What a worker does: its engine and all that this starts are ended with it."""
     client.stage("typesetting")
     folder, name = client.folder, Path(engine).name
@@ -137,14 +139,14 @@ def _typeset(client: workers.Client, engine: str, tex: str, files: dict[str, byt
         raise EngineFailure(f"{name} made no PDF: {_first_error(log)}")
     if not pdf.startswith(b"%PDF-") or b"%%EOF" not in pdf[-1024:]:
         raise EngineFailure(f"{name} made a broken PDF: {_first_error(log)}")
-    return Document(pdf, complaints(log))
+    return TypesetDocument(pdf, complaints(log))
 
 
 #: What Typst says, under a standard of PDFs that wants all letters shown, of those that aren't.
 _UNSHOWN = re.compile(r"^error: .*the text `\"(.*)\"` could not be displayed", re.MULTILINE)
 
 
-def _compiled(folder: Path, text: str) -> Document:
+def _compiled(folder: Path, text: str) -> TypesetDocument:
     """The PDF of a Typst document. The fonts of the system, which differ, are only asked for
     letters that Typst's own lack."""
     import typst
@@ -164,7 +166,7 @@ def _compiled(folder: Path, text: str) -> Document:
         assert isinstance(pdf, bytes)
         messages = [f"no font has the letters {letters}" for letters in missing if not whole]
         messages += [warning.message for warning in warnings]
-        return Document(pdf, tuple(dict.fromkeys(messages)))
+        return TypesetDocument(pdf, tuple(dict.fromkeys(messages)))
     raise AssertionError("the last compilation ends in a document or a failure")
 
 

@@ -236,7 +236,7 @@ def _block(block: b.Block, hints: _Hints) -> str:
         case b.Beside(items):
             inner = "".join(_block(item, hints) for item in items)
             return f'<div class="beside">{inner}</div>'
-        case b.Marked(where, matrix, notes):
+        case b.RedPen(where, matrix, notes):
             inner = f'<div class="display">{_matrix(matrix, hints)}</div>'
             remarks = "".join(f"<p>{line(note)}</p>" for note in notes)
             return (

@@ -204,7 +204,7 @@ def _block(block: b.Block) -> str:
             return _table(block)
         case b.HeatMaps(items):
             return _heat_maps(items)
-        case b.Marked():
+        case b.RedPen():
             return _marked(block)
         case b.Picture():
             return ""
@@ -297,7 +297,7 @@ def _tall(cell: t.Row) -> str:
     return rf"\air{{{t.latex(cell)}}}".replace(r"\frac", r"\dfrac")
 
 
-def _marked(marked: b.Marked) -> str:
+def _marked(marked: b.RedPen) -> str:
     """Figures on the left, what is said of them in red on the right."""
     pieces = "\n\\par\n".join(
         rf"$\displaystyle {_matrix(piece)}$" for piece in cut(marked.matrix, 0.68 * TEXT)

@@ -65,7 +65,7 @@ def _reach(row: t.Row, total: float) -> float:
 
 def _node_width(node: t.Node) -> float:
     match node:
-        case t.Name(text) | t.Limits(text) | t.Sign(text) if text in _WIDE:
+        case t.UprightName(text) | t.Limits(text) | t.Sign(text) if text in _WIDE:
             return _WIDE[text]
         case t.Space(room):
             return _SPACES[room]
@@ -79,9 +79,9 @@ def _node_width(node: t.Node) -> float:
             return _reach(inner, 0.3 + _letters(opening or ".")) + 0.3 + _letters(closing or ".")
         case t.Group(inner) | t.Marking(_, inner) | t.Styled(_, inner):
             return width(inner)
-        case t.Lines("aligned", rows):
+        case t.CellGrid("aligned", rows):
             return max(width(t.row(*cells)) for cells in rows)
-        case t.Lines(_, rows):
+        case t.CellGrid(_, rows):
             count = len(rows[0])
             return count - 1 + sum(max(map(width, cells)) for cells in zip(*rows, strict=True))
         case t.Strut(height):
@@ -98,7 +98,7 @@ def _letters(text: str) -> float:
 
 def aligned(rows: Iterable[tuple[t.Row, t.Row]]) -> t.Row:
     """Rows of one formula under one another, aligned where their second half begins."""
-    return t.row(t.Lines("aligned", tuple(rows)))
+    return t.row(t.CellGrid("aligned", tuple(rows)))
 
 
 def broken(formula: f.Formula, room: float) -> list[t.Row]:

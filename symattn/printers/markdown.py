@@ -61,7 +61,7 @@ def _block(block: b.Block) -> str:
             return "\n\n".join(map(_heat_map, items))
         case b.Beside(items):
             return "\n\n".join(map(_block, items))
-        case b.Marked():
+        case b.RedPen():
             return _marked(block)
         case b.Picture():
             return ""
@@ -148,9 +148,9 @@ def _node(node: t.Node) -> str:
     match node:
         case t.Digits(text) | t.Letter(text):
             return _SIGNS.get(text, text)
-        case t.Name(text):
+        case t.UprightName(text):
             return rf"\mathrm{{{text.translate(_LIVE)}}}"
-        case t.Word(text):
+        case t.SlantedName(text):
             return rf"\mathit{{{text.translate(_LIVE)}}}"
         case t.Text(text) if text and not text.strip("_"):
             # A line to write on.
@@ -185,7 +185,7 @@ def _node(node: t.Node) -> str:
             return rf"\mathbf{{{_row(inner)}}}"
         case t.Styled(display, inner):
             return (r"\displaystyle " if display else r"\textstyle ") + _row(inner)
-        case t.Lines(kind, rows):
+        case t.CellGrid(kind, rows):
             return _lines(
                 "aligned" if kind == "aligned" else "matrix",
                 [" & ".join(map(_row, row)) for row in rows],
@@ -230,7 +230,7 @@ def _heat_map(heat: b.HeatMap) -> str:
     return title + _table(header, rows, ["r", *("c" for _ in heat.columns)])
 
 
-def _marked(marked: b.Marked) -> str:
+def _marked(marked: b.RedPen) -> str:
     """Figures in a table, where they are many, and what is said of them below."""
     before = _inline(marked.matrix.before)
     lead = f"*{markdown(marked.where)}* {before}".strip()

@@ -117,7 +117,7 @@ def _block(block: b.Block) -> str:
             return "\n".join(map(_heat_map, items))
         case b.Listing(lines):
             return f"<pre>{chr(10).join(map(words, lines))}</pre>"
-        case b.Marked(where, matrix, notes):
+        case b.RedPen(where, matrix, notes):
             display = _display(_matrix(matrix))
             return "\n".join([paragraph((where,)), display, *map(paragraph, notes)])
         case b.Picture():

@@ -64,11 +64,11 @@ def _node(node: t.Node) -> str:
             return f"<mn>{text}</mn>"
         case t.Letter(text):
             return f"<mi>{text}</mi>"
-        case t.Name(text):
+        case t.UprightName(text):
             # One letter alone would be slanted.
             variant = ' mathvariant="normal"' if len(text) == 1 else ""
             return f"<mi{variant}>{html_text(text)}</mi>"
-        case t.Word(text):
+        case t.SlantedName(text):
             return f'<mi class="word">{html_text(text)}</mi>'
         case t.Text(text):
             return f"<mtext>{html_text(text)}</mtext>"
@@ -110,7 +110,7 @@ def _node(node: t.Node) -> str:
             return f'<mrow class="{look}"{_ROLES.get(look, "")}>{elements(inner)}</mrow>'
         case t.Styled(display, inner):
             return f'<mstyle displaystyle="{str(display).lower()}">{elements(inner)}</mstyle>'
-        case t.Lines(kind, rows):
+        case t.CellGrid(kind, rows):
             return table([list(map(elements, row)) for row in rows], kind)
 
 

@@ -20,7 +20,7 @@ _DEEPEST = 55
 _AIR = "padding: .2em .6em"
 
 
-class Cell(NamedTuple):
+class NotebookCell(NamedTuple):
     """A figure, its shade from 0 to 1, and what the pointer is told of it."""
 
     text: str
@@ -55,14 +55,14 @@ def table(
     title: str,
     about: str,
     header: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
+    rows: Sequence[Sequence[NotebookCell]],
     labels: Sequence[str] = (),
     note: str = "",
 ) -> str:
     """A table of figures on the right of their cells, rows and columns labelled where
     there are labels.
 
-    >>> found = table("A", "1x1", ["cat"], [[Cell("0.5", 0.5, "1/2")]], note="x < y")
+    >>> found = table("A", "1x1", ["cat"], [[NotebookCell("0.5", 0.5, "1/2")]], note="x < y")
     >>> 'title="1/2"' in found, "28%, transparent)\\">0.5</td>" in found, "x &lt; y" in found
     (True, True, True)
     """
@@ -112,7 +112,7 @@ def _heading(name: str, scope: str, side: str = "right") -> str:
     return f'<th scope="{scope}" style="{_AIR}; text-align: {side}">{html_text(name)}</th>'
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: NotebookCell) -> str:
     percent = round(_DEEPEST * min(max(cell.shade, 0.0), 1.0))
     mixed = f"; background: color-mix(in srgb, #3f86d6 {percent}%, transparent)" if percent else ""
     hint = f'title="{html_attribute(cell.hint)}" ' if cell.hint else ""

@@ -25,7 +25,7 @@ LineKind = Literal["words", "heading", "code"]
 
 
 @dataclass(frozen=True)
-class Mark:
+class SourceMark:
     """A piece of a line that is marked: ``told`` is shown where a reader asks for it,
     ``correct`` beside it, with the number of its ``cause``."""
 
@@ -43,7 +43,7 @@ class SourceLine:
 
     number: int
     kind: LineKind
-    pieces: tuple[str | Mark, ...]
+    pieces: tuple[str | SourceMark, ...]
     notes: tuple[b.Line, ...] = ()
 
 
@@ -69,7 +69,7 @@ class SourcePage:
     summary: tuple[b.Line, ...]
     causes: tuple[b.Line, ...]
     lists: tuple[SourceList, ...]
-    legend: tuple[Mark, ...]
+    legend: tuple[SourceMark, ...]
     lines: tuple[SourceLine, ...]
     say: Language
     paper: str = "a4"
@@ -84,7 +84,7 @@ def document(source: SourcePage) -> str:
     """The page of an article.
 
     >>> from symattn.languages.language import ENGLISH
-    >>> line = SourceLine(7, "words", ("A < ", Mark("0.51", "wrong", "A", "0.52")))
+    >>> line = SourceLine(7, "words", ("A < ", SourceMark("0.51", "wrong", "A", "0.52")))
     >>> made = document(SourcePage("x", "X", "x.md", (), (), (), (), (line,), ENGLISH))
     >>> "A &lt; <span class=\\"wrong\\" tabindex=\\"0\\"><del>0.51</del><ins> 0.52</ins>" in made
     True
@@ -124,7 +124,7 @@ def _line(row: SourceLine, before: int) -> str:
     return f'<div class="{row.kind}">{number}<div>{content}</div>{aside}</div>'
 
 
-def _piece(piece: str | Mark) -> str:
+def _piece(piece: str | SourceMark) -> str:
     """A piece of a line; its blanks stay as they are."""
     if isinstance(piece, str):
         return _text(piece)

@@ -157,7 +157,7 @@ def _block(block: b.Block) -> str:
             return _heat_maps(items)
         case b.Beside(items):
             return "\n".join(map(_shelf, shelves(items)))
-        case b.Marked(where, matrix, notes):
+        case b.RedPen(where, matrix, notes):
             pieces = cut(matrix, 0.66 * TEXT)
             remarks = "".join(f"{_line(note)}, " for note in notes)
             return f"#marked({_line((where,))}, ({remarks}), {', '.join(map(_matrix, pieces))})"
@@ -250,9 +250,9 @@ def _node(node: t.Node) -> str:
     match node:
         case t.Digits(text) | t.Letter(text):
             return text
-        case t.Name(text) | t.Text(text):
+        case t.UprightName(text) | t.Text(text):
             return _string(text)
-        case t.Word(text):
+        case t.SlantedName(text):
             return f"#word({_string(text)})"
         case t.CauseMark(text):
             return f"#cause({_string(text)})"
@@ -286,11 +286,11 @@ def _node(node: t.Node) -> str:
             return f"{look}({_body(inner)})"
         case t.Styled(display, inner):
             return f"{'display' if display else 'inline'}({_body(inner)})"
-        case t.Lines("cases", rows):
+        case t.CellGrid("cases", rows):
             return _mat("#none", "left", [list(map(_row, row)) for row in rows], ".3em")
-        case t.Lines("matrix", rows):
+        case t.CellGrid("matrix", rows):
             return _mat("#none", "center", [list(map(_row, row)) for row in rows], ".6em")
-        case t.Lines(_, rows):
+        case t.CellGrid(_, rows):
             lines = " \\ ".join(
                 " & ".join([_row(row[0]), *map(_continued, row[1:])]) for row in rows
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 
-Axis = tuple[int, int]
+NodeAxis = tuple[int, int]
 
 
 class Axes:
@@ -26,7 +26,7 @@ class Axes:
     """
 
     def __init__(self, program: Program) -> None:
-        self._parents: dict[Axis, Axis] = {}
+        self._parents: dict[NodeAxis, NodeAxis] = {}
         for node in ancestors(program.quantities.values()):
             self._line_up(node)
         for name, gradient in program.gradients.items():
@@ -38,7 +38,7 @@ class Axes:
         ``y`` does."""
         return self._root((x.serial, i)) == self._root((y.serial, j))
 
-    def _root(self, axis: Axis) -> Axis:
+    def _root(self, axis: NodeAxis) -> NodeAxis:
         while (parent := self._parents.get(axis, axis)) != axis:
             axis = parent
         return axis

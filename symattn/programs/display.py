@@ -8,9 +8,9 @@ from typing import TypeVar, get_args
 from symattn import formulas as f
 from symattn import syntax
 from symattn import typesetting as t
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Arithmetic, Node, Written, ancestors, arguments
+from symattn.programs.nodes import Arithmetic, Node, WrittenCall, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.shapes import keys_text
 
@@ -48,7 +48,7 @@ def differential(of: t.Row) -> t.Row:
     >>> t.latex(differential(f.typeset_name("Q")))
     '\\mathrm{d}Q'
     """
-    return t.row(t.Name("d"), of)
+    return t.row(t.UprightName("d"), of)
 
 
 def symbol(name: str) -> f.Symbol:
@@ -149,7 +149,7 @@ def _is_number(node: Node) -> bool:
     return node.grid == (1, 1)
 
 
-def _call(written: Written, x: list[f.Formula]) -> f.Formula:
+def _call(written: WrittenCall, x: list[f.Formula]) -> f.Formula:
     """A call as it was written, but for powers, comparisons and absolute values."""
     match written.function:
         case "**":
@@ -169,7 +169,7 @@ def _option(value: str) -> f.Formula:
     """A number, or a word."""
     digits = value.removeprefix("-")
     if not digits.isdigit():
-        return f.Symbol(value, t.row(t.Name(value)))
+        return f.Symbol(value, t.row(t.UprightName(value)))
     return f.Negated(f.Number(digits)) if value != digits else f.Number(digits)
 
 
@@ -183,8 +183,8 @@ def _short(items: list[T], dots: T) -> list[T]:
     return items if len(items) <= _SHOWN else [*items[: _SHOWN - 2], dots, items[-1]]
 
 
-def _entry(value: Value | Hidden) -> f.Formula:
-    return f.MINUS_INFINITY if isinstance(value, Hidden) else value.formula()
+def _entry(value: Value | Masked) -> f.Formula:
+    return f.MINUS_INFINITY if isinstance(value, Masked) else value.formula()
 
 
 def arithmetic(tree: syntax.Tree) -> f.Formula:

@@ -15,8 +15,8 @@ from functools import reduce
 from flint import arb, arb_mat, ctx, fmpq
 
 from symattn.errors import Malformed
-from symattn.numbers.reading import Hidden
-from symattn.numbers.tables import Table
+from symattn.numbers.reading import Masked
+from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node, sums_to_zero
 
@@ -36,9 +36,9 @@ class Enclosure:
         return self.matrix.nrows(), self.matrix.ncols()
 
 
-def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
+def enclose(rows: Sequence[Sequence[Value | Masked]], bits: int) -> Enclosure:
     """Balls around exact entries at ``bits`` bits; symbols are generic numbers."""
-    if isinstance(rows, Table):
+    if isinstance(rows, NumberTable):
         numbers = rows.numbers()
         places = frozenset(k for k, number in enumerate(numbers) if number is None)
         known = [fmpq(0) if number is None else number for number in numbers]
@@ -47,7 +47,7 @@ def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
     flat: list[arb | fmpq] = []
     for row in rows:
         for entry in row:
-            if isinstance(entry, Hidden):
+            if isinstance(entry, Masked):
                 hidden.add(len(flat))
                 flat.append(fmpq(0))
             else:
@@ -55,7 +55,7 @@ def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
     return Enclosure(arb_mat(len(rows), len(rows[0]), flat), frozenset(hidden))
 
 
-class Balls:
+class BallMatrices:
     """The operations on enclosures."""
 
     centres = True

@@ -2,7 +2,7 @@
 
 The one walk over a program's nodes by their entries. Exact values are one kind
 of scalar (here); the audit's terms and the sheets' worked formulas are others.
-A :class:`Grid` computes an entry when it is asked for and keeps it, so one
+A :class:`LazyGrid` computes an entry when it is asked for and keeps it, so one
 entry of a large gradient costs only what it depends on.
 """
 
@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
 from symattn.numbers import values
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
@@ -23,7 +23,7 @@ from symattn.verdicts import Verdict
 S = TypeVar("S")
 
 #: The entry at a row and a column of a grid.
-Compute = Callable[[int, int], "S | Hidden"]
+Compute = Callable[[int, int], "S | Masked"]
 
 #: Most operations that one entry waits for: each is a few calls deep, so the
 #: entries of a longer program are computed now and then without being asked for.
@@ -74,7 +74,7 @@ class Scalars(Protocol[S]):
         ...
 
 
-class Grid(Generic[S]):
+class LazyGrid(Generic[S]):
     """A matrix whose entries are computed on demand, once."""
 
     __slots__ = ("columns", "compute", "depth", "entries", "rows")
@@ -84,9 +84,9 @@ class Grid(Generic[S]):
         self.columns = columns
         self.compute = compute
         self.depth = depth
-        self.entries: dict[tuple[int, int], S | Hidden] = {}
+        self.entries: dict[tuple[int, int], S | Masked] = {}
 
-    def at(self, i: int, j: int) -> S | Hidden:
+    def at(self, i: int, j: int) -> S | Masked:
         """Entry (i, j), or :data:`HIDDEN` for a masked score."""
         entry = self.entries.get((i, j))
         if entry is None:
@@ -96,7 +96,7 @@ class Grid(Generic[S]):
     def number(self, i: int, j: int) -> S:
         """Entry (i, j), which must not be a masked score."""
         entry = self.at(i, j)
-        if isinstance(entry, Hidden):
+        if isinstance(entry, Masked):
             raise Malformed(
                 f"entry [{i}, {j}] is a masked score (-inf): only adding to it, scaling it by a "
                 "positive number, exp and softmax are defined"
@@ -104,13 +104,13 @@ class Grid(Generic[S]):
         return entry
 
 
-def grid(rows: Sequence[Sequence[S | Hidden]]) -> Grid[S]:
+def grid(rows: Sequence[Sequence[S | Masked]]) -> LazyGrid[S]:
     """A grid of entries that are known."""
-    return Grid(len(rows), len(rows[0]), lambda i, j: rows[i][j])
+    return LazyGrid(len(rows), len(rows[0]), lambda i, j: rows[i][j])
 
 
 #: Whether a masking node keeps an entry: (node, row, column, mask).
-Keeps = Callable[[Node, int, int, Grid[S]], bool]
+Keeps = Callable[[Node, int, int, LazyGrid[S]], bool]
 
 
 class Entrywise(Generic[S]):
@@ -125,19 +125,19 @@ class Entrywise(Generic[S]):
         self.scalars = scalars
         self.keeps = keeps
 
-    def apply(self, node: Node, operands: list[Grid[S]]) -> Grid[S]:
+    def apply(self, node: Node, operands: list[LazyGrid[S]]) -> LazyGrid[S]:
         """See :class:`~symattn.programs.running.Arithmetic`."""
         compute = self._compute(node, operands)
         depth = 1 + max((x.depth for x in operands), default=0)
         if depth <= MAX_DEPTH:
-            return Grid(*node.grid, compute, depth)
-        grid = Grid(*node.grid, compute)
+            return LazyGrid(*node.grid, compute, depth)
+        grid = LazyGrid(*node.grid, compute)
         for i in range(grid.rows):
             for j in range(grid.columns):
                 grid.at(i, j)
         return grid
 
-    def _compute(self, node: Node, operands: list[Grid[S]]) -> Compute[S]:
+    def _compute(self, node: Node, operands: list[LazyGrid[S]]) -> Compute[S]:
         if node.op in ELEMENTWISE:
             return self._function(node.op, *operands)
         compute: Compute[S] = getattr(self, f"_{node.op}")(node, *operands)
@@ -148,9 +148,9 @@ class Entrywise(Generic[S]):
         return lambda i, j: value
 
     def _table(self, node: Node) -> Compute[S]:
-        def entry(i: int, j: int) -> S | Hidden:
-            value: Value | Hidden = node.extra[i][j]
-            return value if isinstance(value, Hidden) else self.scalars.constant(value)
+        def entry(i: int, j: int) -> S | Masked:
+            value: Value | Masked = node.extra[i][j]
+            return value if isinstance(value, Masked) else self.scalars.constant(value)
 
         return entry
 
@@ -158,162 +158,162 @@ class Entrywise(Generic[S]):
         unit, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))
         return lambda i, j: unit if j <= i else zero
 
-    def _copy(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _copy(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return x.at
 
-    def _reshape(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _reshape(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return x.at
 
-    def _transpose(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _transpose(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: x.at(j, i)
 
-    def _negate(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _negate(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.negative(x.number(i, j))
 
-    def _add(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+    def _add(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
 
-        def entry(i: int, j: int) -> S | Hidden:
+        def entry(i: int, j: int) -> S | Masked:
             a, b = x.at(i, j), y.at(i, j)
-            if isinstance(a, Hidden) or isinstance(b, Hidden):
+            if isinstance(a, Masked) or isinstance(b, Masked):
                 return HIDDEN
             return self.scalars.total((a, b))
 
         return entry
 
-    def _subtract(self, node: Node, *operands: Grid[S]) -> Compute[S]:
+    def _subtract(self, node: Node, *operands: LazyGrid[S]) -> Compute[S]:
         x, y = (self._spread_to(node, each) for each in operands)
 
-        def entry(i: int, j: int) -> S | Hidden:
+        def entry(i: int, j: int) -> S | Masked:
             a, b = x.at(i, j), y.number(i, j)
-            if isinstance(a, Hidden):
+            if isinstance(a, Masked):
                 return HIDDEN
             return self.scalars.total((a, self.scalars.negative(b)))
 
         return entry
 
-    def _multiply(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+    def _multiply(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
 
-        def entry(i: int, j: int) -> S | Hidden:
+        def entry(i: int, j: int) -> S | Masked:
             a, b = x.at(i, j), y.at(i, j)
-            if isinstance(a, Hidden) or isinstance(b, Hidden):
+            if isinstance(a, Masked) or isinstance(b, Masked):
                 if node.extra == FLOW:
                     return self.scalars.constant(values.ZERO)
-                self._need_positive(b if isinstance(a, Hidden) else a)
+                self._need_positive(b if isinstance(a, Masked) else a)
                 return HIDDEN
             return self.scalars.sum_of_products(((a, b),))
 
         return entry
 
-    def _divide(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
-        by = Grid(y.rows, y.columns, lambda i, j: self.scalars.divisor(y.number(i, j)))
+    def _divide(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
+        by = LazyGrid(y.rows, y.columns, lambda i, j: self.scalars.divisor(y.number(i, j)))
         x, y, by = (self._spread_to(node, each) for each in (x, y, by))
 
-        def entry(i: int, j: int) -> S | Hidden:
+        def entry(i: int, j: int) -> S | Masked:
             a, divisor = x.at(i, j), by.number(i, j)
-            if isinstance(a, Hidden):
+            if isinstance(a, Masked):
                 self._need_positive(y.at(i, j))
                 return HIDDEN
             return self.scalars.quotient(a, divisor)
 
         return entry
 
-    def _maximum(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+    def _maximum(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
         to_first = node.extra == nodes.FIRST
         return lambda i, j: self._largest((x.at(i, j), y.at(i, j)), to_first)
 
-    def _largest(self, items: Iterable[S | Hidden], to_first: bool = False) -> S | Hidden:
+    def _largest(self, items: Iterable[S | Masked], to_first: bool = False) -> S | Masked:
         """The largest one; a masked score is less than every number."""
-        numbers = [x for x in items if not isinstance(x, Hidden)]
+        numbers = [x for x in items if not isinstance(x, Masked)]
         return self.scalars.largest(numbers, to_first=to_first) if numbers else HIDDEN
 
-    def _above(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+    def _above(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
 
-        def entry(i: int, j: int) -> S | Hidden:
+        def entry(i: int, j: int) -> S | Masked:
             a, b = x.at(i, j), y.at(i, j)
-            if isinstance(a, Hidden):
+            if isinstance(a, Masked):
                 return self.scalars.constant(values.ZERO)
-            if isinstance(b, Hidden):
+            if isinstance(b, Masked):
                 return self.scalars.constant(values.ONE)
             return self.scalars.above(a, b)
 
         return entry
 
-    def _need_positive(self, factor: S | Hidden) -> None:
-        if not isinstance(factor, Hidden) and self.scalars.is_positive(factor):
+    def _need_positive(self, factor: S | Masked) -> None:
+        if not isinstance(factor, Masked) and self.scalars.is_positive(factor):
             return
         raise Malformed(f"a masked score (-inf) scaled by {factor} is not defined")
 
-    def _spread_to(self, node: Node, x: Grid[S]) -> Grid[S]:
+    def _spread_to(self, node: Node, x: LazyGrid[S]) -> LazyGrid[S]:
         rows, columns = node.grid
         if (x.rows, x.columns) == (rows, columns):
             return x
         down, across = int(x.rows > 1), int(x.columns > 1)
-        return Grid(rows, columns, lambda i, j: x.at(i * down, j * across))
+        return LazyGrid(rows, columns, lambda i, j: x.at(i * down, j * across))
 
-    def _spread(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _spread(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return self._spread_to(node, x).at
 
-    def _matmul(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+    def _matmul(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
         inner = range(x.columns)
         return lambda i, j: self.scalars.sum_of_products(
             (x.number(i, k), y.number(k, j)) for k in inner
         )
 
-    def _function(self, name: Elementwise, x: Grid[S]) -> Compute[S]:
+    def _function(self, name: Elementwise, x: LazyGrid[S]) -> Compute[S]:
         def entry(i: int, j: int) -> S:
-            if name == "exp" and isinstance(x.at(i, j), Hidden):
+            if name == "exp" and isinstance(x.at(i, j), Masked):
                 return self.scalars.constant(values.ZERO)
             return self.scalars.function(name, x.number(i, j))
 
         return entry
 
-    def _softmax(self, node: Node, x: Grid[S]) -> Compute[S]:
-        powers = Grid(x.rows, x.columns, self._function("exp", x))
+    def _softmax(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
+        powers = LazyGrid(x.rows, x.columns, self._function("exp", x))
 
         def normaliser(i: int, _: int) -> S:
-            if all(isinstance(x.at(i, k), Hidden) for k in range(x.columns)):
+            if all(isinstance(x.at(i, k), Masked) for k in range(x.columns)):
                 raise Malformed(f"row {i} is masked whole: nothing is left to attend to")
             row = self.scalars.total(powers.number(i, k) for k in range(x.columns))
             return self.scalars.divisor(row)
 
-        by = Grid(x.rows, 1, normaliser)
+        by = LazyGrid(x.rows, 1, normaliser)
         return lambda i, j: self.scalars.quotient(powers.number(i, j), by.number(i, 0))
 
-    def _hide(self, node: Node, x: Grid[S], keep: Grid[S]) -> Compute[S]:
+    def _hide(self, node: Node, x: LazyGrid[S], keep: LazyGrid[S]) -> Compute[S]:
         keep = self._spread_to(node, keep)
         return lambda i, j: x.at(i, j) if self.keeps(node, i, j, keep) else HIDDEN
 
-    def _concat(self, node: Node, *parts: Grid[S]) -> Compute[S]:
+    def _concat(self, node: Node, *parts: LazyGrid[S]) -> Compute[S]:
         places = [(part, k) for part in parts for k in range(part.columns)]
         return lambda i, j: places[j][0].at(i, places[j][1])
 
-    def _rowsum(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _rowsum(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(x.number(i, k) for k in range(x.columns))
 
-    def _colsum(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _colsum(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(x.number(k, j) for k in range(x.rows))
 
-    def _rowmax(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _rowmax(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: self._largest(x.at(i, k) for k in range(x.columns))
 
-    def _total(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _total(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(
             x.number(k, l) for k in range(x.rows) for l in range(x.columns)
         )
 
-    def _pick(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _pick(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         rows, columns = node.extra
         return lambda i, j: x.at(rows[i], columns[j])
 
-    def _scatter(self, node: Node, x: Grid[S]) -> Compute[S]:
+    def _scatter(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         zero = self.scalars.constant(values.ZERO)
         rows, columns = ({place: k for k, place in enumerate(axis)} for axis in node.extra)
 
-        def entry(i: int, j: int) -> S | Hidden:
+        def entry(i: int, j: int) -> S | Masked:
             return x.at(rows[i], columns[j]) if i in rows and j in columns else zero
 
         return entry
@@ -354,7 +354,7 @@ class _Exact:
         return x.sign() > 0
 
 
-def _keeps(node: Node, i: int, j: int, mask: Grid[Value]) -> bool:
+def _keeps(node: Node, i: int, j: int, mask: LazyGrid[Value]) -> bool:
     kept = mask.number(i, j)
     # A number that is known by its enclosures can still be seen to be 0 or 1.
     for whole in (values.ZERO, values.ONE):

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Node
 
 Matrix = npt.NDArray[np.float64]
 
 
-class Floats:
+class FloatOperations:
     """The operations on NumPy arrays; a masked score is ``-inf``."""
 
     centres = False
@@ -66,10 +66,10 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
 _erf = np.vectorize(math.erf, otypes=[float])
 
 
-def matrix(rows: Iterable[Iterable[Value | Hidden]]) -> Matrix:
+def matrix(rows: Iterable[Iterable[Value | Masked]]) -> Matrix:
     """Floats close to exact entries."""
     return np.array(
-        [[-np.inf if isinstance(x, Hidden) else float(x.ball(64)) for x in row] for row in rows]
+        [[-np.inf if isinstance(x, Masked) else float(x.ball(64)) for x in row] for row in rows]
     )
 
 

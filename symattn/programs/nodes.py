@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from symattn.errors import Malformed
 from symattn.limits import ENTRIES
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, chosen, grid, show
 from symattn.syntax import Key
@@ -54,7 +54,7 @@ _serial = count()
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class WrittenCall:
     """A call that a node was written as: what it computes stands below the node in
     operations that all arithmetics know.
 
@@ -86,7 +86,7 @@ class Node:
     operands: tuple[Node, ...]
     shape: Shape
     extra: Any = None
-    written: Written | None = None
+    written: WrittenCall | None = None
     serial: int = field(default_factory=lambda: next(_serial))
 
     def __repr__(self) -> str:
@@ -158,7 +158,7 @@ def constant(value: Value) -> Node:
     return Node("constant", (), (), value)
 
 
-def table(rows: tuple[tuple[Value | Hidden, ...], ...], shape: Shape) -> Node:
+def table(rows: tuple[tuple[Value | Masked, ...], ...], shape: Shape) -> Node:
     """Exact values that are known, by rows of the grid."""
     _need_room(shape)
     return Node("table", (), shape, rows)

@@ -17,16 +17,16 @@ import numpy.typing as npt
 from symattn.ieee import need_ieee
 from symattn.numbers import doubles, exponentials, series, slices
 from symattn.numbers.balls import FIRST
-from symattn.numbers.doubles import Doubles
-from symattn.numbers.reading import Hidden
-from symattn.numbers.tables import Table
+from symattn.numbers.doubles import DoubleDouble
+from symattn.numbers.reading import Masked
+from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.numbers.words import Array
 from symattn.programs.floats import MOVING
 from symattn.programs.nodes import FLOW, Node
 
 
-class Pairs:
+class DoubleDoubleMatrices:
     """The operations on pairs of floats; a masked score is ``-inf``.
 
     Raises :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754, which may
@@ -35,41 +35,41 @@ class Pairs:
 
     centres = True
 
-    def apply(self, node: Node, operands: list[Doubles]) -> Doubles:
+    def apply(self, node: Node, operands: list[DoubleDouble]) -> DoubleDouble:
         """See :class:`~symattn.programs.running.Arithmetic`."""
         need_ieee()
         with np.errstate(all="ignore"):
             return _OPERATIONS[node.op](node, *operands)
 
 
-def enclose(rows: Sequence[Sequence[Value | Hidden]]) -> Doubles:
+def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
     """Pairs around exact entries; symbols are generic numbers."""
-    if isinstance(rows, Table):
+    if isinstance(rows, NumberTable):
         return rows.pairs()
-    balls = [None if isinstance(x, Hidden) else x.enclosure(FIRST) for row in rows for x in row]
+    balls = [None if isinstance(x, Masked) else x.enclosure(FIRST) for row in rows for x in row]
     grid = len(rows), len(rows[0])
     return doubles.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
 
 
-def _constant(node: Node) -> Doubles:
+def _constant(node: Node) -> DoubleDouble:
     return enclose([[node.extra]])
 
 
-def _table(node: Node) -> Doubles:
+def _table(node: Node) -> DoubleDouble:
     return enclose(node.extra)
 
 
-def _triangle(node: Node) -> Doubles:
+def _triangle(node: Node) -> DoubleDouble:
     return doubles.exact(np.tril(np.ones(node.grid)))
 
 
-def _add(node: Node, x: Doubles, y: Doubles) -> Doubles:
+def _add(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     # A masked score with what may be no number isn't known to be one.
     doubt = (x.hidden & ~np.isfinite(y.error)) | (y.hidden & ~np.isfinite(x.error))
     return _unknown(doubles.add(x, y), doubt)
 
 
-def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
+def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *weights: DoubleDouble) -> DoubleDouble:
     if not weights:
         # Of two masked scores there is no difference.
         return _add(node, x, doubles.negative(_open(y)))
@@ -92,26 +92,26 @@ def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) 
     return changed
 
 
-def _open(x: Doubles) -> Doubles:
+def _open(x: DoubleDouble) -> DoubleDouble:
     """Nothing is known where a masked score stands."""
     return _unknown(x, x.hidden)
 
 
-def _unknown(x: Doubles, where: npt.NDArray[np.bool_]) -> Doubles:
+def _unknown(x: DoubleDouble, where: npt.NDArray[np.bool_]) -> DoubleDouble:
     if not where.any():
         return x
-    return Doubles(
+    return DoubleDouble(
         np.where(where, 0.0, x.high), np.where(where, 0.0, x.low), np.where(where, np.inf, x.error)
     )
 
 
-def _multiply(node: Node, x: Doubles, y: Doubles) -> Doubles:
+def _multiply(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     if node.extra == FLOW:
         x, y = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
     return doubles.multiply(x, y)
 
 
-def _tanh(node: Node, x: Doubles) -> Doubles:
+def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
     """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
     sign = np.where(x.high < 0, -1.0, 1.0)
     twice = doubles.multiply(_open(x), doubles.exact(-2.0 * sign))
@@ -121,7 +121,7 @@ def _tanh(node: Node, x: Doubles) -> Doubles:
     return doubles.multiply(size, doubles.exact(sign))
 
 
-def _softmax(node: Node, x: Doubles) -> Doubles:
+def _softmax(node: Node, x: DoubleDouble) -> DoubleDouble:
     """Shifted by a float near the largest score of the row."""
     largest = np.max(x.high, axis=-1, keepdims=True)
     powers = exponentials.exp(
@@ -130,37 +130,37 @@ def _softmax(node: Node, x: Doubles) -> Doubles:
     return doubles.divide(powers, doubles.total(powers, -1))
 
 
-def _rowmax(node: Node, x: Doubles) -> Doubles:
-    def column(k: int) -> Doubles:
+def _rowmax(node: Node, x: DoubleDouble) -> DoubleDouble:
+    def column(k: int) -> DoubleDouble:
         return x.map(lambda part: part[..., k : k + 1])
 
     return reduce(doubles.maximum, map(column, range(x.shape[-1])))
 
 
-def _hide(node: Node, x: Doubles, keep: Doubles) -> Doubles:
+def _hide(node: Node, x: DoubleDouble, keep: DoubleDouble) -> DoubleDouble:
     keep = keep.map(lambda part: np.broadcast_to(part, x.shape))
     hides = (keep.high == 0) & (keep.error == 0)
     keeps = (keep.high == 1) & (keep.low == 0) & (keep.error == 0)
     # Only the exact entry tells whether another is 0, 1 or no mask at all.
     error = np.where(hides, 0.0, np.where(keeps, x.error, np.inf))
-    return Doubles(np.where(hides, -np.inf, x.high), np.where(hides, 0.0, x.low), error)
+    return DoubleDouble(np.where(hides, -np.inf, x.high), np.where(hides, 0.0, x.low), error)
 
 
-def _concat(node: Node, *parts: Doubles) -> Doubles:
+def _concat(node: Node, *parts: DoubleDouble) -> DoubleDouble:
     many = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
     wide = [x.map(lambda part: np.broadcast_to(part, many + part.shape[-2:])) for x in parts]
     return doubles.joined(wide, -1)
 
 
-def _moved(node: Node, x: Doubles) -> Doubles:
+def _moved(node: Node, x: DoubleDouble) -> DoubleDouble:
     return x.map(lambda part: MOVING[node.op](node, part))
 
 
-def _total(node: Node, x: Doubles) -> Doubles:
+def _total(node: Node, x: DoubleDouble) -> DoubleDouble:
     return doubles.total(doubles.total(_open(x), -1), -2)
 
 
-_OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
+_OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "constant": _constant,
     "table": _table,
     "triangle": _triangle,

@@ -13,14 +13,14 @@ from typing import Any
 
 from flint import arb, ctx
 
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.enclosures import above, closer_product
-from symattn.programs.entrywise import Compute, Entrywise, Grid, Keeps
+from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
 from symattn.programs.nodes import Elementwise, Node
 
 
-class _Balls:
+class _BallScalars:
     """Balls as scalars; see :class:`~symattn.programs.entrywise.Scalars`."""
 
     def constant(self, value: Value) -> arb:
@@ -58,15 +58,15 @@ class _Balls:
         return bool(x > 0)
 
 
-class Pointwise(Entrywise[arb]):
+class EntrywiseBalls(Entrywise[arb]):
     """The operations on single balls; ``keeps`` says what a mask keeps."""
 
     centres = True
 
     def __init__(self, keeps: Keeps[arb]) -> None:
-        super().__init__(_Balls(), keeps)
+        super().__init__(_BallScalars(), keeps)
 
-    def _subtract(self, node: Node, *operands: Grid[arb]) -> Compute[arb]:
+    def _subtract(self, node: Node, *operands: LazyGrid[arb]) -> Compute[arb]:
         if len(operands) == 2:
             return super()._subtract(node, *operands)
         x, _, weights = operands
@@ -84,7 +84,7 @@ class Pointwise(Entrywise[arb]):
 
         rows: dict[int, tuple[int, arb]] = {}
 
-        def entry(i: int, j: int) -> arb | Hidden:
+        def entry(i: int, j: int) -> arb | Masked:
             if i not in rows:
                 rows[i] = apart(i)
             heaviest, mean = rows[i]
@@ -92,14 +92,14 @@ class Pointwise(Entrywise[arb]):
 
         return entry
 
-    def _matmul(self, node: Node, x: Grid[arb], y: Grid[arb]) -> Compute[arb]:
+    def _matmul(self, node: Node, x: LazyGrid[arb], y: LazyGrid[arb]) -> Compute[arb]:
         product, closer = super()._matmul(node, x, y), closer_product(node)
         if closer is None:
             return product
 
-        def entry(i: int, j: int) -> arb | Hidden:
+        def entry(i: int, j: int) -> arb | Masked:
             value = product(i, j)
-            if isinstance(value, Hidden) or not value.contains(0) or value.is_zero():
+            if isinstance(value, Masked) or not value.contains(0) or value.is_zero():
                 return value
             left = [_Row(x, k) for k in range(x.rows)]
             return closer(i, left, [y.number(k, j) for k in range(y.rows)])
@@ -110,7 +110,7 @@ class Pointwise(Entrywise[arb]):
 class _Row(Sequence[arb]):
     """A row of a grid: entries are computed when they are asked for."""
 
-    def __init__(self, grid: Grid[arb], row: int) -> None:
+    def __init__(self, grid: LazyGrid[arb], row: int) -> None:
         self._grid, self._row = grid, row
 
     def __len__(self) -> int:
@@ -120,12 +120,12 @@ class _Row(Sequence[arb]):
         return self._grid.number(self._row, range(len(self))[key])
 
 
-def balls(rows: Iterable[Iterable[Value | Hidden]]) -> Grid[arb]:
+def balls(rows: Iterable[Iterable[Value | Masked]]) -> LazyGrid[arb]:
     """Exact entries as balls, each made when it is asked for."""
     table = [tuple(row) for row in rows]
 
-    def entry(i: int, j: int) -> arb | Hidden:
+    def entry(i: int, j: int) -> arb | Masked:
         value = table[i][j]
-        return value if isinstance(value, Hidden) else value.enclosure(ctx.prec)
+        return value if isinstance(value, Masked) else value.enclosure(ctx.prec)
 
-    return Grid(len(table), len(table[0]), entry)
+    return LazyGrid(len(table), len(table[0]), entry)

@@ -18,9 +18,17 @@ from math import gcd, isqrt, lcm, prod
 from flint import arb, fmpq, fmpz, fmpz_mat
 
 from symattn.limits import PACKED, PACKED_DEGREE, PACKED_ENTRIES
-from symattn.numbers.lattices import MOST, Lattice, NotHeld, Part, Quotient, cancelled, packed
-from symattn.numbers.reading import Hidden
-from symattn.numbers.tables import Table
+from symattn.numbers.lattices import (
+    MOST,
+    KroneckerLattice,
+    NotPacked,
+    PackedPart,
+    PackedQuotient,
+    cancelled,
+    packed,
+)
+from symattn.numbers.reading import Masked
+from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value, rational
 from symattn.programs.nodes import FLOW, Node
 
@@ -29,13 +37,13 @@ from symattn.programs.nodes import FLOW, Node
 class Quotients:
     """All entries of a matrix: packed parts in normal form, over a whole number."""
 
-    lattice: Lattice
-    packed: Sequence[Sequence[Sequence[Part]]]
+    lattice: KroneckerLattice
+    packed: Sequence[Sequence[Sequence[PackedPart]]]
     below: int
 
     def at(self, i: int, j: int, check: Callable[[arb], None]) -> Value:
         """Entry (i, j); ``check`` is given an enclosure of it before it is used."""
-        quotient = Quotient(self.lattice, self.packed[i][j], self.below, check)
+        quotient = PackedQuotient(self.lattice, self.packed[i][j], self.below, check)
         known = quotient.rational()
         return Value(quotient, ()) if known is None else rational(known)
 
@@ -52,14 +60,14 @@ class Polynomials:
     matrix: fmpz_mat
     below: int
     size: int
-    lattice: Lattice | None = None
+    lattice: KroneckerLattice | None = None
     power: int = 0
     turned: bool = False
     hidden: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if self.size >= MOST:
-            raise NotHeld
+            raise NotPacked
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -72,7 +80,7 @@ class Polynomials:
         return 1 + self.power * self.lattice.degree if self.lattice else 1
 
     @cached_property
-    def normal(self) -> list[list[Part | None]]:
+    def normal(self) -> list[list[PackedPart | None]]:
         """Every entry in normal form but for the whole number below; None: it is 0."""
         assert self.lattice is not None
         _need(*self.shape, self.digits, 1 + self.lattice.degree)
@@ -107,10 +115,10 @@ class _Mixed:
         # Those with the same normaliser are added, over its highest power.
         most = self.left.size * self.right.size * self.right.shape[0]
         if most * self.lattice.size**self.left.power >= MOST:
-            raise NotHeld
+            raise NotPacked
 
     @property
-    def lattice(self) -> Lattice:
+    def lattice(self) -> KroneckerLattice:
         """That of the left factor."""
         assert self.left.lattice is not None
         return self.left.lattice
@@ -119,7 +127,9 @@ class _Mixed:
         """All entries."""
         columns = self.right.matrix.transpose().tolist()
 
-        def entry(row: Sequence[Part | None], factors: Sequence[fmpz]) -> Sequence[Part]:
+        def entry(
+            row: Sequence[PackedPart | None], factors: Sequence[fmpz]
+        ) -> Sequence[PackedPart]:
             return self.lattice.normal(
                 [
                     (part[0], part[1], part[2] * factor)
@@ -140,7 +150,7 @@ Held = Polynomials | _Mixed
 _MOVING = ("copy", "reshape", "transpose")
 
 
-class Packed:
+class PolynomialMatrices:
     """The operations on packed polynomials; None is what is not held."""
 
     centres = False
@@ -154,25 +164,25 @@ class Packed:
             return None
         try:
             return rule(node, *operands)
-        except NotHeld:
+        except NotPacked:
             return None
 
 
-def read(rows: Sequence[Sequence[Value | Hidden]]) -> Polynomials | None:
+def read(rows: Sequence[Sequence[Value | Masked]]) -> Polynomials | None:
     """Entries that are rational numbers; None where others are among them."""
-    grid = len(rows), rows.columns if isinstance(rows, Table) else len(rows[0])
+    grid = len(rows), rows.columns if isinstance(rows, NumberTable) else len(rows[0])
     if prod(grid) > PACKED_ENTRIES:
         return None
     try:
-        if isinstance(rows, Table):
+        if isinstance(rows, NumberTable):
             fractions = rows.fractions()
             return _fractions(grid, *fractions) if fractions else _rational(grid, rows.numbers())
-        flat = [None if isinstance(x, Hidden) else x for row in rows for x in row]
+        flat = [None if isinstance(x, Masked) else x for row in rows for x in row]
         numbers = [None if x is None else x.number for x in flat]
         if any(x is not None and x.number is None for x in flat):
             return None
         return _rational(grid, numbers)
-    except NotHeld:
+    except NotPacked:
         return None
 
 
@@ -183,7 +193,7 @@ def quotients(matrix: Held | None) -> Quotients | None:
         return None
     try:
         return matrix.quotients()
-    except NotHeld:
+    except NotPacked:
         return None
 
 
@@ -198,29 +208,29 @@ def _fractions(grid: tuple[int, int], above: Sequence[int], below: Sequence[int]
     for number in set(below):
         common = lcm(common, number)
         if common >= MOST:
-            raise NotHeld
+            raise NotPacked
     if common > 1:
         above = [p * (common // q) for p, q in zip(above, below, strict=True)]
     return Polynomials(fmpz_mat(*grid, above), common, max(map(abs, above)))
 
 
 def _need(*work: int) -> None:
-    """:class:`NotHeld` beyond what is computed at once."""
+    """:class:`NotPacked` beyond what is computed at once."""
     if prod(work) > PACKED:
-        raise NotHeld
+        raise NotPacked
 
 
 def _open(x: Polynomials) -> Polynomials:
     """The matrix, which must not have masked scores."""
     if x.hidden:
-        raise NotHeld
+        raise NotPacked
     return x
 
 
 def _constant(node: Node) -> Polynomials:
     number = node.extra.number
     if number is None:
-        raise NotHeld
+        raise NotPacked
     return _rational((1, 1), [number])
 
 
@@ -262,7 +272,7 @@ def _fitted(node: Node, x: Polynomials, y: Polynomials) -> tuple[Polynomials, Po
             replace(y, lattice=known.lattice, turned=known.turned),
         )
     if x.lattice is not y.lattice or x.turned is not y.turned:
-        raise NotHeld
+        raise NotPacked
     return x, y
 
 
@@ -294,7 +304,7 @@ def _spread(node: Node, x: Polynomials) -> Polynomials:
     if x.shape == (rows, columns):
         return x
     if _open(x).lattice is not None and x.shape[x.turned] != node.grid[x.turned]:
-        raise NotHeld
+        raise NotPacked
     _need(rows, columns, x.digits)
     down, across = int(x.shape[0] > 1), int(x.shape[1] > 1)
     table = x.matrix.tolist()
@@ -333,7 +343,7 @@ def _scaled(x: Polynomials, factor: fmpq) -> Polynomials:
 
 def _divide(node: Node, x: Polynomials, y: Polynomials) -> Polynomials:
     if y.lattice is not None or y.shape != (1, 1) or not _open(y).matrix[0, 0]:
-        raise NotHeld
+        raise NotPacked
     return _scaled(_spread(node, x), fmpq(y.below) / fmpq(y.matrix[0, 0]))
 
 
@@ -341,7 +351,7 @@ def _matmul(node: Node, x: Polynomials, y: Polynomials) -> Held:
     inner = x.shape[1]
     _need(*node.grid, inner, max(_open(x).digits, _open(y).digits))
     if x.lattice is not None and y.lattice is not None:
-        raise NotHeld
+        raise NotPacked
     size = inner * x.size * y.size
     if x.lattice is not None and x.turned:
         return _Mixed(x, y)
@@ -354,18 +364,18 @@ def _matmul(node: Node, x: Polynomials, y: Polynomials) -> Held:
 def _sqrt(node: Node, x: Polynomials) -> Polynomials:
     """Of one square."""
     if x.lattice is not None or x.shape != (1, 1):
-        raise NotHeld
+        raise NotPacked
     square = Fraction(int(_open(x).matrix[0, 0]), x.below)
     above, below = isqrt(max(square.numerator, 0)), isqrt(square.denominator)
     if (above * above, below * below) != square.as_integer_ratio():
-        raise NotHeld
+        raise NotPacked
     return _rational((1, 1), [fmpq(above, below)])
 
 
 def _softmax(node: Node, x: Polynomials) -> Polynomials:
     rows, columns = x.shape
     if x.lattice is not None:
-        raise NotHeld
+        raise NotPacked
     scores = x.matrix.entries()
     above: list[list[int | None]] = []
     for i in range(rows):
@@ -373,14 +383,14 @@ def _softmax(node: Node, x: Polynomials) -> Polynomials:
         row = [None if k in x.hidden else int(scores[k]) for k in places]
         least = min((score for score in row if score is not None), default=None)
         if least is None:
-            raise NotHeld
+            raise NotPacked
         above.append([None if score is None else score - least for score in row])
     shared = gcd(x.below, *(score for row in above for score in row if score is not None))
     powers = [[None if s is None else s // shared for s in row] for row in above]
     known = [[power for power in row if power is not None] for row in powers]
     if max(map(max, known)) > PACKED_DEGREE:
-        raise NotHeld
-    lattice = Lattice(x.below // shared, known)
+        raise NotPacked
+    lattice = KroneckerLattice(x.below // shared, known)
     below = lcm(*lattice.contents)
     flat = [
         0 if power is None else packed([power]) * (below // content)
@@ -393,18 +403,18 @@ def _softmax(node: Node, x: Polynomials) -> Polynomials:
 def _hide(node: Node, x: Polynomials, keep: Polynomials) -> Polynomials:
     if x.lattice is not None:
         # What is read of quotients of exponentials knows of no masked ones.
-        raise NotHeld
+        raise NotPacked
     keep = _spread(node, keep)
     flat = _open(keep).matrix.entries()
     if keep.lattice is not None or not all(entry in (0, keep.below) for entry in flat):
-        raise NotHeld
+        raise NotPacked
     return replace(x, hidden=x.hidden | {k for k, entry in enumerate(flat) if not entry})
 
 
 def _rowsum(node: Node, x: Polynomials) -> Polynomials:
     columns = _open(x).shape[1]
     if x.turned:
-        raise NotHeld
+        raise NotPacked
     ones = fmpz_mat(columns, 1, [1] * columns)
     return replace(x, matrix=x.matrix * ones, size=x.size * columns)
 

@@ -11,14 +11,14 @@ from symattn import syntax
 from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.limits import STEPS
-from symattn.numbers.reading import HIDDEN, Hidden, evaluate, read_tree
+from symattn.numbers.reading import HIDDEN, Masked, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.algebra import number, pi, times
 from symattn.programs.backward import flows
-from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, Function
+from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, StepFunction
 from symattn.programs.functions.entries import power
-from symattn.programs.nodes import Node, Written
+from symattn.programs.nodes import Node, WrittenCall
 from symattn.shapes import Shape, show
 from symattn.syntax.trees import WORDS
 
@@ -158,7 +158,7 @@ class Program:
             return self._gradient(name[1:])
         raise UnknownName(f"unknown name {short(name)!r}: {expected(name, self.quantities)}")
 
-    def _function(self, name: str) -> Function:
+    def _function(self, name: str) -> StepFunction:
         """The function of that name."""
         function = FUNCTIONS.get(ALIASES.get(name, name))
         if function is not None:
@@ -189,7 +189,9 @@ class Program:
         gradient = self._slopes[loss.serial].get(variable.serial)
         if gradient is None:
             raise UnknownName(f"grad({of}, {by}): {of} does not depend on {by}")
-        return replace(nodes.copy(gradient), written=Written("grad", (loss, variable), ("", "")))
+        return replace(
+            nodes.copy(gradient), written=WrittenCall("grad", (loss, variable), ("", ""))
+        )
 
     @cached_property
     def _slopes(self) -> dict[int, dict[int, Node]]:
@@ -241,7 +243,7 @@ def _array(tree: syntax.Array) -> Node:
     or something is no number."""
     is_matrix = isinstance(tree.items[0], syntax.Array)
     rows = tree.items if is_matrix else (tree,)
-    entries: list[tuple[Value | Hidden, ...]] = []
+    entries: list[tuple[Value | Masked, ...]] = []
     for row in rows:
         if not isinstance(row, syntax.Array):
             raise Malformed("expected rows in brackets, as in [[1, 2], [3, 4]]")
@@ -252,7 +254,7 @@ def _array(tree: syntax.Array) -> Node:
     return nodes.table(tuple(entries), (len(rows), widths[0]) if is_matrix else (widths[0],))
 
 
-def _entry(tree: syntax.Tree) -> Value | Hidden:
+def _entry(tree: syntax.Tree) -> Value | Masked:
     if isinstance(tree, syntax.Array):
         raise Malformed("an array has rows and columns, no more: found brackets in a row")
     if named := [name for name in syntax.names(tree) if name != "inf"]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.crosscheck import definitions
-from symattn.crosscheck.lines import Line
+from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.tape import Tape, tape
 from symattn.errors import Malformed
 from symattn.shapes import Shape
@@ -93,7 +93,7 @@ def _equations(laid: Tape, place: int, known: Mapping[int, t.Row]) -> Iterator[t
 def _name(laid: Tape, place: int, known: Mapping[int, t.Row], letter: str) -> t.Row:
     """What stands for an operand: a name, a number written in the step, or of several its
     letter."""
-    line: Line = laid.lines[place]
+    line: TapeLine = laid.lines[place]
     while place not in known and line.operation in _MOVING:
         (place,) = line.operands
         line = laid.lines[place]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from symattn.cases.case import Case
 from symattn.cases.library import load
-from symattn.cases.settings import PARTS, Settings
+from symattn.cases.settings import PARTS, SheetSettings
 from symattn.errors import Malformed
 from symattn.printers import blocks as b
 from symattn.tables.bundled import folder
 
 
-def commands(case: Case, settings: Settings) -> Iterator[b.Block]:
+def commands(case: Case, settings: SheetSettings) -> Iterator[b.Block]:
     """The commands that make this sheet and check its figures; none for a case without a file.
 
     >>> from symattn.cases.settings import settings as of

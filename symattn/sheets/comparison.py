@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from symattn import formulas as f
 from symattn import typesetting as t
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.values import compare
 from symattn.printers import blocks as b
 from symattn.sheets.presentation import Presentation, grouped
@@ -43,7 +43,7 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         changed.append(name)
         count = sum(
             a is not c
-            if isinstance(a, Hidden) or isinstance(c, Hidden)
+            if isinstance(a, Masked) or isinstance(c, Masked)
             else compare(a, c) is not Verdict.HOLDS
             for left, right in zip(ours.rows, was.rows, strict=True)
             for a, c in zip(left, right, strict=True)

@@ -127,7 +127,7 @@ class _Writer:
                     chain += t.sign(_RELATIONS[type(relation)]) + self.row(other)
                 return chain
             case ast.IfExp():
-                return t.row(t.Fenced("{", t.row(t.Lines("cases", tuple(self.cases(tree)))), ""))
+                return t.row(t.Fenced("{", t.row(t.CellGrid("cases", tuple(self.cases(tree)))), ""))
             case ast.Call(ast.Name(name), arguments):
                 return self.call(_CALLED.get(name, name), arguments)
         raise AssertionError(ast.dump(tree))
@@ -170,8 +170,8 @@ class _Writer:
     def cases(self, tree: ast.expr) -> list[tuple[t.Row, t.Row]]:
         """The values of a choice, each with its condition."""
         if not isinstance(tree, ast.IfExp):
-            return [(self.row(tree) + t.COMMA, t.row(t.Name("otherwise")))]
-        condition = t.row(t.Name("if"), t.Space(4), self.row(tree.test))
+            return [(self.row(tree) + t.COMMA, t.row(t.UprightName("otherwise")))]
+        condition = t.row(t.UprightName("if"), t.Space(4), self.row(tree.test))
         return [(self.row(tree.body) + t.COMMA, condition), *self.cases(tree.orelse)]
 
     def call(self, name: str, arguments: list[ast.expr]) -> t.Row:
@@ -192,9 +192,9 @@ class _Writer:
             (argument,) = arguments
             is_power = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Pow)
             if _level(argument) >= _LEVELS[ast.Call] and not is_power:
-                return t.row(t.Name(name, True), t.THIN, self.row(argument))
+                return t.row(t.UprightName(name, True), t.THIN, self.row(argument))
         inside = t.joined(map(self.row, arguments), t.COMMA)
-        return t.row(t.Name(name, True), t.fenced(inside, tight=True))
+        return t.row(t.UprightName(name, True), t.fenced(inside, tight=True))
 
     def total(self, generator: ast.comprehension) -> t.Row:
         """The sign of a sum with its limits."""

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from math import ceil
 
 from symattn import typesetting as t
-from symattn.calculus.derivation import PLAIN, Derivation, Line
+from symattn.calculus.derivation import PLAIN, Derivation, JudgedLine
 from symattn.calculus.library import draft_of
 from symattn.calculus.printing import Shapes, condition, pieces, sides, typeset
 from symattn.errors import Malformed
@@ -21,7 +21,7 @@ from symattn.spelling import whole
 _EXAMPLES: Shapes = {"A": 2}
 _BY_J = t.letters("j")
 _SUM = t.row(t.Styled(False, t.row(t.Indexed(t.Limits("∑"), _BY_J, t.Row()))))
-_MEAN = t.index(t.row(t.Name("mean", True)), _BY_J)
+_MEAN = t.index(t.row(t.UprightName("mean", True)), _BY_J)
 _DERIVATIVE = t.row(t.PARTIAL, t.letters("y/"), t.PARTIAL, t.letters("x"))
 #: What is said of a sign where it stands in a line: what to look for, the sign itself or a
 #: line with it, what it means.
@@ -31,16 +31,16 @@ _SIGNS: tuple[tuple[str, str | t.Row, str], ...] = (
     ("sum(", _SUM, "runs over the whole range of its index"),
     ("mean(", _MEAN, "the sum over j divided by their number"),
     ("diff(", _DERIVATIVE, "derivative; in an array, in each of its entries"),
-    ("diag(", t.row(t.Name("diag", True)), "the matrix with these entries on its diagonal"),
+    ("diag(", t.row(t.UprightName("diag", True)), "the matrix with these entries on its diagonal"),
     (".T", "A.T", "transpose; a vector is a column"),
     ("ones(", "ones(n)", "the column of n ones"),
     ("zeros(", "zeros(n)", "the column of n zeros"),
     ("eye(", "eye(n)", "the unit matrix"),
-    ("rowsum(", t.row(t.Name("rowsum", True)), "the column of row sums; beside a matrix it "
+    ("rowsum(", t.row(t.UprightName("rowsum", True)), "the column of row sums; beside a matrix it "
      "stands in each of its columns"),
-    ("softmax(", t.row(t.Name("softmax", True)), "taken row by row"),
+    ("softmax(", t.row(t.UprightName("softmax", True)), "taken row by row"),
     ("expect(", "expect(x)", "expected value"),
-    ("operations(", t.row(t.Name("ops", True)), "number of operations for all entries"),
+    ("operations(", t.row(t.UprightName("ops", True)), "number of operations for all entries"),
 )  # fmt: skip
 #: At most so many short equations stand side by side.
 _BESIDE = 4
@@ -73,7 +73,7 @@ def statement(derivation: Derivation) -> Iterator[b.Block]:
     """What a derivation shows, and all that its formulas mean."""
     draft, shapes = derivation.draft, derivation.draft.shapes
     if draft.conclusions:
-        yield from _beside([item.text for item in derivation.conclusions], shapes)
+        yield from _side_by_side([item.text for item in derivation.conclusions], shapes)
     if draft.source:
         yield b.Paragraph((b.Strong("Source: "), draft.source, "."))
     yield b.Heading(("Notation",))
@@ -84,7 +84,9 @@ def statement(derivation: Derivation) -> Iterator[b.Block]:
         yield b.Paragraph(("It is assumed that ", *assumed, "."))
     if draft.definitions:
         yield b.Paragraph(("Definitions:",))
-        yield from _beside([f"{item.key} == {item.text}" for item in draft.definitions], shapes)
+        yield from _side_by_side(
+            [f"{item.key} == {item.text}" for item in draft.definitions], shapes
+        )
     yield from _signs(derivation)
 
 
@@ -147,7 +149,7 @@ def _listed(formulas: Sequence[t.Row]) -> b.Line:
 # -- equations -----------------------------------------------------------------
 
 
-def _beside(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]:
+def _side_by_side(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]:
     """b.Equations in their order, short ones side by side as many as fit."""
     rows = [_rows(line, shapes, TEXT) for line in lines]
     short = [row[0] for row in rows if len(row) == 1]
@@ -200,7 +202,7 @@ def _rows(line: str, shapes: Shapes, room: float) -> list[b.Equation]:
     return rows
 
 
-def _cell(line: Line, shapes: Shapes, room: float) -> b.Line:
+def _cell(line: JudgedLine, shapes: Shapes, room: float) -> b.Line:
     """A line as it stands in a row of a proof, as text where it could not be read."""
     if not line.read:
         return (b.Code(line.text),)
@@ -267,12 +269,12 @@ def _height(proof: b.Table) -> float:
             piece.formula for piece in row[min(1, len(row) - 1)] if isinstance(piece, b.Math)
         )
         tall = t.has(formulas, t.Fraction, t.Limits("∑"), t.Limits("lim"))
-        more = sum(len(x.rows) - 1 for x in t.nodes(formulas) if isinstance(x, t.Lines))
+        more = sum(len(x.rows) - 1 for x in t.nodes(formulas) if isinstance(x, t.CellGrid))
         total += max(reason, (9.0 if tall else 5.0) * (1 + more)) + 2.3
     return total
 
 
-def _reason(line: Line, derivation: Derivation) -> b.Line:
+def _reason(line: JudgedLine, derivation: Derivation) -> b.Line:
     """The reason, what it uses, under which conditions; what is wrong, if anything is."""
     shapes = derivation.draft.shapes
     reason: b.Line = (*_prose(line.said.because, shapes), *_links(line, derivation))
@@ -306,7 +308,7 @@ def _sentence(words: str, shapes: Shapes) -> b.Line:
     return (f" {words[0].upper()}{words[1:]}.",)
 
 
-def _links(line: Line, derivation: Derivation) -> b.Line:
+def _links(line: JudgedLine, derivation: Derivation) -> b.Line:
     """The definitions, assumptions, lines and derivations that a line names as its reasons."""
     shapes = derivation.draft.shapes
     named = [reason for reason in line.said.by or () if reason != PLAIN]

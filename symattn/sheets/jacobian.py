@@ -41,7 +41,7 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
                 t.row(
                     jacobian,
                     t.EQUALS,
-                    t.Name("diag", True),
+                    t.UprightName("diag", True),
                     f.bracketed(row),
                     t.sign("−"),
                     t.index(row, above=f.TOP),

@@ -12,13 +12,20 @@ from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.fixing import figures_at
-from symattn.auditing.reports import cause_number, just_as_well, summary_line, why
+from symattn.auditing.reports import cause_number, rivals_sentence, summary_line, why
 from symattn.cases.settings import settings
-from symattn.documents.article import Article, Block, Part
+from symattn.documents.article import Article, Block, BlockPart
 from symattn.documents.text import Span, Text
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
-from symattn.printers.source import LineKind, Mark, MarkKind, SourceLine, SourceList, SourcePage
+from symattn.printers.source import (
+    LineKind,
+    MarkKind,
+    SourceLine,
+    SourceList,
+    SourceMark,
+    SourcePage,
+)
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
@@ -67,7 +74,7 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Line]:
 def _causes(audit: Audit, article: Article, say: Language) -> Iterator[b.Line]:
     """The slips behind many figures, each with the lines of its figures."""
     for slip in audit.causes:
-        sentence = f"{say.again(slip.sentence)} {say.again(just_as_well(slip))}".strip()
+        sentence = f"{say.again(slip.sentence)} {say.again(rivals_sentence(slip))}".strip()
         spans = [figure.span for figure in slip.explains if figure.span is not None]
         yield (f"{sentence} ", *_links(article, spans, say))
 
@@ -104,28 +111,28 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
         yield SourceList(say.text("Not read"), tuple(left))
 
 
-def _legend(say: Language) -> tuple[Mark, ...]:
+def _legend(say: Language) -> tuple[SourceMark, ...]:
     return (
-        Mark("0.51", "wrong", say.text("wrong, with the correct figure beside it"), "0.52"),
-        Mark("0.52", "holds", say.text("holds")),
-        Mark("0.52", "unread", say.text("not read")),
+        SourceMark("0.51", "wrong", say.text("wrong, with the correct figure beside it"), "0.52"),
+        SourceMark("0.52", "holds", say.text("holds")),
+        SourceMark("0.52", "unread", say.text("not read")),
     )
 
 
 # -- marks and notes ---------------------------------------------------------------
 
 
-def _marks(audit: Audit, say: Language) -> Iterator[tuple[Span, Mark]]:
+def _marks(audit: Audit, say: Language) -> Iterator[tuple[Span, SourceMark]]:
     """A mark for every number that is judged or was not read; what is said of several at
     one place is one mark."""
     for number in coverage.with_status(audit.numbers, "unread"):
-        yield number.span, Mark("", "unread", say.again(number.why))
+        yield number.span, SourceMark("", "unread", say.again(number.why))
     for span, figures in figures_at(audit).items():
         first = min(figures, key=lambda figure: _WORST.index(_kind(figure)))
         kind = _kind(first)
         correct = first.correct if kind in ("wrong", "coarse") else ""
         labels = ", ".join(dict.fromkeys(figure.label for figure in figures))
-        yield span, Mark("", kind, labels, correct, cause_number(audit, first) or 0)
+        yield span, SourceMark("", kind, labels, correct, cause_number(audit, first) or 0)
 
 
 def _kind(figure: Figure) -> MarkKind:
@@ -179,7 +186,7 @@ class _Placed(Generic[T]):
 
 def _lines(
     article: Article,
-    marks: Iterable[tuple[Span, Mark]],
+    marks: Iterable[tuple[Span, SourceMark]],
     notes: Iterable[tuple[Span, str, str]],
 ) -> Iterator[SourceLine]:
     """All lines; of a notebook those of its cells."""
@@ -200,7 +207,7 @@ def _lines(
         )
 
 
-def _pieces(text: Text, marks: Iterable[tuple[Span, Mark]]) -> Iterator[str | Mark]:
+def _pieces(text: Text, marks: Iterable[tuple[Span, SourceMark]]) -> Iterator[str | SourceMark]:
     """A line with its marks; one that crosses another, or the line's end, is left out."""
     done = 0
     for span, mark in marks:
@@ -249,7 +256,7 @@ def _said(block: Block) -> Text:
     """A block of a notebook: its formulas in words between dollars, cells between bars."""
     texts: list[Text] = []
 
-    def put(before: str, part: Part, after: str) -> None:
+    def put(before: str, part: BlockPart, after: str) -> None:
         texts.append(part.text.enclosed(before, after))
 
     for part in block.parts:

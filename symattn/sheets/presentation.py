@@ -20,21 +20,21 @@ from symattn.errors import Malformed, Undecided
 from symattn.limits import QUICK
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.forms import Named, Names, linear_form
+from symattn.numbers.forms import NamedNormaliser, Names, linear_form
 from symattn.numbers.quotients import Normaliser
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, of_parts, total
 from symattn.printers import blocks as b
 from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
-from symattn.programs.entrywise import Entrywise, Grid
+from symattn.programs.entrywise import Entrywise, LazyGrid
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.shapes import keys
 from symattn.sheets.worked import FormulaScalars, TerseScalars
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -109,8 +109,8 @@ class Presentation:
         self._marks: dict[int, t.Row] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
-        self._common: dict[Normaliser, Named] = {}
-        self._by_row: dict[int, dict[Normaliser, Named]] = {}
+        self._common: dict[Normaliser, NamedNormaliser] = {}
+        self._by_row: dict[int, dict[Normaliser, NamedNormaliser]] = {}
         for rows in self.normalisers.values():
             if not self.large and _are_longer_by_name(rows):
                 continue
@@ -192,10 +192,10 @@ class Presentation:
             self._exact[place] = self.value(self.quantity(node).entry(i, j), i)
         return self._exact[place]
 
-    def value(self, value: Value | Hidden, row: int | None = None) -> f.Formula | None:
+    def value(self, value: Value | Masked, row: int | None = None) -> f.Formula | None:
         """The closed form of a value, None where there is no short one; short
         decimals stay decimals."""
-        if isinstance(value, Hidden):
+        if isinstance(value, Masked):
             return f.MINUS_INFINITY
         if not value.is_closed:
             return None
@@ -247,7 +247,7 @@ class Presentation:
         if quantity.is_hidden(i, j):
             return True
         if quantity.letters:
-            return next(Entry(quantity, i, j).coefficients(), None) is None
+            return next(EntryValue(quantity, i, j).coefficients(), None) is None
         near = quantity.near(i, j)
         if near is None or not near.is_finite():
             return self.decimal(node, i, j) == f.Number("0")
@@ -294,7 +294,7 @@ class Presentation:
                 if not (near * 10**self.places).contains_integer():
                     return False
         value = quantity.entry(i, j)
-        number = fmpq(0) if isinstance(value, Hidden) else value.rational()
+        number = fmpq(0) if isinstance(value, Masked) else value.rational()
         return number is not None and _decimal_places(number, self.places) is not None
 
     def decimal(self, node: Node, i: int, j: int, places: int | None = None) -> f.Formula:
@@ -302,7 +302,7 @@ class Presentation:
         quantity = self.quantity(node)
         if quantity.is_hidden(i, j):
             return f.MINUS_INFINITY
-        real = Entry(quantity, i, j)
+        real = EntryValue(quantity, i, j)
         if real.has_symbols:
             return linear_form((s, self.rounded(x, places)) for s, x in real.coefficients())
         return self.rounded(real, places)
@@ -312,7 +312,7 @@ class Presentation:
     ) -> f.Formula | None:
         """The entry rounded as by :meth:`decimal`, or None where the closed form shows it."""
         value = self.quantity(node).entry(i, j)
-        if isinstance(value, Hidden):
+        if isinstance(value, Masked):
             return None
         number = value.rational()
         if number is not None and _decimal_places(number, places or self.places) is not None:
@@ -357,15 +357,15 @@ class Presentation:
             return self._short(node, i, j)
         arithmetic = self._terse if node.written else self._worked
         entry = Run(arithmetic, self._leaf).work(node).at(i, j)
-        return f.MINUS_INFINITY if isinstance(entry, Hidden) else entry
+        return f.MINUS_INFINITY if isinstance(entry, Masked) else entry
 
-    def _leaf(self, node: Node) -> Grid[f.Formula] | None:
+    def _leaf(self, node: Node) -> LazyGrid[f.Formula] | None:
         """What stands for itself: named quantities, and the weights of an
         unnamed softmax, whose row sums have names."""
         if self._is_named(node) or node.op == "softmax":
-            return Grid(*node.grid, partial(self._short, node))
+            return LazyGrid(*node.grid, partial(self._short, node))
         if node.written:
-            return Grid(*node.grid, partial(self._called, node))
+            return LazyGrid(*node.grid, partial(self._called, node))
         return None
 
     def _called(self, node: Node, i: int, j: int) -> f.Formula:
@@ -424,13 +424,13 @@ def grouped(name: t.Row) -> t.Row:
     return name if is_letter else t.row(t.Group(name))
 
 
-def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
+def _as_named(row: RowNormaliser) -> tuple[Normaliser, NamedNormaliser] | None:
     """The normaliser inside a row's sum, with what makes it the whole sum."""
     for denominator in row.value.inverse().form() or {}:
         if len(denominator) == 1 and denominator[0][1] == 1:
             unit = (row.value * of_parts({denominator: constant(1)})).form()
             if unit is not None and unit.keys() == {()}:
-                return denominator[0][0], Named(row.label, unit[()])
+                return denominator[0][0], NamedNormaliser(row.label, unit[()])
     return None
 
 

@@ -15,8 +15,8 @@ from symattn.auditing.places import spanned, where
 from symattn.auditing.reports import (
     cause_number,
     grouped,
-    just_as_well,
     propagated,
+    rivals_sentence,
     summary_line,
     why,
 )
@@ -88,7 +88,7 @@ def _causes(audit: Audit, say: Language) -> Iterator[b.Block]:
     if audit.causes:
         yield b.Heading(say("Causes"))
         for number, slip in enumerate(audit.causes, 1):
-            sentence = f" {say.again(slip.sentence)} {say.again(just_as_well(slip))}".rstrip()
+            sentence = f" {say.again(slip.sentence)} {say.again(rivals_sentence(slip))}".rstrip()
             yield b.Paragraph((b.Math(t.row(t.CauseMark(str(number)))), sentence))
 
 
@@ -112,7 +112,7 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
         before = f.typeset(_expression(audit, figures[0])) + t.EQUALS
         is_array = bool(figures[0].at)
         matrix = b.Matrix(before, cells) if is_array else b.Matrix(before + cells[0][0], ())
-        yield b.Marked(_where(audit, figures[0], say), matrix, tuple(notes))
+        yield b.RedPen(_where(audit, figures[0], say), matrix, tuple(notes))
 
 
 def _pointed(audit: Audit, figure: Figure) -> t.Row:

@@ -8,7 +8,7 @@ from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.auditing.statements import Decider
 from symattn.cases.claims import Claim
-from symattn.cases.statements import Comparison
+from symattn.cases.statements import LoweredComparison
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, unbreakable
 from symattn.programs.display import formula
@@ -54,7 +54,7 @@ def _tells(claim: Claim) -> bool:
     )
 
 
-def _lines(steps: Steps, comparison: Comparison) -> Iterator[b.Equation]:
+def _lines(steps: Steps, comparison: LoweredComparison) -> Iterator[b.Equation]:
     """``a <= b < c`` as two lines, the second without its left side."""
     named = dict(steps.named)
     for decided in comparison.decided:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from symattn import formulas as f
 from symattn import typesetting as t
-from symattn.cases.settings import Settings
+from symattn.cases.settings import SheetSettings
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, width
@@ -18,7 +18,7 @@ from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets.hints import hints
 from symattn.sheets.presentation import FIRST_ROWS, MAX_ENTRIES, NARROW, Presentation
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
 #: Shades are as near as that to what they stand for.
@@ -35,7 +35,7 @@ class Steps:
     """Shows the steps of one solution; ``full`` works all rows of a product, and
     ``say`` says sentences in the sheet's language."""
 
-    def __init__(self, solution: Solution, settings: Settings) -> None:
+    def __init__(self, solution: Solution, settings: SheetSettings) -> None:
         self.solution = solution
         self.settings = settings
         self.say = settings.say
@@ -272,7 +272,7 @@ class Steps:
         rows, columns = node.grid
         quantity = presentation.quantity(node)
         shades = tuple(
-            tuple(_shade(Entry(quantity, i, j)) for j in range(columns))
+            tuple(_shade(EntryValue(quantity, i, j)) for j in range(columns))
             for i in range(min(rows, SHADES))
         )
         figures = tuple(
@@ -290,7 +290,7 @@ class Steps:
         return b.HeatMap(title, shades, figures, sides[0][:SHADES], sides[1], notes)
 
 
-def _shade(entry: Entry) -> float:
+def _shade(entry: EntryValue) -> float:
     """About what a weight is; 0 where no enclosure tells, as with scores beyond all measure."""
     balls = (entry.ball(bits) for bits in (FIRST, 8 * FIRST, 64 * FIRST))
     return next((float(near.mid()) for near in balls if near.rad() < _APART), 0.0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
-from symattn.numbers.arrays import Stack, as_array
+from symattn.numbers.arrays import MatrixStack, as_array
 from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.numbers.reading import read
 from symattn.numbers.rows import Rows, read_rows, shape_of
@@ -28,7 +28,7 @@ _EMPTY: tuple[Empty, ...] = get_args(Empty)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AttentionOptions:
     """The options of :func:`symattn.solution.attention.attention`."""
 
     mask: Mask | None = None
@@ -43,7 +43,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Layout:
+class HeadLayout:
     """Which rows of which head are those of the queries along their leading axes.
 
     ``group`` queries share a head of keys and values: they lie below each other in it.
@@ -57,17 +57,19 @@ class Layout:
     empty: npt.NDArray[np.bool_]
 
 
-def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Head], Layout]:
+def heads_of(
+    q: Numbers, k: Numbers, v: Numbers, asked: AttentionOptions
+) -> tuple[list[Head], HeadLayout]:
     """The heads of keys and values, each with the queries that share it.
 
     Raises :class:`Malformed` with every fault.
 
-    >>> heads, layout = heads_of([[[1]], [[2]]], [[[1]]], [[[3]]], Asked(scale=1))
+    >>> heads, layout = heads_of([[[1]], [[2]]], [[[1]]], [[[3]]], AttentionOptions(scale=1))
     >>> len(heads), len(heads[0].q), layout.group
     (1, 2, 2)
     """
     faults = Faults()
-    stacks: dict[str, Stack] = {}
+    stacks: dict[str, MatrixStack] = {}
     for name, data in (("Q", q), ("K", k), ("V", v)):
         with faults.inside(name):
             stacks[name] = arrays.read_stack(data)
@@ -120,7 +122,7 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
         )
         for h in range(count)
     ]
-    return heads, Layout(lead, lead_k, group, n_q, empty)
+    return heads, HeadLayout(lead, lead_k, group, n_q, empty)
 
 
 def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:
@@ -133,7 +135,7 @@ def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:
     return [joined(matrices[k : k + group]) for k in range(0, len(matrices), group)]
 
 
-def _order(asked: Asked) -> tuple[object, Alignment | bool | None]:
+def _order(asked: AttentionOptions) -> tuple[object, Alignment | bool | None]:
     """The mask and the causal order, which a mask's name may stand for."""
     if not isinstance(asked.mask, str):
         return asked.mask, asked.causal
@@ -142,7 +144,7 @@ def _order(asked: Asked) -> tuple[object, Alignment | bool | None]:
     return None, asked.causal or True
 
 
-def _fitting(q: Stack, k: Stack, v: Stack) -> tuple[Shape, int]:
+def _fitting(q: MatrixStack, k: MatrixStack, v: MatrixStack) -> tuple[Shape, int]:
     """The leading axes of keys, and how many queries' heads share one of their heads."""
     faults = Faults()
     if q.d != k.d:
@@ -178,7 +180,7 @@ def _number(number: Number | float) -> Value:
     return read(number)
 
 
-def _spread(stack: Stack, lead: Shape, n_q: int, n_k: int) -> Sequence[Rows]:
+def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Rows]:
     """A bias of every head, from one with fewer leading axes or with axes of length 1."""
     if (stack.n, stack.d) != (n_q, n_k):
         raise Malformed(f"expected {show((n_q, n_k))}, found {show(stack.shape)}")
@@ -206,7 +208,7 @@ def _sinks(sink: Number | Numbers, lead: Shape, n_q: int) -> Sequence[Rows]:
     return [((each[h % heads],),) * n_q for h in range(prod(lead))]
 
 
-def _need_keys(empty: npt.NDArray[np.bool_], asked: Asked) -> None:
+def _need_keys(empty: npt.NDArray[np.bool_], asked: AttentionOptions) -> None:
     if not empty.any() or asked.on_empty_row != "error":
         return
     place = ", ".join(map(str, np.argwhere(empty)[0]))

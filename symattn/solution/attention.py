@@ -12,11 +12,11 @@ from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays
 from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.shapes import show
-from symattn.solution.arguments import Asked, Empty, Layout, grouped, heads_of
+from symattn.solution.arguments import AttentionOptions, Empty, HeadLayout, grouped, heads_of
 from symattn.solution.heads import scores_of
 from symattn.solution.logsums import log_sums
 from symattn.solution.quantity import Quantity
-from symattn.solution.roles import Part, Role
+from symattn.solution.roles import AttentionPart, AttentionRole
 from symattn.solution.solution import Solution
 from symattn.solution.stacks import stacked
 from symattn.solution.visibility import Alignment
@@ -30,7 +30,9 @@ class Attention:
     the inputs.
     """
 
-    def __init__(self, heads: Sequence[Solution], layout: Layout, undefined: bool = False) -> None:
+    def __init__(
+        self, heads: Sequence[Solution], layout: HeadLayout, undefined: bool = False
+    ) -> None:
         self.heads = tuple(heads)
         self.layout = layout
         self._undefined = undefined
@@ -97,7 +99,7 @@ class Attention:
 
     def part(
         self,
-        name: Part,
+        name: AttentionPart,
         get: Callable[[Solution], Quantity],
         backward: Gradients | None = None,
         by_key: bool = False,
@@ -109,7 +111,7 @@ class Attention:
         """
         lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
         wholes = [get(head) for head in self.heads]
-        role = Role(name, self, backward)
+        role = AttentionRole(name, self, backward)
         if not lead and not self._undefined:
             return wholes[0].playing(role)
         parts = wholes
@@ -200,7 +202,7 @@ class Gradients:
         sink is the sum of its column. :class:`Malformed` without a sink."""
         return self._with("dSink", "sink")
 
-    def _with(self, name: Part, of: str, by_key: bool = False) -> Quantity:
+    def _with(self, name: AttentionPart, of: str, by_key: bool = False) -> Quantity:
         gradients = dict(zip(self._forward.heads, self.heads, strict=True))
         if of not in self.heads[0]:
             raise Malformed(f"{name}: there is no {of}")
@@ -274,7 +276,10 @@ def attention(
     (((Decimal('0.27'), Decimal('0.73')),), (Decimal('1.31'),))
     """
     heads, layout = heads_of(
-        q, k, v, Asked(mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row)
+        q,
+        k,
+        v,
+        AttentionOptions(mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row),
     )
     solved = [Solution(head.case()) for head in heads]
     return Attention(solved, layout, on_empty_row == "nan" and bool(layout.empty.any()))

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from symattn.errors import Fault, short
 from symattn.numbers import rounding
-from symattn.numbers.doubles import Doubles
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.doubles import DoubleDouble
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value, compare, rational
 from symattn.programs.functions.domains import DOMAINS, WEIGHTED, Domain
 from symattn.programs.nodes import Node
@@ -19,7 +19,7 @@ from symattn.verdicts import Verdict
 
 Flags = npt.NDArray[np.bool_]
 #: Pairs of floats around the entries of a node, and its exact entries.
-Known = tuple[Callable[[Node], Doubles], Callable[[Node, int, int], "Value | Hidden"]]
+Known = tuple[Callable[[Node], DoubleDouble], Callable[[Node, int, int], "Value | Masked"]]
 
 
 def faults(nodes: Iterable[Node], known: Known) -> Iterator[Fault]:
@@ -56,19 +56,19 @@ def _outside(node: Node, domain: Domain, known: Known) -> Iterator[tuple[str, st
     doubtful = ~np.broadcast_to(_inside(pairs(node), domain), node.grid)
     for i, j in np.argwhere(doubtful).tolist():
         value = exact(node, i, j)
-        if isinstance(value, Hidden) or not _holds(value, domain):
+        if isinstance(value, Masked) or not _holds(value, domain):
             yield "".join(f"[{k}]" for k in keys(node.shape, i, j)), _said(value)
 
 
-def _said(value: Value | Hidden) -> str:
-    if isinstance(value, Hidden):
+def _said(value: Value | Masked) -> str:
+    if isinstance(value, Masked):
         return "-inf"
     if value.rational() is not None:
         return short(str(value), 40)
     return str(rounding.significant(value, 6, "half-even"))
 
 
-def _inside(x: Doubles, domain: Domain) -> Flags:
+def _inside(x: DoubleDouble, domain: Domain) -> Flags:
     """Where pairs of floats are certain to be in a domain."""
     is_exact = (x.low == 0) & (x.error == 0)
     # What a pair may be beyond its first float, and the rounding of adding it.
@@ -102,6 +102,6 @@ def _infinite(node: Node, function: str, known: Known) -> Iterator[Fault]:
         if exact(levels, i, j) is not HIDDEN:
             continue
         weight = exact(weights, i, j)
-        if isinstance(weight, Hidden) or weight.is_zero() is not Verdict.HOLDS:
+        if isinstance(weight, Masked) or weight.is_zero() is not Verdict.HOLDS:
             what = f"the logit is masked (-inf) and its target is {_said(weight)}, not 0"
             yield Fault(f"{function}: x[{i}][{j}]", f"{what}: the loss is infinite")

@@ -17,13 +17,13 @@ from symattn.ieee import need_ieee
 from symattn.limits import PURSUED
 from symattn.numbers import formats, rounding
 from symattn.numbers.balls import FIRST
-from symattn.numbers.formats import Format
+from symattn.numbers.formats import BinaryFormat
 from symattn.numbers.forms import linear_form
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, keys
-from symattn.solution.sources import Source
+from symattn.solution.sources import EntrySource
 from symattn.verdicts import Verdict
 
 #: How numbers are rounded: to decimal places, or to significant digits.
@@ -38,18 +38,18 @@ class _Quantity(Protocol):
 
     name: str
     shape: Shape
-    source: Source
+    source: EntrySource
     letters: tuple[str, ...]
 
     @property
     def grid(self) -> tuple[int, int]: ...
-    def entry(self, i: int, j: int) -> Value | Hidden: ...
+    def entry(self, i: int, j: int) -> Value | Masked: ...
     def is_hidden(self, i: int, j: int) -> bool: ...
     def coefficient(self, symbol: str) -> _Quantity: ...
 
 
 @dataclass(frozen=True)
-class Entry:
+class EntryValue:
     """One entry: by enclosures first, exactly where those leave a doubt."""
 
     quantity: _Quantity
@@ -72,7 +72,7 @@ class Entry:
         """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
         if self.quantity.letters and not self.has_symbols:
             # They cancel, though the closed form may be too long to show it.
-            return Entry(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
+            return EntryValue(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
         source, at = self.quantity.source, self.i * self.quantity.grid[1] + self.j
         balls = source.balls(bits) if bits <= _WHOLE else None
         near = balls[at] if balls is not None else None
@@ -92,16 +92,16 @@ class Entry:
         """The entry as it is asked for: ``A[0, 1]``.
 
         >>> from symattn.solution.solution import solve
-        >>> Entry(solve("cat-sat-mat")["A"], 0, 1).place
+        >>> EntryValue(solve("cat-sat-mat")["A"], 0, 1).place
         'A[0, 1]'
         """
         return f"{self.quantity.name}{[*keys(self.quantity.shape, self.i, self.j)] or ''}"
 
-    def coefficients(self) -> Iterator[tuple[str | None, Entry]]:
+    def coefficients(self) -> Iterator[tuple[str | None, EntryValue]]:
         """The terms of a linear form: what stands alone (None), and before each
         symbol; zeros are left out."""
         for symbol in (None, *sorted(self.value.letters)):
-            coefficient = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
+            coefficient = EntryValue(self.quantity.coefficient(symbol or "1"), self.i, self.j)
             near = coefficient.ball(FIRST)
             if near.is_zero():
                 continue
@@ -109,7 +109,7 @@ class Entry:
                 yield symbol, coefficient
 
 
-def rounded(entry: Entry, to: Rounding, digits: int, mode: RoundingMode) -> Decimal | str:
+def rounded(entry: EntryValue, to: Rounding, digits: int, mode: RoundingMode) -> Decimal | str:
     """One entry rounded, to decimal places or significant digits: a Decimal, or for a linear
     form its text."""
     if not entry.has_symbols:
@@ -118,7 +118,7 @@ def rounded(entry: Entry, to: Rounding, digits: int, mode: RoundingMode) -> Deci
     return f.text(linear_form(terms))
 
 
-def nearest(quantity: _Quantity, form: Format) -> tuple[npt.NDArray[np.float64], Faults]:
+def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.float64], Faults]:
     """The float of the format nearest to each entry of the grid, and which entries it is not
     certain of, with the digits that are: NaN stands there, and where an entry is no number.
     :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754."""
@@ -140,7 +140,7 @@ def nearest(quantity: _Quantity, form: Format) -> tuple[npt.NDArray[np.float64],
         floats.ravel()[places], doubt.ravel()[places] = near, ~certain
     faults = Faults()
     for i, j in np.argwhere(doubt).tolist():
-        entry = Entry(quantity, i, j)
+        entry = EntryValue(quantity, i, j)
         try:
             floats[i, j] = -np.inf if entry.is_hidden else _followed_up(entry, form, len(faults))
         except Undecided as error:
@@ -149,7 +149,7 @@ def nearest(quantity: _Quantity, form: Format) -> tuple[npt.NDArray[np.float64],
     return floats, faults
 
 
-def _followed_up(entry: Entry, form: Format, undecided: int) -> float:
+def _followed_up(entry: EntryValue, form: BinaryFormat, undecided: int) -> float:
     """The nearest float of one entry, after so many that can't be decided."""
     if undecided < PURSUED.most:
         return formats.nearest(entry, form)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from symattn.cases.case import Case, make
 from symattn.numbers.rows import Rows
-from symattn.numbers.tables import Table
+from symattn.numbers.tables import NumberTable
 from symattn.solution.visibility import Seen
 
 
@@ -100,14 +100,14 @@ def scores_of(steps: Container[str]) -> str:
     return next(name for name in "BCT" if name in steps) if "L" in steps else "M"
 
 
-def _rows(kept: npt.NDArray[np.bool_]) -> Table:
-    return Table(kept.shape[1], floats=kept.astype(float))
+def _rows(kept: npt.NDArray[np.bool_]) -> NumberTable:
+    return NumberTable(kept.shape[1], floats=kept.astype(float))
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
     """Rows of several matrices, one below the other."""
     if len(parts) == 1:
         return parts[0]
-    if all(isinstance(part, Table) for part in parts):
-        return Table.joined(parts)  # type: ignore[arg-type]
+    if all(isinstance(part, NumberTable) for part in parts):
+        return NumberTable.joined(parts)  # type: ignore[arg-type]
     return tuple(tuple(row) for part in parts for row in part)

@@ -10,17 +10,17 @@ from flint import arb
 
 from symattn.numbers import doubles, exponentials
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import Doubles
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.doubles import DoubleDouble
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value, total
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
-from symattn.solution.sources import Source
+from symattn.solution.sources import EntrySource
 
 Flags = npt.NDArray[np.bool_]
 
 
-class _LogSums(Source):
+class _LogSums(EntrySource):
     """The entries of ``log(rowsum(exp(scores)))``, scores possibly masked, as one row; those
     of rows that see no key are masked."""
 
@@ -29,14 +29,14 @@ class _LogSums(Source):
         self._scores = scores
         self._empty = empty
 
-    def _entry(self, i: int, j: int) -> Value | Hidden:
+    def _entry(self, i: int, j: int) -> Value | Masked:
         if self._empty[j]:
             return HIDDEN
         row = (self._scores.entry(j, k) for k in range(self._scores.grid[1]))
         return total(score.exp() for score in row if isinstance(score, Value)).log()
 
-    def pairs(self) -> Doubles | None:
-        """See :meth:`Source.pairs`."""
+    def pairs(self) -> DoubleDouble | None:
+        """See :meth:`EntrySource.pairs`."""
         scores = self._scores.source.pairs()
         if scores is None:
             return None
@@ -46,14 +46,14 @@ class _LogSums(Source):
             powers = exponentials.exp(doubles.add(scores, doubles.negative(shift)))
             sums = exponentials.log(doubles.total(powers, -1))
             logs = doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
-        return Doubles(
+        return DoubleDouble(
             np.where(self._empty, -np.inf, logs.high),
             np.where(self._empty, 0.0, logs.low),
             np.where(self._empty, 0.0, logs.error),
         )
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`Source.balls`."""
+        """See :meth:`EntrySource.balls`."""
         scores = self._scores.source.balls(bits)
         if scores is None:
             return None

@@ -21,19 +21,19 @@ from symattn.numbers import rounding as roundings
 from symattn.numbers.balls import FIRST
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.forms import Names
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
-from symattn.solution.entries import Entry, Rounding, nearest, rounded
-from symattn.solution.roles import Role
-from symattn.solution.sources import Part, Source
+from symattn.solution.entries import EntryValue, Rounding, nearest, rounded
+from symattn.solution.roles import AttentionRole
+from symattn.solution.sources import EntrySource, PartialSource
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from symattn.printers.notebook import Cell
+    from symattn.printers.notebook import NotebookCell
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
@@ -64,13 +64,13 @@ class Quantity:
         self,
         name: str,
         shape: Shape,
-        source: Source,
+        source: EntrySource,
         rounding: RoundingMode = "half-even",
         letters: Sequence[str] = (),
         coefficient: Callable[[str | None], Quantity] | None = None,
         labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
         is_weights: bool = False,
-        role: Role | None = None,
+        role: AttentionRole | None = None,
     ) -> None:
         self.name = name
         self.shape = shape
@@ -87,12 +87,12 @@ class Quantity:
         """Rows and columns of the entries; a vector is one row."""
         return grid(self.shape)
 
-    def entry(self, i: int, j: int) -> Value | Hidden:
+    def entry(self, i: int, j: int) -> Value | Masked:
         """The exact entry (i, j) of the grid."""
         return self.source.entry(i, j)
 
     @cached_property
-    def rows(self) -> tuple[tuple[Value | Hidden, ...], ...]:
+    def rows(self) -> tuple[tuple[Value | Masked, ...], ...]:
         """All exact entries, by rows of the grid; HIDDEN is a masked score."""
         rows, columns = self.grid
         return tuple(tuple(self.entry(i, j) for j in range(columns)) for i in range(rows))
@@ -101,7 +101,7 @@ class Quantity:
         """The exact entries that are numbers, row by row."""
         return (value for row in self.rows for value in row if isinstance(value, Value))
 
-    def at(self, *place: int) -> Value | Hidden:
+    def at(self, *place: int) -> Value | Masked:
         """The exact entry at as many indices as the shape has; negative ones
         count from the end, as in NumPy. :class:`OutOfRange` outside."""
         shape, places = self._chosen(place)
@@ -149,7 +149,7 @@ class Quantity:
         return Quantity(
             name,
             shape,
-            Part(self.source, flat, across, self.grid[1]),
+            PartialSource(self.source, flat, across, self.grid[1]),
             self.rounding,
             self.letters,
             coefficient,
@@ -192,7 +192,7 @@ class Quantity:
 
     __float__ = __array__
 
-    def playing(self, role: Role) -> Quantity:
+    def playing(self, role: AttentionRole) -> Quantity:
         """The same quantity as a part of attention."""
         quantity = copy(self)
         quantity.role = role
@@ -205,7 +205,7 @@ class Quantity:
             return ()
         rows, columns = self.grid
         places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_hidden(i, j)]
-        entries = [Entry(self, i, j) for i, j in places]
+        entries = [EntryValue(self, i, j) for i, j in places]
         letters = {symbol for entry in entries for symbol, _ in entry.coefficients()}
         return tuple(sorted(symbol for symbol in letters if symbol is not None))
 
@@ -215,12 +215,12 @@ class Quantity:
         if self._coefficient is not None:
             return self._coefficient(key)
 
-        def entry(i: int, j: int) -> Value | Hidden:
+        def entry(i: int, j: int) -> Value | Masked:
             value = self.entry(i, j)
-            return value if isinstance(value, Hidden) else value.coefficient(key)
+            return value if isinstance(value, Masked) else value.coefficient(key)
 
         return Quantity(
-            f"{self.name} [{symbol}]", self.shape, Source(entry), rounding=self.rounding
+            f"{self.name} [{symbol}]", self.shape, EntrySource(entry), rounding=self.rounding
         )
 
     # -- numbers ------------------------------------------------------------
@@ -242,7 +242,7 @@ class Quantity:
             return sympy.ImmutableDenseNDimArray([self[k].exact for k in range(len(self))])
         return sympy.ImmutableDenseMatrix(
             [
-                [-sympy.oo if isinstance(value, Hidden) else to_sympy(value) for value in row]
+                [-sympy.oo if isinstance(value, Masked) else to_sympy(value) for value in row]
                 for row in self.rows
             ]
         )
@@ -271,7 +271,7 @@ class Quantity:
         faults = Faults()
 
         def each(i: int, j: int) -> Decimal | str:
-            entry = Entry(self, i, j)
+            entry = EntryValue(self, i, j)
             try:
                 if not entry.is_hidden:
                     return rounded(entry, to, digits, self.rounding if mode is None else mode)
@@ -335,7 +335,7 @@ class Quantity:
         """The closed forms as a LaTeX matrix."""
         cells = tuple(
             tuple(
-                f.MINUS_INFINITY if isinstance(value, Hidden) else value.formula(names)
+                f.MINUS_INFINITY if isinstance(value, Masked) else value.formula(names)
                 for value in row
             )
             for row in self.rows
@@ -346,7 +346,7 @@ class Quantity:
         rows, columns = self.grid
         if len(self.shape) > 2 or rows * columns > _FEW_FORMS:
             return None
-        if not all(isinstance(x, Hidden) or x.is_closed for row in self.rows for x in row):
+        if not all(isinstance(x, Masked) or x.is_closed for row in self.rows for x in row):
             return None
         return f"$\\displaystyle {self.latex()}$"
 
@@ -360,20 +360,20 @@ class Quantity:
         whole = notebook.beginning(rows, columns)
         return notebook.table(self.name, show(self.shape), of_columns, cells, of_rows, whole)
 
-    def _cell(self, i: int, j: int) -> Cell:
+    def _cell(self, i: int, j: int) -> NotebookCell:
         """An entry as notebooks show it: rounded, its closed form where that is short."""
-        from symattn.printers.notebook import Cell
+        from symattn.printers.notebook import NotebookCell
 
         if self.is_hidden(i, j):
-            return Cell("-∞")
-        entry = Entry(self, i, j)
+            return NotebookCell("-∞")
+        entry = EntryValue(self, i, j)
         try:
             decimal = rounded(entry, roundings.decimal, _PLACES, self.rounding)
         except (Malformed, Undecided):
-            return Cell("(no digits)")
+            return NotebookCell("(no digits)")
         rows, columns = self.grid
         few = rows * columns <= _FEW_FORMS
-        return Cell(
+        return NotebookCell(
             decimal if isinstance(decimal, str) else format(decimal, "f"),
             float(entry.ball(FIRST).mid()) if self.is_weights else 0.0,
             str(entry.value) if few and entry.value.is_closed else "",
@@ -387,7 +387,7 @@ class Quantity:
         return "\n".join(lines) if self.shape else lines[0][1:-1]
 
 
-def _same(ours: Value | Hidden, theirs: Value | Hidden) -> Verdict:
+def _same(ours: Value | Masked, theirs: Value | Masked) -> Verdict:
     if isinstance(ours, Value) and isinstance(theirs, Value):
         return compare(ours, theirs)
     return Verdict.HOLDS if ours is theirs else Verdict.REFUTED

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 #: The parts of attention and of its gradients.
-Part = Literal["scores", "weights", "output", "lse", "dQ", "dK", "dV", "dA", "dS", "dBias", "dSink"]
+AttentionPart = Literal[
+    "scores", "weights", "output", "lse", "dQ", "dK", "dV", "dA", "dS", "dBias", "dSink"
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Role:
+class AttentionRole:
     """A part of attention: what an array beside it is judged by.
 
     ``forward`` is the :class:`~symattn.solution.attention.Attention` that it belongs to,
@@ -23,11 +25,11 @@ class Role:
     ('output', (0,))
     """
 
-    part: Part
+    part: AttentionPart
     forward: Any
     backward: Any = None
     keys: tuple[Any, ...] = ()
 
-    def taken(self, key: Any) -> Role:
+    def taken(self, key: Any) -> AttentionRole:
         """The role of what an index takes of the quantity."""
         return replace(self, keys=(*self.keys, key))

@@ -12,12 +12,12 @@ from flint import arb
 from symattn.cases.case import Rows
 from symattn.errors import Refuted
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.doubles import Doubles
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.doubles import DoubleDouble
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value
 from symattn.programs import enclosures, entrywise, pairs, pointwise, polynomials
 from symattn.programs.enclosures import Enclosure
-from symattn.programs.entrywise import Grid
+from symattn.programs.entrywise import LazyGrid
 from symattn.programs.nodes import LINEAR, Node, Op, ancestors
 from symattn.programs.polynomials import Held
 from symattn.programs.running import Leaf, Run
@@ -39,15 +39,16 @@ class Runs:
         self._apart = apart
         self._degrees: dict[int, int] = {}
         self.polynomials: Run[Held | None] = Run(
-            polynomials.Packed(),
+            polynomials.PolynomialMatrices(),
             lambda node: self._known(node, polynomials.read, lambda runs: runs.polynomials),
         )
-        self.exact: Run[Grid[Value]] = Run(entrywise.exact(), self._given)
-        self.pairs: Run[Doubles] = Run(
-            pairs.Pairs(), lambda node: self._known(node, pairs.enclose, lambda runs: runs.pairs)
+        self.exact: Run[LazyGrid[Value]] = Run(entrywise.exact(), self._given)
+        self.pairs: Run[DoubleDouble] = Run(
+            pairs.DoubleDoubleMatrices(),
+            lambda node: self._known(node, pairs.enclose, lambda runs: runs.pairs),
         )
         self._balls: dict[int, _BallRun] = {}
-        self._points: dict[int, Run[Grid[arb]]] = {}
+        self._points: dict[int, Run[LazyGrid[arb]]] = {}
 
     def _known(
         self, node: Node, read: Callable[[Rows], M], run: Callable[[Runs], Run[M]]
@@ -58,7 +59,7 @@ class Runs:
             return read(rows)
         return run(self._base)[node] if self._base and not self.degree(node) else None
 
-    def _given(self, node: Node) -> Grid[Value] | None:
+    def _given(self, node: Node) -> LazyGrid[Value] | None:
         known = self._known(node, entrywise.grid, lambda runs: runs.exact)
         if known is not None:
             return known
@@ -66,7 +67,7 @@ class Runs:
         if quotients is None:
             return None
         check = self._check
-        return Grid(*node.grid, lambda i, j: quotients.at(i, j, partial(check, node, i, j)))
+        return LazyGrid(*node.grid, lambda i, j: quotients.at(i, j, partial(check, node, i, j)))
 
     def _check(self, node: Node, i: int, j: int, ball: arb) -> None:
         """:class:`Refuted` where an entry is another number than in the run in balls: two
@@ -84,13 +85,13 @@ class Runs:
             self._degrees[needed.serial] = int(needed is self._apart) or _degree(needed.op, below)
         return self._degrees[node.serial]
 
-    def entries(self, node: Node) -> Callable[[int, int], Value | Hidden]:
+    def entries(self, node: Node) -> Callable[[int, int], Value | Masked]:
         """The exact entries of a node, each held against the run in balls.
 
         :class:`Refuted` where they differ, which would be a fault of this package.
         """
 
-        def entry(i: int, j: int) -> Value | Hidden:
+        def entry(i: int, j: int) -> Value | Masked:
             value = self.exact[node].at(i, j)
             # A form that waits is held against them before it is used.
             if isinstance(value, Value) and not value.waits:
@@ -110,19 +111,19 @@ class Runs:
         """Entry (i, j) of a node in a ball of its own, computed at ``bits`` bits."""
         if bits not in self._points:
             leaf = partial(self._pointed, bits=bits)
-            self._points[bits] = Run(pointwise.Pointwise(self._keeps), leaf)
+            self._points[bits] = Run(pointwise.EntrywiseBalls(self._keeps), leaf)
         with precision(bits):
             ball = self._points[bits][node].number(i, j)
         return ball
 
-    def _pointed(self, node: Node, bits: int) -> Grid[arb] | None:
+    def _pointed(self, node: Node, bits: int) -> LazyGrid[arb] | None:
         rows = self.inputs.get(node.serial)
         if rows is not None:
             return pointwise.balls(rows)
         if self._base is None or self.degree(node):
             return None
         base, grid = self._base, node.grid
-        return Grid(*grid, lambda i, j: base.point(node, i, j, bits))
+        return LazyGrid(*grid, lambda i, j: base.point(node, i, j, bits))
 
     def _keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
         return self.exact[node].at(i, j) is not HIDDEN
@@ -143,7 +144,7 @@ class _BallRun(Run[Enclosure]):
 
     def __init__(self, bits: int, leaf: Leaf[Enclosure]) -> None:
         self.bits = bits
-        super().__init__(enclosures.Balls(), leaf)
+        super().__init__(enclosures.BallMatrices(), leaf)
 
     def __getitem__(self, node: Node) -> Enclosure:
         with precision(self.bits):

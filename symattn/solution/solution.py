@@ -14,14 +14,14 @@ from symattn.cases import library
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import show
 from symattn.solution import domains
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import Runs
-from symattn.solution.sources import Computed, Source
+from symattn.solution.sources import ComputedSource, EntrySource
 from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Solution:
         return Quantity(
             name,
             node.shape,
-            Source(self._runs.entries(node)),
+            EntrySource(self._runs.entries(node)),
             rounding=self.case.rounding,
             letters=self.case.symbols,
             coefficient=coefficient if degree == 1 else None,
@@ -159,7 +159,7 @@ class Solution:
         return Quantity(
             name,
             node.shape,
-            Computed(runs, node),
+            ComputedSource(runs, node),
             self.case.rounding,
             labels=self._labels(node),
             is_weights=node.op == "softmax",
@@ -200,7 +200,7 @@ class Solution:
             assert upstream is not None
             runs = self._parts[symbol] = Runs(self._runs, upstream)
             runs.inputs[upstream.serial] = tuple(
-                tuple(x if isinstance(x, Hidden) else x.coefficient(symbol) for x in row)
+                tuple(x if isinstance(x, Masked) else x.coefficient(symbol) for x in row)
                 for row in self.case.upstream
             )
         return self._parts[symbol]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from symattn.shapes import Shape, grid
 from symattn.solution.quantity import Quantity
-from symattn.solution.sources import Stacked
+from symattn.solution.sources import StackedSource
 
 
 def stacked(
@@ -38,7 +38,7 @@ def stacked(
     return Quantity(
         name,
         shape,
-        Stacked(
+        StackedSource(
             [part.source for part in parts],
             first.grid,
             None if undefined is None else undefined.reshape(grid(shape)),

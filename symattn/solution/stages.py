@@ -22,11 +22,11 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 
 from symattn.cases.case import Rows
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import Value
 from symattn.programs import entrywise, nodes
-from symattn.programs.entrywise import Entrywise, Grid, Keeps
+from symattn.programs.entrywise import Entrywise, Keeps, LazyGrid
 from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node, ancestors
 from symattn.programs.program import Program
 from symattn.shapes import Shape, keys
@@ -50,7 +50,7 @@ class Stage:
     """
 
     name: str
-    letters: tuple[tuple[Expr | Hidden, ...], ...]
+    letters: tuple[tuple[Expr | Masked, ...], ...]
     defined: Mapping[Expr, Expr]
     is_given: bool = False
 
@@ -58,7 +58,7 @@ class Stage:
         """The grid with what is put for its letters; a masked score is ``-oo``."""
         return sympy.ImmutableDenseMatrix(
             [
-                [-sympy.oo if isinstance(x, Hidden) else put.get(x, x) for x in row]
+                [-sympy.oo if isinstance(x, Masked) else put.get(x, x) for x in row]
                 for row in self.letters
             ]
         )
@@ -82,7 +82,7 @@ class Stages:
     ) -> None:
         self._names = {node.serial: name for name, node in program.quantities.items()}
         self._arithmetic: Entrywise[Expr] = Entrywise(_Letters(), keeps)
-        self._grids: dict[int, Grid[Expr]] = {}
+        self._grids: dict[int, LazyGrid[Expr]] = {}
         self._stages: dict[str, Stage] = {}
         self._owners: dict[Expr, Stage] = {}
         for name in program.given:
@@ -115,7 +115,7 @@ class Stages:
     def _is_known(self, node: Node) -> bool:
         return node.serial in self._grids
 
-    def _add(self, stage: Stage) -> Grid[Expr]:
+    def _add(self, stage: Stage) -> LazyGrid[Expr]:
         self._stages[stage.name] = stage
         for row in stage.letters:
             self._owners |= {entry: stage for entry in row if isinstance(entry, _LETTERS)}
@@ -123,17 +123,17 @@ class Stages:
 
     # -- forward ------------------------------------------------------------------
 
-    def _given(self, name: str, shape: Shape, rows: Rows) -> Grid[Expr]:
+    def _given(self, name: str, shape: Shape, rows: Rows) -> LazyGrid[Expr]:
         letters = tuple(
             tuple(
-                number if isinstance(number, Hidden) else _letter(name, keys(shape, i, j))
+                number if isinstance(number, Masked) else _letter(name, keys(shape, i, j))
                 for j, number in enumerate(row)
             )
             for i, row in enumerate(rows)
         )
         return self._add(Stage(name, letters, {}, is_given=True))
 
-    def _forward(self, node: Node, operands: list[Grid[Expr]], step: str) -> Grid[Expr]:
+    def _forward(self, node: Node, operands: list[LazyGrid[Expr]], step: str) -> LazyGrid[Expr]:
         name = self._names.get(node.serial)
         if node.op == "softmax":
             powers = nodes.apply("exp", node.operands[0])
@@ -149,15 +149,15 @@ class Stages:
         return self._stage(self._free(f"{step}_", 1), node, operands, is_step=False)
 
     def _stage(
-        self, name: str, node: Node, operands: list[Grid[Expr]], is_step: bool
-    ) -> Grid[Expr]:
+        self, name: str, node: Node, operands: list[LazyGrid[Expr]], is_step: bool
+    ) -> LazyGrid[Expr]:
         """The stage of a node; where it is no step, numbers in it have no letters."""
         grid = self._arithmetic.apply(node, operands)
         defined: dict[Expr, Expr] = {}
 
-        def letter(i: int, j: int) -> Expr | Hidden:
+        def letter(i: int, j: int) -> Expr | Masked:
             entry = grid.at(i, j)
-            if isinstance(entry, Hidden) or (entry.is_number and not is_step):
+            if isinstance(entry, Masked) or (entry.is_number and not is_step):
                 return entry
             symbol = _letter(name, keys(node.shape, i, j))
             defined[symbol] = entry
@@ -179,7 +179,7 @@ class Stages:
         """The gradient of every stage: what arrives from the stages that use it."""
         arrived: dict[Expr, list[Expr]] = {}
 
-        def gradient(stage: Stage, letter: Expr | Hidden, defined: dict[Expr, Expr]) -> Expr:
+        def gradient(stage: Stage, letter: Expr | Masked, defined: dict[Expr, Expr]) -> Expr:
             total = sympy.Add(*arrived.get(letter, ()))
             if stage.name != output and total == 0:
                 return total

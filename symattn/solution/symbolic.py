@@ -14,7 +14,7 @@ from symattn import formulas as f
 from symattn.cases.case import Case
 from symattn.errors import NoClosedForm, UnknownName, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs.display import symbol
@@ -29,7 +29,7 @@ from symattn.verdicts import Verdict
 _BITS = 4
 
 
-class Symbolic(Mapping[str, "Formula"]):
+class Symbolic(Mapping[str, "DerivedFormula"]):
     """The formula of every given quantity, step and gradient, by name.
 
     Raises :class:`NoClosedForm` for a program beyond
@@ -56,9 +56,9 @@ class Symbolic(Mapping[str, "Formula"]):
         self.numbers = _Written(self.derived, self._numbers, FORMULA, ARGUMENT)
         #: SymPy's numbers that were read as exact values before.
         self.read: dict[sympy.Basic, Value] = {}
-        self._formulas: dict[str, Formula] = {}
+        self._formulas: dict[str, DerivedFormula] = {}
 
-    def __getitem__(self, name: str) -> Formula:
+    def __getitem__(self, name: str) -> DerivedFormula:
         """The formula of ``"A"``, ``"dL/dQ"`` (also ``"grad(Q)"``, ``"dQ"``);
         :class:`UnknownName` for what is no step and no gradient, and
         :class:`NoClosedForm` for gradients of an output with masked scores."""
@@ -66,7 +66,7 @@ class Symbolic(Mapping[str, "Formula"]):
         if known not in self.program.quantities and not self.derived.has_gradients:
             raise NoClosedForm("the output has masked scores (-inf): there are no gradients")
         if known not in self._formulas:
-            self._formulas[known] = Formula(self, known)
+            self._formulas[known] = DerivedFormula(self, known)
         return self._formulas[known]
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class Symbolic(Mapping[str, "Formula"]):
         }
 
 
-class Formula:
+class DerivedFormula:
     """A step or a gradient as SymPy derived it; made by :class:`Symbolic`.
 
     A vector is a matrix of one row, a number one of one entry, as everywhere in
@@ -178,9 +178,9 @@ class Formula:
             for j, value in enumerate(row)
         )
 
-    def _same(self, entry: Expr, value: Value | Hidden) -> Verdict:
-        if isinstance(value, Hidden) or entry == -sympy.oo:
-            same = isinstance(value, Hidden) and entry == -sympy.oo
+    def _same(self, entry: Expr, value: Value | Masked) -> Verdict:
+        if isinstance(value, Masked) or entry == -sympy.oo:
+            same = isinstance(value, Masked) and entry == -sympy.oo
             return Verdict.HOLDS if same else Verdict.REFUTED
         read = from_sympy(entry, symbols=True, known=self._among.read)
         for each in (value, read):

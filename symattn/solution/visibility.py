@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Faults, Malformed, expected
-from symattn.numbers.arrays import Floats, as_array
+from symattn.numbers.arrays import FloatEntries, as_array
 from symattn.numbers.reading import read
 from symattn.numbers.values import ONE, ZERO, compare
 from symattn.shapes import Shape, show
@@ -57,7 +57,7 @@ def seen(
 def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:
     if mask is None:
         return None
-    array = mask.array if isinstance(mask, Floats) else as_array(mask)
+    array = mask.array if isinstance(mask, FloatEntries) else as_array(mask)
     if array is None:
         array = _plain(mask)
     if array.ndim < 2 or array.shape[-2:] != (n_q, n_k):

@@ -52,7 +52,7 @@ from symattn.syntax.trees import (
     Negative,
     Power,
     Sequence,
-    Span,
+    Slice,
     Transposed,
     Tree,
     Word,
@@ -345,7 +345,7 @@ class _Parser:
             return bounds[0]
         if bounds[2:] == [0]:
             self._fail("a slice can't step by 0", self.tokens[self.position][2])
-        return Span(bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else None)
+        return Slice(bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else None)
 
     def whole_number(self) -> int | None:
         negative = self.sign == "-"

@@ -72,7 +72,7 @@ class Transposed:
 
 
 @dataclass(frozen=True)
-class Span:
+class Slice:
     """A slice ``start:stop:step`` inside an index."""
 
     start: int | None
@@ -80,7 +80,7 @@ class Span:
     step: int | None
 
 
-Key = int | Span
+Key = int | Slice
 
 
 @dataclass(frozen=True)

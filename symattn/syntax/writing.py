@@ -21,7 +21,7 @@ from symattn.syntax.trees import (
     Negative,
     Power,
     Sequence,
-    Span,
+    Slice,
     Transposed,
     Tree,
     Word,
@@ -96,7 +96,7 @@ def _key(key: Key) -> str:
     match key:
         case int():
             return str(key)
-        case Span(start, stop, step):
+        case Slice(start, stop, step):
             ends = f"{'' if start is None else start}:{'' if stop is None else stop}"
             return ends if step is None else f"{ends}:{step}"
 

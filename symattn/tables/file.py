@@ -13,7 +13,7 @@ from typing import Any
 
 from symattn.errors import Fault, Faults, Malformed
 from symattn.limits import BYTES, DIGITS, KEY_PARTS
-from symattn.tables.places import Places
+from symattn.tables.places import TomlPlaces
 
 Document = dict[str, Any]
 
@@ -27,9 +27,9 @@ class File:
     document: Document
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> TomlPlaces:
         """Where its values stand."""
-        return Places(self.text)
+        return TomlPlaces(self.text)
 
     def line(self, where: str) -> int:
         """The line of a place; of what the file says nothing of, the line where

@@ -53,13 +53,13 @@ class _Item:
         return items
 
 
-class Places:
+class TomlPlaces:
     """The places of all values of a TOML text that ``tomllib`` reads.
 
     A value in a table is placed where it is written, a table or an entry of an
     array of tables at its header.
 
-    >>> places = Places("[given]\\nx = [1,\\n  2]\\n[[claims]]\\nof = 'A'\\n")
+    >>> places = TomlPlaces("[given]\\nx = [1,\\n  2]\\n[[claims]]\\nof = 'A'\\n")
     >>> places.at("given", "x", 1)
     Place(line=3, column=3)
     >>> places.line("claims[0].of[7]"), places.line("steps")
@@ -94,7 +94,7 @@ class Places:
     def line(self, where: str) -> int:
         """The line of a fault's path, or of the longest part of it that is known; else 0.
 
-        >>> Places('[steps]\\n"a.b" = "X"\\n').line("steps.a.b[1]")
+        >>> TomlPlaces('[steps]\\n"a.b" = "X"\\n').line("steps.a.b[1]")
         2
         """
         item, line = self._root, 0

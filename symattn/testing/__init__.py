@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symattn.testing.bounds import Level, Precision
-    from symattn.testing.judged import Cause, Miss, Report
+    from symattn.testing.judged import KernelCause, Miss, Report
     from symattn.testing.kernels import KernelReport, check_attention
     from symattn.testing.reports import assert_close, report
 
 #: The module that each public name is from.
 _HOMES = {
-    "Cause": "symattn.testing.judged",
+    "KernelCause": "symattn.testing.judged",
     "KernelReport": "symattn.testing.kernels",
     "Level": "symattn.testing.bounds",
     "Miss": "symattn.testing.judged",
@@ -37,7 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "Cause",
+    "KernelCause",
     "KernelReport",
     "Level",
     "Miss",

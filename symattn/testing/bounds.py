@@ -58,10 +58,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from symattn.errors import Malformed
-from symattn.numbers.formats import FORMATS, FloatFormat, Format, float_format
+from symattn.numbers.formats import FORMATS, BinaryFormat, FloatFormat, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
-from symattn.testing.model import Array, Steps, exactly, turned
+from symattn.testing.model import Array, AttentionSteps, exactly, turned
 
 #: What a kernel may round to its format.
 Level = Literal["fused", "unfused"]
@@ -111,7 +111,7 @@ class Precision:
         return 2.0**self._sums.lowest
 
     @property
-    def _sums(self) -> Format:
+    def _sums(self) -> BinaryFormat:
         wide: FloatFormat = "float64" if self.format == "float64" else "float32"
         return float_format(self.accumulate or wide)
 
@@ -179,7 +179,7 @@ def _bounds_of(
     return known[precision]
 
 
-def all_bounds(steps: Steps, precision: Precision) -> dict[str, Bound]:
+def all_bounds(steps: AttentionSteps, precision: Precision) -> dict[str, Bound]:
     """The bounds of every part, from its steps."""
     with np.errstate(all="ignore"):
         return _Bounding(steps, precision).parts()
@@ -191,7 +191,7 @@ class _Bounding:
     A sink is one more column of scores and weights until it has taken its weight.
     """
 
-    def __init__(self, steps: Steps, precision: Precision) -> None:
+    def __init__(self, steps: AttentionSteps, precision: Precision) -> None:
         self.s, self.p = steps, precision
         n_k = steps["K"].shape[1]
         self.many = n_k + 6 * ceil(n_k / _BLOCK)

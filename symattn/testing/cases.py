@@ -22,7 +22,7 @@ from symattn.testing.bounds import Level
 from symattn.testing.frameworks import Backward, Framework, FrameworkName, Kernel, framework_of
 from symattn.testing.inputs import DTYPES, KINDS, STANDARD
 from symattn.testing.kernels import KernelReport, check_attention
-from symattn.testing.vectors import Wanted
+from symattn.testing.vectors import SampleRequest
 
 #: Options that say which keys a query sees: a mask says all of them.
 _SIGHT = ("mask", "causal", "window", "lengths")
@@ -37,7 +37,7 @@ _ROWS = 60
 class Choice:
     """A sample that a test is run for; whether its kind was named, or is one of all."""
 
-    wanted: Wanted
+    wanted: SampleRequest
     is_named: bool
 
 
@@ -79,7 +79,9 @@ def choices(marks: Sequence[tuple[Sequence[object], Mapping[str, Any]]]) -> list
     dtypes = DTYPES if marked.dtypes == "all" else _several(marked.dtypes)
     seeds = range(marked.seeds) if isinstance(marked.seeds, int) else marked.seeds
     chosen = [
-        Choice(Wanted(kind, dtype, seed, marked.n, marked.d, (*marked.lead,)), "kinds" in values)
+        Choice(
+            SampleRequest(kind, dtype, seed, marked.n, marked.d, (*marked.lead,)), "kinds" in values
+        )
         for kind in kinds
         for dtype in dtypes
         for seed in seeds

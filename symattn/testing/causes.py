@@ -19,15 +19,15 @@ import numpy.typing as npt
 from symattn.auditing.edits import KINDS, phrase
 from symattn.languages.sentence import Sentence
 from symattn.numbers.formats import FORMATS, FloatFormat
-from symattn.solution.roles import Role
+from symattn.solution.roles import AttentionRole
 from symattn.testing.bounds import Precision, all_bounds, bounds
-from symattn.testing.judged import Cause, Errors, Judged, error_of, over
+from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
 from symattn.testing.model import (
     Array,
+    AttentionSteps,
     Change,
     Changes,
     Flags,
-    Steps,
     exactly,
     number,
     rounded_to,
@@ -70,7 +70,7 @@ class _InjectedFault:
 
     kind: str
     words: tuple[str, ...]
-    steps: Steps
+    steps: AttentionSteps
     rounds: bool = False
     taken: npt.NDArray[np.intp] | None = None
 
@@ -82,19 +82,19 @@ class _InjectedFault:
         return str(Sentence(_OWN[self.kind], **dict(zip("abc", self.words, strict=False))))
 
 
-def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause, ...]:
+def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[KernelCause, ...]:
     """The causes of the wrong ones among judged arrays of one kernel, by the names of parts.
 
     >>> from symattn import attention
     >>> exact = attention([[1, 2], [3, 4]], [[1, 0], [0, 1]], [[1], [0]])
     >>> scores = np.array([[1, 2], [3, 4]], "float32")
     >>> output = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) @ np.float32([[1], [0]])
-    >>> judged = Judged(output, exact.output, Precision("float32"))
+    >>> judged = JudgedArray(output, exact.output, Precision("float32"))
     >>> print(*causes_of({"output": judged}, Precision("float32")))
     output: the scores without the factor scale
     """
     known: dict[str, Errors] = {}
-    roles: list[Role] = []
+    roles: list[AttentionRole] = []
     for name, item in judged.items():
         role = item.quantity.role
         if item.errors is not None and role and not role.keys:
@@ -112,7 +112,7 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
     narrow = {cause.parts: cause for cause in _as_narrow(judged, known, wrong, precision)}
-    causes: list[Cause] = []
+    causes: list[KernelCause] = []
     for name in (name for name in known if name in wrong):
         of_part = [fit for fit in fits if name in fit.explains]
         named = [] if len(narrow) == len(wrong) else [*_named(of_part, (name,))]
@@ -121,11 +121,11 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
 
 
 def _as_narrow(
-    judged: Mapping[str, Judged],
+    judged: Mapping[str, JudgedArray],
     known: Mapping[str, Errors],
     wrong: Iterable[str],
     precision: Precision,
-) -> Iterator[Cause]:
+) -> Iterator[KernelCause]:
     """Errors of a kernel of float64 that are those of a correct one of float32: no fault of
     another kind is as small."""
     for name in wrong if precision.format == "float64" else ():
@@ -133,7 +133,7 @@ def _as_narrow(
         left = over(error_of(judged[name].actual, known[name].exact), limit)
         if (left <= 1).all():
             sentence = str(phrase("held-in", ("a step", "float32")))
-            yield Cause("held-in", sentence, (name,), float(left.max()))
+            yield KernelCause("held-in", sentence, (name,), float(left.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ class _Tried:
         judged: Mapping[str, Errors],
         wrong: set[str],
         precision: Precision,
-        truth: Steps,
+        truth: AttentionSteps,
     ) -> None:
         self._judged, self._wrong, self._precision = judged, wrong, precision
         self._shapes = {name: truth.part(name).shape for name in judged}
@@ -223,7 +223,7 @@ def _mean(ratio: Array) -> float:
     return float(np.sqrt((np.minimum(ratio, _LARGEST) ** 2).mean()))
 
 
-def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[Cause]:
+def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[KernelCause]:
     """The cause among faults that explain these parts: one, or a few that nothing tells apart."""
     if not fits:
         return
@@ -234,12 +234,12 @@ def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[Cause]:
     if len(phrases) <= _MOST_ALIKE:
         first = alike[0]
         residual = max(first.most[name] for name in parts)
-        yield Cause(first.fault.kind, ", or ".join(phrases), parts, residual)
+        yield KernelCause(first.fault.kind, ", or ".join(phrases), parts, residual)
 
 
-def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
+def _joined(causes: Iterable[KernelCause]) -> Iterator[KernelCause]:
     """Causes that are the same, of all their parts."""
-    by_phrase: dict[str, list[Cause]] = {}
+    by_phrase: dict[str, list[KernelCause]] = {}
     for cause in causes:
         by_phrase.setdefault(cause.phrase, []).append(cause)
     for same in by_phrase.values():
@@ -250,7 +250,7 @@ def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
 # -- the faults -----------------------------------------------------------------------------
 
 
-def _injected(s: Steps, precision: Precision) -> Iterator[_InjectedFault]:
+def _injected(s: AttentionSteps, precision: Precision) -> Iterator[_InjectedFault]:
     """All faults that can be made with these inputs, each an edit of the graph."""
     of_blocks = (_of_block(size) for size in _BLOCKS if size < s["K"].shape[1])
     edits = (_of_scale(s), _of_mask(s), _of_scores(s), *of_blocks, _of_rows(s), _of_gradients(s))
@@ -269,14 +269,14 @@ _SCORES = "the scores"
 _ONE = number(1)
 
 
-def _of_scale(s: Steps) -> Iterator[_Edit]:
+def _of_scale(s: AttentionSteps) -> Iterator[_Edit]:
     words = (_SCORES, "factor", "scale")
     if s["scale"].item() not in (0.0, 1.0):
         yield "scale-dropped", words, {"scale": _ONE}
         yield "scaled-twice", words, {"scale": s["scale"] ** 2}
 
 
-def _of_mask(s: Steps) -> Iterator[_Edit]:
+def _of_mask(s: AttentionSteps) -> Iterator[_Edit]:
     keep = _kept(s)
     if keep.all():
         return
@@ -307,7 +307,7 @@ def _of_mask(s: Steps) -> Iterator[_Edit]:
         yield "capped-after", (_SCORES, "the mask"), masked
 
 
-def _kept(s: Steps) -> Flags:
+def _kept(s: AttentionSteps) -> Flags:
     """The keys that each query sees."""
     return s.flags("seen") & s.flags("live")
 
@@ -320,7 +320,7 @@ def _moved(keep: Flags, by: int) -> Flags:
     return seen
 
 
-def _seeing(s: Steps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
+def _seeing(s: AttentionSteps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
     """A fault of the mask; rows that see nothing then may be anything."""
     if np.array_equal(keep, _kept(s)):
         return
@@ -341,7 +341,7 @@ _EMPTY: Sequence[tuple[str, Mapping[str, Change]]] = (
 )
 
 
-def _of_rows(s: Steps) -> Iterator[_Edit]:
+def _of_rows(s: AttentionSteps) -> Iterator[_Edit]:
     if s["live"].all():
         return
     right = _EMPTY[int(s["used"].all())][0]
@@ -355,7 +355,7 @@ def _capped(inner: Change) -> Change:
     return lambda s: s["cap"] * np.tanh(inner(s) / s["cap"])
 
 
-def _of_scores(s: Steps) -> Iterator[_Edit]:
+def _of_scores(s: AttentionSteps) -> Iterator[_Edit]:
     if np.isfinite(s["cap"]):
         if s["bias"].any():
             late = {"C": _capped(lambda s: s["S"] + s["bias"]), "B": lambda s: s["C"] * s["live"]}
@@ -373,14 +373,14 @@ def _of_scores(s: Steps) -> Iterator[_Edit]:
         yield "softmax-columns", ("the weights",), {"A": _softmax_down}
 
 
-def _softmax_down(s: Steps) -> Array:
+def _softmax_down(s: AttentionSteps) -> Array:
     powers = np.exp(s["M"] - s["M"].max(axis=-2, keepdims=True))
     weights: Array = powers / powers.sum(axis=-2, keepdims=True) * s["used"]
     return weights
 
 
 def _of_block(block: int) -> Iterator[_Edit]:
-    def left(s: Steps) -> Array:
+    def left(s: AttentionSteps) -> Array:
         return _left(s["M"], block)
 
     output: Changes = {"Y": lambda s: left(s) / s["sums"] * s["used"] @ s["V"]}
@@ -398,12 +398,12 @@ def _left(scores: Array, block: int) -> Array:
     return powers
 
 
-def _summed(s: Steps, sums: Array) -> Array:
+def _summed(s: AttentionSteps, sums: Array) -> Array:
     """Sums of exponentials with that of the sink."""
     return sums + np.exp(s["sink"] - s["top"])
 
 
-def _of_gradients(s: Steps) -> Iterator[_Edit]:
+def _of_gradients(s: AttentionSteps) -> Iterator[_Edit]:
     if "dY" not in s.given:
         return
     if s["Q"].shape[1] == s["K"].shape[1]:
@@ -420,7 +420,7 @@ def _of_gradients(s: Steps) -> Iterator[_Edit]:
         yield "sum-down", ("dS", "A * dA"), down
 
 
-def _of_heads(s: Steps) -> Iterator[_InjectedFault]:
+def _of_heads(s: AttentionSteps) -> Iterator[_InjectedFault]:
     lay = s.layout
     of_keys = lay.lead_k[-1] if lay.lead_k else 1
     if of_keys == 1:

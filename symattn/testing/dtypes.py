@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import Malformed
-from symattn.numbers.arrays import Floats, as_array
+from symattn.numbers.arrays import FloatEntries, as_array
 from symattn.numbers.formats import FORMATS, FloatFormat, float_format
 from symattn.testing.model import Array
 
@@ -49,7 +49,7 @@ def floats_of(data: object) -> Array:
     >>> floats_of(np.array([1, 2], "float16")), floats_of([[1, 0.5]])
     (array([1., 2.]), array([[1. , 0.5]]))
     """
-    if isinstance(data, Floats):
+    if isinstance(data, FloatEntries):
         return data.array
     array: Any = as_array(data)
     try:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, expected
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.formats import FORMATS, Format
+from symattn.numbers.formats import FORMATS, BinaryFormat
 from symattn.shapes import Shape, show
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _exactly(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Draw:
+class SampleDraw:
     """Where the numbers of a sample come from: its lengths, its format, and its name.
 
     There are ``n_q`` queries and ``n_k`` keys of ``d_k`` columns, values of ``d_v``; ``lead``
@@ -104,7 +104,7 @@ class Draw:
     """
 
     kind: str
-    form: Format
+    form: BinaryFormat
     seed: int
     n_q: int
     n_k: int
@@ -144,12 +144,12 @@ class Draw:
 Made = tuple[dict[str, Array], dict[str, Any]]
 
 
-def _given(**options: Any) -> Callable[[Draw], Made]:
+def _given(**options: Any) -> Callable[[SampleDraw], Made]:
     """Ordinary numbers, with these options."""
     return lambda draw: (draw.all(), {**options})
 
 
-def _cancelling(draw: Draw) -> Made:
+def _cancelling(draw: SampleDraw) -> Made:
     """Keys and values in pairs: of the first columns of values one is nearly the other's
     negative; the last are nearly constant, so that what flows into the scores is too."""
     arrays = draw.all()
@@ -164,86 +164,86 @@ def _cancelling(draw: Draw) -> Made:
     return {**arrays, "v": v}, {}
 
 
-def _huge(draw: Draw) -> Made:
+def _huge(draw: SampleDraw) -> Made:
     top = draw.form.highest
     return draw.all(q=top - 6, k=6 - top, v=top - 8, upstream=8 - top), {}
 
 
-def _equal_keys(draw: Draw) -> Made:
+def _equal_keys(draw: SampleDraw) -> Made:
     arrays = draw.all()
     arrays["k"][...] = arrays["k"][..., :1, :]
     return arrays, {}
 
 
-def _empty_row(draw: Draw) -> Made:
+def _empty_row(draw: SampleDraw) -> Made:
     kept = draw.keep()
     kept[0] = False
     return draw.all(), {"mask": kept, "on_empty_row": "zero"}
 
 
 @dataclass(frozen=True)
-class Kind:
+class SampleKind:
     """A kind of samples: what it is, how it is made, and the lengths of its axes, which
     are those that are asked for unless changed here."""
 
     what: str
-    make: Callable[[Draw], Made]
+    make: Callable[[SampleDraw], Made]
     lengths: Callable[[int, int], dict[str, int]] = lambda n, d: {}
     grouped: bool = False
 
 
 #: The kinds that every kernel should be tried on, and those that try one option.
-KINDS: Mapping[str, Kind] = {
-    "ordinary": Kind("numbers below 2", _given()),
-    "saturated": Kind(
+KINDS: Mapping[str, SampleKind] = {
+    "ordinary": SampleKind("numbers below 2", _given()),
+    "saturated": SampleKind(
         "scores so far apart that one key takes nearly all weight",
         lambda draw: (draw.all(q=4, k=4), {}),
     ),
-    "cancelling": Kind("outputs and gradients whose terms cancel", _cancelling),
-    "masked": Kind(
+    "cancelling": SampleKind("outputs and gradients whose terms cancel", _cancelling),
+    "masked": SampleKind(
         "a boolean mask, another half of the keys in each row",
         lambda draw: (draw.all(), {"mask": draw.keep()}),
     ),
-    "rectangular": Kind(
+    "rectangular": SampleKind(
         "fewer queries than keys, the last of them causal (bottom-right)",
         _given(causal="bottom-right"),
         lambda n, d: {"n_q": (n - 1) // 2 or 1},
     ),
-    "grouped": Kind("two heads of queries for each of keys", _given(), grouped=True),
-    "equal-keys": Kind(
+    "grouped": SampleKind("two heads of queries for each of keys", _given(), grouped=True),
+    "equal-keys": SampleKind(
         "keys that are all equal: weights are equal, dQ is 0",
         _equal_keys,
         lambda n, d: {"n_k": n - 1 | 1},
     ),
-    "huge": Kind("queries and values near overflow, products that are not", _huge),
-    "tiny": Kind(
+    "huge": SampleKind("queries and values near overflow, products that are not", _huge),
+    "tiny": SampleKind(
         "queries and values that underflow, subnormal results",
         lambda draw: (draw.all(q=draw.form.lowest + 1, v=draw.form.lowest + 1), {}),
     ),
-    "one-key": Kind(
+    "one-key": SampleKind(
         "one key: outputs are its value, dQ and dK are 0", _given(), lambda n, d: {"n_k": 1}
     ),
-    "causal": Kind(
+    "causal": SampleKind(
         "as many queries as keys, each sees those up to its own", _given(causal="top-left")
     ),
-    "windowed": Kind("two keys to the left of each query's own", _given(window=(2, 0))),
-    "padded": Kind(
+    "windowed": SampleKind("two keys to the left of each query's own", _given(window=(2, 0))),
+    "padded": SampleKind(
         "the last third of the keys masked by a length",
         lambda draw: (draw.all(), {"lengths": draw.n_k - draw.n_k // 3}),
     ),
-    "biased": Kind(
+    "biased": SampleKind(
         "a bias added to the scores",
         lambda draw: (draw.all(), {"bias": draw.numbers("bias", (draw.n_q, draw.n_k), 1)}),
     ),
-    "capped": Kind(
+    "capped": SampleKind(
         "large scores, capped before the causal mask",
         lambda draw: (draw.all(q=2, k=2), {"causal": "top-left", "softcap": 2.0}),
     ),
-    "sink": Kind("a sink that takes weight and gives no value", _given(sink=0.5)),
-    "narrow-values": Kind(
+    "sink": SampleKind("a sink that takes weight and gives no value", _given(sink=0.5)),
+    "narrow-values": SampleKind(
         "values of half as many columns as keys", _given(), lambda n, d: {"d_v": d // 2}
     ),
-    "empty-row": Kind("the first query fully masked: its output is 0", _empty_row),
+    "empty-row": SampleKind("the first query fully masked: its output is 0", _empty_row),
 }
 #: The first ten: what needs no option but a mask, and the causal order.
 STANDARD: tuple[str, ...] = (*KINDS,)[:10]
@@ -283,7 +283,7 @@ def sample(
     lengths = {"n_q": n, "n_k": n, "d_k": d, "d_v": d, **recipe.lengths(n, d)}
     group = 2 if recipe.grouped else 1
     lead = (*lead,) or ((2,) if recipe.grouped else ())
-    numbers, options = recipe.make(Draw(kind, form, seed, **lengths, lead=lead, group=group))
+    numbers, options = recipe.make(SampleDraw(kind, form, seed, **lengths, lead=lead, group=group))
     stored = np.dtype("float32" if dtype == "bfloat16" else dtype)
     arrays = {name: array.astype(stored) for name, array in numbers.items()}
     if "bias" in options:

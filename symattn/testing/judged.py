@@ -14,7 +14,7 @@ from symattn.ieee import need_ieee
 from symattn.numbers import rounding
 from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Bound, Level, Precision, bounds
 from symattn.testing.dtypes import floats_of
@@ -51,7 +51,7 @@ class Miss:
 
 
 @dataclass(frozen=True)
-class Cause:
+class KernelCause:
     """What a wrong kernel does instead: the kind of fault, in words, in which parts; there,
     no entry is more than ``residual`` of the bound from what the fault gives."""
 
@@ -91,7 +91,7 @@ class Report:
     nans: int = 0
     infinities: int = 0
     tolerance: float | None = None
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[KernelCause, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -125,7 +125,7 @@ class Errors:
     over_bound: Array
 
 
-class Judged:
+class JudgedArray:
     """An array beside the truth: the report, and the errors of all entries, unless the whole
     array is of another shape or format."""
 
@@ -294,7 +294,7 @@ def _digits(quantity: Quantity, index: Sequence[int]) -> str:
     """The exact value of an entry in digits."""
     places = np.arange(prod(quantity.shape)).reshape(quantity.shape)
     i, j = divmod(int(places[tuple(index)]), quantity.grid[1])
-    entry, undefined = Entry(quantity, i, j), quantity.source.undefined
+    entry, undefined = EntryValue(quantity, i, j), quantity.source.undefined
     if undefined is not None and undefined[i, j]:
         return "nan"
     if entry.is_hidden:

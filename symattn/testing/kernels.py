@@ -27,7 +27,7 @@ from symattn.testing.frameworks import (
     framework_of,
     parts_of,
 )
-from symattn.testing.judged import Cause, Judged, Report
+from symattn.testing.judged import JudgedArray, KernelCause, Report
 from symattn.testing.model import Array, rounded_to
 from symattn.testing.reports import cause_lines
 from symattn.verdicts import Verdict
@@ -40,7 +40,7 @@ class KernelReport:
     words."""
 
     reports: Mapping[str, Report]
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[KernelCause, ...] = ()
     messages: tuple[str, ...] = ()
 
     @property
@@ -144,7 +144,7 @@ def check_attention(
     for name, array in arrays.items():
         if name not in truth:
             raise Malformed(f"upstream: expected one, the kernel gave {name}")
-        judged[name] = Judged(array, truth[name], precision)
+        judged[name] = JudgedArray(array, truth[name], precision)
     messages = tuple(
         judgement.message()
         for judgement in judged.values()

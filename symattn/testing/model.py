@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from symattn.numbers import doubles, formats
 from symattn.numbers.formats import FloatFormat
-from symattn.programs.floats import Floats
+from symattn.programs.floats import FloatOperations
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import program
 from symattn.programs.running import Run
-from symattn.solution.arguments import Layout
+from symattn.solution.arguments import HeadLayout
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.logsums import log_sums
 from symattn.solution.quantity import Quantity
@@ -92,7 +92,7 @@ def _graph(is_capped: bool) -> tuple[Mapping[str, Node], Mapping[str, Set[int]]]
     return quantities, below
 
 
-class Steps:
+class AttentionSteps:
     """Every step of attention by its name (``S`` are scaled scores, ``A`` weights, ``Y`` is the
     output), heads x rows x columns, each computed when it is asked for.
 
@@ -103,10 +103,10 @@ class Steps:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: HeadLayout,
         given: Mapping[str, Array],
         changes: Changes | None = None,
-        base: Steps | None = None,
+        base: AttentionSteps | None = None,
     ) -> None:
         self.layout = layout
         self.given = given
@@ -115,7 +115,7 @@ class Steps:
         self._nodes, below = _graph(bool(np.isfinite(given["cap"])))
         self._changed = {self._nodes[name].serial: x for name, x in self.changes.items()}
         self._reached = set().union(*(below[name] for name in self.changes))
-        self._run: Run[Array] = Run(Floats(), self._leaf)
+        self._run: Run[Array] = Run(FloatOperations(), self._leaf)
 
     def _leaf(self, node: Node) -> Array | None:
         if node.serial in self._changed:
@@ -137,7 +137,9 @@ class Steps:
         """What a step would be if it were not changed itself."""
         return self.given[name] if name in self.given else self._run.work(self._nodes[name])
 
-    def edited(self, changes: Mapping[str, Array | Change], layout: Layout | None = None) -> Steps:
+    def edited(
+        self, changes: Mapping[str, Array | Change], layout: HeadLayout | None = None
+    ) -> AttentionSteps:
         """The same graph with other values for some steps; the others are not computed again.
 
         >>> from symattn import attention
@@ -146,7 +148,7 @@ class Steps:
         >>> steps["Y"].tolist(), wrong["Y"].tolist()
         ([[[2.0]]], [[[6.0]]])
         """
-        return Steps(layout or self.layout, self.given, changes, self)
+        return AttentionSteps(layout or self.layout, self.given, changes, self)
 
     def part(self, name: str) -> Array:
         """A part of attention in its shape."""
@@ -164,7 +166,7 @@ class Steps:
         """An array of heads x keys, ... in the shape of the keys' leading axes."""
         return whole.reshape(*self.layout.lead_k, *whole.shape[1:])
 
-    def taking(self, heads: npt.NDArray[np.intp]) -> Steps:
+    def taking(self, heads: npt.NDArray[np.intp]) -> AttentionSteps:
         """The graph where each head of queries has the keys and values of that head."""
         lay = self.layout
         inputs = {name: self[name] for name in self.given}
@@ -177,7 +179,7 @@ class Steps:
 
 
 #: What a step is computed as instead.
-Change = Callable[[Steps], Array]
+Change = Callable[[AttentionSteps], Array]
 #: What some steps are instead: values, or how they are computed.
 Changes = Mapping[str, Array | Change]
 
@@ -192,7 +194,7 @@ def number(value: float) -> Array:
     return np.full((1, 1), float(value))
 
 
-def steps_of(forward: Attention, backward: Gradients | None = None) -> Steps:
+def steps_of(forward: Attention, backward: Gradients | None = None) -> AttentionSteps:
     """The graph of attention, over the floats of 64 bits nearest to its inputs.
 
     >>> from symattn import attention
@@ -228,10 +230,10 @@ def steps_of(forward: Attention, backward: Gradients | None = None) -> Steps:
     }
     if backward is not None:
         given["dY"] = _stacked(backward.heads, "dL/dY")
-    return Steps(lay, given)
+    return AttentionSteps(lay, given)
 
 
-def exactly(forward: Attention, backward: Gradients | None = None) -> Steps:
+def exactly(forward: Attention, backward: Gradients | None = None) -> AttentionSteps:
     """The graph with the exact weights and results in the place of those in floats.
 
     >>> from symattn import attention

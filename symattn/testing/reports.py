@@ -11,7 +11,7 @@ from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Level, Precision
 from symattn.testing.causes import causes_of
 from symattn.testing.dtypes import format_of, named
-from symattn.testing.judged import Cause, Judged, Report
+from symattn.testing.judged import JudgedArray, KernelCause, Report
 from symattn.verdicts import Verdict
 
 
@@ -76,15 +76,15 @@ def assert_close(
         raise AssertionError("\n".join([judged.message(), *cause_lines(report.causes)]))
 
 
-def cause_lines(causes: Iterable[Cause]) -> list[str]:
+def cause_lines(causes: Iterable[KernelCause]) -> list[str]:
     """Causes as lines of a message."""
     return [f"Likely cause: {cause}" for cause in causes]
 
 
 def _judged(
     actual: object, quantity: Quantity, precision: Precision, tolerance: float | None
-) -> tuple[Judged, Report]:
-    judged = Judged(actual, quantity, precision, tolerance)
+) -> tuple[JudgedArray, Report]:
+    judged = JudgedArray(actual, quantity, precision, tolerance)
     causes = causes_of({judged.name: judged}, precision)
     return judged, replace(judged.report, causes=causes)
 

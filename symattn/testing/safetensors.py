@@ -28,7 +28,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Tensor:
+class StoredTensor:
     """An array whose numbers are all of a type: ``float64``, ``float32``, ``float16``,
     ``bfloat16`` (held by NumPy as wider floats) or ``bool``."""
 
@@ -38,7 +38,7 @@ class Tensor:
     def bits(self) -> bytes:
         """The numbers as they are stored; :class:`Malformed` where one is none of the type.
 
-        >>> Tensor("bfloat16", np.array([1.0, -2.0])).bits().hex()
+        >>> StoredTensor("bfloat16", np.array([1.0, -2.0])).bits().hex()
         '803f00c0'
         """
         form = _TYPES[self.dtype][1]
@@ -55,13 +55,13 @@ class Tensor:
         return stored.tobytes()
 
 
-def packed(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> bytes:
+def packed(tensors: Mapping[str, StoredTensor], about: Mapping[str, str]) -> bytes:
     """The bytes of a file that holds these arrays, and texts about them.
 
     The same for the same arrays in whatever order: the widest types first, so that all
     are aligned, and then by name.
 
-    >>> whole = packed({"x": Tensor("float16", np.array([1.0]))}, {"by": "hand"})
+    >>> whole = packed({"x": StoredTensor("float16", np.array([1.0]))}, {"by": "hand"})
     >>> whole[8:-2].decode().rstrip()
     '{"__metadata__":{"by":"hand"},"x":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}'
     """
@@ -83,5 +83,5 @@ def packed(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> bytes:
     return len(text).to_bytes(8, "little") + text + b"".join(parts)
 
 
-def _width(tensor: Tensor) -> int:
+def _width(tensor: StoredTensor) -> int:
     return np.dtype(_TYPES[tensor.dtype][1]).itemsize

@@ -29,7 +29,7 @@ from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Precision, bounds
 from symattn.testing.inputs import DTYPES, KINDS, STANDARD, Sample, sample
 from symattn.testing.model import Array
-from symattn.testing.safetensors import Tensor, packed
+from symattn.testing.safetensors import StoredTensor, packed
 
 #: The forms that vectors are written in.
 Form = Literal["safetensors", "json"]
@@ -68,7 +68,7 @@ _CONVENTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SampleRequest:
     """One sample of a suite: the arguments of :func:`symattn.testing.inputs.sample`."""
 
     kind: str
@@ -82,7 +82,8 @@ class Wanted:
     def name(self) -> str:
         """What its files are called.
 
-        >>> Wanted("ordinary", "float32", 0).name, Wanted("sink", "float64", 1, n=130, d=32).name
+        >>> large = SampleRequest("sink", "float64", 1, n=130, d=32)
+        >>> SampleRequest("ordinary", "float32", 0).name, large.name
         ('ordinary-float32-0', 'sink-float64-1-130x32')
         """
         sizes = "" if (self.n, self.d) == (8, 8) else f"-{self.n}x{self.d}"
@@ -122,7 +123,7 @@ SUITES: Mapping[str, Suite] = {
 
 def samples_of(
     name: str = "standard", dtypes: Sequence[str] = DTYPES, seeds: int | None = None
-) -> list[Wanted]:
+) -> list[SampleRequest]:
     """The samples of a suite (:data:`SUITES`), in some formats and for another number of seeds.
 
     Raises :class:`Malformed` for what there is not.
@@ -144,7 +145,7 @@ def samples_of(
     if (samples := len(among) * len(of.kinds) * count) > SAMPLES.most:
         raise Malformed(Fault("seeds", SAMPLES.said(samples)))
     return [
-        Wanted(kind, dtype, seed, of.n, of.d)
+        SampleRequest(kind, dtype, seed, of.n, of.d)
         for dtype in among
         for kind in of.kinds
         for seed in range(count)
@@ -152,17 +153,17 @@ def samples_of(
 
 
 @dataclass(frozen=True)
-class Made:
+class SampleFiles:
     """A sample's line in the manifest, and its files by their paths."""
 
     line: dict[str, Any]
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
+def made(wanted: SampleRequest, forms: Sequence[Form] = FORMS) -> SampleFiles:
     """The vectors of a sample.
 
-    >>> vectors = made(Wanted("one-key", "float16", 0))
+    >>> vectors = made(SampleRequest("one-key", "float16", 0))
     >>> [*vectors.files], vectors.line["shapes"]["k"]
     (['float16/one-key-float16-0.safetensors', 'float16/one-key-float16-0.json'], [1, 8])
     """
@@ -191,7 +192,7 @@ def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
         "shapes": {name: list(tensor.array.shape) for name, tensor in tensors.items()},
         "sha256": {path: sha256(content).hexdigest() for path, content in files.items()},
     }
-    return Made(line, files)
+    return SampleFiles(line, files)
 
 
 def _results(sample: Sample) -> dict[str, Quantity]:
@@ -207,21 +208,21 @@ def _results(sample: Sample) -> dict[str, Quantity]:
     }
 
 
-def _tensors(sample: Sample, results: Mapping[str, Quantity]) -> dict[str, Tensor]:
+def _tensors(sample: Sample, results: Mapping[str, Quantity]) -> dict[str, StoredTensor]:
     """Inputs and results, by name."""
     names = ("q", "k", "v", "upstream")
-    tensors = {name: Tensor(sample.dtype, getattr(sample, name)) for name in names}
+    tensors = {name: StoredTensor(sample.dtype, getattr(sample, name)) for name in names}
     if (bias := sample.options.get("bias")) is not None:
-        tensors["bias"] = Tensor(sample.dtype, bias)
+        tensors["bias"] = StoredTensor(sample.dtype, bias)
     if (visible := sample.visible) is not None:
-        tensors["mask"] = Tensor("bool", visible)
+        tensors["mask"] = StoredTensor("bool", visible)
     for name, quantity in results.items():
-        tensors[name] = Tensor(sample.dtype, quantity.nearest(sample.dtype))
+        tensors[name] = StoredTensor(sample.dtype, quantity.nearest(sample.dtype))
         if sample.dtype != "float64":
-            tensors[f"{name}.float64"] = Tensor("float64", quantity.nearest("float64"))
+            tensors[f"{name}.float64"] = StoredTensor("float64", quantity.nearest("float64"))
         bound = bounds(quantity, Precision(sample.dtype))
-        tensors[f"{name}.condition"] = Tensor("float64", _power(bound.condition))
-        tensors[f"{name}.bound"] = Tensor("float64", _power(bound.bound, up=1))
+        tensors[f"{name}.condition"] = StoredTensor("float64", _power(bound.condition))
+        tensors[f"{name}.bound"] = StoredTensor("float64", _power(bound.bound, up=1))
     return tensors
 
 
@@ -254,7 +255,7 @@ def _options(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _as_json(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
+def _as_json(about: Mapping[str, Any], tensors: Mapping[str, StoredTensor]) -> bytes:
     """A line for each array, its numbers row by row."""
     lines = []
     for name, tensor in tensors.items():
@@ -267,14 +268,14 @@ def _as_json(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
     return f'{head}, "arrays": {{\n{rows}\n}}}}\n'.encode()
 
 
-class Folder:
+class VectorFolder:
     """A folder that vectors are written into as they are made, the manifest last.
 
     An older manifest goes first: it would speak of what is there no more.
     """
 
     def __init__(
-        self, path: Path, wanted: Sequence[Wanted], forms: Sequence[Form], outputs: Outputs
+        self, path: Path, wanted: Sequence[SampleRequest], forms: Sequence[Form], outputs: Outputs
     ) -> None:
         self.path = path
         self._wanted = wanted
@@ -290,7 +291,7 @@ class Folder:
         """The names of samples that could not be worked out."""
         return [name for _, name in sorted(self._failed.items())]
 
-    def take(self, index: int, vectors: Made) -> None:
+    def take(self, index: int, vectors: SampleFiles) -> None:
         """Write the files of a sample."""
         for name, content in vectors.files.items():
             self._outputs.write(self.path / name, content)
@@ -306,19 +307,19 @@ class Folder:
         self._outputs.write(self.path / MANIFEST, text.encode())
 
 
-def failure(wanted: Wanted, why: BaseException | str) -> Made:
+def failure(wanted: SampleRequest, why: BaseException | str) -> SampleFiles:
     """The line of a sample that could not be worked out.
 
-    >>> failure(Wanted("sink", "float16", 0), "no time").line
+    >>> failure(SampleRequest("sink", "float16", 0), "no time").line
     {'name': 'sink-float16-0', 'failure': 'no time'}
     """
     message = str(why)
     if isinstance(why, BaseException) and not isinstance(why, SymattnError):
         message = f"{type(why).__name__}: {why}"
-    return Made({"name": wanted.name, "failure": visible(message)})
+    return SampleFiles({"name": wanted.name, "failure": visible(message)})
 
 
-def _chunk_of(wanted: Sequence[Wanted], forms: Sequence[Form]) -> list[Made]:
+def _chunk_of(wanted: Sequence[SampleRequest], forms: Sequence[Form]) -> list[SampleFiles]:
     """The vectors of several samples; what can't be worked out is told in its line."""
     vectors = []
     for item in wanted:
@@ -332,7 +333,7 @@ def _chunk_of(wanted: Sequence[Wanted], forms: Sequence[Form]) -> list[Made]:
 
 def write(
     directory: str | Path,
-    suite: str | Sequence[Wanted] = "standard",
+    suite: str | Sequence[SampleRequest] = "standard",
     executor: Executor | None = None,
     chunk: int = 16,
     *,
@@ -351,14 +352,14 @@ def write(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(folder, [Wanted("one-key", "float32", 0)], forms=["json"])
+    ...     write(folder, [SampleRequest("one-key", "float32", 0)], forms=["json"])
     ...     sorted(path.name for path in Path(folder).rglob("*.json"))
     []
     ['manifest.json', 'one-key-float32-0.json']
     """
     samples = samples_of(suite) if isinstance(suite, str) else [*suite]
     outputs = Outputs("vectors", force=force)
-    folder = Folder(Path(directory), samples, forms, outputs)
+    folder = VectorFolder(Path(directory), samples, forms, outputs)
     done = 0
     for start, group in _chunks(samples, executor, max(chunk, 1), tuple(forms)):
         for k, vectors in enumerate(group):
@@ -371,14 +372,14 @@ def write(
 
 
 def _chunks(
-    samples: Sequence[Wanted], executor: Executor | None, size: int, forms: Sequence[Form]
-) -> Iterator[tuple[int, Sequence[Made]]]:
+    samples: Sequence[SampleRequest], executor: Executor | None, size: int, forms: Sequence[Form]
+) -> Iterator[tuple[int, Sequence[SampleFiles]]]:
     """Where each chunk begins and what it gave, as they end."""
     if executor is None:
         for start in range(len(samples)):
             yield start, _chunk_of(samples[start : start + 1], forms)
         return
-    waiting: dict[Future[list[Made]], int] = {}
+    waiting: dict[Future[list[SampleFiles]], int] = {}
     try:
         for start in range(0, len(samples), size):
             part = samples[start : start + size]

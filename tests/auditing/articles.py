@@ -9,7 +9,14 @@ from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
 from symattn.documents.article import Article
-from symattn.documents.reading import Claimed, Given, Number, Open, Reading, Step
+from symattn.documents.reading import (
+    ArticleNumber,
+    Claimed,
+    OpenQuestion,
+    Reading,
+    ReadInput,
+    ReadStep,
+)
 from symattn.documents.text import Span
 from symattn.numbers.rows import Numbers
 
@@ -69,18 +76,18 @@ def read(source=POST, claims=(), *, name="post.md", numbers=(), left=(), assumed
     for status, text in numbers:
         start = source.index(text, at)
         at = start + len(text)
-        found.append(Number(text, Span(start, at), status, why="a year" * (text == "2026")))
+        found.append(ArticleNumber(text, Span(start, at), status, why="a year" * (text == "2026")))
     return Reading(
         article,
         {
-            name: Given(Numbers.read(entries), Span(0, 0))
+            name: ReadInput(Numbers.read(entries), Span(0, 0))
             for name, entries in more.pop("given", {}).items()
         },
-        {name: Step(syntax.parse(text)) for name, text in more.pop("steps", {}).items()},
+        {name: ReadStep(syntax.parse(text)) for name, text in more.pop("steps", {}).items()},
         claims=tuple(claims),
         numbers=tuple(found),
         assumptions=tuple(assumed),
-        open=tuple(Open(text, why, span_of(source, text)) for text, why in left),
+        open=tuple(OpenQuestion(text, why, span_of(source, text)) for text, why in left),
         **more,
     )
 

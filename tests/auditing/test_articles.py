@@ -12,7 +12,7 @@ from symattn.auditing import coverage, findings, reports
 from symattn.auditing.errata import errata
 from symattn.cases.article import case_of
 from symattn.cases.case import make
-from symattn.documents.reading import Number
+from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span
 from symattn.sheets.redpen import sheet
 from symattn.verdicts import Verdict
@@ -250,12 +250,12 @@ def test_an_article_without_claims_is_fine():
 def test_numbers_of_claims_without_an_answer(pairs):
     """Those that lie inside of one, and no others: as a search of all says."""
     from symattn.auditing.audit import _covering
-    from symattn.documents.reading import Open
+    from symattn.documents.reading import OpenQuestion
 
     spans = [Span(min(pair), max(pair) + 1) for pair in pairs]
-    items = [Open("", "", span) for span in spans]
+    items = [OpenQuestion("", "", span) for span in spans]
     covering = _covering(items)
     for start in range(41):
-        number = Number("1", Span(start, start + 2), "bound")
+        number = ArticleNumber("1", Span(start, start + 2), "bound")
         inside = any(x.start <= start and number.span.end <= x.end for x in spans)
         assert (covering(number.span) is not None) is inside

@@ -17,7 +17,7 @@ import pytest
 from symattn.auditing.audit import _Document
 from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Cause, Figure
-from symattn.auditing.naming import Slips
+from symattn.auditing.naming import SlipNaming
 from symattn.numbers.balls import FIRST, precision
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -76,7 +76,7 @@ def searched(seed, mistake="", errors=0):
         for figure in refuted:
             known[figure] = causes.cause(figure, known)
         start = time.process_time()
-        slips = Slips(solution, read.figures, known)
+        slips = SlipNaming(solution, read.figures, known)
     return slips, time.process_time() - start
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from symattn.auditing.edits import KINDS
 from symattn.auditing.exactly import Exactly
-from symattn.auditing.model import Model, Recipe
+from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.languages.language import fields
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.nodes import ancestors
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
 from .papers import GIVEN, LOSS, STEPS
@@ -54,7 +54,7 @@ def recipe(name):
     steps, loss = PROGRAMS[name]
     given = {**GIVEN, "B": BIAS, "P": PADDING}
     solution = Solution(make(name, given, steps, loss))
-    found = Recipe(solution, [])
+    found = AuditedGraph(solution, [])
     found.places = [
         (node, i, j) for node in found.named.values() for i, j in np.ndindex(*node.grid)
     ]
@@ -79,7 +79,7 @@ def value(quantity, i, j):
     with precision(FIRST):
         try:
             hidden = quantity.is_hidden(i, j)
-            return -np.inf if hidden else float(Entry(quantity, i, j).ball(FIRST))
+            return -np.inf if hidden else float(EntryValue(quantity, i, j).ball(FIRST))
         except Malformed:
             return np.inf
 

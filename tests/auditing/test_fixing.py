@@ -15,7 +15,7 @@ from symattn.auditing.fixing import fixed
 from symattn.cases.article import case_of
 from symattn.documents.binding import read
 from symattn.documents.files import article
-from symattn.documents.reading import Claimed, Step
+from symattn.documents.reading import Claimed, ReadStep
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.verdicts import Verdict
@@ -249,7 +249,7 @@ def test_nothing_is_corrected_that_would_be_read_otherwise(corrected):
     def astray(reading):
         if "0.2698" in reading.article.source:
             return reading
-        steps = {**reading.steps, "A": Step(syntax.parse("S"))}
+        steps = {**reading.steps, "A": ReadStep(syntax.parse("S"))}
         return replace(reading, steps=steps)
 
     def unbound(reading):

@@ -7,7 +7,7 @@ import pytest
 
 from symattn.auditing.graph import Graph
 from symattn.cases.case import make
-from symattn.programs.floats import Floats
+from symattn.programs.floats import FloatOperations
 from symattn.programs.running import Run
 from symattn.solution.solution import Solution
 
@@ -86,18 +86,21 @@ def test_a_node_in_its_form_has_its_value(program, text) -> None:
 
     graph = Graph()
     with np.errstate(all="ignore"):
-        before, after = Run(Floats(), leaf)[node], Run(Floats(), leaf)[graph[node]]
+        before, after = (
+            Run(FloatOperations(), leaf)[node],
+            Run(FloatOperations(), leaf)[graph[node]],
+        )
     np.testing.assert_allclose(after, before, rtol=1e-12)
     made = graph[node]
     for i, j in np.ndindex(*node.grid):
         inner, a, b = graph.place(made, i, j)
-        assert Run(Floats(), leaf)[inner][a, b] == pytest.approx(before[i, j], rel=1e-12)
+        assert Run(FloatOperations(), leaf)[inner][a, b] == pytest.approx(before[i, j], rel=1e-12)
 
 
 def test_many_alternatives_are_run_at_once(program) -> None:
     """Each of a stack of matrices gives what it gives alone."""
     random = np.random.default_rng(5)
-    floats = Floats()
+    floats = FloatOperations()
     given = {"S": random.normal(size=(6, 4, 4)), "V": random.normal(size=(4, 4))}
     for text in ("softmax(S) @ V", "concat(S, V)", "S[1:, ::2].T", "colsum(S)", "total(S * V)"):
         node = program.program.lower(text)

@@ -12,7 +12,7 @@ import pytest
 from symattn.auditing.audit import audit
 from symattn.auditing.edits import KINDS
 from symattn.auditing.edits import phrase as said
-from symattn.auditing.model import Model, Recipe
+from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
 from symattn.cases.case import make
 from symattn.languages.language import fields
@@ -47,7 +47,7 @@ def phrases() -> dict[str, list[str]]:
               for name in STEPS]  # fmt: skip
     claims = [{**item, "printed": _texts(item["printed"])} for item in claims]
     solution = Solution(make("kinds", GIVEN, STEPS, claims=claims))
-    recipe = Recipe(solution, audit(solution).figures)
+    recipe = AuditedGraph(solution, audit(solution).figures)
     model = Model(recipe)
     found: dict[str, list[str]] = {}
     for node in recipe.needed:

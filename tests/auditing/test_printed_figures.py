@@ -14,7 +14,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.standard import Standard, is_coarse, is_vacuous
 from symattn.cases.case import make
 from symattn.errors import Malformed
-from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.printed import PrintedNumber, read_printed
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, decimal
 from symattn.solution.solution import Solution
@@ -27,7 +27,7 @@ digits = st.text("0123456789", min_size=1, max_size=12)
 signs = st.sampled_from(["", "-", "−", "–", "+"])
 
 
-def read_number(raw: object) -> Printed:
+def read_number(raw: object) -> PrintedNumber:
     """A printed number that is none of the masked scores."""
     printed = read_printed(raw)
     assert printed is not None

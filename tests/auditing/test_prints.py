@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from symattn.auditing.audit import audit
 from symattn.auditing.causes import _look, first, latest, sharpest
 from symattn.auditing.figures import Figure
-from symattn.auditing.prints import Computed, Prints, Recomputation
+from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
 from symattn.auditing.recipes import Recipes
 from symattn.numbers.balls import FIRST, precision
 from symattn.verdicts import Verdict
@@ -60,11 +60,14 @@ def test_what_is_kept_is_what_would_be_computed_anew(choose, asked):
     """In whatever order entries are asked for, at whatever places in the document: the
     same value, from the same figures."""
     look = partial(_look, PRINTS, choose, number)
-    kept = Recomputation(RECIPES, look)
+    kept = PrintedRecomputation(RECIPES, look)
     with precision(FIRST):
         for order, name, i, j in asked:
             term = RECIPES.entry(name, i, j)
-            ours, fresh = kept.value(term, order), Recomputation(RECIPES, look).value(term, order)
+            ours, fresh = (
+                kept.value(term, order),
+                PrintedRecomputation(RECIPES, look).value(term, order),
+            )
             assert ours.value.mid() == fresh.value.mid()
             assert ours.value.rad() == fresh.value.rad()
             assert ours.used() == fresh.used()
@@ -85,7 +88,7 @@ def test_a_value_holds_between_two_prints():
     assert ([f.order for f in found], until) == (seen[:1], seen[1] + 1)
     found, until = PRINTS.around(term, seen[1] + 1)
     assert ([f.order for f in found], until) == (seen, float("inf"))
-    held = Computed()
+    held = RecomputedValue()
     assert held.holds_at(0)
     assert held.holds_at(10**9)
     held.within(3, 7)
@@ -101,7 +104,7 @@ def test_an_entry_is_worked_out_once():
         asked.append(term.key)
         return None
 
-    kept = Recomputation(RECIPES, look)
+    kept = PrintedRecomputation(RECIPES, look)
     with precision(FIRST):
         for _ in range(3):
             for i in range(4):

@@ -117,7 +117,7 @@ def test_what_is_carried_in_a_line(carried, said) -> None:
     """How many figures, and what of; what is there several times is told once."""
     found = document(("b", "0.243"), *carried)
     ((_, follow),) = reports.grouped(found)
-    assert reports.folded(found, follow) == said
+    assert reports.propagated_line(found, follow) == said
 
 
 def test_what_is_carried_by_many_entries() -> None:
@@ -132,11 +132,11 @@ def test_what_is_carried_by_many_entries() -> None:
     groups = reports.grouped(found)
     assert sum(1 + len(carried) for _, carried in groups) == 64
     figures = [figure for figure in found.figures if figure.claim.of in names]
-    assert reports.folded(found, figures) == (
+    assert reports.propagated_line(found, figures) == (
         "63 more figures are wrong because of it: P (9 times), Q (9 times), R (9 times), "
         "T (9 times), U (9 times), V (9 times) and 9 more"
     )
-    assert reports.folded(found, figures[:4]) == (
+    assert reports.propagated_line(found, figures[:4]) == (
         "4 more figures are wrong because of it: P[0, 0], P[0, 1], P[0, 2], P[1, 0]"
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symattn.auditing.audit import _Document
-from symattn.auditing.model import Model, Recipe
+from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.weights import ALONE, PEN, Weights
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
@@ -21,7 +21,7 @@ def weighed(*claims, cuts=False, free=()):
     said = [{"of": of, "printed": printed} for of, printed in claims]
     case = make("weights", {"S": SCORES}, {"A": "softmax(S)"}, claims=said)
     document = _Document(Solution(case))
-    model = Model(Recipe(document.solution, document.figures))
+    model = Model(AuditedGraph(document.solution, document.figures))
     says_nothing = [figure.label in free for figure in document.figures]
     return Weights(model, says_nothing, {}, cuts), model
 

@@ -262,7 +262,7 @@ def floats_of(text: str) -> list[Any]:
     """A model's quantities and gradients in bare floats, its numbers read."""
     import numpy as np
 
-    from symattn.programs.floats import Floats
+    from symattn.programs.floats import FloatOperations
 
     case = make_case(text)
     inputs = {
@@ -273,7 +273,7 @@ def floats_of(text: str) -> list[Any]:
     }
     assert case.program.upstream is not None
     inputs[case.program.upstream.serial] = np.ones(case.program.upstream.grid)
-    found = Run(Floats(), lambda node: inputs.get(node.serial))
+    found = Run(FloatOperations(), lambda node: inputs.get(node.serial))
     return [found[node] for node in case.program.named.values()]
 
 

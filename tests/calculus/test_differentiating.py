@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from symattn.calculus import differentiating, draft, reading
-from symattn.calculus.atoms import Undecided
+from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.derivation import derived
 from symattn.calculus.differentiating import Stage
 from symattn.calculus.normal import Normal
@@ -99,7 +99,7 @@ def test_normal_forms_are_written_and_read_back(text) -> None:
 def test_what_is_worked_out_before_is_not_written() -> None:
     """Derivatives, limits and means are no stages."""
     for text in ("diff(t, t)", "limit(t, 0, t)", "expect(t)"):
-        with pytest.raises(Undecided):
+        with pytest.raises(NoNormalForm):
             Stage().read(side(text))
 
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from symattn.calculus import draft, reading
-from symattn.calculus.atoms import Undecided
+from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw, indices
 from symattn.calculus.proving import Prover
@@ -43,7 +43,7 @@ def compared(line, ground, normal, sizes, style, seed) -> int:
     for side in line.sides:
         try:
             polys.append(normal.read(side))
-        except Undecided:
+        except NoNormalForm:
             polys.append(None)
     for at in list(indices(line.free, point))[:6]:
         point.env.update(zip(line.free, at, strict=True))

@@ -9,7 +9,7 @@ import pytest
 from symattn import syntax
 from symattn import typesetting as t
 from symattn.calculus import draft, reading
-from symattn.calculus.atoms import Undecided
+from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.derivation import derived
 from symattn.calculus.mending import exchanged
 from symattn.calculus.normal import Normal
@@ -80,7 +80,7 @@ def test_too_many_indices_that_look_alike_are_given_up() -> None:
         return algebra.read(side)
 
     assert polynomial("abc") == polynomial("cab")
-    with pytest.raises(Undecided, match="too many indices that look alike"):
+    with pytest.raises(NoNormalForm, match="too many indices that look alike"):
         polynomial("abcdefg")
 
 

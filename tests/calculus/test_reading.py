@@ -201,12 +201,12 @@ def test_places() -> None:
     line = reading.line("x[i + 1] * x[n - 1] * x[2] * x[1 + i] == x[p[p[i]]]", scope)
     (i,) = line.free
     assert [one.at[0] for one in term.walk(line.sides[0]) if isinstance(one, term.Entry)] == [
-        term.Place(i, offset=1),
-        term.Place(size="n", offset=-1),
-        term.Place(offset=2),
-        term.Place(i, offset=1),
+        term.AxisPlace(i, offset=1),
+        term.AxisPlace(size="n", offset=-1),
+        term.AxisPlace(offset=2),
+        term.AxisPlace(i, offset=1),
     ]
-    assert term.places(line.sides[1]) == (term.Place(i, images=("p", "p")),)
+    assert term.places(line.sides[1]) == (term.AxisPlace(i, images=("p", "p")),)
 
 
 def test_how_far_indices_run() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symattn.calculus import draft, reading
-from symattn.calculus.atoms import Undecided, entries
+from symattn.calculus.atoms import NoNormalForm, entries
 from symattn.calculus.derivation import derived
 from symattn.calculus.matching import matches
 from symattn.calculus.normal import Normal
@@ -309,5 +309,5 @@ def test_normal_forms_and_their_limits(line, why) -> None:
 def test_a_moved_permutation_takes_no_offset() -> None:
     """Nothing can be added to a place behind a permutation."""
     poly = NORMAL.entry("x", (("k", 1, ()),))
-    with pytest.raises(Undecided):
+    with pytest.raises(NoNormalForm):
         NORMAL.moved(poly, {"k": ("l", 0, (("s", 1),))})

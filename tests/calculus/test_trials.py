@@ -10,7 +10,7 @@ import pytest
 
 from symattn.calculus import draft, reading
 from symattn.calculus import language as term
-from symattn.calculus.language import Place
+from symattn.calculus.language import AxisPlace
 from symattn.calculus.points import draw
 from symattn.calculus.trials import Missing, Unclear
 from symattn.numbers.balls import precision
@@ -65,7 +65,7 @@ def array(point, name):
     shape = tuple(map(point.length, one.axes))
     found = np.zeros(shape)
     for at in np.ndindex(shape):
-        places = tuple(Place(offset=k + 1) for k in at)
+        places = tuple(AxisPlace(offset=k + 1) for k in at)
         found[at] = float(point.evaluate(term.Entry(one, places)))
     return found
 

@@ -8,7 +8,7 @@ import pytest
 
 from symattn.calculus import draft, reading
 from symattn.calculus import language as term
-from symattn.calculus.language import Index, Place
+from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.points import draw
 from symattn.calculus.written import place, replaced, text
 from symattn.numbers.balls import precision
@@ -76,11 +76,11 @@ def test_what_is_written_is_read_back(line) -> None:
 @pytest.mark.parametrize(
     ("at", "written"),
     [
-        (Place(Index("i")), "i"),
-        (Place(Index("i"), offset=1), "i + 1"),
-        (Place(size="n", offset=-2), "n - 2"),
-        (Place(offset=3), "3"),
-        (Place(Index("i"), images=("p", "q")), "q[p[i]]"),
+        (AxisPlace(Index("i")), "i"),
+        (AxisPlace(Index("i"), offset=1), "i + 1"),
+        (AxisPlace(size="n", offset=-2), "n - 2"),
+        (AxisPlace(offset=3), "3"),
+        (AxisPlace(Index("i"), images=("p", "q")), "q[p[i]]"),
     ],
 )
 def test_places(at, written) -> None:
@@ -91,11 +91,11 @@ def test_places(at, written) -> None:
 def test_replaced_positions_and_places() -> None:
     """An index as a number stays one, where it is replaced by another."""
     i, j = Index("i", "n"), Index("j", "n")
-    moved = replaced(term.Position(i), {i: Place(j)})
+    moved = replaced(term.Position(i), {i: AxisPlace(j)})
     assert isinstance(moved, term.Position)
     assert moved.index is j
     kept = term.Position(i)
-    assert replaced(kept, {i: Place(offset=1)}) is kept
+    assert replaced(kept, {i: AxisPlace(offset=1)}) is kept
 
 
 def test_what_is_no_expression() -> None:

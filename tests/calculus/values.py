@@ -126,7 +126,7 @@ class Values:
     def entry(self, name, at):
         if name in self.losses:
             loss = self.losses[name]
-            places = tuple(term.Place(offset=one) for one in at)
+            places = tuple(term.AxisPlace(offset=one) for one in at)
             slope = term.Partial(term.Entry(loss, ()), loss.of, places)
             return exact(self.point.evaluate(slope))
         array = self.arrays[name]

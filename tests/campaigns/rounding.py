@@ -30,7 +30,7 @@ from symattn.numbers import formats, rounding
 from symattn.numbers.balls import precision
 from symattn.numbers.rounding import Real, RoundingMode
 from symattn.numbers.values import Value, rational
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 
 Array = np.ndarray[Any, Any]
 
@@ -260,7 +260,7 @@ def entries(seed: int, chance: random.Random) -> Iterator[Known]:
     ):
         for i, j in chance.sample([*np.ndindex(*exact.shape)], 8):
             near = by_mpfr(exact[i, j], bits // 2)
-            yield Known(f"{name}[{i}, {j}]", Entry(quantity, i, j), near)
+            yield Known(f"{name}[{i}, {j}]", EntryValue(quantity, i, j), near)
 
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {

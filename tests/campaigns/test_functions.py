@@ -23,7 +23,7 @@ from flint import arb, ctx, fmpq
 from symattn.cases.case import make
 from symattn.errors import Malformed, Undecided
 from symattn.numbers.balls import precision
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import verify
@@ -390,7 +390,7 @@ class Campaign:
                     )
         if chance.random() < 0.2:
             value = quantity.entry(i, j)
-            if isinstance(value, Hidden):
+            if isinstance(value, Masked):
                 raise Wrong(f"{where}: exactly masked")
             ball = value.ball(300)
             with bits(BITS):

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 from hypothesis import given
 
-from symattn.tables.places import Places
+from symattn.tables.places import TomlPlaces
 
 from ..strategies import many
 from .documents import documents
@@ -28,7 +28,7 @@ def paths(value, path=()):
 @given(documents)
 def test_every_value_has_its_place(document):
     """Each path that tomllib reads has a place, and no other has."""
-    places = Places(document.text)
+    places = TomlPlaces(document.text)
     found = list(paths(tomllib.loads(document.text)))
     assert set(found) == document.starts.keys()
     for path in found:
@@ -41,7 +41,7 @@ def test_every_value_has_its_place(document):
 @given(documents)
 def test_at_a_values_place_stands_that_value(document):
     """The text from there on begins with it: read alone, it is the same."""
-    places = Places(document.text)
+    places = TomlPlaces(document.text)
     read = tomllib.loads(document.text)
     lines = document.text.split("\n")
     for path, spelled in document.values.items():
@@ -101,7 +101,7 @@ k = 2
 )  # fmt: skip
 def test_a_faults_path_has_the_line_of_what_is_known_of_it(where, line):
     """The longest part of the path that stands in the text; 0 where none does."""
-    assert Places(TEXT).line(where) == line
+    assert TomlPlaces(TEXT).line(where) == line
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_faults_path_has_the_line_of_what_is_known_of_it(where, line):
 def test_places_in_odd_orders(text, path, place):
     """Tables opened late, dotted keys continued by headers, letters of several bytes."""
     assert tomllib.loads(text)
-    assert Places(text).at(*path) == place
+    assert TomlPlaces(text).at(*path) == place
 
 
 def test_the_parser_is_loaded_for_files_only():

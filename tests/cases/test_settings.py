@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.cases.case import make
 from symattn.cases.library import load
-from symattn.cases.settings import CHOICES, MOST_PLACES, NAMES, PARTS, Settings, settings
+from symattn.cases.settings import CHOICES, MOST_PLACES, NAMES, PARTS, SheetSettings, settings
 from symattn.errors import Malformed
 
 FILE = "[given]\nX = [[1, 2], [3, 4]]\n[steps]\nA = 'softmax(X)'\n"
@@ -27,7 +27,7 @@ TABLES = st.fixed_dictionaries({}, optional=VALUES)
 
 def test_every_setting_is_tried() -> None:
     """The strategy has a value for every field."""
-    assert set(VALUES) == set(NAMES) == {field.name for field in fields(Settings)}
+    assert set(VALUES) == set(NAMES) == {field.name for field in fields(SheetSettings)}
 
 
 @given(TABLES, TABLES)
@@ -36,7 +36,7 @@ def test_what_is_said_last_counts(table, flags) -> None:
     found = asdict(settings(table, flags))
     audience = flags.get("audience", table.get("audience", "student"))
     parts = {part: audience in whom for part, whom in PARTS.items()}
-    assert found == {**asdict(Settings()), **parts, "audience": audience, **table, **flags}
+    assert found == {**asdict(SheetSettings()), **parts, "audience": audience, **table, **flags}
 
 
 @given(TABLES, TABLES)

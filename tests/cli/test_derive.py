@@ -12,7 +12,7 @@ import pytest
 from symattn.calculus.library import THEORY
 from symattn.cli import cases
 from symattn.limits import BYTES
-from symattn.workers import Limits
+from symattn.workers import WorkLimits
 from tests.folders import written
 
 NAMES = list(THEORY)
@@ -172,7 +172,7 @@ def test_limits(homework, monkeypatch, symattn) -> None:
 
     monkeypatch.setattr(cases, "of_each", of_each)
     symattn("derive", homework(TRUE), "--max-memory", "123")
-    assert paces == [Limits(0, 123)]
+    assert paces == [WorkLimits(0, 123)]
 
 
 def test_text_is_harmless(homework, symattn) -> None:

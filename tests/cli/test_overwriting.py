@@ -17,7 +17,7 @@ from symattn.exercises.key import key
 from symattn.exercises.marking.columns import empty_table
 from symattn.ownership import RECORD
 from symattn.testing import vectors
-from symattn.testing.vectors import Wanted
+from symattn.testing.vectors import SampleRequest
 
 WALKTHROUGH = """
 [given]
@@ -53,7 +53,7 @@ def folder(
         "answers.csv": empty_table(case) + "Ada\nREADME\nindex\n",
     }.items():
         (tmp_path / name).write_text(text, "utf-8")
-    one = Wanted("one-key", "float32", 0)
+    one = SampleRequest("one-key", "float32", 0)
     monkeypatch.setattr(vectors, "samples_of", lambda *_: [one])
     return tmp_path
 

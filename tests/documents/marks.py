@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.printed import PrintedNumber, read_printed
 
 _MARK = re.compile(r"⟦(given )?([^|⟦⟧]*+)\|([^|⟦⟧]++)(?:\|([^|⟦⟧]++))?+⟧")
 _ARITHMETIC = "="
@@ -95,7 +95,7 @@ def documents(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.marked"))
 
 
-def number(figure: str) -> Printed:
+def number(figure: str) -> PrintedNumber:
     """A figure's number, however its document writes signs.
 
     >>> number("&minus;0.50") == number("-0.50"), number("−0.50").places

@@ -18,7 +18,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.figures import Figure
 from symattn.cases import library
 from symattn.cases.case import Case
-from symattn.documents.reading import Number, Reading
+from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.solution.quantity import Quantity
@@ -192,7 +192,7 @@ def _outcomes(
             yield "wrong", known.of
 
 
-def _is_understood(number: Number) -> bool:
+def _is_understood(number: ArticleNumber) -> bool:
     """Whether it is taken for a figure, given or judged."""
     return number.status in ("given", "bound", "local")
 

@@ -22,8 +22,8 @@ from symattn.auditing.audit import Audit, audit
 from symattn.cases.article import case_of
 from symattn.cases.case import Case
 from symattn.cases.library import load
-from symattn.documents.article import Article, Block, Form, Part
-from symattn.documents.reading import Claimed, Given, Number, Reading, Status, Step
+from symattn.documents.article import Article, Block, BlockPart, Form
+from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep, Status
 from symattn.documents.text import Span, Text
 from symattn.numbers.rows import Numbers
 from symattn.syntax import parse
@@ -68,14 +68,14 @@ class Skeleton:
 
     def read(self, text: str) -> Reading:
         """What a text says that fills the holes."""
-        block = Block("prose", (Part("text", _decoded(text, self.form)),))
+        block = Block("prose", (BlockPart("text", _decoded(text, self.form)),))
         article = Article(self.path, self.form, text, (block,), self.encoding)
         case = load(self.truth)
         numbers, claims = [], []
         for mark, span in zip(self.figures, self.spans(text), strict=True):
             plain = _decoded(text[slice(*span)], self.form).string.translate(_PLAIN)
             status: Status = "given" if mark.is_given else "bound"
-            numbers.append(Number(plain, span, status, mark.expression))
+            numbers.append(ArticleNumber(plain, span, status, mark.expression))
             if mark.is_given:
                 continue
             name = mark.expression.removesuffix("=")
@@ -90,10 +90,10 @@ class Skeleton:
         return Reading(
             article,
             {
-                name: Given(Numbers.read(_texts(rows)), Span(0, 0))
+                name: ReadInput(Numbers.read(_texts(rows)), Span(0, 0))
                 for name, rows in case.raw.items()
             },
-            {name: Step(parse(step)) for name, step in case.steps.items()},
+            {name: ReadStep(parse(step)) for name, step in case.steps.items()},
             _loss(case),
             claims=tuple(claims),
             tokens=case.tokens,

@@ -6,14 +6,14 @@ import pytest
 
 from symattn import syntax
 from symattn.documents import code
-from symattn.documents.article import Block, Part
+from symattn.documents.article import Block, BlockPart
 from symattn.documents.code import Codes
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Passage, Words
+from symattn.documents.trees import Chain, Labelled, Opaque, Passage, PrintedFigure, Words
 
 
 def read(string: str, language: str = "python", codes: Codes | None = None) -> list[Passage]:
-    block = Block("code", (Part("code", Text.whole(string)),), language=language)
+    block = Block("code", (BlockPart("code", Text.whole(string)),), language=language)
     return list((codes or Codes()).passages(block))
 
 
@@ -108,7 +108,7 @@ def test_figures_know_where_they_stand():
     (chain,) = [p for p in read(program)[-1].pieces if isinstance(p, Chain)]
     array = chain.members[1]
     assert isinstance(array, Labelled)
-    figures = [f for row in array.items for f in syntax.inside(row) if isinstance(f, Figure)]
+    figures = [f for row in array.items for f in syntax.inside(row) if isinstance(f, PrintedFigure)]
     assert [program[f.span.start : f.span.end] for f in figures] == ["0.50", "-1", "2e-3", ".5"]
     assert [f.text for f in figures] == ["0.50", "-1", "2e-3", ".5"]
 
@@ -190,7 +190,7 @@ def test_hostile_programs_are_read_in_no_time():
 
 
 def _block(program: str) -> Block:
-    return Block("code", (Part("code", Text.whole(program)),), language="python")
+    return Block("code", (BlockPart("code", Text.whole(program)),), language="python")
 
 
 def test_loops_that_fill_an_array_are_one_step():

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from symattn.documents import printouts
-from symattn.documents.columns import Line
+from symattn.documents.columns import FlatLine
 from symattn.documents.grids import flattened, of_table
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Figure, Labelled, Table, Words, walk
+from symattn.documents.trees import Chain, Labelled, PrintedFigure, ReadTable, Words, walk
 
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|-inf")
 
 
-def lines(string: str, are_printed: bool = False) -> list[Line]:
+def lines(string: str, are_printed: bool = False) -> list[FlatLine]:
     return list(flattened(list(Text.whole(string).lines()), are_printed))
 
 
@@ -205,7 +205,7 @@ def test_printed_vectors_are_several():
 
 
 def cell(text: str):
-    figure = Figure(text, Span(0, len(text)))
+    figure = PrintedFigure(text, Span(0, len(text)))
     return (Chain((figure,), (), (figure.span,)),)
 
 
@@ -216,11 +216,11 @@ def word(text: str):
 def test_a_table_of_figures_is_an_array():
     """With labels of rows and columns; a table with other things in it is none."""
     head = (word(""), word("cat"), word("sat"))
-    table = Table(head, ((word("cat"), cell("0.6"), cell("0.4")),), Span(0, 9))
+    table = ReadTable(head, ((word("cat"), cell("0.6"), cell("0.4")),), Span(0, 9))
     array = of_table(table)
     assert array is not None
     assert (array.rows_said, array.columns_said) == (("cat",), ("cat", "sat"))
-    other = Table(head, ((word("cat"), cell("0.6"), word("none")),), Span(0, 9))
+    other = ReadTable(head, ((word("cat"), cell("0.6"), word("none")),), Span(0, 9))
     assert of_table(other) is None
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from symattn.cases.article import case_of
 from symattn.documents.article import Article
-from symattn.documents.reading import Claimed, Given, Number, Reading, Step
+from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.numbers.rows import Numbers
@@ -52,10 +52,10 @@ def perfect(document):
     return Reading(
         Article(Path(document.name), "markdown", document.text, ()),
         {
-            name: Given(Numbers.read(entries), Span(0, 1))
+            name: ReadInput(Numbers.read(entries), Span(0, 1))
             for name, entries in truth["given"].items()
         },
-        {name: Step(parse(expression)) for name, expression in truth["steps"].items()},
+        {name: ReadStep(parse(expression)) for name, expression in truth["steps"].items()},
         truth.get("loss"),
         tuple(
             Claimed("of", parse(mark.expression), "here", span, html.unescape(mark.printed), span)
@@ -67,7 +67,7 @@ def perfect(document):
             if not mark.is_given
         ),
         numbers=tuple(
-            Number(
+            ArticleNumber(
                 mark.printed,
                 span,
                 "given" if mark.is_given else "bound" if mark.expression else "local",
@@ -129,7 +129,7 @@ def test_what_claims_nothing_must_not_be_judged(document):
     reading = perfect(document)
     year = Span(10, 14)
     claims = (*reading.claims, Claimed("of", parse("S[0, 0]"), "here", year, "2024", year))
-    numbers = (Number("2024", year, "bound", "S[0, 0]"), *reading.numbers)
+    numbers = (ArticleNumber("2024", year, "bound", "S[0, 0]"), *reading.numbers)
     found = measured(document, replace(reading, claims=claims, numbers=numbers))
     assert [str(note) for note in found.faults.judged] == ["1:11 2024, bound S[0, 0]"]
     assert [str(note) for note in found.faults.alarms] == ["1:11 S[0, 0] = 2024, not 10"]

@@ -14,9 +14,9 @@ from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
 from symattn.documents.latex.macros import Macro, Stream
 from symattn.documents.notation.latex import latex_tokens
-from symattn.documents.paragraphs import Paragraph
+from symattn.documents.paragraphs import ParagraphBuilder
 from symattn.documents.passages import passages
-from symattn.documents.reading import Number
+from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Words
 from symattn.errors import Malformed
@@ -86,7 +86,7 @@ def test_a_command_that_is_kept_means_what_it_meant() -> None:
 
 def test_an_empty_text_leaves_a_paragraph_as_it_is() -> None:
     """It neither is a part nor parts what stands around it."""
-    paragraph = Paragraph()
+    paragraph = ParagraphBuilder()
     paragraph.add(Text.whole("so "))
     paragraph.add(Text.whole(""), "math")
     paragraph.add(Text.whole("it is"))
@@ -180,5 +180,5 @@ def test_letters_have_their_usual_roles(role, letters) -> None:
 
 def test_what_is_said_plainly_is_not_confirmed_by_its_value() -> None:
     """Only what is bound because its value agrees is marked so."""
-    found = Number("0.5", Span(0, 3), "given")
+    found = ArticleNumber("0.5", Span(0, 3), "given")
     assert (found.confirmed, found.of, found.why) == (False, "", "")

@@ -8,7 +8,7 @@ import pytest
 
 from symattn.documents import layout, pdf
 from symattn.documents.files import article
-from symattn.documents.layout import Rule, Sign
+from symattn.documents.layout import DrawnRule, PlacedText
 from symattn.errors import Malformed
 from symattn.limits import BRACKETS, DRAWN, PAGES, SET, SIGNS
 
@@ -88,11 +88,11 @@ def test_missing_library(monkeypatch):
 def test_pieces_of_brackets():
     """High brackets that a font builds from pieces hold a matrix, as one sign does."""
     rows = [("1", 20, 100), ("2", 40, 100), ("3", 20, 112), ("4", 40, 112)]
-    cells = [Sign(text, left, left + 5, down, 10) for text, left, down in rows]
-    name = [Sign("A", 0, 6, 106, 10), Sign("=", 8, 12, 106, 10)]
+    cells = [PlacedText(text, left, left + 5, down, 10) for text, left, down in rows]
+    name = [PlacedText("A", 0, 6, 106, 10), PlacedText("=", 8, 12, 106, 10)]
     for pieces in ([92], [92, 104]):
         fences = [
-            Sign(text, left, left + 4, down, 10)
+            PlacedText(text, left, left + 4, down, 10)
             for down in pieces
             for text, left in (("(cid:20)", 15), ("(cid:21)", 50))
         ]
@@ -101,24 +101,38 @@ def test_pieces_of_brackets():
 
 def test_row_in_the_middle():
     """The row of a matrix that stands in the line of its formula is one of its rows."""
-    cells = [Sign(str(i), 20, 25, 94 + 12 * i, 10) for i in range(3)]
-    fences = [Sign(t, left, left + 4, 96, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 27))]
-    name = [Sign("x", 0, 6, 106, 10), Sign("=", 8, 12, 106, 10), Sign(",", 31, 33, 106, 10)]
+    cells = [PlacedText(str(i), 20, 25, 94 + 12 * i, 10) for i in range(3)]
+    fences = [
+        PlacedText(t, left, left + 4, 96, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 27))
+    ]
+    name = [
+        PlacedText("x", 0, 6, 106, 10),
+        PlacedText("=", 8, 12, 106, 10),
+        PlacedText(",", 31, 33, 106, 10),
+    ]
     assert layout.lines([*cells, *fences, *name]) == ["x = [[0], [1], [2]],"]
 
 
 def test_row_between_high_brackets():
     """A single row between brackets of a font of mathematics is a list."""
-    cells = [Sign("1", 20, 25, 106, 10), Sign("2", 35, 40, 106, 10)]
-    fences = [Sign(t, left, left + 4, 98, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 43))]
-    name = [Sign("=", 8, 12, 106, 10)]
+    cells = [PlacedText("1", 20, 25, 106, 10), PlacedText("2", 35, 40, 106, 10)]
+    fences = [
+        PlacedText(t, left, left + 4, 98, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 43))
+    ]
+    name = [PlacedText("=", 8, 12, 106, 10)]
     assert layout.lines([*name, *cells, *fences]) == ["= [1, 2]"]
 
 
 def test_grid_with_gaps():
     """Words that don't fill the same columns are no matrix, but lines."""
-    cells = [Sign("1", 20, 25, 100, 10), Sign("2", 40, 45, 100, 10), Sign("3", 20, 25, 112, 10)]
-    fences = [Sign(t, left, left + 4, 92, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 50))]
+    cells = [
+        PlacedText("1", 20, 25, 100, 10),
+        PlacedText("2", 40, 45, 100, 10),
+        PlacedText("3", 20, 25, 112, 10),
+    ]
+    fences = [
+        PlacedText(t, left, left + 4, 92, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 50))
+    ]
     assert layout.lines([*cells, *fences]) == ["1  2", "3"]
 
 
@@ -131,31 +145,33 @@ def test_pages_are_bounded(page, monkeypatch):
 
 def test_words_beside_a_matrix_are_none_of_its_rows():
     """A line of words above two small brackets stays a line."""
-    words = [Sign(t, left, left + 8, 100, 10) for t, left in (("see", 0), ("it", 12), ("x", 24))]
-    inside = Sign("y", 14, 19, 112, 10)
-    fences = [Sign("(", 10, 13, 112, 10), Sign(")", 20, 23, 112, 10)]
+    words = [
+        PlacedText(t, left, left + 8, 100, 10) for t, left in (("see", 0), ("it", 12), ("x", 24))
+    ]
+    inside = PlacedText("y", 14, 19, 112, 10)
+    fences = [PlacedText("(", 10, 13, 112, 10), PlacedText(")", 20, 23, 112, 10)]
     assert layout.lines([*words, inside, *fences]) == ["see it x", "(y)"]
 
 
 def test_rules_of_tables_are_no_fractions():
     """A rule that is wider than what it parts, or parts columns, belongs to a table."""
-    cells = [Sign(t, left, left + 5, down, 10) for t, left, down in
+    cells = [PlacedText(t, left, left + 5, down, 10) for t, left, down in
              (("a", 20, 100), ("b", 60, 100), ("1", 20, 112), ("2", 60, 112))]  # fmt: skip
     for words in (cells, cells[::2]):
-        for rule in (Rule(20, 65, 104), Rule(14, 71, 104)):
+        for rule in (DrawnRule(20, 65, 104), DrawnRule(14, 71, 104)):
             expected = ["a  b", "1  2"] if len(words) == 4 else ["a", "1"]
             assert layout.lines(words, [rule]) == expected
-    assert layout.lines(cells[::2], [Rule(19, 26, 104)]) == ["a/1"]
+    assert layout.lines(cells[::2], [DrawnRule(19, 26, 104)]) == ["a/1"]
 
 
 def test_bounds():
     """A page of more signs or brackets than anybody reads is refused, and says so."""
     with pytest.raises(Malformed, match="characters on a page"):
-        layout.lines([Sign("x", 0, 1, 0, 1)] * (SIGNS.most + 1))
+        layout.lines([PlacedText("x", 0, 1, 0, 1)] * (SIGNS.most + 1))
     with pytest.raises(Malformed, match="brackets or rules on a page"):
-        layout.lines(Sign("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
+        layout.lines(PlacedText("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
     with pytest.raises(Malformed, match="brackets or rules on a page"):
-        layout.lines([], [Rule(0, 5, 0)] * (BRACKETS.most + 1))
+        layout.lines([], [DrawnRule(0, 5, 0)] * (BRACKETS.most + 1))
 
 
 def file_of(objects):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn.documents.article import Article, Block, Part
-from symattn.documents.rewriting import Edit, Moves, Rewriter, applied
+from symattn.documents.article import Article, Block, BlockPart
+from symattn.documents.rewriting import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span, Text
-from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.printed import PrintedNumber, read_printed
 
 #: Separators of thousands, and what they are in plain letters: nothing.
 SEPARATORS = ["", ",", "{,}", r"\,", "\u202f", "_"]
@@ -29,7 +29,7 @@ PLAIN = {
 }
 
 
-def number(text: str) -> Printed:
+def number(text: str) -> PrintedNumber:
     """A printed number that is one."""
     printed = read_printed(text)
     assert printed is not None
@@ -55,7 +55,7 @@ def figures(draw):
 
 
 def article(source, block=None):
-    parts = (Part("math", block or Text.whole(source)),)
+    parts = (BlockPart("math", block or Text.whole(source)),)
     return Article(Path("post.md"), "markdown", source, (Block("formula", parts),))
 
 
@@ -167,7 +167,7 @@ def test_escapes_in_a_notebook_and_a_page_stay():
         rewriter = Rewriter(article(source, text))
         span = Span(4, len(source) - 1)
         edit = rewriter.edit(span, number("-0.50"), -51)
-        assert edit == Edit(span, f"{sign}0.51")
+        assert edit == TextEdit(span, f"{sign}0.51")
         assert rewriter.sign(span) == sign
 
 
@@ -197,7 +197,7 @@ def test_what_moves_is_found_again(pieces):
     for before, old, new in pieces:
         source += before
         wanted += before
-        edits.append(Edit(Span(len(source), len(source) + len(old)), new))
+        edits.append(TextEdit(Span(len(source), len(source) + len(old)), new))
         places.append((len(wanted), len(wanted) + len(new)))
         source, wanted = f"{source}{old}.", f"{wanted}{new}."
     assert applied(source, edits) == wanted

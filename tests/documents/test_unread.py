@@ -10,7 +10,7 @@ import pytest
 
 from symattn import syntax
 from symattn.documents import binding, code, passages, printouts
-from symattn.documents.article import Block, Part
+from symattn.documents.article import Block, BlockPart
 from symattn.documents.binding import (
     binder,
     construction,
@@ -23,11 +23,11 @@ from symattn.documents.binding import tables as bound_tables
 from symattn.documents.binding.coverage import figures
 from symattn.documents.files import article
 from symattn.documents.notation import prose
-from symattn.documents.python.following import Program
-from symattn.documents.python.source import Source
-from symattn.documents.python.values import Unread
+from symattn.documents.python.following import FollowedProgram
+from symattn.documents.python.source import ProgramSource
+from symattn.documents.python.values import UnreadCode
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Opaque, Passage, Table, Words
+from symattn.documents.trees import Chain, Opaque, Passage, ReadTable, Words
 from symattn.errors import Malformed
 
 GOOD = """# Attention
@@ -54,7 +54,7 @@ READERS = {
     "formula": (prose, "formula_drafts", FORMULA),
     "line": (prose._Prose, "read", SENTENCE),
     "code": (code.Codes, "_code", CODE),
-    "statement": (Program, "follow", CODE),
+    "statement": (FollowedProgram, "follow", CODE),
     "events": (code.Codes, "_program", CODE),
     "output": (printouts, "read_parts", OUTPUT),
     "signs": (binder, "_signed", DISPLAY),
@@ -69,7 +69,7 @@ ERRORS = (
     *(KeyError("lost"), IndexError(3), ValueError("math"), TypeError(), AttributeError("x")),
     *(AssertionError(), RecursionError("too deep"), ZeroDivisionError(), OverflowError()),
     *(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), NotImplementedError(), RuntimeError()),
-    *(StopIteration(), OSError(5, "x"), Malformed("not foreseen here"), Unread(), Exception()),
+    *(StopIteration(), OSError(5, "x"), Malformed("not foreseen here"), UnreadCode(), Exception()),
 )
 
 
@@ -78,7 +78,7 @@ def _text(part: object) -> str:
     match part:
         case Text():
             return part.string
-        case Source() | Part() | prose._Prose():
+        case ProgramSource() | BlockPart() | prose._Prose():
             return part.text.string
         case syntax.Array():
             return " ".join(one.text for one in values.figures(part))
@@ -87,7 +87,7 @@ def _text(part: object) -> str:
             return " ".join(one.text.string for one in (*part.parts, *cells))
         case Chain(members=(Opaque(),)):
             return ""
-        case Words() | Chain() | Table():
+        case Words() | Chain() | ReadTable():
             return " ".join(one.text for one in figures(part))
         case Passage():
             return " ".join(map(_text, part.pieces))

@@ -22,7 +22,7 @@ from symattn.drawing.picture import WHAT, draw
 from symattn.drawing.svg import PAINTS
 from symattn.errors import Malformed
 from symattn.numbers import rounding
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
 
 from ..fuzz.programs import Author
@@ -124,7 +124,7 @@ def test_figures_are_the_decimals_of_the_solution(name, solved) -> None:
         for i, row in enumerate(shown.rows):
             for j, cell in enumerate(row):
                 assert cell.is_hidden == mask.is_hidden(i, j)
-                entry = Entry(quantity, i, j)
+                entry = EntryValue(quantity, i, j)
                 if cell.is_hidden or not cell.figure or entry.has_symbols:
                     continue
                 seen += 1

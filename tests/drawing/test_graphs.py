@@ -124,5 +124,5 @@ def test_levels() -> None:
 @given(st.text(min_size=1, max_size=40), st.floats(20, 300))
 def test_fitted_lettering_fits(text, room) -> None:
     """What is too wide is cut off, and then it fits."""
-    runs = (lettering.Run(text), lettering.Run(text, slanted=True, level=-1))
+    runs = (lettering.LetterRun(text), lettering.LetterRun(text, slanted=True, level=-1))
     assert lettering.width(lettering.fitted(runs, 12, room), 12) <= room

@@ -9,7 +9,7 @@ import pytest
 import symattn
 from symattn.cases.case import Case
 from symattn.drawing.cells import MINUS, Cells, cells
-from symattn.drawing.heatmap import HeatMap, Measure
+from symattn.drawing.heatmap import HeatMapDrawing, Measure
 from symattn.drawing.pattern import attentions
 from symattn.drawing.picture import draw
 from symattn.solution.quantity import Quantity
@@ -94,7 +94,7 @@ def test_each_column_has_its_label_above_it(label) -> None:
     quantity = solve(attending(3))["Y"]
     shown: Cells = cells(quantity, None, quantity.is_hidden)
     row = Cells((shown.rows[0] * 4,), shown.scale, (1, 1))
-    heat = HeatMap(row, Measure(10.0, (30.0, 20.0), (400.0, 400.0)), (), [label] * 4)
+    heat = HeatMapDrawing(row, Measure(10.0, (30.0, 20.0), (400.0, 400.0)), (), [label] * 4)
     drawn = ElementTree.fromstring(f"<svg>{''.join(heat.parts(5.0, 7.0))}</svg>")
     heads = [one for one in drawn.iter("text") if one.get("class") == "faint"]
     assert [one.get("transform") is not None for one in heads] == [label != "a"] * 4

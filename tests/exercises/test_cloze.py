@@ -22,7 +22,7 @@ from symattn.exercises.exercise import exercise
 from symattn.exercises.quiz import quiz
 from symattn.exercises.stack import stack
 from symattn.numbers.balls import FIRST
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 
 from ..hostile import TEXT, steering
 from ..strategies import many
@@ -86,7 +86,7 @@ def test_blanks(name):
         quantity = made.solution[part.quantity]
         rows, columns = quantity.grid
         places += [
-            (part, Entry(quantity, i, j))
+            (part, EntryValue(quantity, i, j))
             for i in range(rows)
             for j in range(columns)
             if not quantity.is_hidden(i, j)

@@ -13,7 +13,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.exercises.exercise import LEVELS, exercise
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.verdicts import Verdict
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
@@ -192,7 +192,7 @@ def test_right_answers_are_rounded_correctly(name: str, level: str, places: int)
         for i, row in enumerate(right):
             for j, answer in enumerate(row):
                 exact = quantity.entry(i, j)
-                if isinstance(exact, Hidden):
+                if isinstance(exact, Masked):
                     assert answer == Decimal("-Infinity")
                     continue
                 assert -answer.as_tuple().exponent == places  # type: ignore[operator]

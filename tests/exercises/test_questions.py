@@ -16,7 +16,7 @@ from symattn.cases.case import make
 from symattn.exercises import questions
 from symattn.exercises.exercise import LEVELS, Exercise, exercise
 from symattn.exercises.questions import letter, question, solution
-from symattn.exercises.slips import catalogue, mistakes
+from symattn.exercises.slips import catalogue, visible_faults
 from symattn.exercises.variants import variants
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown
@@ -98,7 +98,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
                 shown = str(abs(answer)).rstrip("0")
                 assert f">{shown}" in page, (part, answer)
     said = words(sheet)
-    found = [*mistakes(one, slips)]
+    found = [*visible_faults(one, slips)]
     assert len(found) > 5
     for slip, shows in found:
         for mistake in shows:

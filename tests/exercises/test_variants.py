@@ -17,11 +17,11 @@ from symattn.exercises import variants as search
 from symattn.exercises.draws import Draws
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.key import key
-from symattn.exercises.slips import catalogue, is_visible, mistakes
+from symattn.exercises.slips import catalogue, is_visible, visible_faults
 from symattn.exercises.variants import NumberRange, variants
 from symattn.numbers import rounding
 from symattn.numbers.reading import HIDDEN
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 
 CASES = ("cat-sat-mat", "cat-sat-mat-padding", "cat-sat-mat-d16", "the-cat-sleeps")
 LEVELS = ("forward", "masked", "backward")
@@ -111,7 +111,7 @@ def test_numbers_are_pleasant(name: str, level: str, seed: int) -> None:
             for i in range(rows):
                 for j in range(columns):
                     if not quantity.is_hidden(i, j):
-                        entry = Entry(quantity, i, j)
+                        entry = EntryValue(quantity, i, j)
                         units = rounding.decimal(entry, part.places + 4, "down")
                         units = abs(units).scaleb(part.places)
                         assert units <= 60 * 10**part.places
@@ -126,7 +126,7 @@ def test_every_usual_mistake_shows(name: str, level: str, seed: int) -> None:
     for one in few(name, level, seed, 2):
         slips = catalogue(one)
         assert len(slips) > 4
-        shown = dict(mistakes(one, slips))
+        shown = dict(visible_faults(one, slips))
         # A mask the wrong way round may hide a row whole, where there is no softmax.
         unseen = {slip.kind for slip in slips if slip not in shown}
         assert unseen <= {"mask-transposed"}
@@ -141,7 +141,7 @@ def test_every_usual_mistake_shows(name: str, level: str, seed: int) -> None:
 def test_without_the_scale() -> None:
     """The known answer: the scores of cat and sat without the division by 2."""
     (exercise,) = few("cat-sat-mat", "forward", 7, 1)
-    found = {slip.kind: shown for slip, shown in mistakes(exercise, catalogue(exercise))}
+    found = {slip.kind: shown for slip, shown in visible_faults(exercise, catalogue(exercise))}
     S = exercise.solution["S"]
     without = found["scale-dropped"]
     assert [one.part.quantity for one in without] == ["T", "A"]

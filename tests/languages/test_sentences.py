@@ -126,7 +126,7 @@ def words(item: object) -> Iterator[str]:
         case b.Picture(svg):
             shown = re.sub(r"<style>.*?</style>", "", svg, flags=re.DOTALL)
             yield from map(unescape, re.findall(r">([^<>\n]+)<", shown))
-        case b.Marked(where, matrix, notes):
+        case b.RedPen(where, matrix, notes):
             yield where
             yield from words(matrix)
             yield from ("".join(line_words(note)) for note in notes)

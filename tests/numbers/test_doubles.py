@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from symattn.numbers import doubles, exponentials, series, slices, words
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import Doubles, exact
+from symattn.numbers.doubles import DoubleDouble, exact
 
 from ..strategies import brief, some
 
@@ -59,7 +59,7 @@ class World:
         error = np.ldexp(np.abs(high), -self.rng.integers(1, 140, shape))
         alone = np.ldexp(1.0, self.rng.integers(self.ends[0], min(self.ends[1], 50), shape))
         error = np.where(high == 0, alone, error)
-        return Doubles(high, low, np.where(self.rng.random(shape) < 0.4, 0.0, error))
+        return DoubleDouble(high, low, np.where(self.rng.random(shape) < 0.4, 0.0, error))
 
     def truth(self, x):
         """Exact numbers that the pairs may stand for, at the ends of the bounds often."""
@@ -110,7 +110,7 @@ def adding(world):
     """Sums, of numbers that all but cancel as well."""
     x, y = world.pairs(60), world.pairs(60)
     near = world.rng.random(60) < 0.5
-    y = Doubles(
+    y = DoubleDouble(
         np.where(near, -x.high, y.high), np.where(near, x.low, y.low), np.where(near, 0, y.error)
     )
     return outside(doubles.add(x, y), each(arb.__add__, world.truth(x), world.truth(y)))
@@ -138,7 +138,7 @@ def summing(world):
     """Sums along both axes, half of a row taken away from the other half."""
     x = world.pairs((7, 9))
     low = np.where(np.arange(9) % 2, -np.roll(x.low, 1, 1), x.low)
-    x = Doubles(np.where(np.arange(9) % 2, -np.roll(x.high, 1, 1), x.high), low, x.error)
+    x = DoubleDouble(np.where(np.arange(9) % 2, -np.roll(x.high, 1, 1), x.high), low, x.error)
     numbers = world.truth(x)
     wrong = []
     for axis in (0, 1):
@@ -179,7 +179,7 @@ def _exp(x):
 def logarithms_of(world, numbers=None):
     """Logarithms of what is positive for sure."""
     x = (world.pairs(40) if numbers is None else numbers).map(np.abs)
-    x = Doubles(np.where(x.high == 0, 1.0, x.high), np.where(x.high == 0, 0.0, x.low), x.error)
+    x = DoubleDouble(np.where(x.high == 0, 1.0, x.high), np.where(x.high == 0, 0.0, x.low), x.error)
     return outside(exponentials.log(x), each(arb.log, world.truth(x)))
 
 
@@ -212,7 +212,7 @@ def choosing(world):
     x, y = world.pairs(60), world.pairs(60)
     same = world.rng.random(60) < 0.5
     low = np.where(world.rng.random(60) < 0.5, x.low, 0.0)
-    y = Doubles(np.where(same, x.high, y.high), np.where(same, low, y.low), y.error)
+    y = DoubleDouble(np.where(same, x.high, y.high), np.where(same, low, y.low), y.error)
     one, other = world.truth(x), world.truth(y)
     found = doubles.sign(x)
     return [
@@ -241,17 +241,17 @@ def test_long_products_and_sums_hold_too(world):
     assert products_of_matrices(world, terms=(64, 129)) + long_products(world) == []
     x = world.pairs((2, 150)).map(lambda part: np.concatenate([part, part], axis=1))
     sign = np.repeat([1.0, -1.0], 150)
-    y = Doubles(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
+    y = DoubleDouble(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
     with precision(BITS):
         numbers = world.truth(x) @ sign
     assert outside(slices.matmul(x, y), numbers[:, None]) == []
-    flat = Doubles(x.high * sign, x.low * sign, x.error)
+    flat = DoubleDouble(x.high * sign, x.low * sign, x.error)
     assert outside(doubles.total(flat, 1), numbers[:, None]) == []
 
 
 def dense(x):
     """Floats with as many digits as double words can have, and no errors."""
-    return Doubles(x, np.ldexp(x, -54) * (1 - 2.0**-40), np.zeros_like(x))
+    return DoubleDouble(x, np.ldexp(x, -54) * (1 - 2.0**-40), np.zeros_like(x))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 16, 17, 128, 129, 300])
@@ -262,7 +262,7 @@ def test_slices_hold_the_worst_digits(n):
     ones = np.full((3, n), 1 - 2.0**-53)
     halves = 0.5 + np.ldexp(world.rng.integers(1, 2**20, (3, n)) * 2.0 + 1, -48)
     low = np.full((3, n), 2.0**-54 + 2.0**-99)
-    sparse = Doubles(np.full((3, n), 1 + 2.0**-45), low, np.zeros((3, n)))
+    sparse = DoubleDouble(np.full((3, n), 1 + 2.0**-45), low, np.zeros((3, n)))
     for x in (dense(ones), dense(-halves), sparse):
         for y in (dense(halves), dense(ones), exact(np.full((3, n), 2 - 2.0**-18))):
             y = y.map(np.transpose)
@@ -284,7 +284,7 @@ def test_exponentials_hold_at_the_edges_of_their_table():
     assert beyond.high.tolist() == [0.0] * 4
     assert (beyond.error[:2] == doubles.TINY).all()
     assert (beyond.error[2:] == np.inf).all()
-    vague = Doubles(np.array([-701.0, 1.0]), np.zeros(2), np.array([2.0, 1.5]))
+    vague = DoubleDouble(np.array([-701.0, 1.0]), np.zeros(2), np.array([2.0, 1.5]))
     assert (exponentials.exp(vague).error == np.inf).all()
 
 
@@ -295,7 +295,7 @@ def test_logarithms_hold_near_one_and_far():
     near = 1 + np.ldexp(world.rng.uniform(-1, 1, 60), -world.rng.integers(1, 60, 60))
     for x in (exact(np.array(far)), dense(near), exact(near)):
         assert logarithms_of(world, x) == []
-    doubtful = Doubles(np.array([0.0, -1.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    doubtful = DoubleDouble(np.array([0.0, -1.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
     assert (exponentials.log(doubtful).error == np.inf).all()
 
 
@@ -410,9 +410,9 @@ def test_a_bound_that_claims_too_much_is_found(law, fault, monkeypatch):
 
 def test_what_is_not_known_stays_unknown():
     """An error without bound goes through every operation, and overflow makes one."""
-    unknown = Doubles(np.zeros(1), np.zeros(1), np.array([np.inf]))
+    unknown = DoubleDouble(np.zeros(1), np.zeros(1), np.array([np.inf]))
     one = exact(np.ones(1))
-    row = partial(Doubles.map, change=lambda part: part.reshape(1, 1))
+    row = partial(DoubleDouble.map, change=lambda part: part.reshape(1, 1))
     for found in (
         doubles.add(unknown, one),
         doubles.multiply(unknown, one),
@@ -447,7 +447,7 @@ def test_masked_scores_stay_masked_beside_what_is_positive():
     to be positive makes nothing known of it; its exponential is exactly 0."""
     hidden = exact(np.array([-np.inf]))
     two, zero = exact(np.array([2.0])), exact(np.array([0.0]))
-    vague = Doubles(np.array([1.0]), np.array([0.0]), np.array([1.0]))
+    vague = DoubleDouble(np.array([1.0]), np.array([0.0]), np.array([1.0]))
     for found in (
         doubles.add(hidden, two),
         doubles.add(two, hidden),
@@ -483,7 +483,7 @@ def test_zeros_are_exact():
     """A factor that is 0, sums that cancel, a root of 0 and rows of zeros make exact
     zeros; a factor that is only next to 0 doesn't, however small its bound."""
     zero, some_number = exact(np.zeros((2, 2))), dense(np.full((2, 2), 0.3))
-    made = Doubles(some_number.high, some_number.low, np.full((2, 2), 0.1))
+    made = DoubleDouble(some_number.high, some_number.low, np.full((2, 2), 0.1))
     for found in (
         doubles.multiply(zero, made),
         doubles.divide(zero, made),
@@ -499,7 +499,7 @@ def test_zeros_are_exact():
         doubles.sign(zero),
     ):
         assert found.is_zero.all()
-    next_to = Doubles(np.zeros((2, 2)), np.zeros((2, 2)), np.full((2, 2), 2.0**-1000))
+    next_to = DoubleDouble(np.zeros((2, 2)), np.zeros((2, 2)), np.full((2, 2), 2.0**-1000))
     small = exact(np.full((2, 2), 2.0**-500))
     for found in (
         doubles.multiply(next_to, small),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.forms import Named
+from symattn.numbers.forms import NamedNormaliser
 from symattn.numbers.reading import read
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import ONE, compare
@@ -194,7 +194,7 @@ def test_a_linear_form_is_known_by_its_terms():
 def named(text, unit):
     """The normaliser of 1/text, called Z where Z is ``unit`` times it."""
     ((normaliser, _),) = next(iter((1 / read(text)).parts))
-    return {normaliser: Named(f.Symbol("Z"), read(unit).parts[()])}
+    return {normaliser: NamedNormaliser(f.Symbol("Z"), read(unit).parts[()])}
 
 
 @pytest.mark.parametrize(

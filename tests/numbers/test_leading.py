@@ -16,7 +16,7 @@ from symattn.errors import Undecided
 from symattn.numbers import leading, recipes
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.formats import FORMATS
-from symattn.numbers.leading import Leading
+from symattn.numbers.leading import LeadingTerm
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES
 from symattn.numbers.sums import Sum
@@ -219,5 +219,5 @@ def test_a_term_of_many_bits_is_rounded():
     """Coefficients are exact up to a length, so that long products stay cheap."""
     huge = fmpq(1, 3**5_000)
     with precision(128):
-        x = leading.total([Leading({((), 1, ()): huge}, arb(0))])
+        x = leading.total([LeadingTerm({((), 1, ()): huge}, arb(0))])
         assert (x.term, x.rest.overlaps(arb(huge))) == ({}, True)

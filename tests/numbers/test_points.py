@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn.limits import DECIDING, SHOWN
 from symattn.numbers import points
-from symattn.numbers.points import Line, is_zero
+from symattn.numbers.points import ZeroTestLine, is_zero
 from symattn.numbers.reading import read
 from symattn.numbers.values import Value, rational, symbol, total
 from symattn.verdicts import Verdict
@@ -22,7 +22,7 @@ from ..strategies import field, some
 HOLDS, REFUTED, UNDECIDED = Verdict.HOLDS, Verdict.REFUTED, Verdict.UNDECIDED
 
 
-def lines_of(value: Value) -> list[Line]:
+def lines_of(value: Value) -> list[ZeroTestLine]:
     """The recipe of a number, as points read it."""
     return value._lines()
 
@@ -32,11 +32,11 @@ def verdict(value: Value) -> Verdict:
     return is_zero(lines_of(value))
 
 
-def number(text: str) -> Line:
+def number(text: str) -> ZeroTestLine:
     """A line with the closed form of a text."""
     parts = read(text).form(DECIDING)
     assert parts is not None
-    return Line("number", parts=parts)
+    return ZeroTestLine("number", parts=parts)
 
 
 @some
@@ -68,18 +68,31 @@ def test_identities_of_recipes_are_proved(texts):
     """Numbers that are zero by the laws of fields, with roots, powers of several
     exponents and denominators that differ, walked as lines and never expanded."""
     one, other = (number(text) for text in texts)
-    minus = Line("number", parts={(): {((), 1, ()): fmpq(-1)}})
+    minus = ZeroTestLine("number", parts={(): {((), 1, ()): fmpq(-1)}})
     # 0: x, 1: y, 2: -1, 3: x y, 4: 1/x, 5: 1/y, 6: 1/(x y), 7: 1/x 1/y - 1/(x y)
-    lines = [one, other, minus, Line("products", (0, 1)), Line("inverse", (0,))]
-    lines += [Line("inverse", (1,)), Line("inverse", (3,)), Line("products", (4, 5, 6, 2))]
+    lines = [one, other, minus, ZeroTestLine("products", (0, 1)), ZeroTestLine("inverse", (0,))]
+    lines += [
+        ZeroTestLine("inverse", (1,)),
+        ZeroTestLine("inverse", (3,)),
+        ZeroTestLine("products", (4, 5, 6, 2)),
+    ]
     assert is_zero(lines) is HOLDS
     # a = 1/x + 1/y and b = (x + y)/(x y): a^2 + b^2 - 2 a b
-    lines = [*lines[:7], Line("total", (0, 1)), Line("total", (4, 5)), Line("products", (7, 6))]
-    lines += [Line("products", (8, 8, 9, 9)), Line("products", (8, 9)), Line("total", (11, 11))]
-    lines += [Line("products", (12, 2)), Line("total", (10, 13))]
+    lines = [
+        *lines[:7],
+        ZeroTestLine("total", (0, 1)),
+        ZeroTestLine("total", (4, 5)),
+        ZeroTestLine("products", (7, 6)),
+    ]
+    lines += [
+        ZeroTestLine("products", (8, 8, 9, 9)),
+        ZeroTestLine("products", (8, 9)),
+        ZeroTestLine("total", (11, 11)),
+    ]
+    lines += [ZeroTestLine("products", (12, 2)), ZeroTestLine("total", (10, 13))]
     assert is_zero(lines) is HOLDS
     assert is_zero(lines[:11]) is REFUTED
-    assert is_zero([*lines[:14], Line("total", (10, 13, 0))]) is REFUTED
+    assert is_zero([*lines[:14], ZeroTestLine("total", (10, 13, 0))]) is REFUTED
 
 
 @pytest.mark.parametrize("rows", [2, 5, 18])
@@ -103,11 +116,21 @@ def test_sums_over_rows_with_other_denominators(rows):
 def test_roots_multiply_to_what_they_are():
     """sqrt(6) is sqrt(2) sqrt(3) and sqrt(2) sqrt(2) is 2, in closed forms and at points modulo
     a prime; at a power of two roots are letters, so that points alone don't prove it."""
-    lines = [number("sqrt(2)"), number("sqrt(3)"), number("-sqrt(6)"), Line("products", (0, 1))]
-    assert is_zero([*lines, Line("total", (2, 3))]) is HOLDS
-    square = [number("sqrt(2)"), number("-2"), Line("products", (0, 0)), Line("total", (1, 2))]
+    lines = [
+        number("sqrt(2)"),
+        number("sqrt(3)"),
+        number("-sqrt(6)"),
+        ZeroTestLine("products", (0, 1)),
+    ]
+    assert is_zero([*lines, ZeroTestLine("total", (2, 3))]) is HOLDS
+    square = [
+        number("sqrt(2)"),
+        number("-2"),
+        ZeroTestLine("products", (0, 0)),
+        ZeroTestLine("total", (1, 2)),
+    ]
     assert is_zero(square) is UNDECIDED
-    assert is_zero([*square[:3], Line("total", (0, 2))]) is REFUTED
+    assert is_zero([*square[:3], ZeroTestLine("total", (0, 2))]) is REFUTED
     assert (read("sqrt(2)") * read("sqrt(2)") - rational(2)).is_zero() is HOLDS
 
 
@@ -116,9 +139,9 @@ def test_many_roots_have_a_prime_of_their_own():
     primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53]
     lines = [number(f"sqrt({p})") for p in primes]
     start = time.process_time()
-    assert is_zero([*lines, Line("total", range(len(primes)))]) is REFUTED
-    lines = [*lines[:6], Line("total", range(6)), number("-1")]
-    lines += [Line("products", (6, 7)), Line("total", (6, 8))]
+    assert is_zero([*lines, ZeroTestLine("total", range(len(primes)))]) is REFUTED
+    lines = [*lines[:6], ZeroTestLine("total", range(6)), number("-1")]
+    lines += [ZeroTestLine("products", (6, 7)), ZeroTestLine("total", (6, 8))]
     assert is_zero(lines) is HOLDS
     assert time.process_time() - start < 2
 
@@ -136,7 +159,12 @@ def test_symbols_are_independent_and_opaque_numbers_are_not():
 
 def test_divisors_that_vanish_say_nothing():
     """One by a number that is zero has no value at any point."""
-    lines = [number("exp(1)"), number("-exp(1)"), Line("total", (0, 1)), Line("inverse", (2,))]
+    lines = [
+        number("exp(1)"),
+        number("-exp(1)"),
+        ZeroTestLine("total", (0, 1)),
+        ZeroTestLine("inverse", (2,)),
+    ]
     assert is_zero(lines) is UNDECIDED
 
 
@@ -150,7 +178,7 @@ def test_a_polynomial_that_vanishes_at_a_smaller_power_is_no_zero(q, k, step):
     assert not points._vanishes(lines, points._Variables(lines))
 
 
-def vanishes(*lines: Line) -> bool:
+def vanishes(*lines: ZeroTestLine) -> bool:
     """Whether a number is proved to be zero by its value at a power of two alone."""
     return points._vanishes(lines, points._Variables(lines))
 
@@ -159,24 +187,28 @@ def test_the_point_is_beyond_all_coefficients():
     """Sums of many ones, products and inverses don't reach the value that e^x has there;
     nor does a power of one variable reach that of another."""
     e, one = number("exp(1)"), number("-1")
-    assert not any(vanishes(e, one, Line("total", [0] + [1] * k)) for k in range(1, 130))
+    assert not any(vanishes(e, one, ZeroTestLine("total", [0] + [1] * k)) for k in range(1, 130))
     sizes = [2**k for k in range(20)]
     for p in sizes:
         for q in sizes:
             factors = number(str(p)), number(str(-q))
-            assert not vanishes(e, *factors, Line("products", (1, 2)), Line("total", (0, 3)))
-            below = number(f"1/{p}"), Line("inverse", (1,)), number(str(-q))
-            assert not vanishes(e, *below, Line("products", (2, 3)), Line("total", (0, 4)))
+            assert not vanishes(
+                e, *factors, ZeroTestLine("products", (1, 2)), ZeroTestLine("total", (0, 3))
+            )
+            below = number(f"1/{p}"), ZeroTestLine("inverse", (1,)), number(str(-q))
+            assert not vanishes(
+                e, *below, ZeroTestLine("products", (2, 3)), ZeroTestLine("total", (0, 4))
+            )
     for p in range(-4, 5):
         for q in range(-4, 5):
             powers = number(f"exp({p})"), number(f"-exp({q}*sqrt(2))")
-            assert vanishes(*powers, Line("total", (0, 1))) is (p == q == 0)
+            assert vanishes(*powers, ZeroTestLine("total", (0, 1))) is (p == q == 0)
 
 
 def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
     """With a bound of fewer bits than the coefficients have, what is no zero vanishes: the
     bound is needed, and so is room between the powers of two variables."""
-    lines = [number("exp(1)"), number("-8"), Line("total", (0, 1))]
+    lines = [number("exp(1)"), number("-8"), ZeroTestLine("total", (0, 1))]
     lattice = points._Variables(lines)
     assert not points._vanishes(lines, lattice)
     last = points._Bounds.last
@@ -189,7 +221,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
     monkeypatch.setattr(points._Bounds, "last", smaller)
     # e is 2^3 there.
     assert points._vanishes(lines, lattice)
-    crossed = [number("exp(3)"), number("-exp(sqrt(2))"), Line("total", (0, 1))]
+    crossed = [number("exp(3)"), number("-exp(sqrt(2))"), ZeroTestLine("total", (0, 1))]
     assert not points._vanishes(crossed, points._Variables(crossed))
 
     def narrower(bounds, given_lines):
@@ -200,7 +232,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
 
     monkeypatch.setattr(points._Bounds, "last", narrower)
     # Without room for its powers, one variable is the other.
-    alike = [number("exp(1)"), number("-exp(sqrt(2))"), Line("total", (0, 1))]
+    alike = [number("exp(1)"), number("-exp(sqrt(2))"), ZeroTestLine("total", (0, 1))]
     assert points._vanishes(alike, points._Variables(alike))
 
 
@@ -213,9 +245,9 @@ def test_a_long_recipe_is_decided_and_beyond_the_limit_is_left_at_once(monkeypat
     assert zero.is_zero() is HOLDS
     assert (zero + read("exp(1)*1e-60")).is_zero() is REFUTED
     tower = [number("exp(1) + exp(1/97) + sqrt(2)")]
-    tower += [Line("products", (k, k)) for k in range(40)]
+    tower += [ZeroTestLine("products", (k, k)) for k in range(40)]
     minus = number("-1")
-    tower += [minus, Line("products", (40, 41)), Line("total", (40, 42))]
+    tower += [minus, ZeroTestLine("products", (40, 41)), ZeroTestLine("total", (40, 42))]
     assert is_zero(tower) is UNDECIDED
     monkeypatch.setattr(points, "EVALUATED", 3)
     assert is_zero(tower[-4:]) is UNDECIDED

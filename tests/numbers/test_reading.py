@@ -17,7 +17,7 @@ import symattn
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.reading import HIDDEN, Hidden, evaluate, read, read_entry
+from symattn.numbers.reading import HIDDEN, Masked, evaluate, read, read_entry
 from symattn.numbers.values import Value
 from symattn.syntax import parse
 
@@ -134,7 +134,7 @@ def test_text_is_arithmetic(text, value):
 @pytest.mark.parametrize("hidden", ["-inf", " -inf ", "−inf", -math.inf, Decimal("-inf"), HIDDEN])
 def test_minus_infinity_is_a_masked_score(hidden):
     """Where scores are read, minus infinity hides one."""
-    assert isinstance(read_entry(hidden), Hidden)
+    assert isinstance(read_entry(hidden), Masked)
 
 
 def test_symbols_are_read_where_they_are_asked_for():

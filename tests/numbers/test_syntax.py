@@ -23,7 +23,7 @@ from symattn.syntax import (
     Negative,
     Power,
     Sequence,
-    Span,
+    Slice,
     Transposed,
     Word,
     mapped,
@@ -46,7 +46,7 @@ def pythons(text):
 
     def key(node):
         if isinstance(node, ast.Slice):
-            return Span(whole(node.lower), whole(node.upper), whole(node.step))
+            return Slice(whole(node.lower), whole(node.upper), whole(node.step))
         return whole(node)
 
     def tree(node):

@@ -14,7 +14,7 @@ from symattn.errors import Malformed
 from symattn.numbers import tables
 from symattn.numbers.reading import HIDDEN, read, read_entry
 from symattn.numbers.rows import read_rows
-from symattn.numbers.tables import Table
+from symattn.numbers.tables import NumberTable
 
 from ..strategies import some
 
@@ -105,16 +105,16 @@ def test_what_is_no_table_is_none(data):
 
 def test_a_table_is_a_sequence_of_rows():
     """By index, from the end, and by slices; joined with others; a vector is one row."""
-    shape, table = tables.read([[1, "1/2"], ["0.25", -3]]) or ((), Table(1))
+    shape, table = tables.read([[1, "1/2"], ["0.25", -3]]) or ((), NumberTable(1))
     assert shape == (2, 2)
     assert table[-1] == (read("1/4"), read(-3))
     assert table[::-1] == [table[1], table[0]]
-    assert Table.joined([table, table])[3] == table[1]
+    assert NumberTable.joined([table, table])[3] == table[1]
     with pytest.raises(IndexError):
         table[2]
     assert tables.read([1, 2]) is not None
-    floats = Table(2, floats=np.array([[0.5, -np.inf]]))
+    floats = NumberTable(2, floats=np.array([[0.5, -np.inf]]))
     assert floats[0] == (read("1/2"), HIDDEN)
     assert floats.pairs().hidden.tolist() == [[False, True]]
-    mixed = Table.joined([table, Table(2, floats=np.array([[0.5, 0.1]]))])
+    mixed = NumberTable.joined([table, NumberTable(2, floats=np.array([[0.5, 0.1]]))])
     assert mixed[2] == (read("1/2"), read(Fraction(0.1)))

@@ -14,7 +14,7 @@ from symattn.printers import blocks as b
 from symattn.printers import source
 from symattn.printers.html import document, page
 from symattn.printers.index import card, index
-from symattn.printers.source import LineKind, Mark, SourceLine, SourceList, SourcePage
+from symattn.printers.source import LineKind, SourceLine, SourceList, SourceMark, SourcePage
 
 from ..browser import Browser, browser
 from .test_html import PAGES, blocks, inside
@@ -77,8 +77,8 @@ def test_the_list_fits(chromium: Browser, tmp_path: Path) -> None:
 def test_articles_fit(chromium: Browser, tmp_path: Path) -> None:
     """So does an article with lines that are too long for any window, every note beside its
     line or below, and what is told of a figure is shown while the pointer is on it."""
-    figure = Mark("0.5066", "wrong", "A[0, 1]", "0.5065", 1)
-    pieces = ("x" * 400, figure, " & 0.25" * 60, Mark("17", "unread", "no name"))
+    figure = SourceMark("0.5066", "wrong", "A[0, 1]", "0.5065", 1)
+    pieces = ("x" * 400, figure, " & 0.25" * 60, SourceMark("17", "unread", "no name"))
     note = (b.Code("A[0, 1]" * 30), " repeats " + "another figure " * 20)
     lines = tuple(SourceLine(k, kind, pieces, (note,)) for k, kind in enumerate(LINE_KINDS, 1))
     items = ((b.Link("line 1", "line-1"), " says " + "y" * 200),)

@@ -44,7 +44,7 @@ def test_how_an_engine_runs(fake: Path) -> None:
         """,
     )
     made = engine.typeset(PDFLATEX)
-    assert made == engine.Document(b"%PDF-1.5\n%%EOF\n", ())
+    assert made == engine.TypesetDocument(b"%PDF-1.5\n%%EOF\n", ())
     assert (fake / "arguments").read_text().split() == [
         "-no-shell-escape",
         "-interaction=nonstopmode",

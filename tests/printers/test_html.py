@@ -121,7 +121,7 @@ def hinted(block: Any) -> Iterator[b.Hint]:
         yield from (hint for row in block.hints for hint in row)
     elif isinstance(block, b.Matrices | b.HeatMaps | b.Beside):
         yield from hinted(block.items)
-    elif isinstance(block, b.Marked):
+    elif isinstance(block, b.RedPen):
         yield from hinted(block.matrix)
 
 

@@ -420,7 +420,7 @@ def test_heat_maps_side_by_side() -> None:
 def test_marked_figures_beside_their_notes() -> None:
     """Where, figures and notes; what is too wide is in pieces, one below the other."""
     cells = (tuple(rf"\struck{{0.{k}{k}}}\;\correct{{0.{k}}}" for k in range(8)),)
-    marked = b.Marked("step 1 & 2", matrix("A =", cells), (("first",), ("second",)))
+    marked = b.RedPen("step 1 & 2", matrix("A =", cells), (("first",), ("second",)))
     shown = body_of(marked)
     assert r"{\small\itshape step 1 \& 2}" in shown
     assert r"\small\color{pen}first\par second\end{minipage}" in shown
@@ -429,7 +429,7 @@ def test_marked_figures_beside_their_notes() -> None:
     assert "$\n\\par\n$" in shown
     found = iter(map(typeset.matrix, pieces))
     assert len(list(check_pieces(in_latex(marked.matrix), found, 0.68 * TEXT))) == len(pieces)
-    single = body_of(b.Marked("here", matrix(r"u = \struck{1}\;\correct{2}", ()), ()))
+    single = body_of(b.RedPen("here", matrix(r"u = \struck{1}\;\correct{2}", ()), ()))
     assert r"$\displaystyle u = \struck{1}\;\correct{2}$" in single
 
 
@@ -443,7 +443,7 @@ def test_marked_figures_are_typeset(name: str, folder: Path) -> None:
         body,
         re.DOTALL,
     )
-    blocks = of(sheet, b.Marked)
+    blocks = of(sheet, b.RedPen)
     assert len(boxes) == len(blocks) > 10
     for (where, figures, notes), block in zip(boxes, blocks, strict=True):
         assert seen(where) == block.where

@@ -64,10 +64,10 @@ def test_a_page_is_whole(kind: str, name: str) -> None:
     assert not re.search(r"\\(struck|correct|cause|fit)", text)
     headings = sum(isinstance(block, b.Heading) for block in sheet.blocks)
     assert sum(token.type == "heading_open" for token in found) == headings + 1
-    held = [x for x in flat(sheet) if isinstance(x, b.Table | b.HeatMaps | b.Marked)]
+    held = [x for x in flat(sheet) if isinstance(x, b.Table | b.HeatMaps | b.RedPen)]
     tables = sum(
         len(x.items) if isinstance(x, b.HeatMaps)
-        else bool(x.matrix.cells) if isinstance(x, b.Marked) else 1
+        else bool(x.matrix.cells) if isinstance(x, b.RedPen) else 1
         for x in held
     )  # fmt: skip
     assert sum(token.type == "table_open" for token in found) == tables
@@ -81,7 +81,7 @@ def without_labels(block: b.Block) -> object:
     match block:
         case b.Matrices(items):
             return tuple((item.before, item.cells) for item in items)
-        case b.Marked(where, matrix, notes):
+        case b.RedPen(where, matrix, notes):
             return where, matrix.before, matrix.cells, notes
         case b.HeatMaps(items):
             return tuple((x.title, x.figures, x.rows, x.columns) for x in items)

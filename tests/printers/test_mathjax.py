@@ -72,7 +72,7 @@ def test_blocks():
         b.Table((("k",), ("v",)), ((("title",),), (("1",), line)), "l@{}r"),
         b.HeatMaps((heat,)),
         b.Listing(("symattn list",)),
-        b.Marked("3.1", matrix("A =", (("1",),)), (("wrong",),)),
+        b.RedPen("3.1", matrix("A =", (("1",),)), (("wrong",),)),
     ]
     shown = printed(blocks)
     ET.fromstring(f"<div>{shown}</div>")

@@ -48,7 +48,7 @@ def printed(kind: str) -> dict[str, bytes]:
     made = engine.typeset_all([document(blocks(kind, name)) for name in names])
     found = {}
     for index, one in made:
-        assert isinstance(one, engine.Document)
+        assert isinstance(one, engine.TypesetDocument)
         assert one.complaints == ()
         found[names[index]] = one.pdf
     assert len(found) == len(names)
@@ -351,7 +351,7 @@ def test_a_logo() -> None:
     logo = b.Logo(b"\x89PNG\r\n\x1a\n" + header + image + chunk(b"IEND", b""), "png")
     text = document(b.Sheet("x", "title", (), (), logo=logo))
     ((_, made),) = engine.typeset_all([text], files={logo.file: logo.data})
-    assert isinstance(made, engine.Document)
+    assert isinstance(made, engine.TypesetDocument)
     assert made.complaints == ()
     assert b"/Subtype/Image" in made.pdf.replace(b" ", b"")
     with pytest.raises(EngineFailure, match="file not found"):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import HIDDEN, Masked
 from symattn.programs import entrywise, nodes
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import program
@@ -93,7 +93,7 @@ def test_exact_values_balls_and_floats_agree(weights, output, data):
 
 
 def hidden(x):
-    return isinstance(x, Hidden)
+    return isinstance(x, Masked)
 
 
 @pytest.mark.parametrize(("weights", "output"), FORMS)

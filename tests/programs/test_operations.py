@@ -10,22 +10,22 @@ import pytest
 from flint import arb
 
 from symattn import formulas
-from symattn.auditing.prints import Recomputation
+from symattn.auditing.prints import PrintedRecomputation
 from symattn.auditing.recipes import Recipes
 from symattn.cases.case import make
 from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.backward import RULES
 from symattn.programs.display import formula, names
-from symattn.programs.floats import Floats
+from symattn.programs.floats import FloatOperations
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import ancestors
 from symattn.programs.running import Run
 from symattn.sheets.presentation import Presentation
 from symattn.sheets.walkthrough import sheet
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import verify
@@ -202,7 +202,7 @@ def test_each_part_computes_the_same(step):
         name: np.ones(rows.grid) if name == "upstream" else floats_of(rows)
         for name, rows in near.items()
     }
-    floats = Run(Floats(), by_name(inputs))
+    floats = Run(FloatOperations(), by_name(inputs))
     verification = verify(solution)
     # SymPy may leave open what is beyond the field, such as tanh of a root of 2/pi.
     assert {check.verdict for check in verification.checks} == {Verdict.HOLDS}
@@ -212,19 +212,19 @@ def test_each_part_computes_the_same(step):
     assert verification.probed == verification.probes or "max" in step or "min" in step
     recipes = Recipes(solution)
     presentation = Presentation(solution, 4)
-    exactly = Recomputation(recipes, lambda *_: None)
+    exactly = PrintedRecomputation(recipes, lambda *_: None)
     with precision(FIRST):
         for name, node in program.named.items():
             quantity = solution[name]
             worked = node.op not in ("given", "constant")
             for i, j in np.ndindex(node.grid):
                 entry = quantity.entry(i, j)
-                if isinstance(entry, Hidden):
+                if isinstance(entry, Masked):
                     assert floats[node][i, j] == -np.inf
                     continue
                 assert floats[node][i, j] == pytest.approx(float(entry.ball(64)), rel=1e-12)
                 ball = entry.ball(FIRST)
-                assert ball.overlaps(Entry(quantity, i, j).ball(FIRST))
+                assert ball.overlaps(EntryValue(quantity, i, j).ball(FIRST))
                 term = recipes.work(node, i, j)
                 assert ball.overlaps(exactly.value(term, 0).value), (name, i, j, term.key)
                 assert not worked or formulas.latex(presentation.substituted(node, i, j))
@@ -240,8 +240,8 @@ def test_terms_follow_the_numbers_not_the_exact_values():
     recipes = Recipes(solved("softmax(Q) @ P.T"))
     node = recipes.nodes["y"]
     wrong = recipes.entry("P", 0, 1)
-    changed = Recomputation(recipes, lambda term, *_: arb(5) if term is wrong else None)
-    plain = Recomputation(recipes, lambda *_: None)
+    changed = PrintedRecomputation(recipes, lambda term, *_: arb(5) if term is wrong else None)
+    plain = PrintedRecomputation(recipes, lambda *_: None)
     with precision(FIRST):
         for i, j in np.ndindex(node.grid):
             ours, theirs = (x.value(recipes.work(node, i, j), 0) for x in (changed, plain))

@@ -14,7 +14,7 @@ from symattn.errors import Refuted
 from symattn.numbers import lattices
 from symattn.programs import entrywise, polynomials
 from symattn.programs.gradient import differentiate
-from symattn.programs.polynomials import Packed, Polynomials
+from symattn.programs.polynomials import PolynomialMatrices, Polynomials
 from symattn.programs.program import program
 from symattn.programs.running import Run
 
@@ -76,7 +76,7 @@ def runs(data):
     rows = {name: rows_of(raw) for name, raw in data.items()}
     packed = {name: polynomials.read(held) for name, held in rows.items()}
     exact = {name: entrywise.grid(held) for name, held in rows.items()}
-    return Run(Packed(), by_name(packed)), Run(entrywise.exact(), by_name(exact))
+    return Run(PolynomialMatrices(), by_name(packed)), Run(entrywise.exact(), by_name(exact))
 
 
 def beside(made, data):
@@ -170,7 +170,7 @@ def test_a_form_that_the_order_decides_is_left_to_the_recipes():
     """``1 - e**3`` is divided by ``1 + e + e**2`` where entries are computed one by one only
     when it has more terms: whoever can't tell what came first takes the recipes."""
     below = lattices.packed([0, 1, 2])
-    with pytest.raises(lattices.NotHeld):
+    with pytest.raises(lattices.NotPacked):
         lattices.cancelled(below, 1, fmpz(1) - lattices.packed([3]))
     assert lattices.cancelled(below, 2, below * below * 5) == (fmpz(1), 0, fmpz(5))
     assert lattices.cancelled(below, 1, below + 1) == (below, 1, below + 1)
@@ -189,13 +189,13 @@ def test_a_wrong_form_is_refuted(monkeypatch):
 def test_forms_are_written_down_when_they_are_used(monkeypatch):
     """Those of all entries are decided, none is written down."""
     written = []
-    parts = lattices.Lattice.parts
+    parts = lattices.KroneckerLattice.parts
 
     def counted(*given):
         written.append(given)
         return parts(*given)
 
-    monkeypatch.setattr(lattices.Lattice, "parts", counted)
+    monkeypatch.setattr(lattices.KroneckerLattice, "parts", counted)
     a = attention([[1, 2], [0, 1]], [[1, 0], [0, 1]], [[1], [3]], scale="1/2")
     values = [*a.output.values(), *a.backward([[1], [2]]).dQ.values()]
     assert all(value.waits for value in values)

@@ -10,7 +10,7 @@ import pytest
 from symattn.calculus.library import THEORY, derive
 from symattn.programs import entrywise
 from symattn.programs.backward import RULES
-from symattn.programs.floats import Floats
+from symattn.programs.floats import FloatOperations
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import program
 from symattn.programs.running import Run
@@ -99,7 +99,7 @@ def floats(step: dict[str, str], data: dict[str, Any], output: str, upstream: An
     shapes = {name: np.shape(value) for name, value in data.items()}
     full = differentiate(program(shapes, step), output)
     inputs = {name: np.atleast_2d(value) for name, value in data.items()}
-    run = Run(Floats(), by_name({**inputs, "upstream": np.atleast_2d(upstream)}))
+    run = Run(FloatOperations(), by_name({**inputs, "upstream": np.atleast_2d(upstream)}))
     return lambda name: run[full.gradients[name]], lambda name: run[full.quantities[name]]
 
 

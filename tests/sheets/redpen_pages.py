@@ -85,7 +85,7 @@ class RedPen:
     def __init__(self, sheet: b.Sheet, truth: Truth) -> None:
         self.sheet = sheet = in_latex(sheet)
         self.truth = truth
-        self.marked = [block for block in sheet.blocks if isinstance(block, b.Marked)]
+        self.marked = [block for block in sheet.blocks if isinstance(block, b.RedPen)]
         tables = [block for block in sheet.blocks if isinstance(block, b.Table)]
         self.tables = {plain(table.header[1]): table for table in tables}
         self.paragraphs = [plain(x.text) for x in sheet.blocks if isinstance(x, b.Paragraph)]

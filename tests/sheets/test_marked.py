@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn import syntax
 from symattn.documents.files import article
-from symattn.documents.reading import Claimed, Number, Open
+from symattn.documents.reading import ArticleNumber, Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.escaping import visible
 from symattn.printers.source import document
@@ -141,8 +141,8 @@ def test_links_lead_somewhere(small):
         span = Span(13, 15)
         return replace(
             reading,
-            numbers=(*reading.numbers, Number("17", span, "unread", why="no name")),
-            open=(Open("17", "it may be a size", span),),
+            numbers=(*reading.numbers, ArticleNumber("17", span, "unread", why="no name")),
+            open=(OpenQuestion("17", "it may be a size", span),),
             assumptions=("softmax is row by row",),
         )
 

@@ -119,7 +119,7 @@ def test_what_can_not_be_told_apart(tmp_path: Path) -> None:
     assert [sum(slip in text for slip in slips) for text in (said, rival)] == [1, 1]
     assert all(slip in said + rival for slip in slips)
     assert rival.endswith(". No figure distinguishes them.")
-    blocks = [x for x in in_latex(made).blocks if isinstance(x, b.Marked)]
+    blocks = [x for x in in_latex(made).blocks if isinstance(x, b.RedPen)]
     assert [pointers(block) for block in blocks] == [[None, None], [1] * 9]
 
 
@@ -140,7 +140,7 @@ def test_a_coarse_figure_is_not_struck() -> None:
         claims=[{"of": "v", "printed": [1, "0.225", 2]}, {"of": "v[0]", "printed": 1}],
     )  # fmt: skip
     (block,) = (
-        x for x in in_latex(redpen.sheet(symattn.audit(case))).blocks if isinstance(x, b.Marked)
+        x for x in in_latex(redpen.sheet(symattn.audit(case))).blocks if isinstance(x, b.RedPen)
     )
     assert cells(block)[1] == [
         [r"1\;\correct{1.300}", r"\struck{0.225}\;\correct{0.255}", "2"]
@@ -163,7 +163,7 @@ def test_arithmetic_stands_as_printed(chain, value) -> None:
     """It reads as what it comes to, and every number has the digits that it is written with."""
     case = symattn.case("few", {"x": 1}, {"y": "x"}, claims=[{"as_printed": chain, "printed": 77}])
     (block,) = (
-        x for x in in_latex(redpen.sheet(symattn.audit(case))).blocks if isinstance(x, b.Marked)
+        x for x in in_latex(redpen.sheet(symattn.audit(case))).blocks if isinstance(x, b.RedPen)
     )
     shown, _ = cells(block)
     nothing: dict[str, int] = {}
@@ -324,7 +324,7 @@ def test_figures_keep_their_form(
 ) -> None:
     """A figure stands as it is printed, what corrects it in the same form."""
     (block,) = (
-        x for x in in_latex(audited(tmp_path, (of, text))).blocks if isinstance(x, b.Marked)
+        x for x in in_latex(audited(tmp_path, (of, text))).blocks if isinstance(x, b.RedPen)
     )
     assert cells(block)[1] == marks
 
@@ -351,14 +351,14 @@ def test_what_is_undecided(tmp_path: Path) -> None:
     """A figure that can't be decided is marked as such: nothing is struck, no cause is named."""
     made = audited(tmp_path, ("t", "3.5"), ("u", "-1.5"), head='tolerance = "0.5"\n')
     assert paragraphs(made)[0] == "2 figures: 1 holds, 0 refuted, 1 undecided, 0 roots."
-    (block,) = (x for x in in_latex(made).blocks if isinstance(x, b.Marked))
-    assert block == in_latex(b.Marked("at 0", matrix(r"t = 3.5\,(?)", ()), ()))
+    (block,) = (x for x in in_latex(made).blocks if isinstance(x, b.RedPen))
+    assert block == in_latex(b.RedPen("at 0", matrix(r"t = 3.5\,(?)", ()), ()))
 
 
 def test_a_declared_rounding(tmp_path: Path) -> None:
     """A document that cuts its figures off is held to that."""
     made = audited(tmp_path, ("u", "-1.3"), ("u", "-1.2"), head='rounding = "down"\n')
-    (block,) = (x for x in in_latex(made).blocks if isinstance(x, b.Marked))
+    (block,) = (x for x in in_latex(made).blocks if isinstance(x, b.RedPen))
     assert block.matrix.before == r"u = \struck{-1.3}\;\correct{-1.2}"
 
 

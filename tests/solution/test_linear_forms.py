@@ -9,9 +9,9 @@ from flint import ctx
 
 from symattn import Malformed, Verdict
 from symattn.cases.case import make, with_upstream
-from symattn.numbers.reading import Hidden
-from symattn.numbers.recipes import Recipe
-from symattn.programs.enclosures import Balls
+from symattn.numbers.reading import Masked
+from symattn.numbers.recipes import LazyExpression
+from symattn.programs.enclosures import BallMatrices
 from symattn.programs.entrywise import Entrywise
 from symattn.programs.nodes import ancestors
 from symattn.solution.solution import Solution
@@ -53,7 +53,7 @@ def test_coefficients_are_what_their_own_upstream_gradient_gives(text):
         for i in range(rows):
             for j in range(columns):
                 value = found.entry(i, j)
-                assert not isinstance(value, Hidden)
+                assert not isinstance(value, Masked)
                 key = None if symbol == "1" else symbol
                 assert value.coefficient(key) == alone.entry(i, j)
     assert found.name in part.name
@@ -70,7 +70,7 @@ def test_coefficients_need_no_closed_form(text, monkeypatch):
     def forbidden(*_):
         raise AssertionError("a closed form was asked for")
 
-    monkeypatch.setattr(Recipe, "form", forbidden)
+    monkeypatch.setattr(LazyExpression, "form", forbidden)
     for symbol in PARTS:
         part = found.coefficient(symbol)
         assert part.nearest().shape == found.shape
@@ -99,8 +99,8 @@ def test_what_stands_beside_a_gradient_is_the_constant(text):
         for i, row in enumerate(part.rows):
             for j, value in enumerate(row):
                 whole, rest = alone.entry(i, j), nothing.entry(i, j)
-                assert not isinstance(whole, Hidden)
-                assert not isinstance(rest, Hidden)
+                assert not isinstance(whole, Masked)
+                assert not isinstance(rest, Masked)
                 assert value == (whole if symbol == "1" else whole - rest)
 
 
@@ -114,7 +114,7 @@ def test_what_is_not_linear_has_no_coefficients(text):
 def test_the_forward_pass_is_computed_once(monkeypatch):
     """Coefficients and other upstream gradients take it over."""
     computed: list[tuple[type, int, int]] = []
-    for arithmetic in (Entrywise, Balls):
+    for arithmetic in (Entrywise, BallMatrices):
         right = arithmetic.apply
 
         def watched(self, node, operands, right=right):

@@ -47,7 +47,7 @@ def counts(monkeypatch):
 
     monkeypatch.setattr(rows, "read_entry", reading_one)
     monkeypatch.setattr(syntax, "parse", parsing)
-    computing(pairs.Pairs)
+    computing(pairs.DoubleDoubleMatrices)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import symattn
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 
 from ..oracle import DIGITS, close, evaluate, matrix, run
 
@@ -71,7 +71,7 @@ def test_every_forward_value_is_recomputed(name):
             assert quantity.shape == np.shape(value)
             entries = [entry for row in quantity.rows for entry in row]
             for entry, x in zip(entries, np.ravel(value), strict=True):
-                if isinstance(entry, Hidden):
+                if isinstance(entry, Masked):
                     assert x == -mpmath.inf
                 else:
                     assert close(entry.ball(250), x)

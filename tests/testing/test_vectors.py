@@ -14,13 +14,13 @@ import safetensors
 from symattn.errors import Malformed
 from symattn.testing import vectors
 from symattn.testing.inputs import KINDS
-from symattn.testing.safetensors import Tensor, packed
-from symattn.testing.vectors import FORMS, Wanted, made, samples_of, write
+from symattn.testing.safetensors import StoredTensor, packed
+from symattn.testing.vectors import FORMS, SampleRequest, made, samples_of, write
 from tests.folders import written
 
 NAMES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 
-FEW = [Wanted(kind, "bfloat16", 0) for kind in ("ordinary", "masked", "one-key", "tiny")]
+FEW = [SampleRequest(kind, "bfloat16", 0) for kind in ("ordinary", "masked", "one-key", "tiny")]
 
 
 def unpacked(content):
@@ -54,7 +54,7 @@ def same(left, right):
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_forms_hold_the_same_numbers(kind, dtype):
     """What safetensors' own reader finds is what the hexadecimal floats say, and the sample."""
-    wanted = Wanted(kind, dtype, 4)
+    wanted = SampleRequest(kind, dtype, 4)
     found = made(wanted)
     packed_file, json_file = found.files.values()
     assert int.from_bytes(packed_file[:8], "little") % 8 == 0
@@ -98,7 +98,7 @@ def attention(x, options):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "grouped"])
 def test_who_follows_the_conventions_gets_the_results(kind):
     """NumPy comes as close to every result as its bound says, from what stands in the file."""
-    content = made(Wanted(kind, "float64", 5)).files[f"float64/{kind}-float64-5.json"]
+    content = made(SampleRequest(kind, "float64", 5)).files[f"float64/{kind}-float64-5.json"]
     arrays = {name: array for name, (_, array) in told(content).items()}
     for name, mine in attention(arrays, json.loads(content)["options"]).items():
         exact, bound = arrays[name], arrays[f"{name}.bound"]
@@ -136,7 +136,7 @@ def test_the_numbers_are_those_that_were_written_down():
     """Every machine makes these inputs and results: their digest was taken on one."""
     whole = sha256()
     for kind in KINDS:
-        packed_file = made(Wanted(kind, "bfloat16", 9), ["safetensors"]).files.popitem()[1]
+        packed_file = made(SampleRequest(kind, "bfloat16", 9), ["safetensors"]).files.popitem()[1]
         for name, part in sorted(safetensors.deserialize(packed_file)):
             if not name.endswith((".condition", ".bound")):
                 whole.update(name.encode() + bytes(part["data"]))
@@ -161,7 +161,7 @@ class Losing(Executor):
 
 def test_what_fails_is_a_line(tmp_path):
     """A sample that can't be, and a machine that is lost, cost their own samples only."""
-    bad = Wanted("ordinary", "int8", 0)
+    bad = SampleRequest("ordinary", "int8", 0)
     assert write(tmp_path, [FEW[0], bad, *FEW[1:]], Losing(), 2) == [
         "ordinary-int8-0",
         FEW[1].name,
@@ -217,10 +217,10 @@ def test_what_a_type_has_not_is_not_stored():
     """No number is rounded on its way into a file; infinities and NaN are numbers there."""
     for dtype in ("float32", "float16", "bfloat16"):
         with pytest.raises(Malformed, match=f"no {dtype} can't be stored"):
-            Tensor(dtype, np.array([0.1])).bits()
+            StoredTensor(dtype, np.array([0.1])).bits()
     strange = np.array([np.inf, -np.inf, np.nan, -0.0])
     for dtype in ("float64", "float32", "float16", "bfloat16"):
-        ((form, read),) = unpacked(packed({"x": Tensor(dtype, strange)}, {})).values()
+        ((form, read),) = unpacked(packed({"x": StoredTensor(dtype, strange)}, {})).values()
         assert form == dtype
         assert same(read, strange)
 

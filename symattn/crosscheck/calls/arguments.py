@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symattn.crosscheck.lines import Lines, Place, Shape, worded
+from symattn.crosscheck.lines import Place, Shape, TapeLines, worded
 from symattn.errors import Malformed
 
 #: 0 down the columns, 1 along the rows.
@@ -18,14 +18,14 @@ Flag = bool
 Word = str
 
 
-def row(w: Lines, X: Place, function: str) -> Place:
+def row(w: TapeLines, X: Place, function: str) -> Place:
     """A quantity that has to be a row or a matrix."""
     if not w.shape(X):
         raise Malformed(f"{function} expects a row or a matrix, found a number")
     return X
 
 
-def given_or(w: Lines, given: Place | None, default: float) -> Place:
+def given_or(w: TapeLines, given: Place | None, default: float) -> Place:
     """What is given, or a number that stands for it."""
     return w.number(default) if given is None else given
 
@@ -37,7 +37,7 @@ def sizes_of(sizes: tuple[int, ...], function: str) -> Shape:
     return sizes
 
 
-def classes(w: Lines, ids: Place, function: str) -> Shape:
+def classes(w: TapeLines, ids: Place, function: str) -> Shape:
     """The shape of whole numbers, each of which names a row."""
     shape = w.shape(ids)
     if len(shape) > 1:
@@ -54,7 +54,7 @@ def kept_axis(keepdims: bool) -> None:
 def each(operation: str) -> Callable[..., Place]:
     """A function of every entry by itself."""
 
-    def call(w: Lines, X: Place) -> Place:
+    def call(w: TapeLines, X: Place) -> Place:
         return w.add(operation, (X,), w.shape(X))
 
     return call

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from symattn.crosscheck.calls.arguments import Word, each
-from symattn.crosscheck.lines import Lines, Place
+from symattn.crosscheck.lines import Place, TapeLines
 from symattn.crosscheck.scalars import tracked
 from symattn.errors import Malformed
 
@@ -17,13 +17,13 @@ _CUBE = Fraction(44715, 1000000)
 def _of_two(operation: str) -> Callable[..., Place]:
     """A function of two entries."""
 
-    def call(w: Lines, X: Place, Y: Place) -> Place:
+    def call(w: TapeLines, X: Place, Y: Place) -> Place:
         return w.entrywise(operation, X, Y)
 
     return call
 
 
-def _gelu(w: Lines, X: Place, approximate: Word = "none") -> Place:
+def _gelu(w: TapeLines, X: Place, approximate: Word = "none") -> Place:
     if approximate == "none":
         return each("gelu")(w, X)
     if approximate != "tanh":
@@ -32,15 +32,15 @@ def _gelu(w: Lines, X: Place, approximate: Word = "none") -> Place:
     return w.add("gelu_tanh", (X, U), w.shape(X))
 
 
-def _clip(w: Lines, X: Place, low: Place, high: Place) -> Place:
+def _clip(w: TapeLines, X: Place, low: Place, high: Place) -> Place:
     return w.entrywise("clip", X, low, high)
 
 
-def _where(w: Lines, M: Place, X: Place, Y: Place) -> Place:
+def _where(w: TapeLines, M: Place, X: Place, Y: Place) -> Place:
     return w.entrywise("where", M, X, Y)
 
 
-def _softcap(w: Lines, S: Place, c: Place) -> Place:
+def _softcap(w: TapeLines, S: Place, c: Place) -> Place:
     return w.add("softcap", (S, w.scalar(c, "softcap")), w.shape(S))
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 
 from symattn.crosscheck.calls.arguments import row
 from symattn.crosscheck.calls.shapes import onehot
-from symattn.crosscheck.lines import Lines, Place, worded
+from symattn.crosscheck.lines import Place, TapeLines, worded
 from symattn.errors import Malformed
 
 
 def _cross_entropy(
-    w: Lines, logits: Place, targets: Place, label_smoothing: Place | None = None
+    w: TapeLines, logits: Place, targets: Place, label_smoothing: Place | None = None
 ) -> Place:
     shape, aim = w.shape(row(w, logits, "cross_entropy")), w.shape(targets)
     P = w.add("log_softmax", (logits,), shape)
@@ -30,7 +30,7 @@ def _cross_entropy(
     return w.add("cross_entropy", (P, targets), ())
 
 
-def _nll(w: Lines, logp: Place, ids: Place) -> Place:
+def _nll(w: TapeLines, logp: Place, ids: Place) -> Place:
     shape = w.shape(row(w, logp, "nll"))
     if w.shape(ids) == shape:
         return w.add("cross_entropy", (logp, ids), ())
@@ -42,7 +42,7 @@ def _nll(w: Lines, logp: Place, ids: Place) -> Place:
 def _mean_of(operation: str) -> Callable[..., Place]:
     """A mean over the entries of two quantities."""
 
-    def call(w: Lines, X: Place, Y: Place) -> Place:
+    def call(w: TapeLines, X: Place, Y: Place) -> Place:
         if w.shape(X) != w.shape(Y):
             shapes = " and ".join(worded(w.shape(line)) for line in (X, Y))
             raise Malformed(f"expected the same shape twice, found {shapes}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symattn.crosscheck.calls.arguments import Axis, Flag, Whole, each, given_or, kept_axis, row
-from symattn.crosscheck.lines import Lines, Place, worded
+from symattn.crosscheck.lines import Place, TapeLines, worded
 from symattn.errors import Malformed
 
 
 def _of_rows(function: str, operation: str) -> Callable[..., Place]:
     """A function of the entries of a row together, as many as there are."""
 
-    def call(w: Lines, S: Place, axis: Axis = 1) -> Place:
+    def call(w: TapeLines, S: Place, axis: Axis = 1) -> Place:
         return w.along(row(w, S, function), axis, lambda X: w.add(operation, (X,), w.shape(X)))
 
     return call
@@ -21,7 +21,9 @@ def _of_rows(function: str, operation: str) -> Callable[..., Place]:
 def _reduction(operation: str, by_default: Axis | None = None) -> Callable[..., Place]:
     """A number for each row or column, or for all."""
 
-    def call(w: Lines, X: Place, axis: Axis | None = by_default, keepdims: Flag = True) -> Place:
+    def call(
+        w: TapeLines, X: Place, axis: Axis | None = by_default, keepdims: Flag = True
+    ) -> Place:
         kept_axis(keepdims)
         return w.along(X, axis, lambda rows: w.reduced(operation, rows))
 
@@ -31,30 +33,30 @@ def _reduction(operation: str, by_default: Axis | None = None) -> Callable[..., 
 def _for_rows(function: str, operation: str) -> Callable[..., Place]:
     """A number for each row of a matrix, as a column."""
 
-    def call(w: Lines, X: Place) -> Place:
+    def call(w: TapeLines, X: Place) -> Place:
         w.matrix(X, function)
         return w.reduced(operation, X)
 
     return call
 
 
-def _sum(w: Lines, X: Place, axis: Axis | None = None, keepdims: Flag = True) -> Place:
+def _sum(w: TapeLines, X: Place, axis: Axis | None = None, keepdims: Flag = True) -> Place:
     kept_axis(keepdims)
     if axis is None or len(w.shape(X)) < 2:
         return w.add("total", (X,), ())
     return _colsum(w, X) if axis == 0 else w.reduced("rowsum", X)
 
 
-def _colsum(w: Lines, X: Place) -> Place:
+def _colsum(w: TapeLines, X: Place) -> Place:
     return w.add("colsum", (X,), (1, w.matrix(X, "colsum")[1]))
 
 
-def _total(w: Lines, X: Place) -> Place:
+def _total(w: TapeLines, X: Place) -> Place:
     return w.add("total", (X,), ())
 
 
 def _var(
-    w: Lines, X: Place, axis: Axis | None = None, ddof: Whole = 0, keepdims: Flag = True
+    w: TapeLines, X: Place, axis: Axis | None = None, ddof: Whole = 0, keepdims: Flag = True
 ) -> Place:
     kept_axis(keepdims)
     return w.along(
@@ -63,16 +65,16 @@ def _var(
 
 
 def _std(
-    w: Lines, X: Place, axis: Axis | None = None, ddof: Whole = 0, keepdims: Flag = True
+    w: TapeLines, X: Place, axis: Axis | None = None, ddof: Whole = 0, keepdims: Flag = True
 ) -> Place:
     return each("square_root")(w, _var(w, X, axis, ddof, keepdims))
 
 
-def _softmax(w: Lines, S: Place, axis: Axis = 1, sink: Place | None = None) -> Place:
+def _softmax(w: TapeLines, S: Place, axis: Axis = 1, sink: Place | None = None) -> Place:
     return w.along(row(w, S, "softmax"), axis, lambda rows: _weights(w, rows, sink))
 
 
-def _weights(w: Lines, S: Place, sink: Place | None) -> Place:
+def _weights(w: TapeLines, S: Place, sink: Place | None) -> Place:
     """The weights of the rows; a sink is one more score, whose weight is left out."""
     shape = w.shape(S)
     if sink is not None:
@@ -89,7 +91,7 @@ def _weights(w: Lines, S: Place, sink: Place | None) -> Place:
     return A if sink is None else w.selection(A, (slice(None),) * (len(shape) - 1) + (slice(-1),))
 
 
-def _along_columns(w: Lines, given: Place | None, default: float, X: Place, what: str) -> Place:
+def _along_columns(w: TapeLines, given: Place | None, default: float, X: Place, what: str) -> Place:
     """A vector with an entry for each column of X."""
     width = w.grid(X)[1]
     line = given_or(w, given, default)
@@ -101,7 +103,7 @@ def _along_columns(w: Lines, given: Place | None, default: float, X: Place, what
 
 
 def _layernorm(
-    w: Lines,
+    w: TapeLines,
     X: Place,
     gamma: Place | None = None,
     beta: Place | None = None,
@@ -121,7 +123,7 @@ def _layernorm(
     return w.add("layer_norm", operands, w.shape(X))
 
 
-def _rmsnorm(w: Lines, X: Place, gamma: Place | None = None, eps: Place | None = None) -> Place:
+def _rmsnorm(w: TapeLines, X: Place, gamma: Place | None = None, eps: Place | None = None) -> Place:
     if eps is None:
         raise Malformed("rmsnorm needs eps: write it, eps=1e-5 or eps=0")
     square = w.reduced("mean_square", row(w, X, "rmsnorm"))
@@ -129,7 +131,7 @@ def _rmsnorm(w: Lines, X: Place, gamma: Place | None = None, eps: Place | None =
     return w.add("rms_norm", (X, square, gain, w.scalar(eps, "eps")), w.shape(X))
 
 
-def _l2norm(w: Lines, X: Place) -> Place:
+def _l2norm(w: TapeLines, X: Place) -> Place:
     return w.add("unit_rows", (X, w.reduced("length", row(w, X, "l2norm"))), w.shape(X))
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symattn.crosscheck.calls.arguments import Flag, Whole, Word, given_or, row, sizes_of
-from symattn.crosscheck.lines import Lines, Place, broadcast, worded
+from symattn.crosscheck.lines import Place, TapeLines, broadcast, worded
 from symattn.crosscheck.scalars import Tracked
 from symattn.errors import Malformed
 
 
-def _angles(w: Lines, p: Place, base: Place | None, d: int) -> Place:
+def _angles(w: TapeLines, p: Place, base: Place | None, d: int) -> Place:
     """The angle of each position in each pair of d columns."""
     n = w.grid(p)[1]
     operands = (p, w.scalar(given_or(w, base, 10000.0), "base"))
     return w.add("angle", operands, (n, (d + 1) // 2), sizes={"n": n, "d": d})
 
 
-def _counted(w: Lines, n: int) -> Place:
+def _counted(w: TapeLines, n: int) -> Place:
     """The positions 0 to n - 1."""
     return w.add("entries", (), (n,), entries=(tuple(Tracked(float(i)) for i in range(n)),))
 
 
-def _positions(w: Lines, n: Whole, d: Whole, base: Place | None = None) -> Place:
+def _positions(w: TapeLines, n: Whole, d: Whole, base: Place | None = None) -> Place:
     rows, columns = sizes_of((n, d), "positions")
     theta = _angles(w, _counted(w, rows), base, columns)
     table = w.add("sinusoids", (theta,), (rows, columns + columns % 2))
@@ -30,7 +30,7 @@ def _positions(w: Lines, n: Whole, d: Whole, base: Place | None = None) -> Place
 
 
 def _rope(
-    w: Lines,
+    w: TapeLines,
     X: Place,
     positions: Place | None = None,
     base: Place | None = None,
@@ -50,7 +50,7 @@ def _rope(
     return w.add("rope_halves", (X, theta), w.shape(X), sizes={"a": columns // 2})
 
 
-def _head(w: Lines, X: Place, k: Whole, heads: Whole) -> Place:
+def _head(w: TapeLines, X: Place, k: Whole, heads: Whole) -> Place:
     _, columns = w.matrix(X, "head")
     if heads < 1 or columns % heads or not 0 <= k < heads:
         raise Malformed(f"head expects one of {heads} equal parts of {columns} columns, found {k}")
@@ -58,7 +58,7 @@ def _head(w: Lines, X: Place, k: Whole, heads: Whole) -> Place:
     return w.selection(X, (slice(None), slice(k * width, (k + 1) * width)))
 
 
-def _causal(w: Lines, S: Place, align: Word = "top-left") -> Place:
+def _causal(w: TapeLines, S: Place, align: Word = "top-left") -> Place:
     shape = w.matrix(S, "causal")
     operations = {"top-left": "causal", "bottom-right": "causal_last"}
     if align not in operations:
@@ -66,29 +66,29 @@ def _causal(w: Lines, S: Place, align: Word = "top-left") -> Place:
     return w.add(operations[align], (S,), shape)
 
 
-def _mask(w: Lines, S: Place, M: Place) -> Place:
+def _mask(w: TapeLines, S: Place, M: Place) -> Place:
     scores, kept = w.shape(S), w.shape(M)
     if broadcast(scores, kept) != scores:
         raise Malformed(f"a mask of {worded(kept)} doesn't fit scores of {worded(scores)}")
     return w.add("mask", (S, w.spread(M, scores)), scores)
 
 
-def _window(w: Lines, S: Place, left: Whole, right: Whole = 0) -> Place:
+def _window(w: TapeLines, S: Place, left: Whole, right: Whole = 0) -> Place:
     return w.add("window", (S,), w.matrix(S, "window"), sizes={"a": left, "b": right})
 
 
-def _padding(w: Lines, S: Place, lengths: Whole) -> Place:
+def _padding(w: TapeLines, S: Place, lengths: Whole) -> Place:
     keys = w.grid(S)[1]
     if not 0 <= lengths <= keys:
         raise Malformed(f"padding expects a length from 0 to {keys}, found {lengths}")
     return w.add("padding", (row(w, S, "padding"),), w.shape(S), sizes={"a": lengths})
 
 
-def _alibi(w: Lines, S: Place, slope: Place) -> Place:
+def _alibi(w: TapeLines, S: Place, slope: Place) -> Place:
     return w.add("distance_bias", (S, w.scalar(slope, "slope")), w.matrix(S, "alibi"))
 
 
-def _additive(w: Lines, Q: Place, K: Place, v: Place) -> Place:
+def _additive(w: TapeLines, Q: Place, K: Place, v: Place) -> Place:
     (queries, width), (keys, other) = w.matrix(Q, "additive"), w.matrix(K, "additive")
     if not width == other == w.grid(v)[1] or w.grid(v)[0] != 1:
         shapes = ", ".join(worded(w.shape(line)) for line in (Q, K, v))

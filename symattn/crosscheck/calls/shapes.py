@@ -6,31 +6,31 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from symattn.crosscheck.calls.arguments import Axis, Whole, classes, row, sizes_of
-from symattn.crosscheck.lines import Lines, Place, Shape, worded
+from symattn.crosscheck.lines import Place, Shape, TapeLines, worded
 from symattn.errors import Malformed
 
 
-def _rows(w: Lines, X: Place) -> Place:
+def _rows(w: TapeLines, X: Place) -> Place:
     return w.number(float(_sized(w, X)[0]))
 
 
-def _cols(w: Lines, X: Place) -> Place:
+def _cols(w: TapeLines, X: Place) -> Place:
     return w.number(float(_sized(w, X)[-1]))
 
 
-def _sized(w: Lines, X: Place) -> Shape:
+def _sized(w: TapeLines, X: Place) -> Shape:
     if not w.shape(X):
         raise Malformed("a number has no rows and columns")
     return w.shape(X)
 
 
-def _concat(w: Lines, *parts: Place, axis: Axis = 1) -> Place:
+def _concat(w: TapeLines, *parts: Place, axis: Axis = 1) -> Place:
     if not parts:
         raise Malformed("concat expects quantities, found none")
     return reduce(lambda left, right: w.joined(left, right, axis), parts)
 
 
-def _stack(w: Lines, *parts: Place) -> Place:
+def _stack(w: TapeLines, *parts: Place) -> Place:
     for part in parts:
         if len(w.shape(part)) != 1:
             raise Malformed(f"stack expects vectors, found {worded(w.shape(part))}")
@@ -40,18 +40,18 @@ def _stack(w: Lines, *parts: Place) -> Place:
     return reduce(lambda left, right: w.joined(left, right, 0), parts[1:], first)
 
 
-def _reshape(w: Lines, X: Place, *sizes: Whole) -> Place:
+def _reshape(w: TapeLines, X: Place, *sizes: Whole) -> Place:
     return w.reshaped(X, sizes_of(sizes, "reshape"))
 
 
-def _outer(w: Lines, u: Place, v: Place) -> Place:
+def _outer(w: TapeLines, u: Place, v: Place) -> Place:
     for line in (u, v):
         if len(w.shape(line)) != 1:
             raise Malformed(f"outer expects vectors, found {worded(w.shape(line))}")
     return w.add("outer", (u, v), w.shape(u) + w.shape(v))
 
 
-def _diag(w: Lines, v: Place) -> Place:
+def _diag(w: TapeLines, v: Place) -> Place:
     shape = w.shape(v)
     if not shape:
         raise Malformed("diag expects a vector or a matrix, found a number")
@@ -60,7 +60,7 @@ def _diag(w: Lines, v: Place) -> Place:
     return w.add("diagonal", (v,), (min(shape),))
 
 
-def _repeat(w: Lines, X: Place, k: Whole, axis: Axis = 0) -> Place:
+def _repeat(w: TapeLines, X: Place, k: Whole, axis: Axis = 0) -> Place:
     if k < 1:
         raise Malformed(f"repeat expects a number of at least 1, found {k}")
     shape = w.shape(row(w, X, "repeat"))
@@ -74,26 +74,26 @@ def _repeat(w: Lines, X: Place, k: Whole, axis: Axis = 0) -> Place:
     return w.add("repeat", (X,), (k * shape[0], shape[1]), sizes={"a": k})
 
 
-def _eye(w: Lines, n: Whole) -> Place:
+def _eye(w: TapeLines, n: Whole) -> Place:
     return w.add("identity", (), sizes_of((n, n), "eye"))
 
 
-def _zeros(w: Lines, *sizes: Whole) -> Place:
+def _zeros(w: TapeLines, *sizes: Whole) -> Place:
     return w.filled(0.0, sizes_of(sizes, "zeros"))
 
 
-def _ones(w: Lines, *sizes: Whole) -> Place:
+def _ones(w: TapeLines, *sizes: Whole) -> Place:
     return w.filled(1.0, sizes_of(sizes, "ones"))
 
 
-def onehot(w: Lines, ids: Place, n: Whole) -> Place:
+def onehot(w: TapeLines, ids: Place, n: Whole) -> Place:
     """Rows that are 1 in the column of their class, else 0."""
     return w.add(
         "one_hot", (ids,), (*classes(w, ids, "onehot"), *sizes_of((n,), "onehot")), sizes={"m": n}
     )
 
 
-def _embedding(w: Lines, ids: Place, E: Place) -> Place:
+def _embedding(w: TapeLines, ids: Place, E: Place) -> Place:
     rows, columns = w.matrix(E, "embedding")
     return w.add("embedding", (ids, E), (*classes(w, ids, "embedding"), columns), sizes={"m": rows})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symattn.documents.trees import Figure, Words
+from symattn.documents.trees import PrintedFigure, Words
 
 #: What stands right before a number that only says where something is, or which one.
 _REFERS = re.compile(
@@ -31,12 +31,12 @@ _PRICES = re.compile(r"[$€£]\s?\Z")
 _BEFORE = 40
 
 
-def found(words: Words) -> Iterator[Figure]:
+def found(words: Words) -> Iterator[PrintedFigure]:
     """The figures among words that claim nothing.
 
     >>> from symattn.documents.text import Span
     >>> said = "see section 3.2: 0.25 in 1.5 ms"
-    >>> figures = [Figure(one, Span(said.index(one), 0)) for one in ("3.2", "0.25", "1.5")]
+    >>> figures = [PrintedFigure(one, Span(said.index(one), 0)) for one in ("3.2", "0.25", "1.5")]
     >>> [one.text for one in found(Words(said, Span(0, 0), tuple(figures)))]
     ['3.2', '1.5']
     """

@@ -13,9 +13,9 @@ from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.roles import phrase as phrase_of
-from symattn.documents.help import Expression, Figures, Help, Said
+from symattn.documents.help import FigureHelp, Help, HelpExpression, Origin
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Figure, Opaque, Passage, Piece, Table, Words
+from symattn.documents.trees import Chain, Opaque, Passage, Piece, PrintedFigure, ReadTable, Words
 from symattn.errors import Fault
 from symattn.shapes import Shape, show
 from symattn.spelling import is_whole
@@ -63,7 +63,7 @@ def _left(pieces: Iterable[Piece], inside: _Inside) -> Iterator[Piece]:
             case Words(_, _, figures):
                 kept = tuple(one for one in figures if not inside.touches(one.span))
                 yield replace(piece, figures=kept)
-            case Table(head, rows):
+            case ReadTable(head, rows):
                 yield replace(
                     piece,
                     head=_cells(head, inside),
@@ -93,7 +93,7 @@ class Printed:
         """The number of the first value from a place on."""
         return bisect_left(self._starts, place)
 
-    def written(self, text: str, span: Span) -> list[Figure]:
+    def written(self, text: str, span: Span) -> list[PrintedFigure]:
         """The figures in a piece of the article that are written so."""
         first = bisect_left(self._figures, span.start, key=lambda one: one.span.start)
         last = bisect_left(self._figures, span.end, key=lambda one: one.span.start)
@@ -154,7 +154,7 @@ def _values(piece: Piece) -> Iterator[tuple[syntax.Tree, bool]]:
                     yield from ((one, False) for one in member.figures)
                 elif values.is_value(member) and any(values.figures(member)):
                     yield member, False
-        case Table():
+        case ReadTable():
             for part in piece.pieces:
                 yield from _values(part)
 
@@ -180,7 +180,7 @@ class Author:
         self.coverage = coverage
         self.recipe = names.recipe
         self.standard = names.standard
-        self.faults: list[tuple[Said, Fault]] = []
+        self.faults: list[tuple[Origin, Fault]] = []
         self._unsound: set[str] = set()
 
     def take(self, chains: Sequence[Chain], passages: Sequence[Passage]) -> None:
@@ -225,7 +225,7 @@ class Author:
                     break
                 self._claim(expression, tree, value)
 
-    def _take_written(self, held: Figures, printed: Printed, order: int) -> None:
+    def _take_written(self, held: FigureHelp, printed: Printed, order: int) -> None:
         """The figures of one text, of which the author says what they are."""
         found = printed.written(held.text, held.span)
         if len(found) < len(held.expressions):
@@ -241,7 +241,7 @@ class Author:
             elif shape is not None:
                 self._fault(expression, unlike(expression.text, shape, 1))
 
-    def _claim(self, said: Expression, tree: syntax.Tree, value: syntax.Tree) -> None:
+    def _claim(self, said: HelpExpression, tree: syntax.Tree, value: syntax.Tree) -> None:
         """Claim what the author says, unless something else was said of it already."""
         shape = self.recipe.shape(tree) or ()
         first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
@@ -251,7 +251,7 @@ class Author:
     def _of(self, value: syntax.Tree) -> str:
         return next((self.coverage.of(one) for one in values.figures(value)), "")
 
-    def _meant(self, one: Expression, order: int) -> syntax.Tree | None:
+    def _meant(self, one: HelpExpression, order: int) -> syntax.Tree | None:
         """What an expression of the author means there; a fault where it means nothing."""
         self.names.at(order)
         made = self.names.resolved(one.tree)
@@ -259,7 +259,7 @@ class Author:
             self._fault(one, self.names.why_not(one.tree))
         return made
 
-    def _fault(self, one: Expression, message: str) -> None:
+    def _fault(self, one: HelpExpression, message: str) -> None:
         # What names something that has a fault has none itself.
         if not any(name in self._unsound for name in syntax.names(one.tree)):
             self.faults.append((one.said, one.said.fault(message)))

@@ -29,11 +29,11 @@ from symattn.documents.binding.subjects import (
     labelled_tokens,
     spoken_tokens,
 )
-from symattn.documents.help import NONE, Help, Said, malformed
+from symattn.documents.help import NONE, Help, Origin, malformed
 from symattn.documents.passages import passages as passages_of
-from symattn.documents.reading import Open, Reading
+from symattn.documents.reading import OpenQuestion, Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Table, Words
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, ReadTable, Words
 from symattn.documents.unread import alone
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
 
@@ -97,18 +97,18 @@ def _unread(article: Article, passage: Passage, why: str) -> Passage:
     return replace(passage, pieces=(alone(Opaque(article.text(span), span, held, why)),))
 
 
-def _faults(passage: Passage) -> Iterator[Open]:
+def _faults(passage: Passage) -> Iterator[OpenQuestion]:
     """What of a passage isn't understood because a reader failed."""
     for piece in passage.pieces:
-        for part in piece.pieces if isinstance(piece, Table) else (piece,):
+        for part in piece.pieces if isinstance(piece, ReadTable) else (piece,):
             for one in part.members if isinstance(part, Chain) else ():
                 if isinstance(one, Opaque) and one.why:
-                    yield Open(" ".join(one.text.split()), one.why, one.span)
+                    yield OpenQuestion(" ".join(one.text.split()), one.why, one.span)
 
 
 def _read(
     article: Article, passages: Sequence[Passage], held: Help
-) -> tuple[Reading, Sequence[tuple[Said, Fault]]]:
+) -> tuple[Reading, Sequence[tuple[Origin, Fault]]]:
     """What passages compute and print, and what the author has got wrong."""
     best: Binder | None = None
     tried: list[Standard] = []
@@ -281,7 +281,7 @@ class Binder:
                     named.update(filter(None, map(self._quantity, piece.members[:1])))
                     about = replace(about, adjacent=False)
                     self.place.said = ""
-                case Table():
+                case ReadTable():
                     self._table(piece)
         if passage.kind == "prose":
             rows = (row, self.place.row) if self.speech.tokens else (None, None)
@@ -311,7 +311,7 @@ class Binder:
         if role is not None and len(playing) == 1:
             self.standard.note(playing[0])
 
-    def _table(self, table: Table) -> None:
+    def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
         whole = self.speech.meant(self.place.around, [])
         self.names.at(self.order + 1)
@@ -396,7 +396,7 @@ class Binder:
 def _columns(passages: Sequence[Passage]) -> Iterator[Column]:
     for passage in passages:
         for piece in passage.pieces:
-            if isinstance(piece, Table):
+            if isinstance(piece, ReadTable):
                 yield from tables.inputs(piece)
 
 
@@ -429,5 +429,5 @@ def _chains(passages: Sequence[Passage]) -> Iterator[Chain]:
         for piece in passage.pieces:
             if isinstance(piece, Chain):
                 yield piece
-            elif isinstance(piece, Table):
+            elif isinstance(piece, ReadTable):
                 yield from (part for part in piece.pieces if isinstance(part, Chain))

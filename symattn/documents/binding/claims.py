@@ -11,9 +11,9 @@ from symattn.documents.binding import others, values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.reading import Claimed, Open
+from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
-from symattn.documents.trees import Figure, plain
+from symattn.documents.trees import PrintedFigure, plain
 from symattn.numbers.printed import MINUS_INFINITY
 
 
@@ -30,7 +30,7 @@ class Claims:
     tally: dict[str, tuple[float, int]] = field(default_factory=dict)
     _taken: set[int] = field(default_factory=set)
     _texts: set[str] = field(default_factory=set)
-    _left: dict[int, Open] = field(default_factory=dict)
+    _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
         """A printed value is an input where it stands: nothing is claimed of it."""
@@ -75,7 +75,7 @@ class Claims:
 
         A matrix of one row or one column fits a vector.
         """
-        if isinstance(value, Figure) and value.text.endswith("%"):
+        if isinstance(value, PrintedFigure) and value.text.endswith("%"):
             target, value = hundredfold(target), _without_sign(value)
         elif self._is_in_percent(target, value):
             target = hundredfold(target)
@@ -113,10 +113,10 @@ class Claims:
         figures = list(values.figures(value))
         span = figures[0].span.to(figures[-1].span)
         why = f"it stands there, but its figures are those of {syntax.text(known)}"
-        self._left.setdefault(span.start, Open(syntax.text(target), why, span))
+        self._left.setdefault(span.start, OpenQuestion(syntax.text(target), why, span))
 
     @property
-    def open(self) -> tuple[Open, ...]:
+    def open(self) -> tuple[OpenQuestion, ...]:
         """What was left, as its figures are another quantity's, and not claimed since."""
         return tuple(one for at, one in self._left.items() if at not in self._taken)
 
@@ -173,7 +173,7 @@ def hundredfold(target: syntax.Tree) -> syntax.Tree:
     return syntax.Binary("*", syntax.Literal("100"), target)
 
 
-def _without_sign(figure: Figure) -> Figure:
+def _without_sign(figure: PrintedFigure) -> PrintedFigure:
     """The number of a figure in percent."""
     text = figure.text.removesuffix("%").rstrip()
-    return Figure(text, Span(figure.span.start, figure.span.start + len(text)))
+    return PrintedFigure(text, Span(figure.span.start, figure.span.start + len(text)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from symattn.documents.binding import asides, values
-from symattn.documents.reading import Number, Status
-from symattn.documents.trees import NOWHERE, Chain, Figure, Passage, Piece, Table, Words
+from symattn.documents.reading import ArticleNumber, Status
+from symattn.documents.trees import NOWHERE, Chain, Passage, Piece, PrintedFigure, ReadTable, Words
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.spelling import is_whole
 
@@ -18,16 +18,22 @@ class Coverage:
     """The numbers of all passages by where they begin: no two begin together."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        self._numbers: dict[int, Number] = {}
+        self._numbers: dict[int, ArticleNumber] = {}
         for passage in passages:
             for piece in passage.pieces:
                 for figure in figures(piece):
                     if figure.text == MINUS_INFINITY:
                         continue
-                    self._numbers[figure.span.start] = Number(figure.text, figure.span, "unread")
+                    self._numbers[figure.span.start] = ArticleNumber(
+                        figure.text, figure.span, "unread"
+                    )
 
     def mark(
-        self, figures: Iterable[Figure], status: Status, of: str = "", confirmed: bool = False
+        self,
+        figures: Iterable[PrintedFigure],
+        status: Status,
+        of: str = "",
+        confirmed: bool = False,
     ) -> None:
         """Say what became of figures, unless more is known of them."""
         for figure in figures:
@@ -40,7 +46,7 @@ class Coverage:
             if known is None or _RANK[known.status] <= _RANK[status]:
                 # A sign of percent stays with its number, though the claim is of the number.
                 one = known or figure
-                found = Number(one.text, one.span, status, of, confirmed)
+                found = ArticleNumber(one.text, one.span, status, of, confirmed)
                 self._numbers[one.span.start] = found
 
     def leave(self, passages: Iterable[Passage], why: str) -> None:
@@ -53,9 +59,9 @@ class Coverage:
         }
         for start, number in self._numbers.items():
             if start not in kept and number.status == "unread":
-                self._numbers[start] = Number(number.text, number.span, "ignored", why=why)
+                self._numbers[start] = ArticleNumber(number.text, number.span, "ignored", why=why)
 
-    def of(self, figure: Figure) -> str:
+    def of(self, figure: PrintedFigure) -> str:
         """What a number is the value of, as far as that is known."""
         found = self._numbers.get(figure.span.start)
         return found.of if found else ""
@@ -67,12 +73,12 @@ class Coverage:
             if is_whole(figure.text) or kind == "heading":
                 self.mark([figure], "ignored")
 
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> tuple[ArticleNumber, ...]:
         """All of them in their order."""
         return tuple(self._numbers[start] for start in sorted(self._numbers))
 
 
-def figures(piece: Piece) -> Iterator[Figure]:
+def figures(piece: Piece) -> Iterator[PrintedFigure]:
     """All figures of a piece, those in its formulas among them."""
     match piece:
         case Words():
@@ -80,6 +86,6 @@ def figures(piece: Piece) -> Iterator[Figure]:
         case Chain(members):
             for member in members:
                 yield from values.figures(member)
-        case Table():
+        case ReadTable():
             for part in piece.pieces:
                 yield from figures(part)

@@ -19,7 +19,7 @@ from symattn.documents.binding.lettered import by_letters
 from symattn.documents.binding.numbered import by_numbers, heads, in_letters
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque, walk
+from symattn.documents.trees import NOWHERE, Chain, Member, Opaque, PrintedFigure, walk
 from symattn.limits import STEPS
 
 
@@ -276,7 +276,7 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     if bodies or numeric or printed:
         body = [*bodies, *numeric, *printed][0]
         assert not isinstance(body, Opaque)
-        if isinstance(body, Figure) and body.span == NOWHERE:
+        if isinstance(body, PrintedFigure) and body.span == NOWHERE:
             return
         yield last.name, body, chain.span
         names.pop()

@@ -18,7 +18,7 @@ from symattn.documents.binding.place import Place
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject
-from symattn.documents.reading import Open
+from symattn.documents.reading import OpenQuestion
 from symattn.documents.trees import Chain, Labelled, Member, Opaque
 
 #: Rows of larger quantities are not compared with a printed vector.
@@ -47,7 +47,7 @@ class Equalities:
         self.names = speech.names
         self.recipe = speech.recipe
         self.standard = speech.standard
-        self.open: list[Open] = []
+        self.open: list[OpenQuestion] = []
         self.outputs = Outputs(self.claims)
         #: The matrix that was shown last.
         self._last: syntax.Tree | None = None
@@ -247,7 +247,7 @@ class Equalities:
             figures = list(values.figures(value))
             why = "the words around it say so, but its figures are those of another quantity"
             span = figures[0].span.to(figures[-1].span)
-            self.open.append(Open(syntax.text(target), why, span))
+            self.open.append(OpenQuestion(syntax.text(target), why, span))
 
     def _is_likely(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether at least half of a value's figures agree; whole numbers tell only what

@@ -10,7 +10,7 @@ from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.grids import of_table
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Named, Passage, Piece, Table, Words
+from symattn.documents.trees import Chain, Named, Passage, Piece, ReadTable, Words
 
 #: Words between a name and its value.
 _SAME = re.compile(
@@ -59,7 +59,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                 case Chain():
                     before = None if values.is_value(piece.members[-1]) else piece
                     pieces.append(piece)
-                case Table():
+                case ReadTable():
                     matrix = of_table(piece)
                     before = before or above
                     if before is not None and matrix is not None and values.is_value(matrix):

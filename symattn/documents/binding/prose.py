@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, mentions
-from symattn.documents.trees import Chain, Figure, Passage, Words
+from symattn.documents.trees import Chain, Passage, PrintedFigure, Words
 from symattn.spelling import is_whole
 
 _ITSELF = re.compile(r"\b(?:itself|themselves|its own|self-attention)\b", re.I)
@@ -24,7 +24,7 @@ _ABOUT: tuple[Role, ...] = ("weights", "scores", "scaled")
 class Placed:
     """A figure, and where it begins and ends in the words around it."""
 
-    figure: Figure
+    figure: PrintedFigure
     start: int
     end: int
 
@@ -35,7 +35,7 @@ class Told:
     one there is) and the column."""
 
     role: About
-    figures: tuple[tuple[Figure, Mention | None, Mention], ...]
+    figures: tuple[tuple[PrintedFigure, Mention | None, Mention], ...]
 
 
 def placed(words: Words) -> Iterator[Placed]:
@@ -63,7 +63,7 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
                     if not is_whole(one.figure.text)
                 ]
                 text += words
-            case Chain((Figure() as figure,)):
+            case Chain((PrintedFigure() as figure,)):
                 found.append(Placed(figure, len(text), len(text) + len(figure.text)))
                 text += figure.text
             case _:
@@ -111,17 +111,17 @@ def told(
 
 
 def _of_row(
-    row: Mention | None, found: Sequence[tuple[Figure, Mention]]
-) -> list[tuple[Figure, Mention | None, Mention]]:
+    row: Mention | None, found: Sequence[tuple[PrintedFigure, Mention]]
+) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
     return [(figure, row, column) for figure, column in found]
 
 
 def _by_clauses(
     figures: Sequence[Placed], said: Sequence[Mention], sentence: str
-) -> list[tuple[Figure, Mention | None, Mention]]:
+) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
     """Each figure with the token behind it, or itself, in the row of the last token before
     it that is no column: "we (37 % on like) looks elsewhere than tea does (32 % on itself)"."""
-    found: list[tuple[Figure, Mention | None, Mention]] = []
+    found: list[tuple[PrintedFigure, Mention | None, Mention]] = []
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
         return found
     rows = list(said)
@@ -148,12 +148,12 @@ _COMMAS = re.compile(r"[,;:]\s++")
 
 def _by_subjects(
     figures: Sequence[Placed], said: Sequence[Mention], sentence: str
-) -> list[tuple[Figure, Mention | None, Mention]]:
+) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
     """Each figure in a part of the sentence between commas: its first token is the row and
     the other the column; the only one is the column, in the row of a part before: "tea is
     clear, it looks at milk with 0.68, and milk puts 57 % on tea". Nothing where a part
     says more or less than that."""
-    found: list[tuple[Figure, Mention | None, Mention]] = []
+    found: list[tuple[PrintedFigure, Mention | None, Mention]] = []
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
         return found
     row: Mention | None = None
@@ -178,7 +178,7 @@ def _from(figures: Sequence[Placed], start: int) -> int:
 
 def _behind(
     figures: Sequence[Placed], said: Sequence[Mention], length: int
-) -> list[tuple[Figure, Mention]]:
+) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the first token behind it, before the next figure."""
     ends = [one.start for one in figures[1:]] + [length]
     found = []
@@ -188,7 +188,9 @@ def _behind(
     return found
 
 
-def _before(figures: Sequence[Placed], said: Sequence[Mention]) -> list[tuple[Figure, Mention]]:
+def _before(
+    figures: Sequence[Placed], said: Sequence[Mention]
+) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the last token before it, behind the figure before."""
     starts = [0] + [one.end for one in figures[:-1]]
     found = []
@@ -212,7 +214,7 @@ def sums(text: str, figures: Sequence[Placed]) -> Iterator[Placed]:
             yield one
 
 
-def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[Figure, ...]]:
+def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[PrintedFigure, ...]]:
     """Shares that a sentence lists, as many as a row has: '27.6 %, 45.5 % and 26.9 %'."""
     for start, end in _sentences(text):
         inside = [one.figure for one in figures if start <= one.start < end]

@@ -18,13 +18,13 @@ from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.roles import Role, named
-from symattn.documents.reading import Given, Step
+from symattn.documents.reading import ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.documents.trees import Opaque, plain, walk
 from symattn.errors import SymattnError
 from symattn.numbers.rows import Numbers, read_rows
 from symattn.programs import floats
-from symattn.programs.floats import Floats, Matrix
+from symattn.programs.floats import FloatOperations, Matrix
 from symattn.programs.gradient import differentiate
 from symattn.programs.nodes import Node
 from symattn.programs.nodes import given as given_node
@@ -37,8 +37,8 @@ class Recipe:
     """Inputs and steps by name, in order, and what they come to."""
 
     def __init__(self) -> None:
-        self.given: dict[str, Given] = {}
-        self.steps: dict[str, Step] = {}
+        self.given: dict[str, ReadInput] = {}
+        self.steps: dict[str, ReadStep] = {}
         self.trees: dict[str, syntax.Tree] = {}
         #: What the article says that gradients are, by the names of their quantities.
         self.said: dict[str, syntax.Tree] = {}
@@ -46,7 +46,7 @@ class Recipe:
         self.loss: dict[str, object] | None = None
         self._numbers: dict[str, Matrix] = {}
         self._quantities: dict[str, Node] = {}
-        self._run = Run(Floats(), self._leaf)
+        self._run = Run(FloatOperations(), self._leaf)
         #: What was asked before of expressions, while the recipe stays what it is.
         self._nodes: dict[syntax.Tree, Node | None] = {}
         self._agreements: dict[tuple[syntax.Tree, syntax.Tree], float] = {}
@@ -67,7 +67,7 @@ class Recipe:
         except SymattnError:
             return None
         free = self._free(name)
-        self.given[free] = Given(numbers, span)
+        self.given[free] = ReadInput(numbers, span)
         self._numbers[free] = floats.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         self._forget()
@@ -83,7 +83,7 @@ class Recipe:
         if np.isnan(self._run[node]).any():
             return None
         free = self._free(name)
-        self.steps[free] = Step(plain(tree), span, assumed)
+        self.steps[free] = ReadStep(plain(tree), span, assumed)
         self.trees[free] = tree
         self._quantities[free] = self._program.lower_tree(tree)
         self._forget()

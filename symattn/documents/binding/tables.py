@@ -14,7 +14,7 @@ from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.subjects import Subject, subject
 from symattn.documents.grids import of_table
-from symattn.documents.trees import Chain, Figure, Labelled, Piece, Table, Words
+from symattn.documents.trees import Chain, Labelled, Piece, PrintedFigure, ReadTable, Words
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: So many more figures agree with a quantity than with any other.
@@ -24,7 +24,7 @@ Resolve = Callable[[syntax.Tree], syntax.Tree | None]
 
 
 def bind(
-    table: Table,
+    table: ReadTable,
     claims: Claims,
     standard: Standard,
     resolve: Resolve,
@@ -112,7 +112,7 @@ def _rows(
             claims.claim(workings.indexed(of, row), value)
 
 
-def inputs(table: Table) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
+def inputs(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
     """The matrices that the columns of a table hold, row by row, with what stands above
     them and the labels of their rows."""
     labels = tuple(plain(_words(row[0])) for row in table.rows if row)
@@ -128,7 +128,7 @@ def inputs(table: Table) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
             yield _words(head), labels, syntax.Array(tuple(rows))
 
 
-def _groups(table: Table) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
+def _groups(table: ReadTable) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
     """The columns behind the first that one heading stands above."""
     begun = [place for place, head in enumerate(table.head) if head and place]
     for place, end in zip(begun, [*begun[1:], len(table.head)], strict=False):
@@ -136,7 +136,7 @@ def _groups(table: Table) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
 
 
 def _column(
-    table: Table,
+    table: ReadTable,
     places: range,
     head: tuple[Words | Chain, ...],
     claims: Claims,
@@ -174,14 +174,16 @@ def _column(
             _counted(whole, number, len(table.rows), value, claims)
 
 
-def _numbers(table: Table, places: range, tokens: Sequence[str]) -> list[tuple[int, Figure]]:
+def _numbers(
+    table: ReadTable, places: range, tokens: Sequence[str]
+) -> list[tuple[int, PrintedFigure]]:
     """The numbers of a column with a row for each of several tokens, and which these are; nothing
     of another column."""
     labels = [plain(_words(row[0])) for row in table.rows if row]
     if len(places) != 1 or len(labels) < 2 or not set(labels) <= set(tokens):
         return []
     cells = [_value(row[places[0]]) if len(row) > places[0] else None for row in table.rows]
-    figures = [cell for cell in cells if isinstance(cell, Figure)]
+    figures = [cell for cell in cells if isinstance(cell, PrintedFigure)]
     if len(figures) < len(labels):
         return []
     return list(zip(map(tokens.index, labels), figures, strict=True))

@@ -8,20 +8,21 @@ from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Figure, Member, Opaque, walk
+from symattn.documents.trees import NOWHERE, Member, Opaque, PrintedFigure, walk
 from symattn.shapes import Nested, Shape
 
 
-def figures(tree: Member) -> Iterator[Figure]:
+def figures(tree: Member) -> Iterator[PrintedFigure]:
     """All figures of a tree that stand somewhere, in order.
 
-    >>> [one.text for one in figures(syntax.Array((Figure("1", Span(3, 4)), Figure("2"))))]
+    >>> pair = syntax.Array((PrintedFigure("1", Span(3, 4)), PrintedFigure("2")))
+    >>> [one.text for one in figures(pair)]
     ['1']
     """
     waiting = [tree]
     while waiting:
         match waiting.pop():
-            case Figure() as figure:
+            case PrintedFigure() as figure:
                 if figure.span != NOWHERE:
                     yield figure
             case Opaque() as unknown:
@@ -33,14 +34,14 @@ def figures(tree: Member) -> Iterator[Figure]:
 def signed(tree: Member) -> Member:
     """The tree with each sign before a figure in the figure itself.
 
-    >>> syntax.text(signed(syntax.Negative(Figure("1", Span(4, 5)))))
+    >>> syntax.text(signed(syntax.Negative(PrintedFigure("1", Span(4, 5)))))
     '-1'
     """
     match tree:
-        case Opaque() | Figure():
+        case Opaque() | PrintedFigure():
             return tree
-        case syntax.Negative(Figure(text, span)) if not text.startswith(("-", "+")):
-            return Figure(f"-{text}", Span(max(span.start - 1, 0), span.end))
+        case syntax.Negative(PrintedFigure(text, span)) if not text.startswith(("-", "+")):
+            return PrintedFigure(f"-{text}", Span(max(span.start - 1, 0), span.end))
         case syntax.Array(items):
             # An item that is not understood makes the array no value, but stays in it.
             return replace(tree, items=tuple(signed(item) for item in items))  # type: ignore[misc]
@@ -50,13 +51,13 @@ def signed(tree: Member) -> Member:
 def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
     """Whether it is a printed value: a figure, or an array of figures.
 
-    >>> is_value(Figure("1")), is_value(syntax.parse("[1, x]"))
+    >>> is_value(PrintedFigure("1")), is_value(syntax.parse("[1, x]"))
     (True, False)
     """
     match tree:
         case syntax.Array(items):
             return all(map(is_value, items)) and _is_even(items)
-    return isinstance(tree, Figure)
+    return isinstance(tree, PrintedFigure)
 
 
 def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
@@ -67,7 +68,7 @@ def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
 
 def is_share(tree: Member) -> bool:
     """Whether it is a figure in percent."""
-    return isinstance(tree, Figure) and tree.text.endswith("%")
+    return isinstance(tree, PrintedFigure) and tree.text.endswith("%")
 
 
 def is_numeric(tree: Member) -> TypeGuard[syntax.Tree]:
@@ -153,7 +154,7 @@ def _places(row: syntax.Tree) -> tuple[Span, ...]:
 
 
 def _place(tree: syntax.Tree) -> Span:
-    return tree.span if isinstance(tree, Figure) else NOWHERE
+    return tree.span if isinstance(tree, PrintedFigure) else NOWHERE
 
 
 def transposed(tree: syntax.Tree) -> syntax.Tree:
@@ -191,14 +192,15 @@ def leaves(tree: syntax.Tree) -> Iterator[syntax.Tree]:
         yield tree
 
 
-def entries(value: syntax.Tree) -> Iterator[tuple[Figure, tuple[int, ...]]]:
+def entries(value: syntax.Tree) -> Iterator[tuple[PrintedFigure, tuple[int, ...]]]:
     """The figures of a printed value, each with its index.
 
-    >>> [(one.text, keys) for one, keys in entries(syntax.Array((Figure("1"), Figure("2"))))]
+    >>> pair = syntax.Array((PrintedFigure("1"), PrintedFigure("2")))
+    >>> [(one.text, keys) for one, keys in entries(pair)]
     [('1', (0,)), ('2', (1,))]
     """
     match value:
-        case Figure():
+        case PrintedFigure():
             yield value, ()
         case syntax.Array(items):
             for i, item in enumerate(items):

@@ -17,7 +17,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.recipe import Recipe, rounds
-from symattn.documents.trees import Figure, walk
+from symattn.documents.trees import PrintedFigure, walk
 
 #: Sums of more terms than that are not unfolded.
 _TERMS = 64
@@ -194,7 +194,7 @@ def likeness(recipe: Recipe, tree: syntax.Tree, value: syntax.Tree) -> float:
     return max(agreeing, sum(held) / len(held)) if held else agreeing
 
 
-def rounds_as_printed(recipe: Recipe, tree: syntax.Tree, figure: Figure) -> bool:
+def rounds_as_printed(recipe: Recipe, tree: syntax.Tree, figure: PrintedFigure) -> bool:
     """Whether an entry rounds to a figure, or the figure is printed of it elsewhere."""
     if recipe.agreement(tree, figure) == 1:
         return True
@@ -263,12 +263,12 @@ def indexed(tree: syntax.Tree, *keys: int) -> syntax.Tree:
     match tree:
         case syntax.Indexed(operand, before) if all(isinstance(key, int) for key in before):
             return indexed(operand, *before, *keys)  # type: ignore[arg-type]
-        case syntax.Indexed(operand, (syntax.Span(None, None, None), column)) if len(keys) == 1:
+        case syntax.Indexed(operand, (syntax.Slice(None, None, None), column)) if len(keys) == 1:
             return syntax.Indexed(operand, (keys[0], column))
         case syntax.Transposed(operand) if len(keys) == 2:
             return indexed(operand, keys[1], keys[0])
         case syntax.Transposed(operand) if len(keys) == 1:
-            return syntax.Indexed(operand, (syntax.Span(None, None, None), keys[0]))
+            return syntax.Indexed(operand, (syntax.Slice(None, None, None), keys[0]))
     return syntax.Indexed(tree, keys)
 
 
@@ -292,7 +292,7 @@ def column(tree: syntax.Tree, place: int) -> syntax.Tree:
     """
     if isinstance(tree, syntax.Transposed):
         return indexed(tree.operand, place)
-    return syntax.Indexed(tree, (syntax.Span(None, None, None), place))
+    return syntax.Indexed(tree, (syntax.Slice(None, None, None), place))
 
 
 def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[syntax.Tree]:

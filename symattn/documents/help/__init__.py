@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from symattn.documents.article import Article
-from symattn.documents.help.draft import Draft
-from symattn.documents.help.model import Expression, Figures, Help, Said, Under, Value, malformed
+from symattn.documents.help.draft import HelpDraft
+from symattn.documents.help.model import (
+    FigureHelp,
+    Help,
+    HelpExpression,
+    Origin,
+    Under,
+    WrittenValue,
+    malformed,
+)
 from symattn.documents.help.notes import take_notes
 from symattn.documents.help.sidefile import (
     SideFile,
@@ -15,13 +23,13 @@ from symattn.documents.help.sidefile import (
 
 __all__ = [
     "NONE",
-    "Expression",
-    "Figures",
+    "FigureHelp",
     "Help",
-    "Said",
+    "HelpExpression",
+    "Origin",
     "SideFile",
     "Under",
-    "Value",
+    "WrittenValue",
     "beside",
     "help_of",
     "malformed",
@@ -43,7 +51,7 @@ def help_of(article: Article, side: SideFile | None = None) -> Help:
     >>> help_of(made).steps["T"].text
     'S / sqrt(d_k)'
     """
-    draft = Draft()
+    draft = HelpDraft()
     take_notes(article, draft)
     if side is not None:
         take_side_file(article, side, draft)

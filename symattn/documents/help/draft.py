@@ -10,12 +10,12 @@ from typing import Any
 
 from symattn import syntax
 from symattn.documents.help.model import (
-    Expression,
-    Figures,
+    FigureHelp,
     Help,
-    Said,
+    HelpExpression,
+    Origin,
     Under,
-    Value,
+    WrittenValue,
     malformed,
 )
 from symattn.documents.text import Span
@@ -32,15 +32,15 @@ _LOSS = ("output", "upstream", "wrt")
 _WORD = re.compile(r"[a-z]{3,}\Z")
 
 
-class Draft:
+class HelpDraft:
     """Gathers what is said; what was said already is a fault."""
 
     def __init__(self) -> None:
         self.help = Help()
-        self.faults: list[tuple[Said, Fault]] = []
+        self.faults: list[tuple[Origin, Fault]] = []
         self.more = 0
 
-    def fault(self, origin: Said, error: Malformed | str) -> None:
+    def fault(self, origin: Origin, error: Malformed | str) -> None:
         """Something is wrong with what is said there."""
         if isinstance(error, str):
             error = Malformed(error)
@@ -61,7 +61,7 @@ class Draft:
 
     # -- what may be said -------------------------------------------------------------
 
-    def give(self, name: str, data: object, origin: Said) -> None:
+    def give(self, name: str, data: object, origin: Origin) -> None:
         """Numbers that a quantity has."""
         if self._is_new(name, origin):
             try:
@@ -70,9 +70,9 @@ class Draft:
                 named = error if origin.where else Malformed(f.inside(name) for f in error.faults)
                 self.fault(origin, named)
             else:
-                self.help.given[name] = Value(texts(data), origin)
+                self.help.given[name] = WrittenValue(texts(data), origin)
 
-    def step(self, name: str, text: object, origin: Said) -> None:
+    def step(self, name: str, text: object, origin: Origin) -> None:
         """An expression that a quantity is."""
         if (
             self._is_new(name, origin)
@@ -83,7 +83,7 @@ class Draft:
             else:
                 self.help.steps[name] = expression
 
-    def alias(self, phrase: str, text: object, origin: Said) -> None:
+    def alias(self, phrase: str, text: object, origin: Origin) -> None:
         """Another name, or a phrase for an expression; a word is both."""
         words = " ".join(phrase.lower().split())
         if not any(map(str.isalnum, words)):
@@ -100,7 +100,7 @@ class Draft:
         ):
             self.help.aliases[words] = expression
 
-    def label(self, tokens: object, origin: Said) -> None:
+    def label(self, tokens: object, origin: Origin) -> None:
         """What the rows are called."""
         if not isinstance(tokens, list | tuple) or not tokens:
             actual = "an empty list" if tokens == [] else kind(tokens)
@@ -110,7 +110,7 @@ class Draft:
         elif self._once("tokens", origin):
             self.help.tokens = tuple(token.strip() for token in tokens)
 
-    def count(self, number: object, origin: Said) -> None:
+    def count(self, number: object, origin: Origin) -> None:
         """What the article counts rows and columns from."""
         if isinstance(number, bool) or number not in (0, 1):
             actual = repr(short(str(number)))
@@ -122,7 +122,7 @@ class Draft:
         """What stands there claims nothing."""
         self.help.ignored.append(span)
 
-    def print(self, span: Span, parts: Iterable[object], origin: Said, text: str = "") -> None:
+    def print(self, span: Span, parts: Iterable[object], origin: Origin, text: str = "") -> None:
         """What the values that are printed there are, or the figures of that ``text``."""
         parsed = [self._expression(part, origin) for part in parts]
         expressions = tuple(expression for expression in parsed if expression is not None)
@@ -138,9 +138,9 @@ class Draft:
                     origin, f"{expression.text!r} names nothing: expected a quantity, such as A[0]"
                 )
         if expressions and len(expressions) == len(parsed):
-            self.help.figures.append(Figures(span, expressions, text.replace(" ", "")))
+            self.help.figures.append(FigureHelp(span, expressions, text.replace(" ", "")))
 
-    def read_under(self, span: Span, words: object, origin: Said) -> None:
+    def read_under(self, span: Span, words: object, origin: Origin) -> None:
         """What heading that is to be read under."""
         if not isinstance(words, str) or not words.strip():
             actual = "nothing" if words == "" else kind(words)
@@ -148,7 +148,7 @@ class Draft:
         else:
             self.help.under.append(Under(span, " ".join(words.split())))
 
-    def lose(self, key: str, value: object, origin: Said) -> None:
+    def lose(self, key: str, value: object, origin: Origin) -> None:
         """What the loss is, as in walkthrough files."""
         if key not in _LOSS:
             self.fault(origin, f"unknown key {short(key, 40)!r}: {expected(key, _LOSS)}")
@@ -164,8 +164,8 @@ class Draft:
 
     # -- each of it -------------------------------------------------------------------
 
-    def _expression(self, text: object, origin: Said) -> Expression | None:
-        if isinstance(text, Expression):
+    def _expression(self, text: object, origin: Origin) -> HelpExpression | None:
+        if isinstance(text, HelpExpression):
             return text
         if not isinstance(text, str) or not text.strip():
             actual = "nothing" if text == "" else kind(text)
@@ -176,9 +176,9 @@ class Draft:
         except Malformed as error:
             self.fault(origin, error)
             return None
-        return Expression(text.strip(), tree, origin)
+        return HelpExpression(text.strip(), tree, origin)
 
-    def _is_new(self, name: str, origin: Said) -> bool:
+    def _is_new(self, name: str, origin: Origin) -> bool:
         if bad := name_fault(name):
             self.fault(origin, bad)
         elif len(self.help.given) + len(self.help.steps) >= 2 * STEPS.most:
@@ -187,7 +187,7 @@ class Draft:
             return self._once(name, origin)
         return False
 
-    def _once(self, what: str, origin: Said) -> bool:
+    def _once(self, what: str, origin: Origin) -> bool:
         """Whether it wasn't said before; a fault where it was."""
         before = self.help.places.setdefault(what, origin)
         if before is origin:

@@ -13,7 +13,7 @@ from symattn.errors import Fault, Faults, Malformed
 from symattn.shapes import Nested
 
 
-class Said(NamedTuple):
+class Origin(NamedTuple):
     """Where something was said: the file and the line; ``where`` is the path inside a
     side file, ``span`` that of a note in the article."""
 
@@ -28,30 +28,30 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Value:
+class WrittenValue:
     """Numbers as they were written, in their nesting."""
 
     entries: Nested[str]
-    said: Said
+    said: Origin
 
 
 @dataclass(frozen=True)
-class Expression:
+class HelpExpression:
     """An expression in the grammar of walkthrough files."""
 
     text: str
     tree: syntax.Tree
-    said: Said
+    said: Origin
 
 
 @dataclass(frozen=True)
-class Figures:
+class FigureHelp:
     """The values that are printed in ``span`` are, in their order, those of
     ``expressions``; of a note the first ones behind it. With a ``text`` only the figures
     that are written so."""
 
     span: Span
-    expressions: tuple[Expression, ...]
+    expressions: tuple[HelpExpression, ...]
     text: str = ""
 
 
@@ -73,22 +73,22 @@ class Help:
     like were said.
     """
 
-    given: dict[str, Value] = field(default_factory=dict)
-    steps: dict[str, Expression] = field(default_factory=dict)
-    aliases: dict[str, Expression] = field(default_factory=dict)
+    given: dict[str, WrittenValue] = field(default_factory=dict)
+    steps: dict[str, HelpExpression] = field(default_factory=dict)
+    aliases: dict[str, HelpExpression] = field(default_factory=dict)
     tokens: tuple[str, ...] = ()
     ignored: list[Span] = field(default_factory=list)
-    figures: list[Figures] = field(default_factory=list)
+    figures: list[FigureHelp] = field(default_factory=list)
     under: list[Under] = field(default_factory=list)
     count_from: int | None = None
     loss: dict[str, object] | None = None
-    places: dict[str, Said] = field(default_factory=dict)
+    places: dict[str, Origin] = field(default_factory=dict)
 
 
-def malformed(faults: Iterable[tuple[Said, Fault]], more: int = 0) -> Malformed:
+def malformed(faults: Iterable[tuple[Origin, Fault]], more: int = 0) -> Malformed:
     """Faults of what was said in one file or in several, in the order of their lines.
 
-    >>> where = Said(Path("post.md"), 7)
+    >>> where = Origin(Path("post.md"), 7)
     >>> print(malformed([(where, where.fault("unknown name 'Z'"))]))
     post.md:7: unknown name 'Z'
     """

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.article import Article, Block
-from symattn.documents.help.draft import Draft, lines, listed, numbers
-from symattn.documents.help.model import Expression, Said
+from symattn.documents.help.draft import HelpDraft, lines, listed, numbers
+from symattn.documents.help.model import HelpExpression, Origin
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
@@ -47,17 +47,17 @@ _WORDS = ("ignore", "ignore begin", "ignore end", "count from 0", "count from 1"
 @dataclass(frozen=True)
 class _Note:
     text: str
-    said: Said
+    said: Origin
     block: int
 
 
-def take_notes(article: Article, draft: Draft) -> None:
+def take_notes(article: Article, draft: HelpDraft) -> None:
     """Take what the notes of an article say, and the tags of its cells."""
     _Notes(article, draft).take()
 
 
 class _Notes:
-    def __init__(self, article: Article, draft: Draft) -> None:
+    def __init__(self, article: Article, draft: HelpDraft) -> None:
         self.article = article
         self.draft = draft
         self.open: _Note | None = None
@@ -90,7 +90,7 @@ class _Notes:
                 if len(piece):
                     where = piece.span()
                     line = self.article.place(where.start).line
-                    origin = Said(self.article.path, line, span=where)
+                    origin = Origin(self.article.path, line, span=where)
                     yield _Note(piece.string, origin, number)
 
     def _take(self, note: _Note) -> None:
@@ -147,9 +147,9 @@ class _Notes:
         elif (data := numbers(tree)) is not None:
             draft.give(left, data, origin)
         else:
-            draft.step(left, Expression(right, tree, origin), origin)
+            draft.step(left, HelpExpression(right, tree, origin), origin)
 
-    def _upstream(self, output: str, right: str, origin: Said) -> None:
+    def _upstream(self, output: str, right: str, origin: Origin) -> None:
         tree = _parsed(right)
         data = None if tree is None else numbers(tree)
         if data is None:
@@ -160,7 +160,7 @@ class _Notes:
 
     def _figures(self, text: str, note: _Note) -> None:
         try:
-            parts = [Expression(part, syntax.parse(part), note.said) for part in listed(text)]
+            parts = [HelpExpression(part, syntax.parse(part), note.said) for part in listed(text)]
         except Malformed as error:
             meant = alike(text, _WORDS)
             self.draft.fault(note.said, (meant and f"unknown: {short(text)!r}; {meant}") or error)

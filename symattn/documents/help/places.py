@@ -27,7 +27,7 @@ class Where:
     ahead: Span
 
 
-class Places:
+class ArticlePlaces:
     """Finds pieces of an article."""
 
     def __init__(self, article: Article) -> None:

@@ -41,9 +41,9 @@ from typing import Any
 
 from symattn.documents.article import Article
 from symattn.documents.files import SIDE_FILE
-from symattn.documents.help.draft import Draft, listed
-from symattn.documents.help.model import Said
-from symattn.documents.help.places import Places, Where
+from symattn.documents.help.draft import HelpDraft, listed
+from symattn.documents.help.model import Origin
+from symattn.documents.help.places import ArticlePlaces, Where
 from symattn.errors import Fault, Faults, Malformed, alike, short
 from symattn.limits import NOTES
 from symattn.spelling import is_figure
@@ -121,7 +121,7 @@ def read_side_file(path: Path, find: Callable[[str], Path]) -> SideFile:
     return SideFile(file, document)
 
 
-def take_side_file(article: Article, side: SideFile, draft: Draft) -> None:
+def take_side_file(article: Article, side: SideFile, draft: HelpDraft) -> None:
     """Take what a side file says of an article."""
     before = len(draft.faults)
     _SideFile(article, side.file, draft).take()
@@ -132,14 +132,14 @@ def take_side_file(article: Article, side: SideFile, draft: Draft) -> None:
 
 
 class _SideFile:
-    def __init__(self, article: Article, file: File, draft: Draft) -> None:
-        self.places = Places(article)
+    def __init__(self, article: Article, file: File, draft: HelpDraft) -> None:
+        self.places = ArticlePlaces(article)
         self.file = file
         self.draft = draft
 
     def take(self) -> None:
         document, draft = self.file.document, self.draft
-        whole = Said(self.file.path, 0)
+        whole = Origin(self.file.path, 0)
         wrong = misfits(document, _KEYS)
         if (bad := unknown(document, _KEYS)) or wrong:
             draft.fault(whole, Malformed([*bad, *wrong], more=bad.more))
@@ -171,14 +171,14 @@ class _SideFile:
             if (where := self._where(key, origin)) is not None:
                 draft.read_under(where.ahead, words, origin)
 
-    def _entries(self, document: dict[str, Any], table: str) -> Iterator[tuple[str, Any, Said]]:
+    def _entries(self, document: dict[str, Any], table: str) -> Iterator[tuple[str, Any, Origin]]:
         for key, value in document.get(table, {}).items():
             yield key, value, self._said(f"{table}.{key}")
 
-    def _said(self, where: str) -> Said:
-        return Said(self.file.path, self.file.line(where), where)
+    def _said(self, where: str) -> Origin:
+        return Origin(self.file.path, self.file.line(where), where)
 
-    def _where(self, lines: object, origin: Said) -> Where | None:
+    def _where(self, lines: object, origin: Origin) -> Where | None:
         if isinstance(lines, bool) or not isinstance(lines, int | str):
             self.draft.fault(origin, f'expected lines such as 12 or "30-41", found {kind(lines)}')
             return None
@@ -188,7 +188,7 @@ class _SideFile:
             return None
         return where
 
-    def _print(self, where: Where, parts: object, origin: Said) -> None:
+    def _print(self, where: Where, parts: object, origin: Origin) -> None:
         if not isinstance(parts, dict):
             self.draft.print(where.ahead, _each(parts), origin)
             return

@@ -5,7 +5,7 @@ them; where a page has a main part, only that is read.
 """
 
 from symattn.documents.article import Contents
-from symattn.documents.html.body import Body
+from symattn.documents.html.body import PageReader
 from symattn.documents.text import Text
 
 __all__ = ["read"]
@@ -18,4 +18,4 @@ def read(source: Text) -> Contents:
     >>> contents.title, [str(part.text) for part in contents.blocks[0].parts]
     ('Attention', ['So ', 'a', ' < 1'])
     """
-    return Body(source).contents()
+    return PageReader(source).contents()

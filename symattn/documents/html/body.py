@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from symattn.documents.article import Block, BlockKind, Contents, Part, PartKind
+from symattn.documents.article import Block, BlockKind, BlockPart, Contents, PartKind
 from symattn.documents.html import mathml
 from symattn.documents.html.delimiters import Display, split
 from symattn.documents.html.elements import (
@@ -21,12 +21,12 @@ from symattn.documents.html.elements import (
     is_void,
     language,
 )
-from symattn.documents.html.tables import Table
+from symattn.documents.html.tables import HtmlTable
 from symattn.documents.html.tokens import Characters, Comment, Tag, decoded, tokens
 from symattn.documents.images import drawn
 from symattn.documents.inline import note
 from symattn.documents.latex.formulas import Macros
-from symattn.documents.paragraphs import Paragraph
+from symattn.documents.paragraphs import ParagraphBuilder
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
 
@@ -46,7 +46,7 @@ class _Open(NamedTuple):
     end: Callable[[Span], None] | None
 
 
-class Body:
+class PageReader:
     """Reads a source; :meth:`contents` is what it found."""
 
     def __init__(self, source: Text) -> None:
@@ -59,10 +59,10 @@ class Body:
         places = [match[1].lower() for match in _MAIN.finditer(source.string)]
         self._main = "main" if "main" in places else "article" if len(places) == 1 else ""
         self._blocks: list[Block] = []
-        self._here = Paragraph()
+        self._here = ParagraphBuilder()
         self._open: list[_Open] = []
         self._counts: dict[str, int] = {}
-        self._table: Table | None = None
+        self._table: HtmlTable | None = None
         self._level = 0
         self._title = ""
         self._language = ""
@@ -256,7 +256,7 @@ class Body:
 
     def _flush(self) -> None:
         kind: BlockKind = "heading" if self._level else "prose"
-        here = Paragraph()
+        here = ParagraphBuilder()
         for kind_of_part, text in self._pieces(self._here.end()):
             if kind_of_part != "display":
                 here.add(text, kind_of_part)
@@ -264,10 +264,10 @@ class Body:
                 here.add(text, "math")
             elif text.string:
                 self._emit(kind, here.end())
-                self._emit("formula", (Part("math", text),))
+                self._emit("formula", (BlockPart("math", text),))
         self._emit(kind, here.end())
 
-    def _pieces(self, parts: tuple[Part, ...]) -> Iterator[tuple[PartKind | Display, Text]]:
+    def _pieces(self, parts: tuple[BlockPart, ...]) -> Iterator[tuple[PartKind | Display, Text]]:
         for part in parts:
             if part.kind != "text":
                 yield part.kind, part.text
@@ -275,7 +275,7 @@ class Body:
             for kind, text in split(part.text, self._dollars):
                 yield kind, text if kind == "text" else self._macros.expanded(text)
 
-    def _emit(self, kind: BlockKind, parts: tuple[Part, ...], language: str = "") -> None:
+    def _emit(self, kind: BlockKind, parts: tuple[BlockPart, ...], language: str = "") -> None:
         if parts and (not self._main or self._counts.get(self._main) or kind == "note"):
             level = self._level if kind == "heading" else 0
             self._blocks.append(Block(kind, parts, level=level, language=language))
@@ -285,7 +285,7 @@ class Body:
     def _note(self, comment: Comment) -> None:
         """A note stands before the block that it stands in."""
         if (text := note(comment.text)) is not None:
-            self._emit("note", (Part("text", text),))
+            self._emit("note", (BlockPart("text", text),))
 
     def _end_heading(self, span: Span) -> None:
         self._flush()
@@ -296,9 +296,9 @@ class Body:
         outer.kind = kind
         return lambda span: setattr(outer, "kind", old)
 
-    def _aside(self, end: Callable[[tuple[Part, ...], Span], None]) -> Callable[[Span], None]:
+    def _aside(self, end: Callable[[tuple[BlockPart, ...], Span], None]) -> Callable[[Span], None]:
         """Gather an element by itself; ``end`` takes its parts."""
-        outer, self._here = self._here, Paragraph()
+        outer, self._here = self._here, ParagraphBuilder()
         self._here.kind = outer.kind
 
         def restore(span: Span) -> None:
@@ -315,7 +315,7 @@ class Body:
         mark, begin, links = "_" if tag.name == "sub" else "^", tag.whole.span(), self._links
         self._noted = False
 
-        def end(parts: tuple[Part, ...], span: Span) -> None:
+        def end(parts: tuple[BlockPart, ...], span: Span) -> None:
             text = Text.joined([part.text for part in parts]) if parts else None
             if text is None or links or self._noted:
                 self._noted = False
@@ -339,7 +339,9 @@ class Body:
         text = text.sub(_FIRST_END, "").rstripped()
         if text.string.strip():
             kind: BlockKind = "output" if is_printed else "code"
-            self._emit(kind, (Part("code", text),), language="" if is_printed else self._language)
+            self._emit(
+                kind, (BlockPart("code", text),), language="" if is_printed else self._language
+            )
         self._language = outer
 
     # -- formulas ---------------------------------------------------------------------
@@ -353,7 +355,7 @@ class Body:
         self._formula = source.string.strip()
         if is_display and not self._level and not (self._table and self._table.in_cell):
             self._flush()
-            self._emit("formula", (Part("math", text),))
+            self._emit("formula", (BlockPart("math", text),))
         else:
             self._here.add(text, "math")
 
@@ -405,7 +407,7 @@ class Body:
         self._level = 0
         if tag.classes & LAYOUTS or tag.value("role") == "presentation":
             return None
-        table = self._table = Table()
+        table = self._table = HtmlTable()
 
         def end(span: Span) -> None:
             if self._table is table:
@@ -419,7 +421,7 @@ class Body:
         if not self._table.in_cell:
             self._flush()
             return
-        cell = Paragraph()
+        cell = ParagraphBuilder()
         for kind, text in self._pieces(self._here.end()):
             cell.add(text, "math" if kind == "display" else kind)
         self._table.end(cell.end())
@@ -432,5 +434,5 @@ class Body:
         if rows and (not self._main or self._counts.get(self._main)):
             self._blocks.append(Block("table", rows=rows))
 
-    def _end_caption(self, parts: tuple[Part, ...], span: Span) -> None:
+    def _end_caption(self, parts: tuple[BlockPart, ...], span: Span) -> None:
         self._emit("prose", parts)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from symattn.documents.article import Cell, Part
+from symattn.documents.article import BlockPart, TableCell
 from symattn.documents.html.tokens import Tag
 
 #: Columns and rows that one cell may span.
 _SPANNED = 50
 #: Empty cells of a table that are put in for such cells; beyond, each is one cell.
 _EMPTIES = 10_000
-_EMPTY = {False: Cell(()), True: Cell((), is_head=True)}
+_EMPTY = {False: TableCell(()), True: TableCell((), is_head=True)}
 
 
-class Table:
+class HtmlTable:
     """Cells in rows; what spans several leaves empty ones beside and below it."""
 
     def __init__(self) -> None:
         self.in_head = False
         #: Whether a cell has begun and not ended.
         self.in_cell = False
-        self._rows: list[tuple[Cell, ...]] = []
-        self._row: list[Cell] = []
+        self._rows: list[tuple[TableCell, ...]] = []
+        self._row: list[TableCell] = []
         self._tag: Tag | None = None
         #: Of the columns from the left: how many rows more a cell above takes.
         self._below: dict[int, int] = {}
@@ -30,7 +30,7 @@ class Table:
         """A cell begins."""
         self._tag, self.in_cell = tag, True
 
-    def end(self, parts: tuple[Part, ...]) -> None:
+    def end(self, parts: tuple[BlockPart, ...]) -> None:
         """The cell ends, if there is one."""
         if self._tag is None:
             return
@@ -43,7 +43,7 @@ class Table:
         for column in range(len(self._row), len(self._row) + columns):
             if rows > 1:
                 self._below[column] = rows - 1
-        self._row += [Cell(parts, is_head), *[_EMPTY[is_head]] * (columns - 1)]
+        self._row += [TableCell(parts, is_head), *[_EMPTY[is_head]] * (columns - 1)]
         self._tag, self.in_cell = None, False
 
     def line(self) -> None:
@@ -59,7 +59,7 @@ class Table:
             self._below[len(self._row)] = rows - 1
             self._row.append(_EMPTY[False])
 
-    def rows(self) -> tuple[tuple[Cell, ...], ...]:
+    def rows(self) -> tuple[tuple[TableCell, ...], ...]:
         """All rows that have something in them."""
         self.line()
         return tuple(row for row in self._rows if any(cell.parts for cell in row))

@@ -6,7 +6,7 @@ the list of references not read.
 """
 
 from symattn.documents.article import Contents
-from symattn.documents.latex.body import Body
+from symattn.documents.latex.body import LatexReader
 from symattn.documents.text import Text
 
 __all__ = ["read"]
@@ -19,4 +19,4 @@ def read(source: Text) -> Contents:
     >>> contents.title, [str(part.text) for part in contents.blocks[0].parts]
     ('Attention', ['So ', '\\\\alpha = 1', '.'])
     """
-    return Body(source).contents()
+    return LatexReader(source).contents()

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from symattn.documents.article import Block, BlockKind, Contents, Part, PartKind
+from symattn.documents.article import Block, BlockKind, BlockPart, Contents, PartKind
 from symattn.documents.environments import DISPLAYS, INNER, WITH_ARGUMENT
 from symattn.documents.latex.commands import (
     ACCENTS,
@@ -24,9 +24,9 @@ from symattn.documents.latex.commands import (
 )
 from symattn.documents.latex.formulas import formula
 from symattn.documents.latex.macros import Stream, inside
-from symattn.documents.latex.tables import Table
+from symattn.documents.latex.tables import LatexTable
 from symattn.documents.latex.tokens import is_paragraph, shown
-from symattn.documents.paragraphs import Paragraph
+from symattn.documents.paragraphs import ParagraphBuilder
 from symattn.documents.text import Text
 from symattn.limits import MACROS
 
@@ -37,7 +37,7 @@ _INTERTEXT = ("\\intertext", "\\shortintertext")
 _SPANNED = 50
 
 
-class Body:
+class LatexReader:
     """Reads a source; :meth:`contents` is what it found."""
 
     def __init__(self, source: Text) -> None:
@@ -46,10 +46,10 @@ class Body:
         self._blocks: list[Block] = []
         #: What stands apart from the paragraph that is gathered, and follows it.
         self._after: list[Block] = []
-        self._here = Paragraph()
+        self._here = ParagraphBuilder()
         #: What is done where each open group ends.
         self._groups: list[Callable[[], None] | None] = []
-        self._table: Table | None = None
+        self._table: LatexTable | None = None
         self._title = ""
         self._notes: list[str] = []
         #: Whether white space that follows belongs to a command.
@@ -141,9 +141,9 @@ class Body:
         self._groups.append(action)
         return True
 
-    def _aside(self, end: Callable[[tuple[Part, ...]], None]) -> None:
+    def _aside(self, end: Callable[[tuple[BlockPart, ...]], None]) -> None:
         """Gather an argument by itself and hand on its parts."""
-        outer, self._here = self._here, Paragraph()
+        outer, self._here = self._here, ParagraphBuilder()
 
         def restore() -> None:
             parts, self._here = self._here.end(), outer
@@ -152,11 +152,11 @@ class Body:
         if not self._argument(restore):
             self._here = outer
 
-    def _say_apart(self, parts: tuple[Part, ...]) -> None:
+    def _say_apart(self, parts: tuple[BlockPart, ...]) -> None:
         if parts:
             self._after.append(Block("prose", parts))
 
-    def _say_title(self, parts: tuple[Part, ...]) -> None:
+    def _say_title(self, parts: tuple[BlockPart, ...]) -> None:
         self._title = " ".join("".join(part.text.string for part in parts).split())
 
     def _kind(self, kind: PartKind) -> None:
@@ -268,7 +268,7 @@ class Body:
     def _begin(self) -> None:
         """The body begins: of what was before, what was said to symattn is kept."""
         self._blocks = [block for block in self._blocks if block.kind == "note"]
-        self._after, self._here, self._groups = [], Paragraph(), []
+        self._after, self._here, self._groups = [], ParagraphBuilder(), []
         self._table = None
 
     def _skip(self, name: str) -> None:
@@ -329,7 +329,7 @@ class Body:
                 self._table.nested += 1
             else:
                 self._flush()
-                self._table = Table(len(self._groups))
+                self._table = LatexTable(len(self._groups))
         elif self._table is not None and self._table.nested:
             self._table.nested -= 1
             self._say(" ", token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from symattn.documents.notation.tokens import Ranges, Unread
+from symattn.documents.notation.tokens import TokenRanges, UnreadNotation
 from symattn.documents.trees import Labelled, Opaque
 from symattn.limits import ENTRIES
 from symattn.syntax import Tree
@@ -13,11 +13,11 @@ from symattn.syntax import Tree
 _UNFENCED = frozenset((r"\array", r"\matrix", r"\smallmatrix", r"\tabular"))
 
 
-def matrix(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
+def matrix(grammar: TokenRanges, start: int, end: int, opening: int) -> Tree:
     """The rows of an environment, its labels apart."""
     rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row") if row[0] < row[1]]
     if not rows or len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > ENTRIES.most:
-        raise Unread
+        raise UnreadNotation
     columns_said, rows_said, rows = _labels(grammar, rows)
     lines = [
         Labelled(
@@ -30,7 +30,7 @@ def matrix(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
 
 
 def _labels(
-    grammar: Ranges, rows: list[list[tuple[int, int]]]
+    grammar: TokenRanges, rows: list[list[tuple[int, int]]]
 ) -> tuple[tuple[str, ...], tuple[str, ...], list[list[tuple[int, int]]]]:
     """The labels of columns and of rows, and the rows without them; nothing but numbers
     has labels."""
@@ -49,7 +49,7 @@ def _labels(
     return columns_said, rows_said, [row[1:] for row in rows]
 
 
-def _is_said(grammar: Ranges, start: int, end: int) -> bool:
+def _is_said(grammar: TokenRanges, start: int, end: int) -> bool:
     """Whether a cell is empty or a word: a label, or nothing."""
     return start == end or all(
         grammar.tokens[i].kind == "words"
@@ -58,19 +58,19 @@ def _is_said(grammar: Ranges, start: int, end: int) -> bool:
     )
 
 
-def _has_number(grammar: Ranges, start: int, end: int) -> bool:
+def _has_number(grammar: TokenRanges, start: int, end: int) -> bool:
     return any(grammar.tokens[i].kind == "number" for i in range(start, end))
 
 
-def _cell(grammar: Ranges, start: int, end: int) -> Tree:
+def _cell(grammar: TokenRanges, start: int, end: int) -> Tree:
     """An entry; what isn't understood is opaque."""
     try:
         return grammar.inside(start, end)
-    except Unread:
+    except UnreadNotation:
         return cast(Tree, grammar.opaque(start, end))
 
 
-def listed(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
+def listed(grammar: TokenRanges, start: int, end: int, opening: int) -> Tree:
     """A list in square brackets: with commas, rows with semicolons, or with blanks only."""
     span = grammar.span(opening, end + 1)
     beside = grammar.cut(start, end, "condition")
@@ -81,7 +81,7 @@ def listed(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
     if len(rows) > 1:
         lines = [_row(grammar, *row) for row in rows]
         if len({len(row) for row in lines}) > 1:
-            raise Unread
+            raise UnreadNotation
         return Labelled(
             tuple(
                 Labelled(row, span=grammar.span(*piece))
@@ -99,11 +99,11 @@ def listed(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
         return items[0]
     lengths = {len(item.items) if isinstance(item, Labelled) else -1 for item in items}
     if len(lengths) > 1 and not any(isinstance(item, Opaque) for item in items):
-        raise Unread
+        raise UnreadNotation
     return Labelled(items, span=span)
 
 
-def _row(grammar: Ranges, start: int, end: int) -> tuple[Tree, ...]:
+def _row(grammar: TokenRanges, start: int, end: int) -> tuple[Tree, ...]:
     """The items of a list."""
     pieces = grammar.pieces(start, end)
     if len(pieces) == 1 and (apart := _apart(grammar, start, end)):
@@ -116,7 +116,7 @@ def _row(grammar: Ranges, start: int, end: int) -> tuple[Tree, ...]:
     )
 
 
-def _apart(grammar: Ranges, start: int, end: int) -> list[tuple[int, int]]:
+def _apart(grammar: TokenRanges, start: int, end: int) -> list[tuple[int, int]]:
     """Numbers, or lists, that only blanks keep apart; none where there is anything else."""
     ranges: list[tuple[int, int]] = []
     at = start

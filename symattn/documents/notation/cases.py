@@ -3,15 +3,15 @@ r"""Two cases of an entry, one of them hidden: what a mask of LaTeX says."""
 from __future__ import annotations
 
 from symattn import syntax
-from symattn.documents.notation.tokens import Ranges, Unread
-from symattn.documents.trees import Figure
+from symattn.documents.notation.tokens import TokenRanges, UnreadNotation
+from symattn.documents.trees import PrintedFigure
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.syntax import Tree
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
-def cases(grammar: Ranges, start: int, end: int) -> Tree:
+def cases(grammar: TokenRanges, start: int, end: int) -> Tree:
     r"""``kept(entry, i >= j)`` of an entry that minus infinity stands for elsewhere::
 
     \begin{cases} s_{ij} & \text{if } i \ge j \\ -\infty & \text{otherwise} \end{cases}
@@ -19,16 +19,18 @@ def cases(grammar: Ranges, start: int, end: int) -> Tree:
     rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row")]
     rows = [row for row in rows if any(first < last for first, last in row)]
     if len(rows) != 2 or any(len(row) > 2 for row in rows):
-        raise Unread
+        raise UnreadNotation
     entries = [grammar.inside(*_trimmed(grammar, *row[0])) for row in rows]
     conditions = [_condition(grammar, *row[1]) if len(row) > 1 else None for row in rows]
-    hidden = [isinstance(entry, Figure) and entry.text == MINUS_INFINITY for entry in entries]
+    hidden = [
+        isinstance(entry, PrintedFigure) and entry.text == MINUS_INFINITY for entry in entries
+    ]
     if sum(hidden) != 1:
-        raise Unread
+        raise UnreadNotation
     kept = hidden.index(False)
     condition = conditions[kept] or _not(conditions[1 - kept])
     if condition is None:
-        raise Unread
+        raise UnreadNotation
     return syntax.Call("kept", (entries[kept], condition))
 
 
@@ -38,14 +40,14 @@ def _not(condition: syntax.Comparison | None) -> syntax.Comparison | None:
     return syntax.Comparison(condition.operands, (_OPPOSITE[condition.relations[0]],))
 
 
-def _trimmed(grammar: Ranges, start: int, end: int) -> tuple[int, int]:
+def _trimmed(grammar: TokenRanges, start: int, end: int) -> tuple[int, int]:
     """A range without the comma that it ends with."""
     while end > start and grammar.tokens[end - 1].kind in ("separator", "words"):
         end -= 1
     return start, end
 
 
-def _condition(grammar: Ranges, start: int, end: int) -> syntax.Comparison | None:
+def _condition(grammar: TokenRanges, start: int, end: int) -> syntax.Comparison | None:
     """The letters that a cell compares, among words such as "if"; None where it doesn't."""
     for at in range(start + 1, end - 1):
         relation = grammar.tokens[at]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from symattn.documents.notation.drafts import Draft, joined, spread
+from symattn.documents.notation.drafts import OpenChain, joined, spread
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.layouts import laid_flat
 from symattn.documents.notation.names import plain_name
-from symattn.documents.notation.tokens import Token, outside
+from symattn.documents.notation.tokens import NotationToken, outside
 from symattn.documents.notation.vocabulary import JOINING
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Link, Named, Words
@@ -29,28 +29,28 @@ def read_formula(text: Text) -> tuple[Chain | Words, ...]:
     return joined(formula_drafts(text))
 
 
-def formula_drafts(text: Text) -> Iterator[Words | Draft]:
+def formula_drafts(text: Text) -> Iterator[Words | OpenChain]:
     """The chains and the words of a formula, not yet joined with what is around it."""
     grammar = Grammar(text, laid_flat(latex_tokens(text.string)), latex=True)
     return _spread(list(_Formula(grammar).read()))
 
 
-def _spread(pieces: list[Words | Draft]) -> Iterator[Words | Draft]:
+def _spread(pieces: list[Words | OpenChain]) -> Iterator[Words | OpenChain]:
     """Pieces, names and values that commas part put together."""
-    names: list[Draft] = []
+    names: list[OpenChain] = []
     at = 0
     while at < len(pieces):
         piece = pieces[at]
         at += 1
-        if isinstance(piece, Draft) and piece.is_lone and isinstance(piece.members[0], Named):
+        if isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named):
             names.append(piece)
             if piece.comma:
                 continue
-        elif isinstance(piece, Draft) and piece.links and names:
-            values: list[Draft] = []
+        elif isinstance(piece, OpenChain) and piece.links and names:
+            values: list[OpenChain] = []
             while len(values) < len(names) and at < len(pieces) and piece.comma:
                 value = pieces[at]
-                if not isinstance(value, Draft) or value.links or not value.is_lone:
+                if not isinstance(value, OpenChain) or value.links or not value.is_lone:
                     break
                 values.append(value)
                 at += 1
@@ -59,7 +59,9 @@ def _spread(pieces: list[Words | Draft]) -> Iterator[Words | Draft]:
             continue
         yield from names
         names = []
-        if not (isinstance(piece, Draft) and piece.is_lone and isinstance(piece.members[0], Named)):
+        if not (
+            isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named)
+        ):
             yield piece
     yield from names
 
@@ -69,11 +71,11 @@ class _Formula:
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
-        self.draft = Draft()
+        self.draft = OpenChain()
         #: Where the member begins that is walked over.
         self.begun = 0
 
-    def read(self) -> Iterator[Words | Draft]:
+    def read(self) -> Iterator[Words | OpenChain]:
         grammar, at = self.grammar, 0
         while at < len(grammar.tokens):
             token = grammar.tokens[at]
@@ -110,14 +112,14 @@ class _Formula:
             self.draft.add(self.grammar.member(self.begun, end), span)
         self.begun = end + 1
 
-    def close(self, end: int) -> Iterator[Draft]:
+    def close(self, end: int) -> Iterator[OpenChain]:
         """The chain that ends here, if there is one."""
         self.add(end)
         if self.draft.members or self.draft.after:
             yield self.draft
-        self.draft = Draft()
+        self.draft = OpenChain()
 
-    def relation(self, token: Token, at: int) -> Iterator[Draft]:
+    def relation(self, token: NotationToken, at: int) -> Iterator[OpenChain]:
         """A link; behind an arrow of logic a chain of its own begins, if it is one."""
         if token.text == "⇒" and _goes_on(self.grammar, at + 1):
             yield from self.close(at)
@@ -152,7 +154,7 @@ class _Formula:
         )
 
 
-def _is_word(token: Token) -> bool:
+def _is_word(token: NotationToken) -> bool:
     return token.kind == "words" or (token.text in JOINING and len(token.text) > 1)
 
 

@@ -11,7 +11,7 @@ from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words
 
 
 @dataclass
-class Draft:
+class OpenChain:
     """A chain that may begin or end with a link: ``= 0.5``, ``A =``."""
 
     members: list[Member] = field(default_factory=list)
@@ -48,7 +48,9 @@ class Draft:
         return len(self.members) == 1 and not (self.before or self.after)
 
 
-def spread(names: Sequence[Draft], chain: Draft, values: Sequence[Draft]) -> list[Draft]:
+def spread(
+    names: Sequence[OpenChain], chain: OpenChain, values: Sequence[OpenChain]
+) -> list[OpenChain]:
     """Several names and their values in one line: ``Q, K, V = X A, X B, X C``.
 
     Where their numbers differ it stays open what the last name is equal to.
@@ -57,26 +59,26 @@ def spread(names: Sequence[Draft], chain: Draft, values: Sequence[Draft]) -> lis
     if len(names) != len(values):
         name = first.name if isinstance(first, Named) else ""
         return [*names, replace(chain, members=[Opaque(name, chain.spans[0]), *rest]), *values]
-    drafts: list[Draft] = []
+    drafts: list[OpenChain] = []
     named = [(draft.members[0], draft.spans[0]) for draft in (*names, chain)]
     contents = [(rest, chain.spans[1:], chain.links)] + [
         (draft.members, draft.spans, [*chain.links[:1], *draft.links]) for draft in values
     ]
     for (name_, place), (members, spans, links) in zip(named, contents, strict=True):
-        drafts.append(Draft([name_, *members], [place, *spans], list(links)))
+        drafts.append(OpenChain([name_, *members], [place, *spans], list(links)))
     return drafts
 
 
-def joined(pieces: Iterable[Words | Draft]) -> tuple[Words | Chain, ...]:
+def joined(pieces: Iterable[Words | OpenChain]) -> tuple[Words | Chain, ...]:
     """Pieces in order; a chain that goes on in the next piece is one."""
-    parts: list[Words | Draft] = []
+    parts: list[Words | OpenChain] = []
     for piece in pieces:
         if isinstance(piece, Words):
             if piece.text.strip() or piece.figures:
                 parts.append(piece)
             continue
         last = parts[-1] if parts else None
-        if isinstance(last, Draft) and (last.after or piece.before):
+        if isinstance(last, OpenChain) and (last.after or piece.before):
             last.link(piece.before or last.after or "=")
             for i, (member, span) in enumerate(zip(piece.members, piece.spans, strict=True)):
                 if i:
@@ -87,4 +89,4 @@ def joined(pieces: Iterable[Words | Draft]) -> tuple[Words | Chain, ...]:
             continue
         if piece.members:
             parts.append(piece)
-    return tuple(piece.chain() if isinstance(piece, Draft) else piece for piece in parts)
+    return tuple(piece.chain() if isinstance(piece, OpenChain) else piece for piece in parts)

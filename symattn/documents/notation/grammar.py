@@ -1,6 +1,6 @@
 r"""Tokens to trees, by precedence climbing over ranges of tokens.
 
-A range that isn't understood as a whole raises :class:`Unread`; whoever asked makes
+A range that isn't understood as a whole raises :class:`UnreadNotation`; whoever asked makes
 it opaque. Numbers in subscripts and in the limits of sums belong to names and
 indices; every other one is in exactly one figure of a tree that is returned.
 """
@@ -13,10 +13,15 @@ from symattn import syntax
 from symattn.documents.notation import arrays, cases, scripts, values
 from symattn.documents.notation.juxtaposition import is_factor, looked_up, stands_beside
 from symattn.documents.notation.products import is_number, joined
-from symattn.documents.notation.tokens import Excess, Ranges, Token, Unread
+from symattn.documents.notation.tokens import (
+    NotationToken,
+    NotationTooLong,
+    TokenRanges,
+    UnreadNotation,
+)
 from symattn.documents.notation.vocabulary import MATRICES
 from symattn.documents.text import Text
-from symattn.documents.trees import Figure, Labelled, Member, Opaque
+from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure
 from symattn.limits import DIGITS, NESTING
 from symattn.syntax import Tree
 
@@ -25,10 +30,10 @@ _PRODUCTS = frozenset("*/@·×⊙")
 _DEPTH = 2 * NESTING.most
 
 
-class Grammar(Ranges):
+class Grammar(TokenRanges):
     """The tokens of one text as trees."""
 
-    def __init__(self, text: Text, tokens: list[Token], latex: bool) -> None:
+    def __init__(self, text: Text, tokens: list[NotationToken], latex: bool) -> None:
         super().__init__(text, tokens, latex)
         self.silent, self.indices = scripts.silent(tokens, self.partners)
         self.depth = 0
@@ -41,7 +46,7 @@ class Grammar(Ranges):
         self.merged.clear()
         try:
             return self._whole(self.inside(start, end), start, end)
-        except Unread:
+        except UnreadNotation:
             self.silent.difference_update(self.merged)
             return self.opaque(start, end)
 
@@ -52,9 +57,9 @@ class Grammar(Ranges):
         self.merged.clear()
         try:
             return self._whole(self.sum(), start, self.at)
-        except Unread as fault:
+        except UnreadNotation as fault:
             self.silent.difference_update(self.merged)
-            self.at = self.at if isinstance(fault, Excess) else start
+            self.at = self.at if isinstance(fault, NotationTooLong) else start
             return None
         finally:
             self.prose = False
@@ -66,14 +71,14 @@ class Grammar(Ranges):
         )
         for node, depth in _walked(tree):
             if depth > _DEPTH:
-                raise Excess
+                raise NotationTooLong
             match node:
-                case Figure(text):
+                case PrintedFigure(text):
                     numbers -= text != "-inf"
                 case Opaque(_, _, figures):
                     numbers -= len(figures)
         if numbers:
-            raise Unread
+            raise UnreadNotation
         return tree
 
     def inside(self, start: int, end: int) -> Tree:
@@ -83,10 +88,10 @@ class Grammar(Ranges):
         self.depth += 1
         try:
             if start >= end or self.depth > NESTING.most:
-                raise Unread
+                raise UnreadNotation
             tree = self.comparison()
             if self.at != end:
-                raise Unread
+                raise UnreadNotation
             return tree
         finally:
             self.at, self.end, self.prose = state
@@ -121,9 +126,9 @@ class Grammar(Ranges):
         """An operand; in prose None where there is none, and back at the mark."""
         try:
             return read()
-        except Excess:
+        except NotationTooLong:
             raise
-        except Unread:
+        except UnreadNotation:
             if not self.prose:
                 raise
             self.at = mark
@@ -148,7 +153,7 @@ class Grammar(Ranges):
                 return left
             entry = None if sign else looked_up(self, mark, left, right)
             tree = entry or joined(sign, left, right)
-            if isinstance(tree, Figure):
+            if isinstance(tree, PrintedFigure):
                 numbers = [i for i in range(mark - 1, self.at) if self.tokens[i].kind == "number"]
                 late = [i for i in numbers if i >= mark]
                 self.silent.update(late)
@@ -163,14 +168,14 @@ class Grammar(Ranges):
         self.at += 1
         self.depth += 1
         if self.depth > NESTING.most:
-            raise Unread
+            raise UnreadNotation
         try:
             if token.text == "+":
                 return self.unary()
             following = self.peek()
             if following.kind == "name" and following.text in ("inf", "Inf", "infty"):
                 self.at += 1
-                return Figure("-inf", self.span(self.at - 2, self.at))
+                return PrintedFigure("-inf", self.span(self.at - 2, self.at))
             powered = self.peek(1).kind == "script"
             if following.kind == "number" and not powered and self._glued(self.at - 1, self.at):
                 self._bounded(following)
@@ -185,32 +190,32 @@ class Grammar(Ranges):
     def _bound(self, count: int) -> int:
         """One operation more, unless the tree became deeper than trees are walked."""
         if count > _DEPTH:
-            raise Excess
+            raise NotationTooLong
         return count + 1
 
     def _glued(self, at: int, other: int) -> bool:
         """Whether nothing but blanks stands between two tokens."""
         return not self.text.string[self.tokens[at].end : self.tokens[other].start].strip()
 
-    def _bounded(self, token: Token) -> None:
+    def _bounded(self, token: NotationToken) -> None:
         """Refuse a number that nobody would print."""
         if len(token.text) > DIGITS.most or "," in token.text:
-            raise Unread
+            raise UnreadNotation
         exponent = token.text.lower().partition("e")[2]
         if len(exponent) > 4:
-            raise Unread
+            raise UnreadNotation
 
     def postfix(self) -> Tree:
         """A value with what stands behind and above it."""
         start = self.at
         if start in self.failed:
-            raise Unread
+            raise UnreadNotation
         self.depth += 1
         try:
             if self.depth > NESTING.most:
-                raise Unread
+                raise UnreadNotation
             return self.after(self.atom())
-        except Unread:
+        except UnreadNotation:
             self.failed.add(start)
             raise
         finally:
@@ -222,7 +227,7 @@ class Grammar(Ranges):
         while True:
             count = self._bound(count)
             token = self.peek()
-            if token.kind == "prime" and not isinstance(tree, Figure):
+            if token.kind == "prime" and not isinstance(tree, PrintedFigure):
                 self.at += 1
                 tree = syntax.Transposed(tree)
             elif token.kind == "script":
@@ -235,7 +240,7 @@ class Grammar(Ranges):
             ):
                 self.at += 2
                 tree = syntax.Transposed(tree)
-            elif token.text == "[" and not token.spaced and not isinstance(tree, Figure):
+            elif token.text == "[" and not token.spaced and not isinstance(tree, PrintedFigure):
                 indexed = scripts.bracketed(self, tree)
                 if indexed is None:
                     return tree
@@ -259,9 +264,9 @@ class Grammar(Ranges):
                 return self.bracket(token)
             case "command":
                 return values.command(self, token)
-        raise Unread
+        raise UnreadNotation
 
-    def bracket(self, token: Token) -> Tree:
+    def bracket(self, token: NotationToken) -> Tree:
         """What stands in brackets."""
         opening = self.at
         try:
@@ -275,10 +280,10 @@ class Grammar(Ranges):
                 return arrays.matrix(self, *self.group(opening), opening)
             if token.text.endswith("cases"):
                 return cases.cases(self, *self.group(opening))
-        except Unread:
+        except UnreadNotation:
             self.failed.add(opening)
             raise
-        raise Unread
+        raise UnreadNotation
 
     def round(self, start: int, end: int, opening: int) -> Tree:
         """A group, or a row vector."""
@@ -287,7 +292,7 @@ class Grammar(Ranges):
             if len(items) == 2:
                 # The inner product of two vectors.
                 return syntax.Binary("@", items[0], items[1])
-            raise Unread
+            raise UnreadNotation
         if len(items) == 1:
             return items[0]
         if any(True for item in items for _ in figures_in(item)):
@@ -295,11 +300,11 @@ class Grammar(Ranges):
         return syntax.Sequence(tuple(items))
 
 
-def figures_in(tree: Member) -> Iterator[Figure]:
+def figures_in(tree: Member) -> Iterator[PrintedFigure]:
     """The figures of a tree, in order."""
     for node, _ in _walked(tree):
         match node:
-            case Figure():
+            case PrintedFigure():
                 yield node
             case Opaque(_, _, figures):
                 yield from figures

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from symattn import syntax
-from symattn.documents.notation.tokens import Token
+from symattn.documents.notation.tokens import NotationToken
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
@@ -24,7 +24,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,5}")
 _SLICE = re.compile(r"(-?[0-9]{1,5})?:(-?[0-9]{1,5})?")
 
 
-def subscript(base: str, tokens: Sequence[Token]) -> tuple[Index, ...] | None:
+def subscript(base: str, tokens: Sequence[NotationToken]) -> tuple[Index, ...] | None:
     r"""A subscript as indices; nothing where it is part of the name.
 
     ``base`` is the name before it, in plain letters: ``A_{12}`` and ``S_{ij}`` are
@@ -56,7 +56,7 @@ def subscript(base: str, tokens: Sequence[Token]) -> tuple[Index, ...] | None:
     return (key,) if isinstance(key, syntax.Binary) else None
 
 
-def brackets(tokens: Sequence[Token]) -> tuple[Index, ...] | None:
+def brackets(tokens: Sequence[NotationToken]) -> tuple[Index, ...] | None:
     """What stands in brackets right behind a name as indices: ``[0, 1]``, ``[:, j]``."""
     if not are_indices(tokens):
         return None
@@ -65,7 +65,7 @@ def brackets(tokens: Sequence[Token]) -> tuple[Index, ...] | None:
     return known if len(known) == len(indices) else None
 
 
-def are_indices(tokens: Sequence[Token]) -> bool:
+def are_indices(tokens: Sequence[NotationToken]) -> bool:
     """Whether there are only whole numbers, letters and slices."""
     return 0 < len(tokens) <= 9 and all(
         (token.kind == "number" and token.text.isdigit() and len(token.text) < 6)
@@ -75,9 +75,9 @@ def are_indices(tokens: Sequence[Token]) -> bool:
     )
 
 
-def _parted(tokens: Sequence[Token]) -> list[list[Token]]:
+def _parted(tokens: Sequence[NotationToken]) -> list[list[NotationToken]]:
     """Tokens between commas."""
-    pieces: list[list[Token]] = [[]]
+    pieces: list[list[NotationToken]] = [[]]
     for token in tokens:
         if token.text == ",":
             pieces.append([])
@@ -86,12 +86,12 @@ def _parted(tokens: Sequence[Token]) -> list[list[Token]]:
     return pieces
 
 
-def index(tokens: Sequence[Token]) -> Index | None:
+def index(tokens: Sequence[NotationToken]) -> Index | None:
     """One index: a whole number, a letter, a letter and a step, a slice, all of an axis."""
     texts = [token.text for token in tokens]
     match texts:
         case [":"] | ["·"] | ["*"]:
-            return syntax.Span(None, None, None)
+            return syntax.Slice(None, None, None)
         case [text] if len(text) == 1 and text.islower() and text.isascii():
             return syntax.Name(text)
         case [text, ("+" | "-") as sign, step] if len(text) == 1 and text.islower():
@@ -105,7 +105,7 @@ def index(tokens: Sequence[Token]) -> Index | None:
         return int(together)
     if match := _SLICE.fullmatch(together):
         start, stop = (None if part is None else int(part) for part in match.groups())
-        return syntax.Span(start, stop, None)
+        return syntax.Slice(start, stop, None)
     return None
 
 
@@ -116,18 +116,18 @@ def entry(tree: Tree, indices: Sequence[Index]) -> Tree:
     >>> syntax.text(entry(A, (1, 2))), syntax.text(entry(A, (1, j)))
     ('A[1, 2]', 'A[1, j]')
     """
-    keys = tuple(index for index in indices if isinstance(index, int | syntax.Span))
+    keys = tuple(index for index in indices if isinstance(index, int | syntax.Slice))
     if len(keys) == len(indices):
         match tree:
             case syntax.Indexed(operand, (int() as line,)) if len(keys) == 1:
                 return syntax.Indexed(operand, (line, *keys))
         return syntax.Indexed(tree, keys)
-    if isinstance(indices[0], syntax.Span):
+    if isinstance(indices[0], syntax.Slice):
         tree = syntax.Transposed(tree)
     places = tuple(
         syntax.Literal(str(index)) if isinstance(index, int) else index
         for index in indices
-        if not isinstance(index, syntax.Span)
+        if not isinstance(index, syntax.Slice)
     )
     match tree:
         case syntax.Cell(operand, (row,)) if len(places) == 1:

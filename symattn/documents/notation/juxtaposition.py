@@ -6,16 +6,16 @@ import re
 
 from symattn import syntax
 from symattn.documents.notation.products import is_number
-from symattn.documents.notation.tokens import Ranges
+from symattn.documents.notation.tokens import TokenRanges
 from symattn.documents.notation.vocabulary import JOINING, MATRICES
-from symattn.documents.trees import Figure, Named
+from symattn.documents.trees import Named, PrintedFigure
 from symattn.syntax import Tree
 
 #: Names of matrices that are no letter: ``W1``, ``dS``, ``Wq``.
 _LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|W[qkvo]")
 
 
-def stands_beside(grammar: Ranges, left: Tree) -> bool:
+def stands_beside(grammar: TokenRanges, left: Tree) -> bool:
     """Whether a product goes on without a sign."""
     token = grammar.peek()
     before = grammar.tokens[grammar.at - 1]
@@ -28,7 +28,7 @@ def stands_beside(grammar: Ranges, left: Tree) -> bool:
             # "Q = [1, 0] K = [0, 1]": another name gets its value.
             return False
         return _is_letter(grammar, grammar.at) and (
-            isinstance(left, Figure)
+            isinstance(left, PrintedFigure)
             or before.text in (")", "}", "]", "⊤")
             or _ends_with_letter(left)
         )
@@ -43,7 +43,7 @@ def stands_beside(grammar: Ranges, left: Tree) -> bool:
     return False
 
 
-def _is_letter(grammar: Ranges, at: int) -> bool:
+def _is_letter(grammar: TokenRanges, at: int) -> bool:
     """Whether a name in plain text is one letter, perhaps with an index."""
     text = grammar.tokens[at].text
     if len(text) == 1:
@@ -56,7 +56,7 @@ def _is_letter(grammar: Ranges, at: int) -> bool:
     return _LETTERS.fullmatch(text) is not None
 
 
-def is_factor(grammar: Ranges, at: int, right: Tree) -> bool:
+def is_factor(grammar: TokenRanges, at: int, right: Tree) -> bool:
     """Whether what stands in brackets behind a blank is a factor, and no remark."""
     token = grammar.tokens[at]
     if grammar.latex or token.text != "(" or not token.spaced:
@@ -65,7 +65,7 @@ def is_factor(grammar: Ranges, at: int, right: Tree) -> bool:
     return not remark
 
 
-def looked_up(grammar: Ranges, at: int, left: Tree, right: Tree) -> Tree | None:
+def looked_up(grammar: TokenRanges, at: int, left: Tree, right: Tree) -> Tree | None:
     """The entry that words in brackets name: ``A(cat, sat)``; nothing where they are
     factors."""
     if grammar.tokens[at].text != "(" or grammar.tokens[at].spaced or not isinstance(left, Named):

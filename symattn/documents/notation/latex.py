@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from symattn.documents.notation.tokens import Token, matched, scanned, straight
+from symattn.documents.notation.tokens import NotationToken, matched, scanned, straight
 from symattn.documents.notation.vocabulary import (
     BRACES,
     IGNORED,
@@ -23,7 +23,7 @@ _LABEL = 60
 _SPACING = re.compile(r"\[\s*+-?[0-9.]++\s*+(?:pt|em|ex|mm|cm|in|px|mu)\s*+\]")
 
 
-def latex_tokens(string: str) -> list[Token]:
+def latex_tokens(string: str) -> list[NotationToken]:
     r"""The tokens of a formula, without what says only how it looks.
 
     >>> [token.text for token in latex_tokens(r"\mathbf{Q}K^\top \approx \left[0.50\right]")]
@@ -32,14 +32,14 @@ def latex_tokens(string: str) -> list[Token]:
     return _shown(list(scanned(straight(string), latex=True)), string)
 
 
-def _shown(tokens: list[Token], string: str) -> list[Token]:
+def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
     """The tokens of LaTeX without those that only say how it looks."""
     partners = matched(tokens)
     gone = bytearray(len(tokens))
     breaks = _broken_rows(tokens, partners)
-    kept: list[Token] = []
+    kept: list[NotationToken] = []
     #: Labels of braces, which are read behind the formula.
-    labels: list[Token] = []
+    labels: list[NotationToken] = []
     braced: set[int] = set()
     spaced = False
     at = 0
@@ -58,7 +58,7 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
                 label = partners[at + 1]
                 kept.append(token)
                 if 0 < label - at <= _LABEL:
-                    labels.append(Token("separator", "quad", token.end, token.end))
+                    labels.append(NotationToken("separator", "quad", token.end, token.end))
                     labels.extend(_shown(tokens[at + 2 : label], string))
                     at = label + 1
                 continue
@@ -98,7 +98,7 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
                 # \frac12 is a half.
                 number = tokens[at]
                 kept.extend(
-                    Token("number", digit, number.start + i, number.start + i + 1)
+                    NotationToken("number", digit, number.start + i, number.start + i + 1)
                     for i, digit in enumerate(string[number.start : number.end])
                 )
                 at += 1
@@ -108,7 +108,7 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
     return kept + labels
 
 
-def _is_bare(tokens: Sequence[Token], gone: bytearray, opening: int, closing: int) -> bool:
+def _is_bare(tokens: Sequence[NotationToken], gone: bytearray, opening: int, closing: int) -> bool:
     """Whether braces hold one sign or less, and are no argument."""
     before = tokens[opening - 1].kind if opening and not gone[opening - 1] else ""
     if before in ("script", "command", "close"):
@@ -118,7 +118,7 @@ def _is_bare(tokens: Sequence[Token], gone: bytearray, opening: int, closing: in
     return closing == opening + 2 and tokens[opening + 1].kind in ("name", "relation", "operator")
 
 
-def _broken_rows(tokens: Sequence[Token], partners: Sequence[int]) -> set[int]:
+def _broken_rows(tokens: Sequence[NotationToken], partners: Sequence[int]) -> set[int]:
     r"""The ``\\ `` of matrices that have no ``\\\\``: what Markdown made of it."""
     breaks: set[int] = set()
     for opening, token in enumerate(tokens):
@@ -139,13 +139,17 @@ def _broken_rows(tokens: Sequence[Token], partners: Sequence[int]) -> set[int]:
     return breaks
 
 
-def _flatten(tokens: Sequence[Token], partners: Sequence[int], gone: bytearray, at: int) -> None:
+def _flatten(
+    tokens: Sequence[NotationToken], partners: Sequence[int], gone: bytearray, at: int
+) -> None:
     """Pass over the braces of a style's argument."""
     if at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
         gone[at] = gone[partners[at]] = 1
 
 
-def _after_arguments(tokens: Sequence[Token], partners: Sequence[int], at: int, count: int) -> int:
+def _after_arguments(
+    tokens: Sequence[NotationToken], partners: Sequence[int], at: int, count: int
+) -> int:
     """The place behind some arguments, and an option before them."""
     if at < len(tokens) and tokens[at].text == "[" and partners[at] > 0:
         at = partners[at] + 1
@@ -156,16 +160,16 @@ def _after_arguments(tokens: Sequence[Token], partners: Sequence[int], at: int, 
 
 
 def _upright(
-    inner: str, tokens: Sequence[Token], opening: int, closing: int, command: Token
-) -> Iterator[Token]:
+    inner: str, tokens: Sequence[NotationToken], opening: int, closing: int, command: NotationToken
+) -> Iterator[NotationToken]:
     """Upright letters: a name, a number, or words."""
     start, end = tokens[opening].end, tokens[closing].start
     left = len(inner) - len(inner.lstrip())
     stripped = inner.strip().replace(r"\_", "_")
     spaced = command.spaced
     if _UPRIGHT_NAME.fullmatch(stripped):
-        yield Token("name", stripped, start + left, start + len(inner.rstrip()), spaced)
+        yield NotationToken("name", stripped, start + left, start + len(inner.rstrip()), spaced)
     elif re.search("[A-Za-z]", stripped) and not re.search(r"[\\^_]|[0-9]\s*+[-+*/=]", stripped):
-        yield Token("words", inner, start, end, spaced)
+        yield NotationToken("words", inner, start, end, spaced)
     else:
         yield from (token for token in tokens[opening + 1 : closing])

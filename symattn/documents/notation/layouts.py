@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.documents.notation.tokens import Token, cut, matched
+from symattn.documents.notation.tokens import NotationToken, cut, matched
 from symattn.documents.notation.vocabulary import LAYOUTS
 
 
-def laid_flat(tokens: list[Token]) -> list[Token]:
+def laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
     r"""Tokens without the environments that lay equations out: rows that begin an
     equation are kept apart, those that go on are not.
     """
     tokens = _by_columns(tokens)
     partners = matched(tokens)
-    flat: list[Token] = []
+    flat: list[NotationToken] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -57,7 +57,7 @@ def laid_flat(tokens: list[Token]) -> list[Token]:
     return flat
 
 
-def _lays_out(tokens: Sequence[Token], partners: Sequence[int], at: int) -> bool:
+def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int) -> bool:
     """Whether an environment that begins or ends there holds equations: also an array that
     has the signs of equality in cells of their own."""
     name = tokens[at].text[1:]
@@ -69,7 +69,7 @@ def _lays_out(tokens: Sequence[Token], partners: Sequence[int], at: int) -> bool
     )
 
 
-def _continues(before: list[Token], following: list[Token], aligned: bool) -> bool:
+def _continues(before: list[NotationToken], following: list[NotationToken], aligned: bool) -> bool:
     """Whether a row goes on with the equation of the row before."""
     if before and before[-1].kind in ("relation", "operator"):
         return True
@@ -81,11 +81,11 @@ def _continues(before: list[Token], following: list[Token], aligned: bool) -> bo
     return token.kind == "operator" and (aligned or token.text not in "+-")
 
 
-def _by_columns(tokens: list[Token]) -> list[Token]:
+def _by_columns(tokens: list[NotationToken]) -> list[NotationToken]:
     """Tokens with the equations that stand side by side one after the other: those of
     the first two cells of each row, then those of the next."""
     partners = matched(tokens)
-    ordered: list[Token] = []
+    ordered: list[NotationToken] = []
     copied = 0
     for opening, token in enumerate(tokens):
         closing = partners[opening]
@@ -104,11 +104,11 @@ def _by_columns(tokens: list[Token]) -> list[Token]:
     return ordered + tokens[copied:]
 
 
-_CELL, _ROW = Token("cell", "&", -1, -1), Token("row", "", -1, -1)
+_CELL, _ROW = NotationToken("cell", "&", -1, -1), NotationToken("row", "", -1, -1)
 
 
 def _rows(
-    tokens: Sequence[Token], partners: Sequence[int], start: int, end: int
+    tokens: Sequence[NotationToken], partners: Sequence[int], start: int, end: int
 ) -> list[list[tuple[int, int]]]:
     """The cells of rows, as ranges."""
     rows = cut(tokens, partners, start, end, "row")

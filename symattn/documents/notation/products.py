@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symattn import syntax
-from symattn.documents.trees import Figure, Named
+from symattn.documents.trees import Named, PrintedFigure
 from symattn.syntax import Tree
 
 _SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
@@ -11,19 +11,19 @@ _SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
 
 def joined(sign: str, left: Tree, right: Tree) -> Tree:
     """Two operands as one tree; a number times a power of ten is one figure."""
-    if sign in ("×", "·") and isinstance(left, Figure) and (power := _of_ten(right)):
+    if sign in ("×", "·") and isinstance(left, PrintedFigure) and (power := _of_ten(right)):
         exponent, place = power
         if left.text.replace(".", "", 1).lstrip("-").isdigit():
-            return Figure(f"{left.text}e{exponent}", left.span.to(place.span))
+            return PrintedFigure(f"{left.text}e{exponent}", left.span.to(place.span))
     if sign == "/":
         return syntax.Binary("/", left, right)
     return product(sign, left, right)
 
 
-def _of_ten(tree: Tree) -> tuple[str, Figure] | None:
+def _of_ten(tree: Tree) -> tuple[str, PrintedFigure] | None:
     """The exponent of a power of ten."""
     match tree:
-        case syntax.Power(Figure("10"), Figure(text) as figure):
+        case syntax.Power(PrintedFigure("10"), PrintedFigure(text) as figure):
             if text.lstrip("-").isdigit() and len(text) <= 4:
                 return text, figure
     return None
@@ -35,7 +35,7 @@ def product(sign: str, left: Tree, right: Tree) -> Tree:
     Where neither tells, side by side and ``·`` are matrix products, ``×`` and ``*``
     are not: whoever knows the shapes decides again.
 
-    >>> A, B, two = Named("A"), Named("B"), Figure("2")
+    >>> A, B, two = Named("A"), Named("B"), PrintedFigure("2")
     >>> [syntax.text(product(sign, A, B)) for sign in ("", "·", "×", "*", "⊙")]
     ['A @ B', 'A @ B', 'A @ B', 'A * B', 'A * B']
     >>> syntax.text(product("·", two, A))
@@ -56,7 +56,7 @@ def product(sign: str, left: Tree, right: Tree) -> Tree:
 def is_number(tree: Tree) -> bool:
     """Whether a tree is surely no array."""
     match tree:
-        case Figure():
+        case PrintedFigure():
             return True
         case syntax.Negative(operand):
             return is_number(operand)

@@ -9,12 +9,21 @@ from typing import cast
 
 from symattn import syntax
 from symattn.documents.notation.chains import formula_drafts
-from symattn.documents.notation.drafts import Draft, joined, spread
+from symattn.documents.notation.drafts import OpenChain, joined, spread
 from symattn.documents.notation.grammar import Grammar, figures_in
 from symattn.documents.notation.tokens import plain_tokens
 from symattn.documents.notation.vocabulary import COUNTED, JOINING
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Figure, Labelled, Link, Member, Named, Opaque, Words
+from symattn.documents.trees import (
+    Chain,
+    Labelled,
+    Link,
+    Member,
+    Named,
+    Opaque,
+    PrintedFigure,
+    Words,
+)
 from symattn.documents.unread import contained, opaque
 
 #: Signs that make one word of what they stand between.
@@ -52,19 +61,19 @@ def _apart(parts: Iterable[tuple[str, Text]]) -> Iterator[tuple[str, Text]]:
         yield kind, text[at:]
 
 
-def _drafts(parts: Iterable[tuple[str, Text]]) -> Iterator[Words | Draft]:
+def _drafts(parts: Iterable[tuple[str, Text]]) -> Iterator[Words | OpenChain]:
     for kind, text in parts:
         yield from contained(partial(_drafts_of, kind, text), partial(_unread, text))
 
 
-def _drafts_of(kind: str, text: Text) -> Iterator[Words | Draft]:
+def _drafts_of(kind: str, text: Text) -> Iterator[Words | OpenChain]:
     if kind == "math":
         return formula_drafts(text)
     return _Prose(text, is_code=kind == "code").read()
 
 
-def _unread(text: Text, why: str) -> Draft:
-    return Draft([opaque(why, text)], [text.span()])
+def _unread(text: Text, why: str) -> OpenChain:
+    return OpenChain([opaque(why, text)], [text.span()])
 
 
 class _Prose:
@@ -78,7 +87,7 @@ class _Prose:
         #: Behind the first member of the chain that was read last.
         self.first = 0
 
-    def read(self) -> Iterator[Words | Draft]:
+    def read(self) -> Iterator[Words | OpenChain]:
         at = written = 0
         is_mentioned = False
         while at < len(self.tokens):
@@ -118,18 +127,18 @@ class _Prose:
             at = begun
         return names
 
-    def lone(self, start: int, end: int) -> Draft:
+    def lone(self, start: int, end: int) -> OpenChain:
         """One member that nothing is said of."""
-        return Draft([self.grammar.member(start, end)], [self.grammar.span(start, end)])
+        return OpenChain([self.grammar.member(start, end)], [self.grammar.span(start, end)])
 
-    def values(self, at: int, count: int) -> tuple[list[Draft], int]:
+    def values(self, at: int, count: int) -> tuple[list[OpenChain], int]:
         """So many values behind commas, or fewer."""
-        drafts: list[Draft] = []
+        drafts: list[OpenChain] = []
         while len(drafts) < count and at < len(self.tokens) and self.tokens[at].text == ",":
             member, after = self.member(at + 1, further=True)
             if member is None:
                 break
-            drafts.append(Draft([member], [self.grammar.span(at + 1, after)]))
+            drafts.append(OpenChain([member], [self.grammar.span(at + 1, after)]))
             at = after
         return drafts, at
 
@@ -165,9 +174,9 @@ class _Prose:
             text = self.text[first:last]
             yield Words(text.string, text.span(), self.grammar.figures(start, end))
 
-    def chain(self, at: int) -> tuple[Draft | None, int]:
+    def chain(self, at: int) -> tuple[OpenChain | None, int]:
         """The chain that begins at a token, and what is behind it."""
-        draft = Draft()
+        draft = OpenChain()
         behind = at
         if at == 0 and self.tokens[0].kind == "relation":
             at = self.links(draft, 0)
@@ -208,7 +217,7 @@ class _Prose:
             return not (before.kind == "name" and before.text.lower() in COUNTED)
         return True
 
-    def links(self, draft: Draft, at: int) -> int:
+    def links(self, draft: OpenChain, at: int) -> int:
         """The relations at a place as one link."""
         begun = at
         while at < len(self.tokens) and self.tokens[at].kind == "relation":
@@ -309,12 +318,12 @@ class _Prose:
             at += 1
         return at
 
-    def is_said(self, draft: Draft, start: int, end: int) -> bool:
+    def is_said(self, draft: OpenChain, start: int, end: int) -> bool:
         """Whether a chain is one, and not words that look like it."""
         if start == 0 and draft.before:
             return True
         last = draft.members[-1]
-        is_count = isinstance(last, Figure) and last.text.isdigit() and self.word_at(end)
+        is_count = isinstance(last, PrintedFigure) and last.text.isdigit() and self.word_at(end)
         if is_count and draft.links == [":"]:
             # Of what is said next: "mask: 6 sets".
             return False
@@ -350,7 +359,7 @@ def _is_mathematics(member: Member) -> bool:
             if any("." in figure.text for figure in figures_in(member)):
                 return True
             return any(_is_mathematics(side) or _is_letter(side) for side in (left, right))
-        case Named() | Figure() | Opaque():
+        case Named() | PrintedFigure() | Opaque():
             return False
         case syntax.Indexed() | syntax.Cell() | syntax.Power():
             return True

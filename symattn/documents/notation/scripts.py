@@ -8,10 +8,10 @@ from collections.abc import Sequence, Set
 from symattn import syntax
 from symattn.documents.notation.indices import Index, are_indices, brackets, entry, subscript
 from symattn.documents.notation.names import plain_name
-from symattn.documents.notation.tokens import Ranges, Token, Unread
+from symattn.documents.notation.tokens import NotationToken, TokenRanges, UnreadNotation
 from symattn.documents.notation.vocabulary import TRANSPOSES
 from symattn.documents.text import Span
-from symattn.documents.trees import Figure, Named
+from symattn.documents.trees import Named, PrintedFigure
 from symattn.syntax import Tree
 
 #: Arguments that say along which axis.
@@ -21,7 +21,7 @@ _LONGEST = 200
 _LARGE = frozenset((r"\sum", r"\prod"))
 
 
-def silent(tokens: Sequence[Token], partners: Sequence[int]) -> tuple[set[int], set[int]]:
+def silent(tokens: Sequence[NotationToken], partners: Sequence[int]) -> tuple[set[int], set[int]]:
     """The numbers that belong to names and indices: in subscripts, in the limits of
     sums, in brackets above a name or right behind it, and where an axis is said; and
     the brackets of indices."""
@@ -51,7 +51,7 @@ def silent(tokens: Sequence[Token], partners: Sequence[int]) -> tuple[set[int], 
     return {i for i in places if tokens[i].kind == "number"}, indices
 
 
-def _is_bracketed(tokens: Sequence[Token], at: int, end: int) -> bool:
+def _is_bracketed(tokens: Sequence[NotationToken], at: int, end: int) -> bool:
     """Whether a number in brackets stands above a name: ``W^{(1)}``, not ``e^{(1)}``."""
     if tokens[at - 1].text == "e":
         return False
@@ -62,7 +62,7 @@ def _is_bracketed(tokens: Sequence[Token], at: int, end: int) -> bool:
 
 
 def _is_index(
-    tokens: Sequence[Token], partners: Sequence[int], known: Set[int], opening: int
+    tokens: Sequence[NotationToken], partners: Sequence[int], known: Set[int], opening: int
 ) -> bool:
     """Whether a bracket holds indices: ``A[0, 1]``, ``scores[0][1]``."""
     end = partners[opening]
@@ -76,7 +76,7 @@ def _is_index(
     return are_indices(tokens[opening + 1 : min(end, opening + 11)])
 
 
-def argument(grammar: Ranges) -> tuple[int, int]:
+def argument(grammar: TokenRanges) -> tuple[int, int]:
     """The range of what follows a script or a command, which is passed over."""
     token, start = grammar.peek(), grammar.at
     if token.text == "{":
@@ -87,7 +87,7 @@ def argument(grammar: Ranges) -> tuple[int, int]:
     if token.kind == "operator" and token.text in "+-" and grammar.peek(1).kind:
         grammar.at += 1
     if grammar.peek().kind in ("", "close", "relation", "separator"):
-        raise Unread
+        raise UnreadNotation
     if grammar.peek().kind == "command":
         grammar.postfix()
         return start, grammar.at
@@ -100,14 +100,14 @@ def argument(grammar: Ranges) -> tuple[int, int]:
     return start, grammar.at
 
 
-def named(grammar: Ranges, start: int, written: str) -> Tree:
+def named(grammar: TokenRanges, start: int, written: str) -> Tree:
     """A name with what stands below and above it, as long as that is part of it."""
     indices: tuple[Index, ...] | None = None
     transposed = False
     last = grammar.at
     while not transposed:
         if len(written) > _LONGEST:
-            raise Unread
+            raise UnreadNotation
         token, mark = grammar.peek(), grammar.at
         if token.kind not in ("prime", "accent", "script"):
             break
@@ -135,7 +135,7 @@ def named(grammar: Ranges, start: int, written: str) -> Tree:
         last = grammar.at
     name = plain_name(written)
     if not name:
-        raise Unread
+        raise UnreadNotation
     if transposed and not indices:
         return _transposed(name, grammar.span(start, last))
     tree: Tree = Named(name, grammar.span(start, last))
@@ -157,17 +157,17 @@ def _transposed(name: str, span: Span) -> Tree:
     return syntax.Binary("@", tree, syntax.Transposed(letters[-1]))
 
 
-def _is_size(tokens: Sequence[Token]) -> bool:
+def _is_size(tokens: Sequence[NotationToken]) -> bool:
     r"""Whether a subscript only says how large an array is: ``Q_{3 \times 4}``."""
     return len(tokens) == 3 and tokens[1].text == "×"
 
 
-def _is_transpose(tokens: Sequence[Token]) -> bool:
+def _is_transpose(tokens: Sequence[NotationToken]) -> bool:
     """Whether what stands above takes the transpose."""
     return len(tokens) == 1 and tokens[0].text in TRANSPOSES
 
 
-def _is_part(written: str, tokens: Sequence[Token]) -> bool:
+def _is_part(written: str, tokens: Sequence[NotationToken]) -> bool:
     """Whether what stands above is part of the name: ``W^Q``, ``W^{(1)}``, ``x^*``."""
     if not tokens or len(tokens) > 5:
         return False
@@ -181,28 +181,28 @@ def _is_part(written: str, tokens: Sequence[Token]) -> bool:
     return text in ("*", "⋆", r"\star")
 
 
-def scripted(grammar: Ranges, tree: Tree, sign: str) -> Tree:
+def scripted(grammar: TokenRanges, tree: Tree, sign: str) -> Tree:
     """A value that is no name with what stands below or above it."""
     grammar.at += 1
     start, end = argument(grammar)
     inner = grammar.few(start, end)
     if sign == "_":
-        if isinstance(tree, Figure):
-            raise Unread
+        if isinstance(tree, PrintedFigure):
+            raise UnreadNotation
         if _is_size(inner):
             return tree
         indices = subscript("A", inner)
         if indices is None and len(inner) == 1 and re.fullmatch("[0-9]{1,9}", inner[0].text):
             indices = (int(inner[0].text),)
         if indices is None:
-            raise Unread
+            raise UnreadNotation
         return entry(tree, indices)
-    if _is_transpose(inner) and not isinstance(tree, Figure):
+    if _is_transpose(inner) and not isinstance(tree, PrintedFigure):
         return syntax.Transposed(tree)
     return syntax.Power(tree, grammar.inside(start, end))
 
 
-def over(grammar: Ranges, start: int, end: int) -> tuple[Tree, ...]:
+def over(grammar: TokenRanges, start: int, end: int) -> tuple[Tree, ...]:
     """The index of a sum or of a function: ``j``, ``j = 1``; nothing where words say it."""
     tokens = grammar.few(start, end)
     if len(tokens) == 1 and tokens[0].kind == "number":
@@ -212,7 +212,7 @@ def over(grammar: Ranges, start: int, end: int) -> tuple[Tree, ...]:
     return ()
 
 
-def bracketed(grammar: Ranges, tree: Tree) -> Tree | None:
+def bracketed(grammar: TokenRanges, tree: Tree) -> Tree | None:
     """``A[0, 1]``, ``V[:, 1]``, ``S[i, j]``; nothing where the brackets are no index."""
     opening = grammar.at
     end = grammar.partners[opening]

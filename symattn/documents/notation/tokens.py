@@ -20,20 +20,20 @@ from symattn.documents.notation.vocabulary import (
     SIGNS,
 )
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Figure, Opaque
+from symattn.documents.trees import Opaque, PrintedFigure
 from symattn.spelling import DECIMAL, GREEK, MINUSES, POWER_OF_TEN
 from symattn.syntax import Tree
 
 
-class Unread(Exception):
+class UnreadNotation(Exception):
     """Tokens that make no tree of the grammar."""
 
 
-class Excess(Unread):
+class NotationTooLong(UnreadNotation):
     """An expression that is longer than one is read."""
 
 
-class Token(NamedTuple):
+class NotationToken(NamedTuple):
     """A token: its kind, its text in one spelling, its characters, and whether blanks
     stand before it.
 
@@ -94,7 +94,7 @@ _MINUS = re.compile(f"[{MINUSES}]")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
 
-def _numbers_in(words: Token) -> Iterator[tuple[int, str]]:
+def _numbers_in(words: NotationToken) -> Iterator[tuple[int, str]]:
     """The numbers among the words of a token, and where they begin."""
     for match in _AMONG.finditer(words.text):
         yield words.start + match.start(), match[0]
@@ -115,7 +115,7 @@ def straight(text: str) -> str:
     )
 
 
-def plain_tokens(string: str) -> list[Token]:
+def plain_tokens(string: str) -> list[NotationToken]:
     """The tokens of a line of plain text.
 
     >>> [token.text for token in plain_tokens("S = Q·Kᵀ/√d_k")]
@@ -124,7 +124,7 @@ def plain_tokens(string: str) -> list[Token]:
     return list(scanned(straight(string), latex=False))
 
 
-def scanned(string: str, latex: bool) -> Iterator[Token]:
+def scanned(string: str, latex: bool) -> Iterator[NotationToken]:
     """Tokens as they stand, those that only say how a formula looks among them."""
     pattern = _LATEX if latex else _PLAIN
     spaced, depth = False, 0
@@ -152,58 +152,60 @@ def scanned(string: str, latex: bool) -> Iterator[Token]:
 
 def _tokens(
     kind: str, text: str, start: int, end: int, spaced: bool, latex: bool, string: str
-) -> Iterator[Token]:
+) -> Iterator[NotationToken]:
     """What one match becomes."""
     match kind:
         case "number":
-            yield Token("number", _MINUS.sub("-", text), start, end, spaced)
+            yield NotationToken("number", _MINUS.sub("-", text), start, end, spaced)
         case "groups":
             digits = re.sub(r"[^0-9.]", "", text)
             if latex and text.count("{,}") == 1 and r"\," not in text and "." not in text:
                 # A decimal comma, or one between thousands: both are in use.
-                yield Token("number", text.replace("{,}", ","), start, end, spaced)
+                yield NotationToken("number", text.replace("{,}", ","), start, end, spaced)
             else:
-                yield Token("number", digits, start, end, spaced)
+                yield NotationToken("number", digits, start, end, spaced)
         case "comma":
-            yield Token("number", text.replace("{,}", "."), start, end, spaced)
+            yield NotationToken("number", text.replace("{,}", "."), start, end, spaced)
         case "dotted" | "address" | "hyphen":
-            yield Token("other", text, start, end, spaced)
+            yield NotationToken("other", text, start, end, spaced)
         case "gradient":
-            yield Token("command", "∂", start, start + 1, spaced)
-            yield Token("name", text[1:], start + 1, end)
+            yield NotationToken("command", "∂", start, start + 1, spaced)
+            yield NotationToken("name", text[1:], start + 1, end)
         case "short":
-            yield Token("name", text, start, end, spaced)
+            yield NotationToken("name", text, start, end, spaced)
         case "name" if latex:
             yield from _letters(text, start, spaced)
         case "name":
-            yield Token("name", text, start, end, spaced)
+            yield NotationToken("name", text, start, end, spaced)
         case "environment":
             name = text[text.index("{") + 1 : -1].rstrip("*")
-            yield Token("open" if text.startswith(r"\b") else "close", rf"\{name}", start, end)
+            yield NotationToken(
+                "open" if text.startswith(r"\b") else "close", rf"\{name}", start, end
+            )
         case "lowered" | "raised":
             # A script, whose sign and braces have no width.
             letters = LOWERED if kind == "lowered" else RAISED
-            yield Token("script", "_" if kind == "lowered" else "^", start, start, spaced)
-            yield Token("open", "{", start, start)
+            yield NotationToken("script", "_" if kind == "lowered" else "^", start, start, spaced)
+            yield NotationToken("open", "{", start, start)
             for match in re.finditer("[0-9]+|.", "".join(map(letters.__getitem__, text))):
                 yield _script(match[0], start + match.start(), start + match.end())
-            yield Token("close", "}", end, end)
+            yield NotationToken("close", "}", end, end)
         case _:
             yield from _sign(text, start, end, spaced, latex, string)
 
 
-def _letters(text: str, start: int, spaced: bool) -> Iterator[Token]:
+def _letters(text: str, start: int, spaced: bool) -> Iterator[NotationToken]:
     """A run of letters in LaTeX: one name, or each a name of its own."""
     if text in FUNCTIONS or text == "Attention" or _WORD.fullmatch(text):
-        yield Token("name", text, start, start + len(text), spaced)
+        yield NotationToken("name", text, start, start + len(text), spaced)
         return
     for i, letter in enumerate(text):
-        yield Token("name", letter, start + i, start + i + 1, spaced and not i)
+        yield NotationToken("name", letter, start + i, start + i + 1, spaced and not i)
 
 
 def _sign(
     text: str, start: int, end: int, spaced: bool, latex: bool, string: str
-) -> Iterator[Token]:
+) -> Iterator[NotationToken]:
     """A command, an operator or any other character."""
     kind, spelt = SIGNS.get(text, ("", text))
     if kind == "prime" and not (latex or len(text) > 1 or _is_prime(string, start)):
@@ -216,13 +218,13 @@ def _sign(
         # A letter with an accent is a name, one of another alphabet is not.
         is_letter = text.isalpha() and unicodedata.normalize("NFD", text)[0].isascii()
         kind = "name" if is_letter else "other"
-    yield Token(kind, spelt, start, end, spaced)
+    yield NotationToken(kind, spelt, start, end, spaced)
 
 
-def _script(text: str, start: int, end: int) -> Token:
+def _script(text: str, start: int, end: int) -> NotationToken:
     """A raised or lowered number, sign or letter."""
     kind = "number" if text.isdigit() else "operator" if text in "+-" else "name"
-    return Token(kind, text, start, end)
+    return NotationToken(kind, text, start, end)
 
 
 def _is_prime(string: str, at: int) -> bool:
@@ -238,7 +240,7 @@ def _is_prime(string: str, at: int) -> bool:
     )
 
 
-def matched(tokens: Sequence[Token]) -> list[int]:
+def matched(tokens: Sequence[NotationToken]) -> list[int]:
     """For each bracket the place of its partner, -1 where it has none, and for the rest."""
     partners = [-1] * len(tokens)
     opened: list[int] = []
@@ -272,7 +274,7 @@ def outside(partners: Sequence[int], start: int, end: int) -> Iterator[int]:
 
 
 def cut(
-    tokens: Sequence[Token], partners: Sequence[int], start: int, end: int, kind: str
+    tokens: Sequence[NotationToken], partners: Sequence[int], start: int, end: int, kind: str
 ) -> list[tuple[int, int]]:
     """A range cut at the tokens of a kind that stand in no brackets."""
     return _cut(start, end, (at for at in outside(partners, start, end) if tokens[at].kind == kind))
@@ -285,17 +287,17 @@ def _cut(start: int, end: int, at: Iterable[int]) -> list[tuple[int, int]]:
 
 #: Tokens that a part of a name has at most.
 _NAME = 40
-_END = Token("", "", -1, -1)
+_END = NotationToken("", "", -1, -1)
 
 
-class Ranges(ABC):
+class TokenRanges(ABC):
     """The tokens of one text, read in ranges.
 
     ``at`` is the token that is looked at, ``end`` the end of the range; in ``prose`` an
     expression ends where it can't go on, and names don't stand side by side by chance.
     """
 
-    def __init__(self, text: Text, tokens: list[Token], latex: bool) -> None:
+    def __init__(self, text: Text, tokens: list[NotationToken], latex: bool) -> None:
         self.text = text
         self.tokens = tokens
         self.latex = latex
@@ -321,7 +323,7 @@ class Ranges(ABC):
         """A value with what stands behind and above it."""
 
     @abstractmethod
-    def bracket(self, token: Token) -> Tree:
+    def bracket(self, token: NotationToken) -> Tree:
         """What stands in brackets."""
 
     def span(self, start: int, end: int) -> Span:
@@ -337,16 +339,16 @@ class Ranges(ABC):
             return ""
         return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
 
-    def figures(self, start: int, end: int) -> tuple[Figure, ...]:
+    def figures(self, start: int, end: int) -> tuple[PrintedFigure, ...]:
         """The numbers in a range, each with the sign and the percent sign at it."""
-        figures: list[Figure] = []
+        figures: list[PrintedFigure] = []
         for i in range(start, end):
             token = self.tokens[i]
             if token.kind == "number" and i not in self.silent:
                 figures.append(self.figure(i, self._signed(i, start)))
             elif token.kind == "words":
                 figures.extend(
-                    Figure(number, self.text.span(at, at + len(number)))
+                    PrintedFigure(number, self.text.span(at, at + len(number)))
                     for at, number in _numbers_in(token)
                 )
         return tuple(figures)
@@ -362,37 +364,37 @@ class Ranges(ABC):
             self.tokens[at - 1].spaced and before != "number"
         )
 
-    def figure(self, at: int, negative: bool = False) -> Figure:
+    def figure(self, at: int, negative: bool = False) -> PrintedFigure:
         """The figure of a number."""
         token = self.tokens[at]
         first, last = at - negative, at
         text = ("-" if negative else "") + token.text
         if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == "percent":
             text, last = text + "%", at + 1
-        return Figure(text, self.span(first, last + 1))
+        return PrintedFigure(text, self.span(first, last + 1))
 
     def opaque(self, start: int, end: int) -> Opaque:
         """A range that isn't understood."""
         return Opaque(self.source(start, end), self.span(start, end), self.figures(start, end))
 
-    def few(self, start: int, end: int) -> list[Token]:
+    def few(self, start: int, end: int) -> list[NotationToken]:
         """The tokens of a script; the first of many."""
         return self.tokens[start : min(end, start + _NAME)]
 
     def written(self, start: int, end: int) -> str:
         """The tokens of a name, one after the other."""
         if end - start > _NAME:
-            raise Unread
+            raise UnreadNotation
         return "".join(token.text for token in self.tokens[start:end])
 
     def group(self, at: int) -> tuple[int, int]:
         """What stands between a bracket and its partner, which is passed over."""
         if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
-            raise Unread
+            raise UnreadNotation
         self.at = self.partners[at] + 1
         return at + 1, self.partners[at]
 
-    def peek(self, ahead: int = 0) -> Token:
+    def peek(self, ahead: int = 0) -> NotationToken:
         """The next token; one without a kind at the end of the range."""
         at = self.at + ahead
         return self.tokens[at] if at < self.end else _END

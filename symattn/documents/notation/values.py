@@ -7,7 +7,7 @@ from symattn.documents.notation import scripts
 from symattn.documents.notation.juxtaposition import stands_beside
 from symattn.documents.notation.names import plain_name
 from symattn.documents.notation.products import product
-from symattn.documents.notation.tokens import Ranges, Token, Unread
+from symattn.documents.notation.tokens import NotationToken, TokenRanges, UnreadNotation
 from symattn.documents.notation.vocabulary import ACCENTS, BARE, FUNCTIONS, JOINING, MATRICES
 from symattn.documents.trees import Labelled, Named
 from symattn.syntax import Tree
@@ -18,11 +18,11 @@ _LOSSES = frozenset(("L", "ell", "Loss", "loss", "J", "E", "Cost", "cost"))
 _CALLED = frozenset(("f", "g", r"\sigma", "σ", r"\phi", r"\varphi", "φ", r"\psi", "ψ"))
 
 
-def name(grammar: Ranges) -> Tree:
+def name(grammar: TokenRanges) -> Tree:
     """A name with its scripts, a call, or a power of Euler's number."""
     token, start = grammar.peek(), grammar.at
     if (token.text in JOINING and len(token.text) > 1) or token.text in ("inf", "nan", "⊤"):
-        raise Unread
+        raise UnreadNotation
     if token.text == "e" and grammar.peek(1).text == "^":
         grammar.at += 2
         return syntax.Call("exp", (grammar.inside(*scripts.argument(grammar)),))
@@ -43,7 +43,7 @@ def name(grammar: Ranges) -> Tree:
     return tree
 
 
-def _arguments(grammar: Ranges) -> tuple[Tree, ...]:
+def _arguments(grammar: TokenRanges) -> tuple[Tree, ...]:
     """What stands in the brackets of a call, without what only says an axis."""
     opening = grammar.at
     start, end = grammar.group(opening)
@@ -53,12 +53,12 @@ def _arguments(grammar: Ranges) -> tuple[Tree, ...]:
             for piece in grammar.pieces(start, end)
             if not (piece[1] - piece[0] >= 3 and grammar.tokens[piece[0]].text in scripts.AXES)
         )
-    except Unread:
+    except UnreadNotation:
         grammar.failed.add(opening)
         raise
 
 
-def _function(grammar: Ranges, token: Token) -> Tree | None:
+def _function(grammar: TokenRanges, token: NotationToken) -> Tree | None:
     """A call of a known function; nothing where it is only named."""
     mark = grammar.at
     grammar.at += 1
@@ -80,7 +80,7 @@ def _function(grammar: Ranges, token: Token) -> Tree | None:
     ):
         arguments = (grammar.unary(),)
     elif over:
-        raise Unread
+        raise UnreadNotation
     else:
         grammar.at = mark
         return None
@@ -89,7 +89,7 @@ def _function(grammar: Ranges, token: Token) -> Tree | None:
     return syntax.Call(function, (*arguments, *over))
 
 
-def _is_operand(grammar: Ranges, token: Token) -> bool:
+def _is_operand(grammar: TokenRanges, token: NotationToken) -> bool:
     """Whether a function may take what follows without brackets."""
     return token.kind == "number" or (grammar.latex and token.kind in ("name", "command"))
 
@@ -102,7 +102,7 @@ def _ungrouped(function: str, tree: Tree) -> Tree:
     return tree
 
 
-def command(grammar: Ranges, token: Token) -> Tree:
+def command(grammar: TokenRanges, token: NotationToken) -> Tree:
     """A command with what belongs to it."""
     start = grammar.at
     grammar.at += 1
@@ -122,27 +122,27 @@ def command(grammar: Ranges, token: Token) -> Tree:
     if token.text in ACCENTS:
         inner = grammar.written(*scripts.argument(grammar))
         return scripts.named(grammar, start, f"{token.text}{{{inner}}}")
-    raise Unread
+    raise UnreadNotation
 
 
-def _radicand(grammar: Ranges) -> Tree:
+def _radicand(grammar: TokenRanges) -> Tree:
     """What stands under a root: braces, brackets, or one value."""
     if grammar.peek().text == "[":
-        raise Unread
+        raise UnreadNotation
     if grammar.latex or grammar.peek().text == "{":
         return grammar.inside(*scripts.argument(grammar))
     return grammar.postfix()
 
 
-def _fraction(grammar: Ranges) -> Tree:
+def _fraction(grammar: TokenRanges) -> Tree:
     """A quotient, or a gradient."""
     above, below = scripts.argument(grammar), scripts.argument(grammar)
     if above[0] == above[1] or below[0] == below[1]:
-        raise Unread
+        raise UnreadNotation
     first, second = grammar.tokens[above[0]], grammar.tokens[below[0]]
     if first.text == "∂":
         if not _is_loss(grammar.written(above[0] + 1, above[1])) or second.text != "∂":
-            raise Unread
+            raise UnreadNotation
         return _with_respect_to(grammar.inside(below[0] + 1, below[1]))
     if first.text[0] == "d" and _is_loss(grammar.written(*above)[1:]) and second.text[0] == "d":
         return _with_respect_to(_differential(grammar, *below))
@@ -153,7 +153,7 @@ def _is_loss(written: str) -> bool:
     return plain_name(written) in _LOSSES
 
 
-def _differential(grammar: Ranges, start: int, end: int) -> Tree:
+def _differential(grammar: TokenRanges, start: int, end: int) -> Tree:
     """The quantity of ``dV``."""
     token = grammar.tokens[start]
     if token.text == "d":
@@ -165,26 +165,26 @@ def _differential(grammar: Ranges, start: int, end: int) -> Tree:
         grammar.tokens[start] = token
 
 
-def _gradient(grammar: Ranges) -> Tree:
+def _gradient(grammar: TokenRanges) -> Tree:
     """``L/∂V`` behind the first sign of a gradient."""
     if not _is_loss(grammar.peek().text) or grammar.peek(1).text != "/":
-        raise Unread
+        raise UnreadNotation
     grammar.at += 2
     token = grammar.peek()
     if token.text == "∂":
         grammar.at += 1
         return _with_respect_to(name(grammar))
     if token.text[:1] != "d" or token.kind != "name":
-        raise Unread
+        raise UnreadNotation
     at, written = grammar.at, token.text[1:] or grammar.peek(1).text
     grammar.at += 1 if token.text[1:] else 2
     return _with_respect_to(scripts.named(grammar, at, written))
 
 
-def _nabla(grammar: Ranges) -> Tree:
+def _nabla(grammar: TokenRanges) -> Tree:
     """The gradient with respect to what stands below its sign, of a loss or of nothing said."""
     if grammar.peek().text != "_":
-        raise Unread
+        raise UnreadNotation
     grammar.at += 1
     of = grammar.inside(*scripts.argument(grammar))
     if grammar.peek().kind == "name" and _is_loss(grammar.peek().text):
@@ -201,10 +201,10 @@ def _with_respect_to(of: Tree) -> Tree:
             return syntax.Indexed(syntax.Gradient(quantity), keys)
         case syntax.Cell(Named(quantity), places):
             return syntax.Cell(syntax.Gradient(quantity), places)
-    raise Unread
+    raise UnreadNotation
 
 
-def _large(grammar: Ranges, function: str) -> Tree:
+def _large(grammar: TokenRanges, function: str) -> Tree:
     """A sum over an index: ``sum(term, j)``; its limits are no figures."""
     over: tuple[Tree, ...] = ()
     while grammar.peek().kind == "script":

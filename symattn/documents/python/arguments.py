@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symattn import syntax
-from symattn.documents.python.values import Items, Scope, Unread, Value
+from symattn.documents.python.values import CodeScope, Items, UnreadCode, Value
 
 #: What libraries call the axis of a sum, and that it keeps its place.
 AXES = ("axis", "dim", "axes")
@@ -21,7 +21,7 @@ class Arguments:
     something that nobody asked for (``weights=``, ``where=``).
     """
 
-    scope: Scope
+    scope: CodeScope
     values: Sequence[Value]
     options: Mapping[str, Value]
     path: str
@@ -34,7 +34,7 @@ class Arguments:
     def value(self, place: int) -> Value:
         """An argument by its place."""
         if place >= len(self.values):
-            raise Unread
+            raise UnreadCode
         self.asked.add(place)
         return self.values[place]
 
@@ -76,4 +76,4 @@ class Arguments:
             return -1
         if axis in (0, -2) and rank != 1:
             return 0
-        raise Unread
+        raise UnreadCode

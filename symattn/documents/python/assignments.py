@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.python import library
-from symattn.documents.python.expressions import Reader
+from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.python.showing import member
 from symattn.documents.python.values import (
     HIDDEN,
     UNKNOWN,
     Applied,
+    CodeScope,
     Items,
-    Scope,
-    Unread,
+    UnreadCode,
     Value,
     is_expressible,
     number,
@@ -36,7 +36,7 @@ class Frame:
     tells nothing of what it follows.
     """
 
-    scope: Scope
+    scope: CodeScope
     names: set[str]
     filling: set[str]
     own: set[str] | None
@@ -45,7 +45,7 @@ class Frame:
 
 
 def assigned(
-    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
+    reader: ExpressionReader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
 ) -> list[Chain]:
     """``targets = value`` as chains, one for each part where values are unpacked."""
     match targets:
@@ -58,7 +58,9 @@ def assigned(
     return [chain for chain in chains if chain]
 
 
-def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -> Chain | None:
+def _set(
+    reader: ExpressionReader, target: ast.Subscript, value: ast.expr, frame: Frame
+) -> Chain | None:
     """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
     meaning = reader.tried(value)
     place: ast.expr = target
@@ -73,7 +75,7 @@ def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -
             hidden = reader.tree(target.slice)
             scores = reader.tree(target.value)
             meaning = library.masked(scores, library.negated(hidden), meaning)
-        except Unread:
+        except UnreadCode:
             meaning = UNKNOWN
     elif name in frame.names and name not in frame.filling:
         place, meaning = target.value, UNKNOWN
@@ -81,7 +83,7 @@ def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -
 
 
 def _unpacked(
-    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
+    reader: ExpressionReader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
 ) -> list[Chain | None]:
     """``a, b = value``: a chain for each; one after the other only where no part needs what
     another has changed."""
@@ -104,7 +106,11 @@ def _unpacked(
 
 
 def _chain(
-    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, meaning: Value, frame: Frame
+    reader: ExpressionReader,
+    targets: Sequence[ast.expr],
+    value: ast.expr,
+    meaning: Value,
+    frame: Frame,
 ) -> Chain | None:
     """``targets = value``, and what is then known of the names."""
     right = member(reader, value, meaning)
@@ -130,11 +136,11 @@ def _chain(
     return Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
 
 
-def _entry(reader: Reader, target: ast.Subscript, frame: Frame) -> syntax.Indexed | None:
+def _entry(reader: ExpressionReader, target: ast.Subscript, frame: Frame) -> syntax.Indexed | None:
     """What an assignment to an entry sets."""
     try:
         entry = reader.tree(target)
-    except Unread:
+    except UnreadCode:
         return None
     name = entry
     while isinstance(name, syntax.Indexed):
@@ -159,7 +165,7 @@ def _bind(name: str, meaning: Value, frame: Frame) -> bool:
         scope.stands_for[name] = Named(name)
     try:
         tree = scope.tree(meaning)
-    except Unread:
+    except UnreadCode:
         if isinstance(meaning, Items | str | Applied):
             scope.known[name] = meaning
         elif name in scope.meant:
@@ -182,13 +188,13 @@ def _bind(name: str, meaning: Value, frame: Frame) -> bool:
     elif isinstance(tree, Labelled | syntax.Literal):
         scope.known[name] = tree
     elif shape == ():
-        with suppress(Unread):
+        with suppress(UnreadCode):
             scope.known[name] = number(str(scope.whole(tree)))
     return True
 
 
 def changed(
-    reader: Reader, at: ast.expr, values: Mapping[str, Value], frame: Frame
+    reader: ExpressionReader, at: ast.expr, values: Mapping[str, Value], frame: Frame
 ) -> Iterator[Chain]:
     """What branches and loops have made of names from outside, told where they begin."""
     for name, value in sorted(values.items()):

@@ -13,24 +13,24 @@ from symattn.documents.python import library, masks
 from symattn.documents.python.arguments import Arguments
 from symattn.documents.python.library import LIBRARIES
 from symattn.documents.python.loops import comprehended
-from symattn.documents.python.source import Source
+from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.subscripts import subscripted
 from symattn.documents.python.values import (
     HIDDEN,
     INFINITE,
     UNKNOWN,
     Applied,
+    CodeScope,
     Items,
-    Scope,
-    Unknown,
-    Unread,
+    UnknownValue,
+    UnreadCode,
     Value,
     call,
     number,
     size,
 )
 from symattn.documents.text import Span
-from symattn.documents.trees import Figure, Named, Opaque
+from symattn.documents.trees import Named, Opaque, PrintedFigure
 from symattn.limits import NESTING, TOKENS
 
 _NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9]+)?")
@@ -49,13 +49,15 @@ _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
 _Caller = Callable[[str, list[Value], dict[str, Value]], Value]
 
 
-class Reader:
-    """Reads expressions of one piece of a program; raises :class:`Unread`.
+class ExpressionReader:
+    """Reads expressions of one piece of a program; raises :class:`UnreadCode`.
 
     ``call`` follows functions that the program itself defines, which are ``defined``.
     """
 
-    def __init__(self, source: Source, scope: Scope, defined: Set[str], called: _Caller) -> None:
+    def __init__(
+        self, source: ProgramSource, scope: CodeScope, defined: Set[str], called: _Caller
+    ) -> None:
         self.source = source
         self.scope = scope
         self.defined = defined
@@ -83,7 +85,7 @@ class Reader:
     def value(self, node: ast.expr, depth: int = 0) -> Value:
         """What an expression stands for."""
         if depth > 2 * NESTING.most:
-            raise Unread
+            raise UnreadCode
         depth += 1
         match node:
             case ast.Constant():
@@ -110,7 +112,7 @@ class Reader:
                 whole = self.scope.whole
                 over, under = whole(self.value(left, depth)), whole(self.value(right, depth))
                 if not under:
-                    raise Unread
+                    raise UnreadCode
                 return number(str(over // under))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._comparison(left, op, right, depth)
@@ -127,13 +129,13 @@ class Reader:
                 return comprehended(self, element, loop, depth)
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self.value(body if self.truth(test, depth) else other, depth)
-        raise Unread
+        raise UnreadCode
 
     def tried(self, node: ast.expr) -> Value:
         """What an expression stands for, known or not."""
         try:
             return self.value(node)
-        except Unread:
+        except UnreadCode:
             return UNKNOWN
 
     def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
@@ -161,9 +163,9 @@ class Reader:
         """An expression that is not understood, with its numbers."""
         return Opaque(self.written(node)[:400], self.span(node), self.figures(node))
 
-    def figures(self, node: ast.AST) -> tuple[Figure, ...]:
+    def figures(self, node: ast.AST) -> tuple[PrintedFigure, ...]:
         """The numbers that an expression prints: not those of sizes, axes and indices."""
-        figures: list[Figure] = []
+        figures: list[PrintedFigure] = []
         waiting: list[ast.AST] = [node]
         while waiting:
             part = waiting.pop()
@@ -181,9 +183,11 @@ class Reader:
                     waiting.extend(ast.iter_child_nodes(part))
         return tuple(sorted(figures, key=lambda figure: figure.span))
 
-    def _figure(self, node: ast.Constant, span: Span, sign: str = "") -> list[Figure]:
+    def _figure(self, node: ast.Constant, span: Span, sign: str = "") -> list[PrintedFigure]:
         text = self.written(node)
-        return [Figure(sign + text.replace("_", ""), span)] if _NUMBER.fullmatch(text) else []
+        return (
+            [PrintedFigure(sign + text.replace("_", ""), span)] if _NUMBER.fullmatch(text) else []
+        )
 
     # -- kinds of expressions ---------------------------------------------------------
 
@@ -192,13 +196,13 @@ class Reader:
             return node.value
         if figures := self._figure(node, self.span(node)):
             return figures[0]
-        raise Unread
+        raise UnreadCode
 
     def _name(self, name: str, node: ast.expr) -> Value:
         if name in self.scope.stands_for:
             value = self.scope.stands_for[name]
             if value is UNKNOWN:
-                raise Unread
+                raise UnreadCode
             if isinstance(value, Named):
                 return replace(value, span=self.span(node))
             self._count(value)
@@ -211,10 +215,10 @@ class Reader:
 
     def _count(self, value: Value) -> None:
         """Keep trees that stand for names from doubling without end."""
-        if not isinstance(value, Items | Applied | Unknown | str | bool | None):
+        if not isinstance(value, Items | Applied | UnknownValue | str | bool | None):
             self.parts += size(value, TOKENS.most)
         if self.parts >= TOKENS.most:
-            raise Unread
+            raise UnreadCode
 
     def _items(self, nodes: list[ast.expr], whole: ast.expr, depth: int) -> Value:
         values: list[Value] = []
@@ -222,7 +226,7 @@ class Reader:
             if isinstance(node, ast.Starred):
                 starred = self.value(node.value, depth)
                 if not isinstance(starred, Items):
-                    raise Unread
+                    raise UnreadCode
                 values += starred.items
             else:
                 values.append(self.value(node, depth))
@@ -245,7 +249,7 @@ class Reader:
         names: list[str] = []
         for key in keys:
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-                raise Unread
+                raise UnreadCode
             names.append(key.value)
         items = tuple(self.value(value, depth) for value in values)
         return Items(items, self.span(node), keys=tuple(names))
@@ -254,8 +258,8 @@ class Reader:
         value = self.value(operand, depth)
         if value == INFINITE:
             return HIDDEN
-        if isinstance(value, Figure) and isinstance(operand, ast.Constant):
-            return Figure(f"-{value.text}", self.span(node))
+        if isinstance(value, PrintedFigure) and isinstance(operand, ast.Constant):
+            return PrintedFigure(f"-{value.text}", self.span(node))
         return syntax.Negative(_numeric(self.scope.tree(value)))
 
     def _binary(self, op: str, left: ast.expr, right: ast.expr, depth: int) -> Value:
@@ -264,7 +268,7 @@ class Reader:
             (isinstance(first, Items) and isinstance(other, Items)) or _repeats(first, other)
         ):
             # Lists of Python are joined and repeated, not added.
-            raise Unread
+            raise UnreadCode
         x, y = _numeric(self.scope.tree(first)), _numeric(self.scope.tree(other))
         scaled = library.scaled_array(op, x, y, self.scope)
         if scaled is None and op == "*":
@@ -278,7 +282,7 @@ class Reader:
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> Value:
         """A mask held against 0 or 1, or numbers that are known against one."""
         keep, limit = self.tree(left, depth), self.tree(right, depth)
-        with suppress(Unread):
+        with suppress(UnreadCode):
             x, y = (number(str(self.scope.whole(side))) for side in (keep, limit))
             return masks.compared(x, op, y, self.scope)
         text = limit.text if isinstance(limit, syntax.Literal) else None
@@ -299,7 +303,7 @@ class Reader:
             }  # fmt: skip
             if attribute in constants:
                 return constants[attribute]
-            raise Unread
+            raise UnreadCode
         match value, attribute:
             case ast.Call(func=ast.Attribute(attr="finfo") | ast.Name(id="finfo")), "min":
                 return HIDDEN
@@ -309,15 +313,15 @@ class Reader:
             return library.sizes(self.scope, self.tree(value, depth))
         if attribute in _ITSELF:
             return self.value(value, depth)
-        raise Unread
+        raise UnreadCode
 
     def _call(self, node: ast.Call, depth: int) -> Value:
         options = {word.arg: word.value for word in node.keywords if word.arg is not None}
         if len(options) != len(node.keywords):
-            raise Unread
+            raise UnreadCode
         path = _dotted(node.func)
         if library.RANDOM.search(path):
-            raise Unread
+            raise UnreadCode
         name = path.rpartition(".")[2]
         values: list[Value] = []
         if isinstance(node.func, ast.Attribute) and not self._is_library(node.func.value):
@@ -328,7 +332,7 @@ class Reader:
         elif isinstance(node.func, ast.Call):
             applied = self.value(node.func, depth)
             if not isinstance(applied, Applied):
-                raise Unread
+                raise UnreadCode
             return self._apply(applied, node, depth)
         types = [
             operand for operand in (*node.args, options.get("dtype")) if operand and _type(operand)
@@ -347,7 +351,7 @@ class Reader:
         if any(_WHOLE.fullmatch(_type(operand)) for operand in types):
             result = self.scope.tree(result)
             if not masks.is_whole(result, self.scope):
-                raise Unread
+                raise UnreadCode
         return result
 
     def _apply(self, applied: Applied, node: ast.Call, depth: int) -> Value:
@@ -357,7 +361,7 @@ class Reader:
     def _defined(self, name: str, values: list[Value], named: dict[str, Value]) -> Value:
         try:
             return self.called(name, values, named)
-        except Unread:
+        except UnreadCode:
             # What it is called says it.
             if not re.fullmatch(r"_?(?:stable_|row_|numpy_|np_|my_)?softmax(?:_\w+)?", name):
                 raise
@@ -366,11 +370,11 @@ class Reader:
     def _library(self, name: str, values: list[Value], named: dict[str, Value], path: str) -> Value:
         function = library.FUNCTIONS.get(name)
         if function is None:
-            raise Unread
+            raise UnreadCode
         given = Arguments(self.scope, values, named, path)
         result = function(given)
         if not given.is_spent:
-            raise Unread
+            raise UnreadCode
         return result
 
     def _is_library(self, node: ast.expr) -> bool:
@@ -395,14 +399,14 @@ def _dotted(node: ast.expr) -> str:
 def _numeric(tree: syntax.Tree) -> syntax.Tree:
     """What can be computed with: infinite numbers can't."""
     if tree in (HIDDEN, INFINITE):
-        raise Unread
+        raise UnreadCode
     return tree
 
 
 def _part(dictionary: Value, part: str) -> Items:
     """The keys of a dictionary, its values, or both in pairs."""
     if not isinstance(dictionary, Items) or not dictionary.keys:
-        raise Unread
+        raise UnreadCode
     if part == "keys":
         return Items(dictionary.keys)
     if part == "values":

@@ -14,7 +14,7 @@ from math import prod
 
 from symattn import syntax
 from symattn.documents.python.assignments import Frame, assigned, changed, owner, reassigned, stored
-from symattn.documents.python.expressions import Reader
+from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.python.loops import filled, rounds, take
 from symattn.documents.python.showing import (
     SHOWN,
@@ -24,8 +24,8 @@ from symattn.documents.python.showing import (
     mention,
     shown,
 )
-from symattn.documents.python.source import Source
-from symattn.documents.python.values import UNKNOWN, Items, Scope, Unread, Value
+from symattn.documents.python.source import ProgramSource
+from symattn.documents.python.values import UNKNOWN, CodeScope, Items, UnreadCode, Value
 from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words
 from symattn.limits import FOLLOWED
 
@@ -36,19 +36,19 @@ _CALLS = 6
 
 
 @dataclass(frozen=True)
-class Event:
+class StatementMeaning:
     """What a statement says: chains it assigns, or words and values it shows."""
 
-    source: Source
+    source: ProgramSource
     node: ast.stmt
     pieces: tuple[Words | Chain, ...]
 
 
 @dataclass(frozen=True)
-class Definition:
+class FollowedFunction:
     """A function of the program."""
 
-    source: Source
+    source: ProgramSource
     node: ast.FunctionDef
 
 
@@ -58,18 +58,18 @@ class _Returned(Exception):
 
 
 @dataclass
-class Program:
+class FollowedProgram:
     """The programs of an article so far: what later ones may name."""
 
-    scope: Scope = field(default_factory=Scope)
-    functions: dict[str, Definition] = field(default_factory=dict)
+    scope: CodeScope = field(default_factory=CodeScope)
+    functions: dict[str, FollowedFunction] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     #: Where names were assigned arrays to be filled, and those that were filled since.
-    empty: dict[str, Event] = field(default_factory=dict)
+    empty: dict[str, StatementMeaning] = field(default_factory=dict)
     filling: set[str] = field(default_factory=set)
-    refilled: list[Event] = field(default_factory=list)
+    refilled: list[StatementMeaning] = field(default_factory=list)
 
-    def follow(self, source: Source) -> list[Event]:
+    def follow(self, source: ProgramSource) -> list[StatementMeaning]:
         """What the statements of a piece say, in the order in which they run."""
         frame = Frame(self.scope, self.names, self.filling, self.names)
         follower = _Follower(self, source, frame)
@@ -82,19 +82,21 @@ class Program:
 class _Follower:
     """Follows the statements of a piece in a frame; all add to the same events."""
 
-    program: Program
-    source: Source
+    program: FollowedProgram
+    source: ProgramSource
     frame: Frame
-    events: list[Event] = field(default_factory=list)
+    events: list[StatementMeaning] = field(default_factory=list)
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ExpressionReader:
         """One that has read nothing yet."""
 
         def called(name: str, values: list[Value], named: dict[str, Value]) -> Value:
             return self.call(self.program.functions[name], values, named)
 
-        return Reader(self.source, self.frame.scope, self.program.functions.keys(), called)
+        return ExpressionReader(
+            self.source, self.frame.scope, self.program.functions.keys(), called
+        )
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
         for node in body:
@@ -108,7 +110,7 @@ class _Follower:
             case ast.Assign(targets=[ast.Name(name)], value=ast.Lambda(args=given, body=body)):
                 function = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
                 function = ast.fix_missing_locations(ast.copy_location(function, node))
-                self.program.functions[name] = Definition(self.source, function)
+                self.program.functions[name] = FollowedFunction(self.source, function)
             case ast.Assign(targets=targets, value=value):
                 self.assign(node, targets, value)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -121,7 +123,7 @@ class _Follower:
             case ast.Expr(value=value):
                 self.expression(node, value)
             case ast.FunctionDef(name=name):
-                self.program.functions[name] = Definition(self.source, node)
+                self.program.functions[name] = FollowedFunction(self.source, node)
             case ast.If():
                 self.branch(node)
             case ast.For():
@@ -140,11 +142,11 @@ class _Follower:
             case ast.Return(value=value):
                 raise _Returned(None if value is None else self.reader.value(value))
 
-    def tell(self, node: ast.stmt, pieces: Iterable[Words | Chain]) -> Event | None:
+    def tell(self, node: ast.stmt, pieces: Iterable[Words | Chain]) -> StatementMeaning | None:
         parts = tuple(pieces)
         if not parts or self.frame.is_silent:
             return None
-        event = Event(self.source, node, parts)
+        event = StatementMeaning(self.source, node, parts)
         self.events.append(event)
         return event
 
@@ -235,7 +237,7 @@ class _Follower:
         for side in (left, right):
             try:
                 members.append(reader.tree(side))
-            except Unread:
+            except UnreadCode:
                 members.append(reader.opaque(side))
         spans = (reader.span(left), reader.span(right))
         if all(isinstance(member, Opaque) for member in members):
@@ -248,7 +250,7 @@ class _Follower:
     def branch(self, node: ast.If) -> None:
         try:
             holds = self.reader.truth(node.test)
-        except Unread:
+        except UnreadCode:
             unknown = dict.fromkeys(reassigned(node), UNKNOWN)
             self.change(node, node.test, unknown)
             return
@@ -266,7 +268,7 @@ class _Follower:
                 take(node.target, values, scope)
                 inner.statements(node.body)
             changes = {name: scope.stands_for.get(name, UNKNOWN) for name in names}
-        except Unread:
+        except UnreadCode:
             changes = dict.fromkeys(reassigned(node), UNKNOWN)
         for name in names:
             scope.stands_for.pop(name, None)
@@ -303,18 +305,20 @@ class _Follower:
             after = [event for event in self.events[place:] if not _fills(event, name)]
             self.events[place:] = [replace(first, pieces=(whole_chain,)), *after]
 
-    def call(self, definition: Definition, values: list[Value], named: dict[str, Value]) -> Value:
+    def call(
+        self, definition: FollowedFunction, values: list[Value], named: dict[str, Value]
+    ) -> Value:
         if self.frame.depth >= _CALLS:
-            raise Unread
+            raise UnreadCode
         inner = replace(self, source=definition.source)
         bound = inner._arguments(definition.node.args, values, named)
         result: Value = UNKNOWN
-        with suppress(Unread):
+        with suppress(UnreadCode):
             result = inner._result(definition.node, bound, own=None)
         if result is not UNKNOWN and (self.frame.is_silent or _is_plain(definition.node, result)):
             return result
         if self.frame.is_silent:
-            raise Unread
+            raise UnreadCode
         return inner._result(definition.node, bound, own=set())
 
     def _result(
@@ -334,10 +338,10 @@ class _Follower:
         self, takes: ast.arguments, values: list[Value], named: dict[str, Value]
     ) -> dict[str, Value]:
         if takes.vararg or takes.kwarg:
-            raise Unread
+            raise UnreadCode
         parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
         if len(values) > len(parameters):
-            raise Unread
+            raise UnreadCode
         reader = self.reader
         bound: dict[str, Value] = {}
         defaults = [None] * (len(parameters) - len(takes.defaults)) + list(takes.defaults)
@@ -351,10 +355,10 @@ class _Follower:
                 bound[name] = reader.tried(default)
         bound.update(zip(parameters, values, strict=False))
         if named.keys() - {name for name, _ in every}:
-            raise Unread
+            raise UnreadCode
         bound.update(named)
         if len(bound) < len(every):
-            raise Unread
+            raise UnreadCode
         return bound
 
 
@@ -373,7 +377,7 @@ def _is_plain(node: ast.FunctionDef, result: Value) -> bool:
     return False
 
 
-def _fills(event: Event, name: str) -> bool:
+def _fills(event: StatementMeaning, name: str) -> bool:
     """Whether an event is the assignment of an entry of that name."""
     match event.pieces:
         case (Chain(members=(syntax.Indexed(syntax.Name(owner), _), _)),):

@@ -14,14 +14,14 @@ from symattn.documents.python.values import (
     HIDDEN,
     INFINITE,
     Applied,
+    CodeScope,
     Items,
-    Scope,
-    Unread,
+    UnreadCode,
     Value,
     call,
     number,
 )
-from symattn.documents.trees import NOWHERE, Figure, Labelled
+from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
 
 #: Names of libraries, as they are usually imported.
 LIBRARIES = frozenset(
@@ -29,7 +29,7 @@ LIBRARIES = frozenset(
      "scipy", "special", "sp", "mx", "cp", "cupy", "onp", "lax", "linalg", "keras", "mnp",
      "nd", "paddle", "ms"}
 )  # fmt: skip
-_COLUMN = syntax.Span(None, None, None)
+_COLUMN = syntax.Slice(None, None, None)
 
 
 def _same(given: Arguments) -> Value:
@@ -48,7 +48,7 @@ def _elementwise(function: str) -> Callable[[Arguments], Value]:
     return lambda given: call(function, given.tree(0))
 
 
-def power(scope: Scope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
+def power(scope: CodeScope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
     """``base ** exponent``: a root, or a product."""
     text = exponent.text if isinstance(exponent, syntax.Literal) else ""
     match exponent, text:
@@ -60,7 +60,7 @@ def power(scope: Scope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
             return call("sqrt", base)
     times = scope.whole(exponent)
     if not 1 <= abs(times) <= 4 or isinstance(base, syntax.Array):
-        raise Unread
+        raise UnreadCode
     product = base
     for _ in range(abs(times) - 1):
         product = syntax.Binary("*", product, base)
@@ -91,7 +91,7 @@ def _transposed(given: Arguments) -> Value:
         any(axis not in (-2, -1, 0, 1) for axis in turned)
         or sorted(axis % 2 for axis in turned) != [0, 1]
     ):
-        raise Unread
+        raise UnreadCode
     if is_order and [axis % 2 for axis in turned] == [0, 1]:
         return x
     return syntax.Transposed(x)
@@ -104,7 +104,7 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
         if given.path == kind:
             # Python's own: the sum of a matrix is that of its rows.
             if axis is not None or rank not in (1, 2) or (kind != "sum" and rank != 1):
-                raise Unread
+                raise UnreadCode
             axis = 0
         everything = axis is None or rank == 1
         summed: syntax.Tree
@@ -122,7 +122,7 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
     return meaning
 
 
-def _count(scope: Scope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:
+def _count(scope: CodeScope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:
     if axis is not None or rank == 1:
         return call("cols" if axis or rank == 1 else "rows", x)
     return syntax.Binary("*", call("rows", x), call("cols", x))
@@ -157,20 +157,20 @@ def kept(keep: syntax.Tree) -> syntax.Tree:
 def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
     """Scores where the mask has 1; elsewhere what they are filled with."""
     if scores in (keep, negated(keep)):
-        raise Unread
+        raise UnreadCode
     if fill == HIDDEN:
         return (
             call("causal", scores) if keep == call("triangle") else call("mask", scores, kept(keep))
         )
     if not isinstance(fill, syntax.Literal) or fill == INFINITE:
-        raise Unread
+        raise UnreadCode
     left = kept(negated(keep))
     return syntax.Binary(
         "+", syntax.Binary("*", scores, kept(keep)), syntax.Binary("*", left, fill)
     )
 
 
-def added(left: syntax.Tree, right: syntax.Tree, scope: Scope) -> syntax.Tree:
+def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A sum; where an array of zeros and minus infinity is added, what it hides."""
     for scores, fills in ((left, right), (right, left)):
         if not isinstance(fills, syntax.Array) or masks.is_mask(fills, scope):
@@ -192,9 +192,9 @@ def _where(given: Arguments) -> Value:
 def _concat(given: Arguments) -> Value:
     parts, axis = given.value(0), given.option(AXES, 1)
     if "hstack" not in given.path and (axis is None or given.scope.whole(axis) not in (-1, 1)):
-        raise Unread
+        raise UnreadCode
     if not isinstance(parts, Items):
-        raise Unread
+        raise UnreadCode
     return call("concat", *(given.scope.tree(part) for part in parts.items))
 
 
@@ -208,7 +208,7 @@ def _length(given: Arguments) -> Value:
 def size(operand: syntax.Tree, axis: int) -> syntax.Tree:
     """The size along an axis."""
     if axis not in (0, 1, -1, -2):
-        raise Unread
+        raise UnreadCode
     return call("rows" if axis in (0, -2) else "cols", operand)
 
 
@@ -221,7 +221,7 @@ def _size(given: Arguments) -> Value:
     return sizes(given.scope, x)
 
 
-def sizes(scope: Scope, x: syntax.Tree) -> Items:
+def sizes(scope: CodeScope, x: syntax.Tree) -> Items:
     """The sizes along all axes."""
     return Items((size(x, 1),) if scope.rank(x) == 1 else (size(x, 0), size(x, 1)))
 
@@ -231,7 +231,7 @@ def _reshaped(given: Arguments) -> Value:
     wanted = [given.scope.whole(value) for value in given.rest(1)]
     match x, wanted:
         # A sum of rows made the column again that it is.
-        case syntax.Indexed(syntax.Call("rowsum" | "rowmax", _) as column, (syntax.Span(), 0)), [
+        case syntax.Indexed(syntax.Call("rowsum" | "rowmax", _) as column, (syntax.Slice(), 0)), [
             -1,
             1,
         ]:
@@ -239,13 +239,13 @@ def _reshaped(given: Arguments) -> Value:
         case syntax.Array(items), [_, columns] if not isinstance(items[0], syntax.Array):
             columns = columns if columns > 0 else len(items) // max(wanted[0], 1)
             if columns < 1 or len(items) % columns or wanted[0] not in (-1, len(items) // columns):
-                raise Unread
+                raise UnreadCode
             cut = range(0, len(items), columns)
             span = x.span if isinstance(x, Labelled) else NOWHERE
             return Labelled(tuple(Labelled(items[i : i + columns]) for i in cut), span=span)
     if given.scope.shape(x) == tuple(wanted):
         return x
-    raise Unread
+    raise UnreadCode
 
 
 def _attention(given: Arguments) -> Value:
@@ -253,32 +253,32 @@ def _attention(given: Arguments) -> Value:
     scores = syntax.Binary("/", product(q, syntax.Transposed(k)), call("sqrt", call("cols", q)))
     keep = given.option(("attn_mask",), 3)
     if given.option(("dropout_p",), 4, number("0.0")) != number("0.0"):
-        raise Unread
+        raise UnreadCode
     tree: syntax.Tree = scores
     if given.option(("is_causal",), default=False) is True:
         tree = call("causal", scores)
     elif keep is not None:
-        raise Unread
+        raise UnreadCode
     return product(call("softmax", tree), v)
 
 
 def _einsum(given: Arguments) -> Value:
     subscripts = given.value(0)
     if not isinstance(subscripts, str):
-        raise Unread
+        raise UnreadCode
     match = re.fullmatch(r"(\w)(\w),(\w)(\w)->(\w)(\w)", subscripts.replace(" ", ""))
     if not match:
-        raise Unread
+        raise UnreadCode
     a, b, c, d, *out = match.groups()
     x, y = given.tree(1), given.tree(2)
     summed = {a, b} & {c, d}
     if len(summed) != 1 or a == b or c == d:
-        raise Unread
+        raise UnreadCode
     (inner,) = summed
     left, right = (x, a) if b == inner else (syntax.Transposed(x), b)
     other, last = (y, d) if c == inner else (syntax.Transposed(y), c)
     if [left_right := right, last] != out and [last, left_right] != out:
-        raise Unread
+        raise UnreadCode
     result = product(left, other)
     return result if [right, last] == out else syntax.Transposed(result)
 
@@ -290,7 +290,7 @@ def _infinite(given: Arguments) -> Value:
         text = value.strip().lower().replace("infinity", "inf")
         known = {"-inf": HIDDEN, "inf": INFINITE, "+inf": INFINITE}
         if text not in known:
-            raise Unread
+            raise UnreadCode
         return known[text]
     return given.tree(0)
 
@@ -363,12 +363,12 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
 }  # fmt: skip
 
 
-def simplified(tree: syntax.Tree, scope: Scope) -> syntax.Tree:
+def simplified(tree: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A quotient of exponentials by their own sum as the softmax that it is; a shift
     that is the same for a whole row is no difference.
 
     >>> from symattn.syntax import parse, text
-    >>> text(simplified(parse("exp(S - rowmax(S)) / rowsum(exp(S - rowmax(S)))"), Scope()))
+    >>> text(simplified(parse("exp(S - rowmax(S)) / rowsum(exp(S - rowmax(S)))"), CodeScope()))
     'softmax(S)'
     """
     match tree:
@@ -391,10 +391,14 @@ def simplified(tree: syntax.Tree, scope: Scope) -> syntax.Tree:
 
 
 def scaled_array(
-    op: str, array: syntax.Tree, factor: syntax.Tree, scope: Scope
+    op: str, array: syntax.Tree, factor: syntax.Tree, scope: CodeScope
 ) -> syntax.Tree | None:
     """An array that is printed nowhere times or by a number, in full; else None."""
-    if not isinstance(array, Labelled) or array.span != NOWHERE or not isinstance(factor, Figure):
+    if (
+        not isinstance(array, Labelled)
+        or array.span != NOWHERE
+        or not isinstance(factor, PrintedFigure)
+    ):
         return None
     if op not in "*/" or factor in (HIDDEN, INFINITE):
         return None
@@ -403,13 +407,13 @@ def scaled_array(
         match tree:
             case syntax.Array(items):
                 return replace(array, items=tuple(map(entry, items)))
-            case Figure("0" | "-inf"):
+            case PrintedFigure("0" | "-inf"):
                 return tree
-            case Figure("1") if op == "*":
+            case PrintedFigure("1") if op == "*":
                 return number(factor.text)
-        raise Unread
+        raise UnreadCode
 
     try:
         return entry(array)
-    except Unread:
+    except UnreadCode:
         return None

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from symattn import syntax
 from symattn.documents.python.library import simplified
-from symattn.documents.python.values import Expressions, Items, Scope, Unread, Value, number
+from symattn.documents.python.values import CodeScope, Expressions, Items, UnreadCode, Value, number
 from symattn.documents.trees import Named
 from symattn.limits import FOLLOWED
 
@@ -20,7 +20,7 @@ _ROWWISE = _ENTRYWISE | {"softmax"}
 _EACH = Named("each entry")
 
 
-def take(target: ast.expr, value: Value, scope: Scope) -> None:
+def take(target: ast.expr, value: Value, scope: CodeScope) -> None:
     """Let the names that a loop assigns stand for one of its values."""
     match target:
         case ast.Name(id=name):
@@ -31,7 +31,7 @@ def take(target: ast.expr, value: Value, scope: Scope) -> None:
             for part, item in zip(targets, value.items, strict=True):
                 take(part, item, scope)
         case _:
-            raise Unread
+            raise UnreadCode
 
 
 def rounds(reader: Expressions, node: ast.expr) -> Iterator[Value]:
@@ -54,7 +54,7 @@ def rounds(reader: Expressions, node: ast.expr) -> Iterator[Value]:
     tree = reader.scope.tree(sequence)
     shape = reader.scope.shape(tree)
     if not shape:
-        raise Unread
+        raise UnreadCode
     for i in range(min(shape[0], FOLLOWED.most)):
         yield tree.items[i] if isinstance(tree, syntax.Array) else syntax.Indexed(tree, (i,))
 
@@ -68,7 +68,7 @@ def comprehended(
     names = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
     before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
     try:
-        with suppress(Unread):
+        with suppress(UnreadCode):
             whole = reader.tree(loop.iter, depth)
             take(loop.target, _EACH, scope)
             return _for_each(reader.tree(element, depth), whole, scope)
@@ -76,7 +76,7 @@ def comprehended(
         for turn in rounds(reader, loop.iter):
             scope.spent.followed += 1
             if scope.spent.followed > FOLLOWED.most:
-                raise Unread
+                raise UnreadCode
             take(loop.target, turn, scope)
             values.append(reader.value(element, depth))
         return Items(tuple(values))
@@ -86,25 +86,25 @@ def comprehended(
         scope.stands_for.update(before)
 
 
-def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: Scope) -> syntax.Tree:
+def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """What is done to each entry of an array, done to the array."""
     match tree:
         case _ if tree == _EACH:
             return whole
         case _ if _EACH.name not in syntax.names(tree):
             if scope.shape(tree) != ():
-                raise Unread
+                raise UnreadCode
             return tree
         case syntax.Call("softmax", (operand,), ()) if operand == _EACH:
             return syntax.Call("softmax", (whole,))
         case syntax.Binary("@"):
-            raise Unread
+            raise UnreadCode
         case syntax.Call(function, (_,), ()) if function in _ENTRYWISE:
             pass
         case syntax.Binary() | syntax.Negative():
             pass
         case _:
-            raise Unread
+            raise UnreadCode
     return simplified(syntax.mapped(tree, lambda part: _for_each(part, whole, scope)), scope)
 
 
@@ -120,7 +120,7 @@ def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None
     for keys, tree in entries.items():
         try:
             whole = _lifted(tree, keys)
-        except Unread:
+        except UnreadCode:
             return None
         if common is not None and whole != common:
             return None
@@ -143,7 +143,7 @@ def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
         case syntax.Literal() | syntax.Name() | syntax.Call("rows" | "cols"):
             return tree
         case syntax.Binary("@"):
-            raise Unread
+            raise UnreadCode
         case syntax.Call(function, (_,), ()) if function in (
             _ROWWISE if len(keys) == 1 else _ENTRYWISE
         ):
@@ -151,5 +151,5 @@ def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
         case syntax.Binary() | syntax.Negative():
             pass
         case _:
-            raise Unread
+            raise UnreadCode
     return syntax.mapped(tree, lambda part: _lifted(part, keys))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from symattn import syntax
 from symattn.documents.python.arguments import Arguments
-from symattn.documents.python.values import Items, Unread, Value, call, number
+from symattn.documents.python.values import Items, UnreadCode, Value, call, number
 from symattn.documents.trees import Labelled
 
 
@@ -19,7 +19,7 @@ def _sizes(given: Arguments) -> tuple[int, int | None]:
     shape = given.option(("shape", "size"))
     sizes = given.rest() if shape is None else shape.items if isinstance(shape, Items) else [shape]
     if not 1 <= len(sizes) <= 2:
-        raise Unread
+        raise UnreadCode
     counts = [given.scope.whole(size) for size in sizes]
     return counts[0], counts[1] if len(counts) == 2 else None
 
@@ -28,7 +28,7 @@ def _filled(text: str) -> Callable[[Arguments], Value]:
     def meaning(given: Arguments) -> Value:
         try:
             return given.scope.make(*_sizes(given), lambda i, j: text)
-        except Unread:
+        except UnreadCode:
             if text == "1" and given.values:
                 return call("triangle", number("1"))
             raise
@@ -42,7 +42,7 @@ def _filled_like(text: str) -> Callable[[Arguments], Value]:
         if shape is None and text == "1":
             return call("triangle", number("1"))
         if not shape:
-            raise Unread
+            raise UnreadCode
         rows, columns = shape[0], shape[1] if len(shape) == 2 else None
         return given.scope.make(rows, columns, lambda i, j: text)
 
@@ -52,7 +52,7 @@ def _filled_like(text: str) -> Callable[[Arguments], Value]:
 def _full(given: Arguments) -> Value:
     entry = given.option(("fill_value", "value"), 1)
     if not isinstance(entry, syntax.Literal):
-        raise Unread
+        raise UnreadCode
     sizes = Arguments(given.scope, given.values[:1], given.options, given.path, given.asked)
     return given.scope.make(*_sizes(sizes), lambda i, j: entry.text)
 
@@ -65,7 +65,7 @@ def _identity(given: Arguments) -> Value:
 def _diagonal(given: Arguments) -> Value:
     x = given.tree(0)
     if not isinstance(x, syntax.Array) or isinstance(x.items[0], syntax.Array):
-        raise Unread
+        raise UnreadCode
     texts = [syntax.text(item) for item in x.items]
     return given.scope.make(len(texts), len(texts), lambda i, j: texts[i] if i == j else "0")
 
@@ -73,7 +73,7 @@ def _diagonal(given: Arguments) -> Value:
 def _counted(given: Arguments) -> Value:
     bounds = [given.scope.whole(value) for value in given.rest()]
     if not 1 <= len(bounds) <= 3 or bounds[2:] == [0]:
-        raise Unread
+        raise UnreadCode
     counted = range(*bounds)
     return given.scope.make(len(counted), None, lambda i, j: str(counted[j]))
 
@@ -85,7 +85,7 @@ def _triangle(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]
         if x == call("triangle", number("1")):
             return _unsized(keeps, offset)
         if not isinstance(x, syntax.Array) or not isinstance(x.items[0], syntax.Array):
-            raise Unread
+            raise UnreadCode
         zero = number("0")
         rows = [row.items for row in x.items if isinstance(row, syntax.Array)]
         kept = tuple(
@@ -103,7 +103,7 @@ def _unsized(keeps: Callable[[int, int], bool], offset: int) -> syntax.Tree:
         return call("triangle")
     if not keeps(-1, 0) and offset == 1:
         return call("not", call("triangle"))
-    raise Unread
+    raise UnreadCode
 
 
 def _indices(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:

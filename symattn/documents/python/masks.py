@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from symattn import syntax
-from symattn.documents.python.values import Scope, Unread, number
+from symattn.documents.python.values import CodeScope, UnreadCode, number
 from symattn.documents.trees import Labelled
 
 _COMPARED: dict[type[ast.cmpop], Callable[[Fraction, Fraction], bool]] = {
@@ -17,13 +17,13 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Fraction, Fraction], bool]] = {
 }  # fmt: skip
 
 
-def is_mask(tree: syntax.Tree, scope: Scope) -> bool | None:
+def is_mask(tree: syntax.Tree, scope: CodeScope) -> bool | None:
     """Whether all entries are 0 or 1; None where nobody knows.
 
     >>> from symattn.syntax import parse
-    >>> is_mask(parse("[[1, 0], [1, 1]]"), Scope()), is_mask(parse("[1, 2]"), Scope())
+    >>> is_mask(parse("[[1, 0], [1, 1]]"), CodeScope()), is_mask(parse("[1, 2]"), CodeScope())
     (True, False)
-    >>> is_mask(parse("M"), Scope())
+    >>> is_mask(parse("M"), CodeScope())
     """
     match tree:
         case syntax.Call("not" | "triangle"):
@@ -41,7 +41,7 @@ def is_mask(tree: syntax.Tree, scope: Scope) -> bool | None:
     return False
 
 
-def is_whole(tree: syntax.Tree, scope: Scope) -> bool:
+def is_whole(tree: syntax.Tree, scope: CodeScope) -> bool:
     """Whether all entries are known to be whole numbers."""
     match tree:
         case syntax.Literal(text):
@@ -73,7 +73,7 @@ def kept(tree: syntax.Tree) -> syntax.Tree | None:
 
 
 def chosen(
-    condition: syntax.Tree, yes: syntax.Literal, no: syntax.Literal, scope: Scope
+    condition: syntax.Tree, yes: syntax.Literal, no: syntax.Literal, scope: CodeScope
 ) -> syntax.Tree:
     """One number where a mask that is known has 1, another where it has 0."""
     match condition:
@@ -85,10 +85,10 @@ def chosen(
             return Labelled(tuple(chosen(item, yes, no, scope) for item in items))
         case syntax.Literal(text):
             return number((no if text in ("0", "0.0") else yes).text)
-    raise Unread
+    raise UnreadCode
 
 
-def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: Scope) -> syntax.Tree:
+def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """1 where a number that is known compares so with another, 0 elsewhere."""
     match tree:
         case syntax.Name(name) if name in scope.known:
@@ -99,6 +99,6 @@ def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: Scope)
             try:
                 holds = _COMPARED[type(op)](Fraction(text), Fraction(limit.text))
             except ValueError:
-                raise Unread from None
+                raise UnreadCode from None
             return number("1" if holds else "0")
-    raise Unread
+    raise UnreadCode

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from symattn.documents.python import loops
-from symattn.documents.python.expressions import Reader
-from symattn.documents.python.values import Applied, Unread, Value, is_expressible
+from symattn.documents.python.expressions import ExpressionReader
+from symattn.documents.python.values import Applied, UnreadCode, Value, is_expressible
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member, Words
 from symattn.limits import FOLLOWED
@@ -19,20 +19,20 @@ SHOWN = frozenset(
 )  # fmt: skip
 
 
-def member(reader: Reader, node: ast.expr, value: Value) -> Member | None:
+def member(reader: ExpressionReader, node: ast.expr, value: Value) -> Member | None:
     """A value as the member of a chain; None of what is no quantity."""
     if value is None or isinstance(value, bool | Applied):
         return None
     try:
         tree = reader.scope.tree(value)
-    except Unread:
+    except UnreadCode:
         return reader.opaque(node)
     if is_expressible(tree):
         return tree
     return reader.opaque(node)
 
 
-def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Chain]:
+def shown(reader: ExpressionReader, node: ast.expr, depth: int = 0) -> Iterator[Words | Chain]:
     """The words and the values that an argument of ``print`` shows."""
     if depth > 50:
         return
@@ -84,27 +84,29 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
         yield mention(quantity, reader.span(node))
 
 
-def _all_shown(reader: Reader, nodes: Iterable[ast.expr], depth: int) -> Iterator[Words | Chain]:
+def _all_shown(
+    reader: ExpressionReader, nodes: Iterable[ast.expr], depth: int
+) -> Iterator[Words | Chain]:
     for node in nodes:
         yield from shown(reader, node, depth)
 
 
 def _each(
-    reader: Reader, element: ast.expr, loop: ast.comprehension, depth: int
+    reader: ExpressionReader, element: ast.expr, loop: ast.comprehension, depth: int
 ) -> Iterator[Words | Chain]:
     """What each turn of a comprehension shows: ``print(*(f"{a:.2f}" for a in row))``."""
     scope = reader.scope
     before = dict(scope.stands_for)
     try:
         if loop.ifs:
-            raise Unread
+            raise UnreadCode
         for turn in loops.rounds(reader, loop.iter):
             scope.spent.followed += 1
             if scope.spent.followed > FOLLOWED.most:
-                raise Unread
+                raise UnreadCode
             loops.take(loop.target, turn, scope)
             yield from shown(reader, element, depth)
-    except Unread:
+    except UnreadCode:
         # Something is shown here that isn't known.
         yield mention(reader.opaque(element), reader.span(element))
     finally:

@@ -32,7 +32,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
-class Source:
+class ProgramSource:
     """A piece of a program, parsed."""
 
     text: Text
@@ -120,7 +120,7 @@ def pieces(text: Text) -> Iterator[Text]:
         yield text[start:]
 
 
-def parsed(text: Text) -> Source | None:
+def parsed(text: Text) -> ProgramSource | None:
     """The program that a text is; None where it is none, or beyond what is read.
 
     >>> source = parsed(Text.whole("q = 'é' @ K"))
@@ -141,7 +141,7 @@ def parsed(text: Text) -> Source | None:
         return None
     for node in ast.walk(tree):
         _spell(node)
-    source = Source(text, tuple(tree.body))
+    source = ProgramSource(text, tuple(tree.body))
     return source if _is_meant(source) else None
 
 
@@ -152,14 +152,14 @@ def _spell(node: ast.AST) -> None:
             setattr(node, field, identifier(name))
 
 
-def _is_meant(source: Source) -> bool:
+def _is_meant(source: ProgramSource) -> bool:
     """Whether it is not by chance that Python can read it: nobody leaves a space before
     the brackets of an index, nor annotates names with numbers."""
     nodes = chain.from_iterable(map(ast.walk, source.body))
     return not any(_is_chance(source, node) for node in nodes)
 
 
-def _is_chance(source: Source, node: ast.AST) -> bool:
+def _is_chance(source: ProgramSource, node: ast.AST) -> bool:
     match node:
         case ast.AnnAssign(annotation=annotation):
             return isinstance(annotation, ast.List | ast.Tuple | ast.Constant) and not (

@@ -6,7 +6,7 @@ import ast
 
 from symattn import syntax
 from symattn.documents.python import library
-from symattn.documents.python.values import Expressions, Items, Scope, Unread, Value
+from symattn.documents.python.values import CodeScope, Expressions, Items, UnreadCode, Value
 
 
 def subscripted(reader: Expressions, value: ast.expr, key: ast.expr, depth: int) -> Value:
@@ -22,7 +22,7 @@ def subscripted(reader: Expressions, value: ast.expr, key: ast.expr, depth: int)
     tree = scope.tree(operand)
     keys = key.elts if isinstance(key, ast.Tuple) else [key]
     match tree, keys:
-        case syntax.Indexed(syntax.Call("rowsum" | "rowmax") as column, (syntax.Span(), 0)), [
+        case syntax.Indexed(syntax.Call("rowsum" | "rowmax") as column, (syntax.Slice(), 0)), [
             ast.Slice(),
             ast.Constant(value=None) | ast.Attribute(attr="newaxis"),
         ]:
@@ -49,12 +49,12 @@ def _full(keys: list[ast.expr], rank: int) -> list[ast.expr]:
     return [*keys[:at], *whole, *keys[at + 1 :]]
 
 
-def _item(items: Items, key: Value, scope: Scope) -> Value:
+def _item(items: Items, key: Value, scope: CodeScope) -> Value:
     if isinstance(key, str) and key in items.keys:
         return items.items[items.keys.index(key)]
     place = scope.whole(key)
     if not -len(items.items) <= place < len(items.items):
-        raise Unread
+        raise UnreadCode
     return items.items[place]
 
 
@@ -67,8 +67,8 @@ def _key(reader: Expressions, node: ast.expr, depth: int) -> syntax.Key:
     bounds = (node.lower, node.upper, node.step)
     limits = [None if bound is None else whole(bound) for bound in bounds]
     if limits[2] == 0:
-        raise Unread
-    return syntax.Span(*limits)
+        raise UnreadCode
+    return syntax.Slice(*limits)
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

@@ -11,9 +11,9 @@ from typing import Protocol, TypeVar
 
 from symattn import syntax
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Figure, Labelled
+from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
 from symattn.errors import Malformed, UnknownName
-from symattn.limits import MADE
+from symattn.limits import UNROLLED_ENTRIES
 from symattn.numbers.values import ZERO
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
@@ -23,7 +23,7 @@ from symattn.shapes import Shape
 T = TypeVar("T")
 
 
-class Unread(Exception):
+class UnreadCode(Exception):
     """An expression that is not understood."""
 
 
@@ -49,23 +49,23 @@ class Applied:
 
 
 @dataclass(frozen=True)
-class Unknown:
+class UnknownValue:
     """What nobody knows."""
 
 
-UNKNOWN = Unknown()
+UNKNOWN = UnknownValue()
 
 #: Strings are texts, ``None`` and truth values themselves; all else is a tree.
-Value = syntax.Tree | Items | Applied | Unknown | str | bool | None
+Value = syntax.Tree | Items | Applied | UnknownValue | str | bool | None
 
 #: Functions that trees have here and the grammar of steps doesn't: maxima of rows and of
 #: columns, what is not hidden, and a triangle whose size is not known.
 BEYOND = frozenset({"rowmax", "colmax", "rowmin", "colmin", "not", "triangle"})
 
 
-def number(text: str) -> Figure:
+def number(text: str) -> PrintedFigure:
     """A number that is printed nowhere."""
-    return Figure(text)
+    return PrintedFigure(text)
 
 
 def call(function: str, *arguments: syntax.Tree) -> syntax.Call:
@@ -91,8 +91,8 @@ def _parts(tree: syntax.Tree) -> Iterator[syntax.Tree]:
 #: So deep are lists nested at most, batches of one around matrices among them.
 _DEEPEST = 8
 #: What masked scores are filled with.
-HIDDEN = Figure("-inf")
-INFINITE = Figure("inf")
+HIDDEN = PrintedFigure("-inf")
+INFINITE = PrintedFigure("inf")
 
 
 def size(tree: syntax.Tree, most: int) -> int:
@@ -103,8 +103,8 @@ def size(tree: syntax.Tree, most: int) -> int:
 def _unplaced(tree: syntax.Tree) -> syntax.Tree:
     """An array whose figures are printed elsewhere."""
     match tree:
-        case Figure():
-            return Figure(tree.text)
+        case PrintedFigure():
+            return PrintedFigure(tree.text)
         case syntax.Array(items):
             return Labelled(tuple(map(_unplaced, items)))
     return tree
@@ -119,7 +119,7 @@ class _Spending:
 
 
 @dataclass
-class Scope:
+class CodeScope:
     """What is known of names: those that stand for another tree, those whose numbers
     are known, the shapes of those that have one, and those that were told a meaning."""
 
@@ -132,10 +132,10 @@ class Scope:
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
         """An array of numbers that are printed nowhere; a vector without ``columns``."""
         if rows < 1 or (columns is not None and columns < 1):
-            raise Unread
+            raise UnreadCode
         self.spent.made += rows * (columns or 1)
-        if self.spent.made > MADE.most:
-            raise Unread
+        if self.spent.made > UNROLLED_ENTRIES.most:
+            raise UnreadCode
         if columns is None:
             return Labelled(tuple(number(entry(0, j)) for j in range(rows)))
         return Labelled(
@@ -190,7 +190,7 @@ class Scope:
             case syntax.Binary(op, left, right) if op in "+-*":
                 x, y = self.whole(left), self.whole(right)
                 return x + y if op == "+" else x - y if op == "-" else x * y
-        raise Unread
+        raise UnreadCode
 
     def tree(self, value: Value, depth: int = 0) -> syntax.Tree:
         """A value as a tree: lists are arrays, truth values 1 and 0.
@@ -202,16 +202,16 @@ class Scope:
                 return number("1" if value else "0")
             case Items():
                 return self._array(value, depth + 1)
-            case None | str() | Applied() | Unknown():
-                raise Unread
+            case None | str() | Applied() | UnknownValue():
+                raise UnreadCode
         return value
 
     def _array(self, items: Items, depth: int) -> Labelled:
         if depth > _DEEPEST:
-            raise Unread
+            raise UnreadCode
         entries = [self._entry(item, depth) for item in items.items]
         if not entries or len({_length(entry) for entry in entries}) > 1:
-            raise Unread
+            raise UnreadCode
         if any(
             isinstance(inner, syntax.Array)
             for entry in entries
@@ -221,7 +221,7 @@ class Scope:
             # More than two axes are none of the grammar's; a batch of one is its only one.
             if len(entries) == 1 and isinstance(entries[0], Labelled):
                 return replace(entries[0], span=items.span)
-            raise Unread
+            raise UnreadCode
         labels = items.keys or items.labels
         if not any(labels):
             names = [item.name if isinstance(item, syntax.Name) else "" for item in items.items]
@@ -238,11 +238,11 @@ class Scope:
         """An entry, or a row, of an array: numbers, those of known names included."""
         if isinstance(value, syntax.Name):
             if value.name not in self.known:
-                raise Unread
+                raise UnreadCode
             return _unplaced(self.tree(self.known[value.name], depth))
         tree = self.tree(value, depth)
         if any(True for _ in syntax.names(tree)):
-            raise Unread
+            raise UnreadCode
         return tree
 
 
@@ -273,7 +273,7 @@ class Expressions(Protocol):
     """What reads expressions of a program, each so deep in others."""
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> CodeScope:
         """What names stand for."""
         ...
 

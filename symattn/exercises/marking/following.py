@@ -9,7 +9,7 @@ from flint import arb, arb_mat, fmpq
 
 from symattn.errors import SymattnError
 from symattn.numbers.balls import FIRST, precision
-from symattn.programs.enclosures import Balls, Enclosure, enclose
+from symattn.programs.enclosures import BallMatrices, Enclosure, enclose
 from symattn.programs.nodes import Node, Op
 from symattn.programs.running import Run
 from symattn.solution.solution import Solution
@@ -27,7 +27,7 @@ Written = Mapping[tuple[int, int], arb | None]
 """Numbers that stand for entries of a step; None is a masked score."""
 
 
-class Rounding(Balls):
+class Rounding(BallMatrices):
     """Balls wide enough for every result that may have been rounded to so many places.
 
     What needs no rounding stays what it is. A softmax is worked as on paper:
@@ -77,7 +77,7 @@ class FollowThrough:
         self._solution = solution
         self._nodes = solution.program.named
         self._put: dict[int, Enclosure] = {}
-        arithmetic = Balls() if places is None else Rounding(places)
+        arithmetic = BallMatrices() if places is None else Rounding(places)
         self._run: Run[Enclosure] = Run(arithmetic, self._leaf)
 
     def computed(self, name: str) -> list[list[arb | None]]:

@@ -18,7 +18,7 @@ from flint import arb, fmpq
 
 from symattn import syntax
 from symattn.auditing.figures import Cause, Figure, Slip
-from symattn.auditing.naming import Slips
+from symattn.auditing.naming import SlipNaming
 from symattn.auditing.pen import pen_slips
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.search import Gate
@@ -30,9 +30,9 @@ from symattn.exercises.marking.following import FollowThrough
 from symattn.exercises.marking.scripts import Blank, Script
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import MINUS_INFINITY, Printed
+from symattn.numbers.printed import MINUS_INFINITY, PrintedNumber
 from symattn.shapes import keys
-from symattn.solution.entries import Entry
+from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
 #: What an answer may be. ``unread`` is no number, ``blank`` is none at all.
@@ -130,9 +130,9 @@ class Examiner:
         rows, columns = self.nodes[part.quantity].grid
         return (Blank(part.quantity, i, j) for i in range(rows) for j in range(columns))
 
-    def entry(self, blank: Blank) -> Entry:
+    def entry(self, blank: Blank) -> EntryValue:
         """The exact answer."""
-        return Entry(self.solution[blank.quantity], blank.i, blank.j)
+        return EntryValue(self.solution[blank.quantity], blank.i, blank.j)
 
     def at(self, blank: Blank) -> tuple[int, ...]:
         """The indices of a blank in the shape of its quantity."""
@@ -223,7 +223,12 @@ class _Judging:
         self._put(part)
 
     def _outcome(
-        self, part: Part, blank: Blank, entry: Entry, printed: Printed | None, ways: _Ways
+        self,
+        part: Part,
+        blank: Blank,
+        entry: EntryValue,
+        printed: PrintedNumber | None,
+        ways: _Ways,
     ) -> tuple[Outcome, bool]:
         """What an answer is, but for slips; and whether it only has too few places."""
         _, i, j = blank
@@ -278,7 +283,7 @@ class _Judging:
         figures = [*self._figures.values()]
         wrong = {blank for blank, outcome in self._outcomes.items() if outcome == "wrong"}
         blanks = {figure: blank for blank, figure in self._figures.items()}
-        for slip in Slips(self._examiner.solution, figures, self._causes, _GATE).named:
+        for slip in SlipNaming(self._examiner.solution, figures, self._causes, _GATE).named:
             explained = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
             for blank in explained:
                 self._slips[blank] = slip
@@ -348,26 +353,26 @@ class _Near:
         return bool(is_nearer and number.rad() * 2 < self._off)
 
 
-def _taken(printed: Printed | None, part: Part) -> Printed | None:
+def _taken(printed: PrintedNumber | None, part: Part) -> PrintedNumber | None:
     """An answer as it is taken: one with less than half of the places that are asked for,
     such as a whole number, is no rounding of anything, but meant exactly. Zero says least."""
     if printed is None or not printed.value or printed.unit <= _half(part):
         return printed
     unit = fmpq(1, 10**part.places)
     digits = len(str(abs(int((printed.value / unit).p))))
-    return Printed(printed.text, printed.value, unit, digits, part.places, "")
+    return PrintedNumber(printed.text, printed.value, unit, digits, part.places, "")
 
 
 def _half(part: Part) -> fmpq:
     return fmpq(1, 10 ** -(-part.places // 2))
 
 
-def _is_short(entry: Entry, printed: Printed) -> bool:
+def _is_short(entry: EntryValue, printed: PrintedNumber) -> bool:
     rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
     return rounds or is_truncated(entry, printed)
 
 
-def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
+def _judgement(entry: EntryValue, printed: PrintedNumber | None, holds: bool) -> Judgement:
     verdict = Verdict.HOLDS if holds else Verdict.REFUTED
     if printed is None or entry.is_hidden:
         return Judgement(verdict, "")
@@ -378,7 +383,7 @@ def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
     return Judgement(verdict, "", off)
 
 
-def _correct(entry: Entry, part: Part, mode: rounding.RoundingMode) -> str:
+def _correct(entry: EntryValue, part: Part, mode: rounding.RoundingMode) -> str:
     if entry.is_hidden:
         return MINUS_INFINITY
     try:

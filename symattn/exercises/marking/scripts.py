@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from symattn.errors import Malformed, SymattnError, short
 from symattn.numbers import rounding
-from symattn.numbers.printed import MAX_LENGTH, Printed, read_printed
-from symattn.numbers.reading import Hidden, read_entry
+from symattn.numbers.printed import MAX_LENGTH, PrintedNumber, read_printed
+from symattn.numbers.reading import Masked, read_entry
 from symattn.spelling import SIGN
 
 #: A closed form is computed on with so many places.
@@ -34,7 +34,7 @@ class Answer:
     """An answer: its text, and the number that it is; None is a masked score."""
 
     text: str
-    printed: Printed | None
+    printed: PrintedNumber | None
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def read_answer(text: str, comma: bool = False) -> Answer:
         pass
     try:
         value = read_entry(plain)
-        if isinstance(value, Hidden):
+        if isinstance(value, Masked):
             return Answer(text, None)
         return Answer(text, read_printed(f"{rounding.decimal(value, _PLACES):f}"))
     except SymattnError as error:

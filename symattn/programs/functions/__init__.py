@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from symattn.programs.functions import arranging, attention, entries, losses, rows
-from symattn.programs.functions.calls import Function
+from symattn.programs.functions.calls import StepFunction
 from symattn.programs.functions.entries import COMPARISONS
 
-__all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "Function"]
+__all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "StepFunction"]
 
 
-def _of(module: ModuleType) -> dict[str, Function]:
+def _of(module: ModuleType) -> dict[str, StepFunction]:
     """The functions that a module defines."""
-    functions = (function for function in vars(module).values() if isinstance(function, Function))
+    functions = (
+        function for function in vars(module).values() if isinstance(function, StepFunction)
+    )
     return {function.name: function for function in functions if function.name.isidentifier()}
 
 
 #: Every function, by name: of entries, of rows and columns, of shapes, of attention, losses.
-FUNCTIONS: Mapping[str, Function] = {
+FUNCTIONS: Mapping[str, StepFunction] = {
     **_of(entries),
     **_of(rows),
     **_of(arranging),

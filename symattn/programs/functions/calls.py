@@ -18,7 +18,7 @@ from symattn.errors import Malformed, short
 from symattn.limits import ENTRIES
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.nodes import Back, Node, Written
+from symattn.programs.nodes import Back, Node, WrittenCall
 from symattn.shapes import show
 
 #: A whole number above 0 that is known when the step is read: written, or rows(X), cols(X).
@@ -37,7 +37,7 @@ _KEEPS = "keepdims"
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class StepFunction:
     """A function of steps: how it is built, and what is said of it.
 
     ``back`` is that of :class:`~symattn.programs.nodes.Written`; a function that is not
@@ -106,7 +106,7 @@ class Function:
         if node.written is not None or any(node is operand for _, operand in operands):
             node = nodes.copy(node)
         labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
-        written = Written(self.name, nodes_, labels, tuple(settings), bound, self.back)
+        written = WrittenCall(self.name, nodes_, labels, tuple(settings), bound, self.back)
         return replace(node, written=written)
 
     def again(self, node: Node, **changes: Any) -> Node:
@@ -240,10 +240,10 @@ def _shown(parameter: inspect.Parameter) -> str:
 
 def function(
     back: Back | None = None, *, name: str = "", is_written: bool = True, kink: str = ""
-) -> Callable[[Callable[..., Node]], Function]:
+) -> Callable[[Callable[..., Node]], StepFunction]:
     """Makes a function of steps of a Python function from nodes to a node."""
 
-    def made(build: Callable[..., Node]) -> Function:
-        return Function(name or build.__name__.strip("_"), build, back, is_written, kink)
+    def made(build: Callable[..., Node]) -> StepFunction:
+        return StepFunction(name or build.__name__.strip("_"), build, back, is_written, kink)
 
     return made

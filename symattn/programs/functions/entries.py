@@ -10,10 +10,10 @@ from flint import fmpq
 from symattn.errors import Malformed
 from symattn.languages.sentence import Sentence
 from symattn.limits import POWER
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.algebra import above, larger, minus, number, over, pi, plus, times
-from symattn.programs.functions.calls import Function, function
+from symattn.programs.functions.calls import StepFunction, function
 from symattn.programs.nodes import Back, Elementwise, Node
 
 Flows = list[Node | None]
@@ -29,12 +29,12 @@ def sloped(slope: Callable[[Node, Node], Node]) -> Back:
     return back
 
 
-def _of_entries(name: Elementwise, says: str) -> Function:
+def _of_entries(name: Elementwise, says: str) -> StepFunction:
     def build(x: Node) -> Node:
         return nodes.apply(name, x)
 
     build.__doc__ = says
-    return Function(name, build)
+    return StepFunction(name, build)
 
 
 sqrt = _of_entries("sqrt", "The square root of every entry.")
@@ -49,7 +49,7 @@ erf = _of_entries("erf", "The error function, 2/sqrt(pi) times the integral of e
 # -- comparisons -------------------------------------------------------------------------
 
 
-def _comparison(sign: str) -> Function:
+def _comparison(sign: str) -> StepFunction:
     def build(x: Node, y: Node) -> Node:
         match sign:
             case ">":
@@ -63,7 +63,7 @@ def _comparison(sign: str) -> Function:
         apart = plus(above(x, y), above(y, x))
         return minus(1, apart) if sign == "==" else apart
 
-    return Function(sign, build, lambda node, g: [None, None])
+    return StepFunction(sign, build, lambda node, g: [None, None])
 
 
 #: 1 where a comparison holds, else 0, by its sign.
@@ -132,7 +132,7 @@ def clip(x: Node, low: Node, high: Node) -> Node:
 @function(name="where")
 def where(M: Node, x: Node, y: Node) -> Node:
     """x where M is 1, y where it is 0; -inf for y hides scores."""
-    if y.op == "table" and all(isinstance(entry, Hidden) for row in y.extra for entry in row):
+    if y.op == "table" and all(isinstance(entry, Masked) for row in y.extra for entry in row):
         return nodes.mask(x, M)
     # Nothing flows into what chooses, a comparison that is a step neither: it is made again.
     compared = M.written if M.written and M.written.function in COMPARISONS else None
@@ -179,7 +179,7 @@ def _times(x: Node, k: int) -> Node:
     return times(times(half, half), x) if k % 2 else times(half, half)
 
 
-power = Function("**", _power, _power_back)
+power = StepFunction("**", _power, _power_back)
 
 
 # -- gates -------------------------------------------------------------------------------

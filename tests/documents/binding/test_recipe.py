@@ -6,7 +6,7 @@ from symattn import syntax
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.workings import bindings
 from symattn.documents.text import Span
-from symattn.documents.trees import Figure
+from symattn.documents.trees import PrintedFigure
 from symattn.syntax import parse
 
 
@@ -15,7 +15,7 @@ def test_a_name_that_is_defined_later_is_known_then() -> None:
     it agrees with a figure, what role it has, or what its numbers are."""
     recipe = Recipe()
     asked = parse("A[0]")
-    two, three, zero, one = map(Figure, "2301")
+    two, three, zero, one = map(PrintedFigure, "2301")
     products = syntax.Binary("*", two, three), syntax.Binary("*", zero, one)
     numbers = syntax.Binary("+", *products)
 

@@ -6,7 +6,7 @@ import pytest
 
 from symattn.documents.binding import joining, prose, roles, subjects
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Figure, Passage, Words
+from symattn.documents.trees import Chain, Passage, PrintedFigure, Words
 
 #: So often each piece is said: no work where it is linear, and minutes where it is not.
 TIMES = 20_000
@@ -21,13 +21,15 @@ def sentences(words):
     """What is told of as many figures as there are sentences."""
     at = words.find("42.2%")
     spans = [Span(k, k + 5) for k in range(at, len(words), len(words) // TIMES)] if at >= 0 else []
-    pieces = (Words(words, Span(0, len(words)), tuple(Figure("42.2%", one) for one in spans)),)
+    pieces = (
+        Words(words, Span(0, len(words)), tuple(PrintedFigure("42.2%", one) for one in spans)),
+    )
     return list(prose.told(*prose.joined(Passage("prose", pieces)), ["cat", "dog"], None))
 
 
 def joined(words):
     """A name and a value with the words between them."""
-    name = Chain((Figure("1"),), (), (Span(0, 1),))
+    name = Chain((PrintedFigure("1"),), (), (Span(0, 1),))
     return list(joining.joined([Passage("prose", (name, Words(words, Span(1, 2)), name))]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from symattn import syntax
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Figure, Member, Opaque, Piece, Words
+from symattn.documents.trees import Chain, Member, Opaque, Piece, PrintedFigure, Words
 
 
 def shown(pieces: Iterable[Piece]) -> list[str]:
@@ -29,9 +29,9 @@ def member(one: Member) -> str:
     return f"«{one.text}»" if isinstance(one, Opaque) else syntax.text(one)
 
 
-def figures(pieces: Iterable[Piece]) -> list[Figure]:
+def figures(pieces: Iterable[Piece]) -> list[PrintedFigure]:
     """All figures of pieces, in the order that they are held."""
-    found: list[Figure] = []
+    found: list[PrintedFigure] = []
     for piece in pieces:
         if isinstance(piece, Words):
             found.extend(piece.figures)
@@ -41,8 +41,8 @@ def figures(pieces: Iterable[Piece]) -> list[Figure]:
     return found
 
 
-def _collect(one: Member, found: list[Figure]) -> None:
-    if isinstance(one, Figure):
+def _collect(one: Member, found: list[PrintedFigure]) -> None:
+    if isinstance(one, PrintedFigure):
         found.append(one)
     elif isinstance(one, Opaque):
         found.extend(one.figures)

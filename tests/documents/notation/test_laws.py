@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn import syntax
 from symattn.documents.notation import read_formula, read_line
-from symattn.documents.trees import Chain, Figure
+from symattn.documents.trees import Chain, PrintedFigure
 from tests.documents.notation.reading_back import figures, member, whole
 from tests.documents.notation.writing import Written, expressions, relations
 
@@ -27,7 +27,7 @@ def _read_back(chain: object, written: list[Written]) -> None:
     assert [member(one) for one in chain.members] == [_normal(one.tree) for one in written]
 
 
-def _printed(found: list[Figure], string: str) -> list[str]:
+def _printed(found: list[PrintedFigure], string: str) -> list[str]:
     """What stands at the places of figures, each of which has its own."""
     spans = [one.span for one in found]
     assert all(a.end <= b.start for a, b in pairwise(spans))
