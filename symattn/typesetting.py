@@ -279,7 +279,7 @@ def letters(text: str) -> Row:
     """Every letter by itself, and numbers.
 
     >>> latex(letters("ij")), latex(letters("i,10"))
-    ('ij', 'i,10')
+    ('ij', 'i, 10')
     """
     start = sign(text[0], True) if text[:1] in ("-", "−", "+") else Row()
     pieces = re.findall(r"\d+(?:\.\d+)?|.", text[len(start.nodes) :])

@@ -331,7 +331,7 @@ def columns_of(equations: b.Equations) -> int:
     """In how many columns equations fit that need one line each: even ones, on as few
     lines as there can be.
 
-    >>> columns_of(b.Equations((("a", "=", "1"),) * 22))
+    >>> columns_of(b.Equations(((t.letters("a"), t.EQUALS, t.number("1")),) * 22))
     8
     """
     count = len(equations.lines)

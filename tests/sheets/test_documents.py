@@ -176,6 +176,6 @@ def test_pieces_of_a_matrix_have_its_name() -> None:
     row = tuple(r"-e^{2} + e^{3}" for _ in range(8))
     items = (matrix(r"J_{0} = \frac{1}{Z_{0}^{2}}", (row,)), matrix(r"\approx", (row * 2,)))
     tex = document(b.Sheet("made", "Made", ("by hand",), (b.Matrices(items),)))
-    assert r"(J_{0})_{\cdot,\,0\text{--}5} = \frac{1}{Z_{0}^{2}} \left[" in tex
+    assert r"(J_{0})_{\cdot,\,0\text{--}6} = \frac{1}{Z_{0}^{2}} \left[" in tex
     assert r"{}_{\cdot,\,0\text{--}" in tex
     assert r"} \approx \left[" in tex

@@ -148,7 +148,7 @@ def test_what_is_not_proved_says_so() -> None:
     assert rows[0][2].strip().startswith("Refuted. At n = 1, i = 1, x_{1} = ")
     assert re.search(r"= (-?\d): (-?\d) is not (-?\d)\. ", rows[0][2])
     assert rows[1][1] == "x[i] == y"
-    assert rows[1][2].strip().startswith("Undecided. Nothing is known of 'y'")
+    assert rows[1][2].strip().startswith("Undecided. Unknown name 'y'")
 
 
 def test_what_would_hold_is_mathematics() -> None:
