@@ -188,7 +188,7 @@ RATIONAL = 1 << 18
 
 # -- formulas that SymPy derives ------------------------------------------------------
 
-#: Uses of entries in a program (:mod:`symattn.programs.uses`): a second or two.
+#: Uses of entries in a program (:mod:`symattn.programs.program`): a second or two.
 DERIVED = Limit(
     12_000, "entries are used {found} times; SymPy derives programs of at most {most} uses"
 )

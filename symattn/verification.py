@@ -23,11 +23,11 @@ from flint import arb
 from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, BoundedFloats, CheckedGradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
-from symattn.languages.sentence import Sentence
+from symattn.languages.language import Sentence
 from symattn.limits import DERIVED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rounding import Real
-from symattn.programs.uses import uses
+from symattn.programs.program import uses
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve

@@ -13,16 +13,15 @@ from pathlib import Path
 from flint import arb
 
 from symattn.auditing import arithmetic
-from symattn.auditing.figures import Cause, Figure, Slip, Statement
+from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.operands import Operands, rounded
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import Standard, is_truncated, places_of
-from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.documents.reading import ArticleNumber, OpenQuestion
 from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed
-from symattn.languages.sentence import Sentence
+from symattn.languages.language import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
 from symattn.solution.entries import EntryValue

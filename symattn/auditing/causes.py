@@ -19,7 +19,7 @@ from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValu
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
 from symattn.auditing.terms import Term, number
-from symattn.languages.sentence import Sentence, joined
+from symattn.languages.language import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
 from symattn.programs.nodes import Node

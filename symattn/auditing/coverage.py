@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from symattn.auditing import places
+from symattn.auditing import naming
 from symattn.auditing.audit import Audit
 from symattn.cases.case import Case
 from symattn.documents.reading import ArticleNumber, Status
-from symattn.languages.sentence import Sentence, joined
+from symattn.languages.language import Sentence, joined
 
 #: So many lines are named.
 _LINES = 12
@@ -48,7 +48,7 @@ def sentence(case: Case, numbers: Sequence[ArticleNumber]) -> str:
     count = counts(numbers)
     parts = [Sentence(_BY_STATUS[name], count=count[name]) for name in _BY_STATUS if count[name]]
     if unread := with_status(numbers, "unread"):
-        at = lines(places.spanned(case, number.span).line for number in unread)
+        at = lines(naming.spanned(case, number.span).line for number in unread)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
     total = count["numbers"]
     head = Sentence("1 number" if total == 1 else "{count} numbers", count=total)
@@ -79,7 +79,7 @@ def dictionary(case: Case, numbers: Sequence[ArticleNumber]) -> dict[str, Any]:
 def _places(case: Case, numbers: Sequence[ArticleNumber]) -> list[dict[str, Any]]:
     return [
         {
-            **places.as_dict(case, places.spanned(case, number.span)),
+            **naming.as_dict(case, naming.spanned(case, number.span)),
             "text": number.text,
             "why": number.why or None,
         }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from symattn.languages.sentence import Sentence
+from symattn.languages.language import Sentence
 from symattn.programs import nodes
-from symattn.programs.algebra import minus, number, over, plus, times
+from symattn.programs.backward import minus, number, over, plus, times
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import Node
 

@@ -18,7 +18,7 @@ from flint import arb, arb_mat
 from symattn import syntax
 from symattn.errors import Malformed, SymattnError
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import PrintedNumber, read_printed
+from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.programs import nodes
 from symattn.programs.enclosures import BallMatrices, Enclosure

@@ -4,6 +4,13 @@ A term is recomputed from the document's own figures by replacing its largest
 parts that the document prints, and working out the rest from the steps'
 definitions. Parts are recognised by their normal form, so ``exp(T[0, 2])``
 printed by itself is used inside ``rowsum(exp(T))[0, 0]``.
+
+Slips of the pen: what a single figure may have been written down as.
+
+An edited recipe differentiated anew: what its gradients are where they follow the edit.
+
+A document that differentiates by hand keeps the right formulas of the backward
+pass; one that lets a library do it differentiates what it computes.
 """
 
 from __future__ import annotations
@@ -18,10 +25,15 @@ from operator import neg, truediv
 from flint import arb
 
 from symattn.auditing.figures import Figure
+from symattn.auditing.model import AuditedGraph
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
+from symattn.languages.language import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.programs.enclosures import above
+from symattn.programs.nodes import Node, ancestors, replaced
+from symattn.programs.program import Program, differentiate
+from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 
@@ -192,3 +204,62 @@ class PrintedRecomputation:
                 apply = _OPERATIONS.get(operation) or getattr(arb, operation)
                 result: arb = apply(*values)
                 return result
+
+
+def pen_slips(figure: Figure) -> Iterator[Sentence]:
+    """Ways to write a wrong figure in place of the right one, in words.
+
+    One of them is never a cause that can be named: too many figures could have
+    come out like this by chance.
+    """
+    if figure.printed is None or figure.off is None:
+        return
+    printed = figure.printed.count
+    correct = printed - figure.off
+    if not correct:
+        return
+    if printed == -correct:
+        yield Sentence("the sign is wrong")
+    if any(_is_shifted(printed, correct, shift) for shift in (10, 100, 1000)):
+        yield Sentence("the decimal point is misplaced")
+    if (printed < 0) == (correct < 0):
+        a, b = str(abs(printed)), str(abs(correct))
+        width = max(len(a), len(b))
+        a, b = a.zfill(width), b.zfill(width)
+        swapped = (b[:k] + b[k + 1] + b[k] + b[k + 2 :] for k in range(width - 1))
+        if a != b and a in swapped:
+            yield Sentence("two neighbouring digits are swapped")
+        elif sum(x != y for x, y in zip(a, b, strict=True)) == 1:
+            yield Sentence("one digit is another")
+
+
+def _is_shifted(printed: int, correct: int, shift: int) -> bool:
+    """Whether the right figure stands ``shift`` times too large or too small,
+    as far as its places show."""
+    return printed == correct * shift or abs(printed * shift - correct) * 2 <= shift
+
+
+def rederived(recipe: AuditedGraph, node: Node, instead: Node) -> list[Node] | None:
+    """For each figure the node that it is an entry of, where another stands in the place of
+    one forward and the gradients are those of that; None where there are none."""
+    program, case = recipe.solution.program, recipe.solution.case
+    if program.upstream is None or not case.output:
+        return None
+    output = recipe.named[case.output]
+    if node not in ancestors([output]):
+        return None
+    put = {node.serial: instead}
+    quantities = {name: replaced(recipe.named[name], put) for name in program.quantities}
+    forward = Program(quantities, program.given, program.steps)
+    backward = differentiate(forward, case.output)
+    assert backward.upstream is not None
+    upstream = {backward.upstream.serial: recipe.graph[program.upstream]}
+    for name, gradient in backward.gradients.items():
+        old, new = recipe.named.get(gradient_name(name)), replaced(gradient, upstream)
+        while old is not None and old.op == "transpose":
+            # What is printed stands in the graph without its transposes.
+            (old,) = old.operands
+            new = Node("transpose", (new,), new.grid[::-1])
+        if old is not None:
+            put[old.serial] = new
+    return [replaced(place, put) for place, _, _ in recipe.places]

@@ -9,9 +9,9 @@ from typing import Any
 from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
-from symattn.auditing.places import as_dict as _place
-from symattn.auditing.places import file_of, region, spanned
-from symattn.languages.sentence import Sentence, joined
+from symattn.auditing.naming import as_dict as _place
+from symattn.auditing.naming import file_of, region, spanned
+from symattn.languages.language import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
 

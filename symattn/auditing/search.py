@@ -20,13 +20,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from symattn.auditing.edits import Base, Edit
-from symattn.auditing.exactly import Exactly, confirmed_by, with_entries
-from symattn.auditing.graph import Place
-from symattn.auditing.model import AuditedGraph, Flags, Model, Predicted
-from symattn.auditing.rederiving import rederived
+from symattn.auditing.model import AuditedGraph, Flags, Model, Place, Predicted
+from symattn.auditing.prints import rederived
 from symattn.auditing.sites import Site
-from symattn.auditing.weights import Weights
+from symattn.auditing.weights import Base, Edit, Exactly, Weights, confirmed_by, with_entries
 from symattn.errors import SymattnError
 from symattn.numbers.values import rational
 from symattn.programs.floats import FloatOperations, Matrix

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from symattn.auditing.edits import Base, Edit
-from symattn.auditing.exactly import table, with_entries
 from symattn.auditing.functions import mistaken_calls
 from symattn.auditing.model import AuditedGraph, Flags, Model
+from symattn.auditing.weights import Base, Edit, table, with_entries
 from symattn.errors import Undecided
-from symattn.languages.sentence import Sentence
+from symattn.languages.language import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.reading import Masked

@@ -12,7 +12,7 @@ from symattn.errors import Undecided
 from symattn.limits import PLACES
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import MINUS_INFINITY, PrintedNumber
+from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
 from symattn.solution.entries import EntryValue
@@ -153,7 +153,7 @@ def correct_count(real: rounding.Real, printed: PrintedNumber, mode: RoundingMod
 def places_of(figures: Iterable[PrintedNumber | None]) -> int:
     """How many decimal places the finest of printed figures has.
 
-    >>> from symattn.numbers.printed import read_printed
+    >>> from symattn.numbers.rationals import read_printed
     >>> places_of(map(read_printed, ["3", "0.25", "12.5 %", "-inf"]))
     3
     """

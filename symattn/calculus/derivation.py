@@ -18,12 +18,11 @@ from typing import Any, Literal
 
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
-from symattn.calculus import reading, scope
+from symattn.calculus import reading, tensors
 from symattn.calculus.atoms import Poly
-from symattn.calculus.conditions import conditions
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.language import Array
-from symattn.calculus.mending import hint
+from symattn.calculus.mending import conditions, hint
 from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
 from symattn.calculus.proving import Prover
@@ -46,7 +45,7 @@ class JudgedLine:
     number: int
     said: Said
     status: Status
-    read: scope.ParsedLine | None = None
+    read: tensors.ParsedLine | None = None
     where: tuple[str, ...] = ()
     counterexample: Counterexample | None = None
     why: str = ""
@@ -276,7 +275,7 @@ class _Judge:
             self.done.append(self._line(number, statement))
         return self.done
 
-    def _unproved(self, line: scope.ParsedLine, above: Sequence[Poly]) -> str:
+    def _unproved(self, line: tensors.ParsedLine, above: Sequence[Poly]) -> str:
         """Why a line does not follow from definitions and hypotheses; nothing if it does."""
         why = self.prover.shown(line)
         if why and above:
@@ -297,7 +296,9 @@ class _Judge:
         defined = (item.array.name for item in self.draft.definitions)
         return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
 
-    def _unreasoned(self, line: scope.ParsedLine, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _unreasoned(
+        self, line: tensors.ParsedLine, by: Sequence[str], above: Sequence[Poly]
+    ) -> str:
         """Why a line does not follow from what it names as reasons; nothing if it does.
 
         With only these it has to follow, and without any one of them it must not.
@@ -310,9 +311,9 @@ class _Judge:
                 return f"follows without {reason}"
         return ""
 
-    def _from(self, line: scope.ParsedLine, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _from(self, line: tensors.ParsedLine, by: Sequence[str], above: Sequence[Poly]) -> str:
         defined = {item.array.name: item.array for item in self.draft.definitions}
-        known: list[scope.ParsedLine] = []
+        known: list[tensors.ParsedLine] = []
         opened: set[Array] = set()
         for item in by:
             if item in defined:
@@ -335,7 +336,7 @@ class _Judge:
         prover.suppose(above)
         return prover.shown(line)
 
-    def _equations(self, name: str) -> list[scope.ParsedLine] | None:
+    def _equations(self, name: str) -> list[tensors.ParsedLine] | None:
         """The equations of an earlier line, of a hypothesis, or those that another derivation
         concludes."""
         for done in self.done:

@@ -19,7 +19,7 @@ import sympy as sp
 from symattn.calculus import language as term
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
-from symattn.calculus.scope import ParsedLine
+from symattn.calculus.tensors import ParsedLine
 
 
 def size(axis: Axis) -> Any:

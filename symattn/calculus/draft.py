@@ -9,10 +9,9 @@ from typing import Any
 from symattn.calculus import reading
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.points import Ground
-from symattn.calculus.scope import LineScope
-from symattn.calculus.tensors import described
+from symattn.calculus.tensors import LineScope, described
 from symattn.errors import Fault, Faults
-from symattn.tables.entries import kind, misfits, table, text, unknown
+from symattn.tables.places import kind, misfits, table, text, unknown
 
 SHAPE = "give it a shape, [] for a number"
 """What to do about a name of which nothing is known."""

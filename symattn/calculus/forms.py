@@ -6,10 +6,19 @@ from collections.abc import Callable
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.indices import Indices
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
-from symattn.calculus.scope import ROWWISE
-from symattn.calculus.tensors import Tensor, common, described, exp, lettered, matched, times, whole
+from symattn.calculus.tensors import (
+    ROWWISE,
+    Indices,
+    Tensor,
+    common,
+    described,
+    exp,
+    lettered,
+    matched,
+    times,
+    whole,
+)
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 

@@ -13,8 +13,7 @@ from symattn.calculus import manuscript
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
 from symattn.errors import Faults, Malformed, UnknownName, alike, short
-from symattn.tables.bundled import folder
-from symattn.tables.file import File, content, decoded, parsed
+from symattn.tables.file import File, content, decoded, folder, parsed
 
 _KIND = ("derivation file", "docs/derivations.md shows one")
 

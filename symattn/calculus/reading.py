@@ -16,16 +16,20 @@ from typing import cast
 from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.forms import Forms
-from symattn.calculus.indices import letters_of
 from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
-from symattn.calculus.scope import FUNCTIONS, OTHERS, ROWWISE, LineScope, ParsedLine
 from symattn.calculus.tensors import (
+    FUNCTIONS,
+    OTHERS,
+    ROWWISE,
+    LineScope,
+    ParsedLine,
     Tensor,
     before,
     constant,
     described,
     exp,
     lettered,
+    letters_of,
     misplaced,
     plus,
     position,

@@ -38,8 +38,7 @@ from symattn.calculus.atoms import (
     without,
 )
 from symattn.calculus.language import Axis
-from symattn.calculus.matching import matches
-from symattn.calculus.powers import Powers
+from symattn.calculus.powers import Powers, matches
 
 _MOST_ORDERS = 800
 """So many orders of the indices of one sum are compared."""

@@ -14,9 +14,8 @@ from symattn.documents.binding import read
 from symattn.documents.files import article as article_of
 from symattn.documents.files import is_side_file, read_article
 from symattn.documents.help import beside, help_of, read_side_file
-from symattn.documents.reading import Claimed, OpenQuestion, Reading
+from symattn.documents.reading import Claimed, OpenQuestion, Reading, undefined
 from symattn.documents.text import Span
-from symattn.documents.undefined import undefined
 from symattn.errors import Malformed
 from symattn.shapes import rows_of
 

@@ -11,23 +11,28 @@ from pathlib import Path
 from flint import fmpq
 
 from symattn import syntax
-from symattn.cases.asked import ExerciseTable, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
-from symattn.cases.heads import LoweredSteps, by_head
-from symattn.cases.settings import settings
+from symattn.cases.settings import ExerciseTable, read_asked, settings
+from symattn.cases.statements import LoweredSteps, by_head
 from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
-from symattn.numbers.printed import read_printed
+from symattn.numbers.arrays import Numbers, Rows, read_rows, shape_of
+from symattn.numbers.rationals import read_printed
 from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
-from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.programs.gradient import differentiate
-from symattn.programs.program import Program, Step, name_fault, sound_part, symbol_fault
+from symattn.programs.program import (
+    Program,
+    Step,
+    differentiate,
+    name_fault,
+    sound_part,
+    symbol_fault,
+)
 from symattn.shapes import Shape, keys, show
 from symattn.syntax import gradient_name, gradient_of
-from symattn.tables.entries import kind, unknown
+from symattn.tables.places import kind, unknown
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 

@@ -12,12 +12,12 @@ from symattn.cases.statements import LoweredComparison, lower_statement
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
-from symattn.numbers.printed import PrintedNumber, read_printed
-from symattn.numbers.rows import read_each
+from symattn.numbers.arrays import read_each
+from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, grid, show
-from symattn.tables.entries import table, texts, unknown
+from symattn.tables.places import table, texts, unknown
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[PrintedNumber | None, ...], ...]

@@ -11,8 +11,8 @@ from symattn.cases.case import Case, make
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.languages.language import LANGUAGE_FILE, language
 from symattn.limits import CHAIN
-from symattn.tables.entries import misfits, unknown
 from symattn.tables.file import Document, File, content, parsed
+from symattn.tables.places import misfits, unknown
 
 #: What a file says of a case besides its numbers and steps, as :func:`make` takes it.
 _DETAILS: dict[str, type] = {

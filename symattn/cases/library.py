@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from symattn.advice import MAKE_ONE
 from symattn.documents.files import SUFFIXES, articles_in, is_article, is_side_file, is_there
 from symattn.errors import Malformed, UnknownName, alike, short
-from symattn.tables.bundled import folder
+from symattn.tables.file import folder
 
 if TYPE_CHECKING:
     from symattn.cases.case import Case

@@ -1,14 +1,21 @@
-"""What a sheet has in it: by whom it is for, by its case's ``[sheet]`` table, by flags."""
+"""What a sheet has in it: by whom it is for, by its case's ``[sheet]`` table, by flags.
+
+What a walkthrough file says of the exercise that is made of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Literal, TypedDict, get_args
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
+from symattn import syntax
 from symattn.errors import Fault, Malformed, expected, short
 from symattn.languages.language import ENGLISH, Language, language
-from symattn.tables.entries import kind, unknown
+from symattn.tables.places import kind, misfits, unknown
+
+if TYPE_CHECKING:
+    from symattn.programs.program import Program
 
 Audience = Literal["student", "teacher", "author"]
 Detail = Literal["brief", "full"]
@@ -152,3 +159,141 @@ def _wrong(name: str, value: object) -> Iterator[str]:
             yield from (fault.at(error.source) for fault in error.faults)
     elif value not in CHOICES[name]:
         yield f"unknown {name} {short(value)!r}: {expected(value, CHOICES[name])}"
+
+
+#: What an exercise can ask for: the forward pass, the same under a mask, the
+#: gradients too, or why a formula holds.
+LEVELS = ("forward", "masked", "backward", "proof")
+
+#: Decimal places of an answer, and points of a part, at most.
+MOST_ANSWER_PLACES, MOST_POINTS = 12, 1000
+
+_KEYS: Mapping[str, type] = {
+    **dict.fromkeys(("title", "level"), str),
+    "ask": list,
+    "points": dict,
+    "places": int,
+}
+
+
+@dataclass(frozen=True)
+class ExerciseTable:
+    """The ``[exercise]`` of a file; what it leaves out is empty, or None.
+
+    ``ask`` names steps and gradients, at level proof derivations; ``points``
+    are by the same names.
+    """
+
+    title: str = ""
+    level: str = ""
+    ask: tuple[str, ...] = ()
+    points: Mapping[str, int] = field(default_factory=dict)
+    places: int | None = None
+
+    @property
+    def table(self) -> dict[str, object]:
+        """The table that says this.
+
+        >>> ExerciseTable(title="Sheet 3", points={"A": 3}).table
+        {'title': 'Sheet 3', 'points': {'A': 3}}
+        """
+        rest = {"ask": list(self.ask), "points": dict(self.points), "places": self.places}
+        every: dict[str, object] = {"title": self.title, "level": self.level, **rest}
+        return {key: value for key, value in every.items() if value or value == 0}
+
+
+def read_asked(
+    program: Program, entry: Mapping[str, object], passed_over: Collection[str] = ()
+) -> ExerciseTable:
+    """What an ``[exercise]`` table says about a program.
+
+    Names that are ``passed_over`` are not held against it, nor are those of
+    derivations. Raises :class:`Malformed` with every fault.
+
+    >>> from symattn.programs.program import program
+    >>> made = program({"X": (2, 2)}, {"S": "X @ X.T", "A": "softmax(S)"})
+    >>> read_asked(made, {"ask": ["A"], "points": {"A": 3}}).points
+    {'A': 3}
+    >>> read_asked(made, {"ask": ["X", "B"], "places": "2", "points": {"A": 0}})
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 4 faults
+      places: expected a number, found text
+      ask[0]: X is given: expected one of S, A
+      ask[1]: unknown name 'B': expected one of S, A
+      points.A: expected 1 to 1000 points, found 0
+    """
+    faults = unknown(entry, _KEYS)
+    faults += misfits(entry, _KEYS)
+    sound = {key: entry[key] for key, of in _KEYS.items() if isinstance(entry.get(key), of)}
+    level = str(sound.get("level", ""))
+    if level and level not in LEVELS:
+        faults.append(Fault("level", f"unknown level {short(level)!r}: {expected(level, LEVELS)}"))
+    names = _AskedNames(program, passed_over, level == "proof")
+    ask: dict[str, None] = {}
+    for place, name in enumerate(_listed(sound.get("ask", []))):
+        with faults.inside(f"ask[{place}]"):
+            quantity = names.of(name)
+            if quantity in ask:
+                raise Malformed(f"{quantity} is asked twice")
+            ask[quantity] = None
+    points: dict[str, int] = {}
+    for name, count in _items(sound.get("points", {})):
+        with faults.inside(f"points.{name}"):
+            quantity = names.of(name)
+            if ask and quantity not in ask:
+                raise Malformed(f"{quantity} is not among what is asked: {', '.join(ask)}")
+            points[quantity] = _whole(count, "points", 1, MOST_POINTS)
+    places = sound.get("places")
+    if places is not None:
+        with faults.inside("places"):
+            _whole(places, "places", 0, MOST_ANSWER_PLACES)
+    faults.raise_all()
+    return ExerciseTable(
+        str(sound.get("title", "")),
+        level,
+        tuple(ask),
+        points,
+        places if isinstance(places, int) else None,
+    )
+
+
+class _AskedNames:
+    """What the names of an exercise mean."""
+
+    def __init__(self, program: Program, passed_over: Collection[str], proofs: bool) -> None:
+        self._program = program
+        self._passed_over = passed_over
+        self._proofs = proofs
+        self._known = [name for name in program.named if name not in program.given]
+
+    def of(self, name: object) -> str:
+        """A step or a gradient by the name that results have: ``dL/dQ`` for ``dQ``."""
+        if not isinstance(name, str):
+            raise Malformed(f"expected a name, found {kind(name)}")
+        if self._proofs or name in self._passed_over or name in self._known:
+            return name
+        if name in self._program.given:
+            raise Malformed(f"{name} is given: expected one of {', '.join(self._known)}")
+        known = self._program.known(name)
+        if known is None and (quantity := syntax.gradient_of(name)) is not None:
+            known = syntax.gradient_name(quantity)
+        if known is None or (known not in self._known and known not in self._passed_over):
+            raise Malformed(f"unknown name {short(name)!r}: {expected(name, self._known)}")
+        return known
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _items(value: object) -> Iterator[tuple[str, object]]:
+    return iter(value.items()) if isinstance(value, dict) else iter(())
+
+
+def _whole(value: object, what: str, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Malformed(f"expected a whole number, found {kind(value)}")
+    if not least <= value <= most:
+        raise Malformed(f"expected {least} to {most} {what}, found {value}")
+    return value

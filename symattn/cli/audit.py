@@ -177,7 +177,7 @@ def _content(
     unfolded: bool,
     settings: dict[str, object],
 ) -> Any:
-    from symattn.auditing import errata, findings, reports
+    from symattn.auditing import findings, reports
 
     match form:
         case "json":
@@ -187,7 +187,7 @@ def _content(
         case "sarif":
             return json.loads(findings.sarif([audit], __version__))
         case "errata":
-            return errata.errata(audit)
+            return findings.errata(audit)
         case "text":
             from symattn.cli.findings import report
 

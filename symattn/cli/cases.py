@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 import click
 
 from symattn import workers
-from symattn.cli.options import Pace
-from symattn.cli.progress import Progress
+from symattn.cli.options import Pace, Progress
 from symattn.errors import Fault, Malformed, Undecided, blamed_on, reported
 from symattn.escaping import visible
 from symattn.workers import Asker, Crashed, Ended, WorkLimits

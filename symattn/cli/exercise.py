@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn.cases.asked import LEVELS, MOST_PLACES
+from symattn.cases.settings import LEVELS, MOST_ANSWER_PLACES
 from symattn.cli import cases as case_arguments
 from symattn.cli import options, quiz
 from symattn.cli.pages import FORMS, PrintedSheet, printed, write
@@ -69,7 +69,7 @@ class ExerciseVersions:
 @click.option("--ties", is_flag=True, help="Allow equal scores in a row.")
 @click.option(
     "--places",
-    type=click.IntRange(0, MOST_PLACES),
+    type=click.IntRange(0, MOST_ANSWER_PLACES),
     help="Decimal places of the answers; by default those of the file, else 4.",
 )
 @options.form(
@@ -138,7 +138,7 @@ def command(
     if header is not None or logo is not None:
         if form in QUIZZES:
             raise Malformed("--header and --logo are not for Moodle questions")
-        from symattn.exercises.letterhead import read_header, read_logo
+        from symattn.exercises.exercise import read_header, read_logo
 
         if header is not None:
             settings["header"] = read_header(header)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli.main import BAD_INPUT, CHECK_FAILED
-from symattn.cli.progress import Progress
+from symattn.cli.options import Progress
 from symattn.errors import EngineFailure
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT

@@ -65,8 +65,8 @@ def _question(
 ) -> tuple[str, str]:
     from symattn.exercises import questions
     from symattn.exercises.cloze import cloze
-    from symattn.exercises.essay import essay
     from symattn.exercises.key import FILE, read
+    from symattn.exercises.quiz import essay
     from symattn.exercises.slips import catalogue
     from symattn.exercises.stack import stack
     from symattn.languages.language import ENGLISH

@@ -93,7 +93,7 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
     if form == "json":
         return json_text(_as_dict(case, case.reading))
     if form == "toml":
-        from symattn.documents.walkthrough import walkthrough
+        from symattn.documents.reading import walkthrough
 
         return _readable(article.name, walkthrough(case.reading))
     from symattn.cli.understood import report
@@ -121,7 +121,7 @@ def _readable(name: str, text: str) -> str:
 
 def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
     """The reading as plain data; lines and columns count from 1."""
-    from symattn.auditing import coverage, places
+    from symattn.auditing import coverage, naming
     from symattn.documents.text import Span
 
     def at(span: Span | None) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
         return {"line": place.line, "column": place.column}
 
     return {
-        "file": places.file_of(case),
+        "file": naming.file_of(case),
         "title": reading.article.title,
         "tokens": list(reading.tokens),
         "given": {

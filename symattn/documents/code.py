@@ -19,8 +19,7 @@ from symattn.documents.python import source
 from symattn.documents.python.following import FollowedProgram, StatementMeaning
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Passage, Piece
-from symattn.documents.unread import alone, contained, opaque
+from symattn.documents.trees import Chain, Passage, Piece, alone, contained, opaque
 
 #: What authors call Python.
 _PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-cell|jupyter)\b")

@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark, repair
-from symattn.documents.article import Block, BlockPart, Contents, TableCell
+from symattn.documents.article import Block, BlockPart, Contents, ParagraphBuilder, TableCell
 from symattn.documents.commonmark import MATH_DIRECTIVE
 from symattn.documents.inline import Closers, Piece, pieces
 from symattn.documents.listings import listing
-from symattn.documents.paragraphs import ParagraphBuilder
 from symattn.documents.text import Text
 from symattn.spelling import words
 

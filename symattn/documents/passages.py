@@ -12,8 +12,7 @@ from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Passage, ReadTable, Words
-from symattn.documents.unread import alone, contained, opaque
+from symattn.documents.trees import Chain, Passage, ReadTable, Words, alone, contained, opaque
 
 
 def passages(article: Article) -> tuple[Passage, ...]:

@@ -1,8 +1,15 @@
-"""What an article was understood to compute and to print, every number accounted for."""
+"""What an article was understood to compute and to print, every number accounted for.
+
+Names that an article computes with and never says anything of: what hides its figures.
+
+The walkthrough file that an article amounts to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -10,9 +17,11 @@ from typing import Literal
 from symattn import syntax
 from symattn.documents.article import Article
 from symattn.documents.text import Span
-from symattn.documents.trees import Passage
-from symattn.numbers.rows import Numbers
+from symattn.documents.trees import Chain, Named, Passage, ReadTable, walk
+from symattn.escaping import visible
+from symattn.numbers.arrays import Numbers
 from symattn.shapes import Nested
+from symattn.tables.file import text, written
 
 #: What became of a printed number: an input where it is given, the value of a quantity,
 #: part of arithmetic that carries its own operands, recognised as no claim (a year, a
@@ -114,3 +123,130 @@ class Reading:
     open: tuple[OpenQuestion, ...] = ()
     unfit: tuple[OpenQuestion, ...] = ()
     passages: tuple[Passage, ...] = field(default=(), repr=False, compare=False)
+
+
+_WHY = "not defined by anything read; define it in a note, as 'symattn read --help' shows"
+
+
+def undefined(reading: Reading) -> tuple[OpenQuestion, ...]:
+    """The names in formulas with figures that were not read, where these begin no chain and
+    are no part of the recipe; each once, at its first place.
+
+    >>> from pathlib import Path
+    >>> from symattn.documents.binding import read
+    >>> from symattn.documents.files import article
+    >>> reading = read(article(Path("post.md"), b"So $Q = 2 X = [2, 4.0]$."))
+    >>> [one.what for one in undefined(reading)]
+    ['X']
+    """
+    unread = [number.span.start for number in reading.numbers if number.status == "unread"]
+    if not unread:
+        return ()
+    chains = list(_chains(reading))
+    known = {*reading.given, *reading.steps}
+    for chain in chains:
+        if len(chain.members) > 1:
+            known |= {part.name for part in chain.members if isinstance(part, syntax.Name)}
+    places: dict[str, Span] = {}
+    for chain in chains:
+        at = bisect_left(unread, chain.span.start)
+        if at == len(unread) or unread[at] >= chain.span.end or len(chain.members) == 1:
+            continue
+        for member in chain.members:
+            # What stands in an array tells its shape, as "[n, d_k]" does.
+            for part in () if isinstance(member, syntax.Array) else walk(member):
+                if isinstance(part, Named) and part.name not in known:
+                    places.setdefault(part.name, part.span)
+    return tuple(OpenQuestion(name, _WHY, span) for name, span in places.items())
+
+
+def _chains(reading: Reading) -> Iterator[Chain]:
+    """All chains in their order, in tables as well."""
+    for passage in reading.passages:
+        for piece in passage.pieces:
+            parts = piece.pieces if isinstance(piece, ReadTable) else (piece,)
+            yield from (part for part in parts if isinstance(part, Chain))
+
+
+#: Numbers that TOML has as well, with their zeros.
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?\Z")
+
+
+def walkthrough(reading: Reading) -> str:
+    """A walkthrough file with what an article gives, computes and prints, each with its
+    line; an audit of it judges the same figures.
+
+    >>> from pathlib import Path
+    >>> from symattn.documents.article import Article
+    >>> from symattn.documents.reading import Given, Step
+    >>> from symattn.documents.text import Span
+    >>> from symattn.numbers.arrays import Numbers
+    >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
+    >>> given = {"X": Given(Numbers.read(("1", "2.50")), Span(4, 13))}
+    >>> from symattn.syntax import parse
+    >>> steps = {"A": Step(parse("softmax(X)"), Span(14, 15))}
+    >>> made = walkthrough(Reading(article, given, steps))
+    >>> print(made[made.index("[given]") :])
+    [given]
+    X = [1, 2.50]    # line 1
+    <BLANKLINE>
+    [steps]
+    A = "softmax(X)"    # line 2
+    <BLANKLINE>
+    """
+    return "\n".join(_lines(reading))
+
+
+def _lines(reading: Reading) -> Iterator[str]:
+    article = reading.article
+    name = article.path.name
+    yield f"# What {visible(name)} was understood to compute and to print:"
+    yield "# 'symattn audit' says which of its figures are wrong."
+    yield ""
+    yield f"title = {text(article.title or name)}"
+    yield f"source = {text(name)}"
+    if reading.tokens:
+        yield f"tokens = {written(reading.tokens)}"
+    yield from ("", "[given]")
+    for key, quantity in reading.given.items():
+        at = "" if quantity.span is None else f"    # {_line(reading, quantity.span)}"
+        yield f"{key} = {_numbers(quantity.entries)}{at}"
+    yield from ("", "[steps]")
+    for key, step in reading.steps.items():
+        at = "    # assumed" if step.assumed else ""
+        if step.span is not None:
+            at = f"    # {_line(reading, step.span)}"
+        yield f"{key} = {text(step.expression)}{at}"
+    if reading.loss is not None:
+        yield from ("", "[loss]")
+        for key, value in reading.loss.items():
+            yield f"{key} = {written(value)}"
+    for claim in reading.claims:
+        yield from _claim(reading, claim)
+    for left in (*reading.open, *reading.unfit):
+        yield from ("", "[[unchecked]]", f"where = {text(_line(reading, left.span))}")
+        yield f"what = {text(left.what or '?')}"
+        yield f"reason = {text(left.why or 'not read')}"
+    yield ""
+
+
+def _line(reading: Reading, span: Span) -> str:
+    return f"line {reading.article.place(span.start).line}"
+
+
+def _claim(reading: Reading, claim: Claimed) -> Iterator[str]:
+    at = _line(reading, claim.span)
+    where = f"{claim.where}, {at}" if claim.where else at
+    yield from ("", "[[claims]]", f"where = {text(where)}", f"{claim.key} = {text(claim.text)}")
+    if claim.printed is not None:
+        yield f"printed = {written(claim.printed)}"
+
+
+def _numbers(entries: Nested[str]) -> str:
+    """Numbers as TOML has them, and as text where it has none."""
+    if isinstance(entries, str):
+        return entries if _NUMBER.match(entries) else text(entries)
+    rows = [_numbers(entry) for entry in entries]
+    if entries and not isinstance(entries[0], str):
+        return "\n".join(["[", *(f"    {row}," for row in rows), "]"])
+    return f"[{', '.join(rows)}]"

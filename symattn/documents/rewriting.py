@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from symattn.documents.article import Article, BlockPart
 from symattn.documents.text import Span, Text
-from symattn.numbers.printed import PrintedNumber
+from symattn.numbers.rationals import PrintedNumber
 from symattn.spelling import MINUSES, SIGN, SUPERSCRIPTS
 
 _DIGITS = "0123456789"
@@ -110,7 +110,7 @@ class Rewriter:
         plain ones.
 
         >>> from pathlib import Path
-        >>> from symattn.numbers.printed import read_printed
+        >>> from symattn.numbers.rationals import read_printed
         >>> article = Article(Path("x.md"), "markdown", r"$S = {-}1{,}234.50\\%$", ())
         >>> span = Span(5, 19)
         >>> edit = Rewriter(article).edit(span, read_printed("-1234.50%"), -998765)

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from symattn.drawing import lettering
-from symattn.drawing.cells import Cells, cells
-from symattn.drawing.heatmap import HeatMapDrawing, Measure
+from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
 from symattn.drawing.layout import BoxPlace, Layout, Size, layout
 from symattn.drawing.lettering import LetterRun, Runs
 from symattn.drawing.svg import Panel, element, framed, number, words

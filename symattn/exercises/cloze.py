@@ -13,7 +13,7 @@ from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.points import DEFAULT, Scheme
+from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.exercises.slips import InjectedFault, catalogue, is_visible
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding

@@ -1,4 +1,9 @@
-"""An exercise: a walkthrough as questions."""
+"""An exercise: a walkthrough as questions.
+
+What stands at the head of a course's exercises: lines of text, and a logo.
+
+Masks of exercises: a case with one put before its softmax.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,95 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import count
+from pathlib import Path
+from xml.parsers import expat
 
-from symattn.cases.asked import LEVELS, ExerciseTable
-from symattn.cases.case import Case
-from symattn.errors import Fault, Faults, Malformed, expected, short
-from symattn.exercises.masks import has_mask, masked
+from symattn import syntax
+from symattn.cases.case import Case, make
+from symattn.cases.settings import LEVELS, ExerciseTable
+from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
+from symattn.printers.blocks import Logo
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.shapes import Shape
 from symattn.solution.solution import Solution, solve
 from symattn.syntax import gradient_name
+from symattn.tables.file import content
 
-__all__ = ["LEVELS", "PLACES", "Exercise", "Part", "exercise"]
+
+def has_mask(case: Case) -> bool:
+    """Whether a case masks scores."""
+    return any(node.op == "hide" for node in ancestors(case.program.quantities.values()))
+
+
+def masked(case: Case) -> Case:
+    """The case with a mask before each softmax that is a step: ``P`` is given, and
+    keeps for each query the keys up to its own.
+
+    Raises :class:`Malformed` where no step is a softmax of a matrix, or where
+    their scores have several shapes.
+
+    >>> from symattn.cases.library import load
+    >>> made = masked(load("cat-sat-mat"))
+    >>> made.steps["M"], made.steps["A"], made.raw["P"]
+    ('mask(T, P)', 'softmax(M)', [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
+    """
+    program = case.program
+    softmaxes = [name for name in program.steps if _scores(case.steps[name])]
+    shapes = {program.quantities[name].shape for name in softmaxes}
+    if len(shapes) != 1 or len(*shapes) != 2:
+        raise Malformed(
+            f"{case.name} has no mask, and one can only be added where steps such as "
+            'A = "softmax(T)" have scores of one shape: write a mask into its steps'
+        )
+    ((rows, columns),) = shapes
+    taken = {*program.quantities, *case.symbols}
+    mask = _free("P", taken)
+    steps: dict[str, str] = {}
+    for name, step in case.steps.items():
+        if name in softmaxes:
+            hidden = _free("M" if len(softmaxes) == 1 else f"M_{name}", taken | steps.keys())
+            steps[hidden] = f"mask({_scores(step)}, {mask})"
+            step = f"softmax({hidden})"
+        steps[name] = step
+    loss = {"output": case.output, "upstream": case.raw_upstream, "wrt": case.wrt}
+    return make(
+        case.name,
+        {**case.raw, mask: triangle(rows, columns)},
+        steps,
+        {key: value for key, value in loss.items() if value is not None}
+        if case.states_loss
+        else None,
+        tokens=case.tokens,
+        title=case.title,
+        rounding=case.rounding,
+        exercise=case.asked.table,
+    )
+
+
+def triangle(rows: int, columns: int) -> list[list[int]]:
+    """What keeps for each query the keys up to its own; of more keys than queries
+    the last ones are the queries' own.
+
+    >>> triangle(2, 3)
+    [[1, 1, 0], [1, 1, 1]]
+    """
+    before = max(columns - rows, 0)
+    return [[int(j <= i + before) for j in range(columns)] for i in range(rows)]
+
+
+def _scores(step: str) -> str:
+    """What a step takes the softmax of, as text; '' where it is no softmax."""
+    match syntax.parse(step):
+        case syntax.Call("softmax", _) if step.lstrip().startswith("softmax"):
+            return step[step.index("(") + 1 : step.rindex(")")].strip()
+    return ""
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return next(x for k in count() if (x := f"{name}{k or ''}") not in taken)
+
 
 #: Decimal places of an answer unless the file says otherwise.
 PLACES = 4
@@ -234,3 +316,82 @@ _ABOUT = {
     "rope": "rotary-positions",
     **dict.fromkeys(("gelu", "silu", "sigmoid", "softplus", "tanh"), "activation-derivatives"),
 }
+
+
+#: Lines of a header, their letters, and the bytes of a logo, at most.
+LINES, LETTERS, BYTES = 6, 200, 500_000
+
+_HEADER = ("text file", "or give the text itself")
+_LOGO = ("image", "expected a png or svg file, for LaTeX png or pdf")
+_FORMS = {"html": ("png", "svg"), "tex": ("png", "pdf"), "pdf": ("png", "pdf")}
+
+
+def read_header(header: str) -> tuple[str, ...]:
+    """The lines of a header: the text itself, or that of a file whose name ends in ``.txt``.
+
+    Raises :class:`Malformed` where the file can't be read, or it is too long.
+
+    >>> read_header("Deep Learning, sheet 3")
+    ('Deep Learning, sheet 3',)
+    """
+    text = header
+    if header.endswith(".txt"):
+        with blamed_on(header):
+            data = content(Path(header), "the header", *_HEADER)
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise Malformed(f"{header}: not UTF-8 text: byte {error.start} can't be read") from None
+    lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+    if len(lines) > LINES or any(len(line) > LETTERS for line in lines):
+        raise Malformed(f"a header has at most {LINES} lines of {LETTERS} letters")
+    return lines
+
+
+def read_logo(path: Path, form: str) -> Logo:
+    """The logo in a file, for documents of that form.
+
+    Raises :class:`Malformed` for what is no image that they can show, and for one
+    that is too large.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in _FORMS[form]:
+        wanted = " or ".join(_FORMS[form])
+        raise Malformed(f"{path}: a logo for {form} is {wanted}, found {short(kind) or 'nothing'}")
+    with blamed_on(path):
+        data = content(path, "the logo", *_LOGO)
+    if len(data) > BYTES:
+        raise Malformed(f"{path}: a logo of {len(data)} bytes; at most {BYTES} are allowed")
+    if not _KINDS[kind](data):
+        raise Malformed(f"{path}: the file's content is not {kind.upper()}")
+    return Logo(data, kind)
+
+
+def _is_png(data: bytes) -> bool:
+    begins = data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR"
+    return begins and b"IEND" in data[-12:]
+
+
+def _is_pdf(data: bytes) -> bool:
+    return data.startswith(b"%PDF-") and b"%%EOF" in data[-1024:]
+
+
+def _is_svg(data: bytes) -> bool:
+    """Whether it is well-formed, an ``svg``, and defines nothing of its own."""
+    names: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda name, attributes: names.append(name)
+    parser.StartDoctypeDeclHandler = _refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError:
+        return False
+    return names[0].rpartition(":")[2] == "svg"
+
+
+def _refuse(*declaration: object) -> None:
+    """What a document declares could be as long as it likes."""
+    raise expat.ExpatError
+
+
+_KINDS = {"png": _is_png, "pdf": _is_pdf, "svg": _is_svg}

@@ -12,15 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from symattn.cases.asked import LEVELS, MOST_PLACES, MOST_POINTS
 from symattn.cases.case import Case, make, with_numbers
+from symattn.cases.settings import LEVELS, MOST_ANSWER_PLACES, MOST_POINTS
 from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.points import DEFAULT
+from symattn.exercises.marking.collecting import DEFAULT
 from symattn.shapes import nested, show
-from symattn.tables.entries import kind, misfits, table, unknown
-from symattn.tables.file import content, parsed
-from symattn.tables.writing import text, written
+from symattn.tables.file import content, parsed, text, written
+from symattn.tables.places import kind, misfits, table, unknown
 
 #: What a key file says that it is: the number of its form.
 FORM = 1
@@ -228,7 +227,7 @@ def _parts(
     from symattn.calculus import library
 
     known = library.names() if level == "proof" else [*case.program.named]
-    limits = {"points": (1, MOST_POINTS), "places": (0, MOST_PLACES)}
+    limits = {"points": (1, MOST_POINTS), "places": (0, MOST_ANSWER_PLACES)}
     for place, entry in enumerate(entries):
         with faults.inside(f"parts[{place}]"):
             wrong = Faults(

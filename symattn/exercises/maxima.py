@@ -124,7 +124,7 @@ def number(value: Value | Masked) -> str:
 def matrix(rows: Sequence[Sequence[Value | Masked]]) -> str:
     """Exact numbers by rows of the grid.
 
-    >>> from symattn.numbers.rows import read_rows
+    >>> from symattn.numbers.arrays import read_rows
     >>> matrix(read_rows([[1, "1/2"], [0, "-inf"]])[1])
     'matrix([1, 1/2], [0, -inf])'
     """

@@ -2,6 +2,8 @@ r"""Moodle's XML: a category of questions, and the HTML that they are made of.
 
 Formulas are LaTeX between ``\(`` and ``\)``, which Moodle's MathJax filter sets;
 numbers are tables of HTML, which need no filter.
+
+Essay questions: proofs, which a person marks.
 """
 
 from __future__ import annotations
@@ -10,13 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from symattn import formulas as f
 from symattn import typesetting as t
+from symattn.errors import Malformed
 from symattn.escaping import html_text, visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, Part
-from symattn.languages.language import Language
+from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
+from symattn.printers import mathjax
 from symattn.printers.mathjax import line, math, paragraph, table
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names, symbol
@@ -211,3 +215,42 @@ class QuestionText:
         if node.grid[0] != len(tokens) or not self._axes.same(node, 0, output, 0):
             return ()
         return tokens
+
+
+#: Lines of the box to write in.
+_LINES = 30
+
+
+def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
+    """The question of an exercise at level proof, as an element of Moodle's XML; who
+    marks it sees the derivations. Raises :class:`Malformed` at other levels.
+
+    >>> from symattn.exercises.exercise import exercise
+    >>> from symattn.cases.library import load
+    >>> made = essay(exercise(load("cat-sat-mat"), "proof"))
+    >>> made.startswith('<question type="essay">')
+    True
+    """
+    if not exercise.is_proof:
+        raise Malformed("essay questions are for proofs: other types ask for figures")
+    text = mathjax.printed(questions.derivations(exercise, say))
+    working = mathjax.printed(questions.proved(exercise))
+    return question(
+        "essay",
+        [
+            plain("name", title(exercise, version=True)),
+            rich("questiontext", text),
+            rich("generalfeedback", working),
+            element("defaultgrade", exercise.points),
+            "<penalty>0</penalty>",
+            "<hidden>0</hidden>",
+            "<idnumber></idnumber>",
+            "<responseformat>editorfilepicker</responseformat>",
+            "<responserequired>0</responserequired>",
+            element("responsefieldlines", _LINES),
+            "<attachments>1</attachments>",
+            "<attachmentsrequired>0</attachmentsrequired>",
+            rich("graderinfo", working),
+            rich("responsetemplate", ""),
+        ],
+    )

@@ -1,28 +1,41 @@
 """The common mistakes of an exercise: the faults of the audit's catalogue, at the part
-where each is made, and what comes of it."""
+where each is made, and what comes of it.
+
+The parts of an exercise as a chain: which are computed from which, and which faults show.
+
+Trials: the answers that a question is tested with, and what it should say of them.
+
+A test holds for all versions of a question, whatever their numbers: so what is to be
+expected of each is computed, in floats.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from typing import Literal
 
 import numpy as np
 
 from symattn import formulas as f
-from symattn.auditing.edits import Edit
 from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
+from symattn.auditing.weights import Edit
 from symattn.cases.case import Case, with_numbers
-from symattn.errors import SymattnError
+from symattn.errors import Malformed, SymattnError
 from symattn.exercises.draws import Draws
 from symattn.exercises.exercise import Exercise, Part
 from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula
+from symattn.programs.floats import FloatOperations, Matrix, matrix
 from symattn.programs.functions.domains import DOMAINS
 from symattn.programs.nodes import Node, ancestors, replaced
+from symattn.programs.running import Run
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
@@ -260,3 +273,188 @@ def is_visible(right: Decimal, wrong: Decimal, places: int) -> bool:
     if right.is_infinite() or wrong.is_infinite():
         return right != wrong
     return abs(right - wrong) >= VISIBLE * Decimal(1).scaleb(-places)
+
+
+#: So many common faults of a part are known at most.
+_FAULTS = 5
+
+
+class VersionChain:
+    """The parts of the versions of one exercise, each by its number, counted from 1.
+
+    ``faults`` are those of the catalogue unless given. Raises :class:`Malformed`
+    where the versions differ in more than their numbers.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> chain = VersionChain([exercise(load("cat-sat-mat"))])
+    >>> [part.quantity for part in chain.parts.values()], chain.sources
+    (['S', 'T', 'A', 'Y'], {1: [], 2: [1], 3: [2], 4: [3]})
+    """
+
+    def __init__(
+        self, exercises: Sequence[Exercise], faults: Sequence[InjectedFault] | None = None
+    ) -> None:
+        self.exercises = exercises
+        self.first = first = exercises[0]
+        _check(exercises)
+        program = first.case.program
+        self.parts = dict(enumerate(first.parts, 1))
+        self.nodes = {k: program.named[part.quantity] for k, part in self.parts.items()}
+        #: Each part after those that it may be computed from.
+        self.order = sorted(self.parts, key=lambda k: self.nodes[k].serial)
+        known = catalogue(first) if faults is None else faults
+        #: The faults in each part that show in every version.
+        self.faults = {
+            k: [*islice((x for x in known if self._shows(x, part)), _FAULTS)]
+            for k, part in self.parts.items()
+        }
+
+    @cached_property
+    def sources(self) -> dict[int, list[int]]:
+        """The parts that each is computed from, with none in between."""
+        asked = {node.serial: k for k, node in self.nodes.items()}
+        sources: dict[int, list[int]] = {}
+        for k, node in self.nodes.items():
+
+            def stop(x: Node, own: Node = node) -> bool:
+                return x is not own and x.serial in asked
+
+            # What stops the walk is not among what it gives.
+            inside = ancestors([node], stop)
+            sources[k] = sorted({asked[x.serial] for y in inside for x in y.operands if stop(x)})
+        return sources
+
+    @cached_property
+    def head(self) -> int:
+        """The first part that others are computed from, or else the first."""
+        used = {j for sources in self.sources.values() for j in sources}
+        return next((k for k in self.order if k in used), self.order[0])
+
+    def _shows(self, fault: InjectedFault, part: Part) -> bool:
+        return fault.part == part.quantity and all(
+            _shows(exercise, fault, part) for exercise in self.exercises
+        )
+
+
+def _shows(exercise: Exercise, fault: InjectedFault, part: Part) -> bool:
+    """Whether a fault makes a part visibly another, and each of its entries a number."""
+    try:
+        # With a fault a step may not be defined: a row of scores is masked whole.
+        exercise.solution.quantity(fault.nodes[part.quantity]).decimal(part.places)
+    except SymattnError:
+        return False
+    return mistake(exercise, fault, part) is not None
+
+
+def _check(exercises: Sequence[Exercise]) -> None:
+    first = exercises[0]
+    if first.is_proof:
+        raise Malformed("a proof has no figures: STACK questions need another level")
+    for exercise in exercises[1:]:
+        same = exercise.case.steps == first.case.steps and exercise.parts == first.parts
+        if not same or exercise.case.program.shapes() != first.case.program.shapes():
+            raise Malformed(
+                f"version {exercise.version} has other steps, parts or shapes than version "
+                f"{first.version}: variants of a question may only differ in their numbers"
+            )
+
+
+#: The answers of a test: all right; a fault in the head of the chain, propagated; nonsense;
+#: the first common fault of each part.
+AnswerSet = Literal["right", "propagated", "nonsense", "faults"]
+
+
+def nonsense(k: int) -> int:
+    """How far the nonsense of a part is from what is right."""
+    return 50 + 13 * k
+
+
+class Trial:
+    """One version of an exercise on trial.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> made = exercise(load("cat-sat-mat"))
+    >>> Trial(VersionChain([made]), made).outcomes("propagated")
+    {1: None, 2: 1, 3: 1, 4: 1}
+    """
+
+    def __init__(self, chain: VersionChain, exercise: Exercise) -> None:
+        self._chain = chain
+        program = exercise.case.program
+        self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
+        given = {**exercise.case.given, "upstream": exercise.case.upstream}
+        self._given = {name: matrix(rows) for name, rows in given.items()}
+        self._right = self._computed(lambda k, value: value)
+
+    def outcomes(self, answers: AnswerSet) -> dict[int, int | None]:
+        """Which node of each part's tree a test ends at: the first that holds, if any does."""
+        given = self._right
+        if answers == "propagated":
+            given = self._computed(self._propagated)
+        elif answers == "nonsense":
+            given = {k: moved(value, nonsense(k)) for k, value in given.items()}
+        elif answers == "faults":
+            faults = self._chain.faults
+            given = {k: self._faulty(k, 0) if faults[k] else value for k, value in given.items()}
+        rounded = {k: self._rounded(k, answer) for k, answer in given.items()}
+        return {k: self._outcome(k, rounded) for k in self._chain.parts}
+
+    def _computed(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
+        """The parts one after the other, each from those before as they were changed."""
+        values: dict[int, Matrix] = {}
+        for k in self._chain.order:
+            values[k] = change(k, self._follows(k, values))
+        return values
+
+    def _propagated(self, k: int, value: Matrix) -> Matrix:
+        return self._rounded(k, moved(value, 1) if k == self._chain.head else value)
+
+    def _follows(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
+        return self._value(
+            self._nodes[k], {self._nodes[j].serial: known[j] for j in self._chain.sources[k]}
+        )
+
+    def _faulty(self, k: int, place: int) -> Matrix:
+        return self._value(self._chain.faults[k][place].nodes[self._chain.parts[k].quantity], {})
+
+    def _value(self, node: Node, known: Mapping[int, Matrix]) -> Matrix:
+        def leaf(x: Node) -> Matrix | None:
+            return self._given[x.extra] if x.op == "given" else known.get(x.serial)
+
+        run = Run(FloatOperations(), leaf)
+        return run[node] if node.op == "given" else run.work(node)
+
+    def _rounded(self, k: int, value: Matrix) -> Matrix:
+        return np.asarray(np.round(value, self._chain.parts[k].places))
+
+    def _outcome(self, k: int, answers: Mapping[int, Matrix]) -> int | None:
+        tolerance = float(self._chain.parts[k].tolerance)
+        places = (
+            place
+            for place, truth in enumerate(self._truths(k, answers))
+            if _is_close(answers[k], truth, tolerance)
+        )
+        return next(places, None)
+
+    def _truths(self, k: int, answers: Mapping[int, Matrix]) -> Iterator[Matrix]:
+        """What the nodes of a part's tree compare an answer with."""
+        yield self._right[k]
+        if self._chain.sources[k]:
+            yield self._follows(k, answers)
+        for place, _ in enumerate(self._chain.faults[k]):
+            yield self._faulty(k, place)
+
+
+def moved(value: Matrix, by: int) -> Matrix:
+    """A matrix that is off in every entry, in each by another amount."""
+    rows, columns = value.shape
+    steps = np.arange(1, rows + 1)[:, None] + 2 * np.arange(1, columns + 1)
+    return np.asarray(value + by * steps)
+
+
+def _is_close(answer: Matrix, truth: Matrix, tolerance: float) -> bool:
+    with np.errstate(invalid="ignore"):
+        near = (answer == truth) | (np.abs(answer - truth) <= tolerance)
+    return bool(near.all())

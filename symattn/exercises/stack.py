@@ -16,11 +16,9 @@ from symattn import typesetting as t
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
-from symattn.exercises.chain import VersionChain
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.points import DEFAULT, Scheme
-from symattn.exercises.slips import InjectedFault
-from symattn.exercises.trial import AnswerSet, Trial, nonsense
+from symattn.exercises.marking.collecting import DEFAULT, Scheme
+from symattn.exercises.slips import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b

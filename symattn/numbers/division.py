@@ -13,7 +13,7 @@ from math import lcm
 from flint import fmpq, nmod_poly
 
 from symattn.numbers import sums
-from symattn.numbers.spending import spend
+from symattn.numbers.balls import spend
 from symattn.numbers.sums import Exponent, NumberAtom, Sum, Wave
 
 

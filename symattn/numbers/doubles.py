@@ -6,7 +6,7 @@ middle has 106 bits, in three NumPy arrays. It stands between floats, which cert
 nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
 for Arb. Matrix products are in
 :mod:`~symattn.numbers.slices`, exponentials and logarithms in
-:mod:`~symattn.numbers.exponentials`.
+:mod:`~symattn.numbers.series`.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow
 (IEEE 754-2019). The bounds of :mod:`~symattn.numbers.words`, ``3 U**2`` and ``5 U**2``,

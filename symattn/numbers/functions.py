@@ -10,9 +10,8 @@ from flint import fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
-from symattn.numbers.balls import LAST, growing, precision
+from symattn.numbers.balls import LAST, Exceeded, growing, precision
 from symattn.numbers.quotients import Constant, OpaqueAtom, Parts
-from symattn.numbers.spending import Exceeded
 from symattn.numbers.sums import UNIT, Circular, Monomial, NumberAtom, Root, Sum
 
 #: Largest power of what stands in a logarithm that is worked out.

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from flint import arb, fmpq
 
 from symattn.numbers import quotients, sums
+from symattn.numbers.balls import Exceeded
 from symattn.numbers.quotients import OpaqueAtom, Parts
-from symattn.numbers.spending import Exceeded
 from symattn.numbers.sums import UNIT, Monomial, NumberAtom, Root, Sum
 
 #: Bits of a term's coefficient; one of more is not exact any more.

@@ -15,8 +15,8 @@ from zlib import crc32
 from flint import arb, ctx, fmpq
 
 from symattn.numbers import sums
+from symattn.numbers.balls import spend
 from symattn.numbers.division import divide
-from symattn.numbers.spending import spend
 from symattn.numbers.sums import NumberAtom, Root, Sum, Symbol, Wave
 
 

@@ -28,10 +28,9 @@ from symattn.limits import (
     Budget,
 )
 from symattn.numbers import forms, functions, leading, points, quotients
-from symattn.numbers.balls import FIRST, LAST, growing, precision
+from symattn.numbers.balls import FIRST, LAST, Exceeded, growing, precision, spending
 from symattn.numbers.leading import LeadingTerm
 from symattn.numbers.quotients import Parts, Unfolded
-from symattn.numbers.spending import Exceeded, spending
 from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 

@@ -25,7 +25,7 @@ from typing import Literal
 from flint import arb, fmpq, fmpz
 
 from symattn.limits import RADICAND
-from symattn.numbers.spending import Exceeded, spend
+from symattn.numbers.balls import Exceeded, spend
 
 
 class NumberAtom:

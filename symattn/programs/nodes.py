@@ -368,7 +368,7 @@ def sums_to_zero(node: Node) -> bool:
     """Whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
     into the scores of a softmax A, with a mask that A has too, or scaled by a number.
 
-    >>> from symattn.programs.gradient import differentiate
+    >>> from symattn.programs.program import differentiate
     >>> from symattn.programs.program import program
     >>> steps = {"S": "Q @ K.T", "A": "softmax(causal(S) / 2)"}
     >>> p = differentiate(program({"Q": (3, 3), "K": (3, 3)}, steps), "A")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.ieee import need_ieee
-from symattn.numbers import doubles, exponentials, series, slices
+from symattn.numbers import doubles, series, slices
 from symattn.numbers.balls import FIRST
 from symattn.numbers.doubles import DoubleDouble
 from symattn.numbers.reading import Masked
@@ -115,7 +115,7 @@ def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
     """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
     sign = np.where(x.high < 0, -1.0, 1.0)
     twice = doubles.multiply(_open(x), doubles.exact(-2.0 * sign))
-    power = exponentials.exp(twice)
+    power = series.exp(twice)
     ones = doubles.exact(np.ones_like(x.high))
     size = doubles.divide(doubles.add(ones, doubles.negative(power)), doubles.add(ones, power))
     return doubles.multiply(size, doubles.exact(sign))
@@ -124,7 +124,7 @@ def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
 def _softmax(node: Node, x: DoubleDouble) -> DoubleDouble:
     """Shifted by a float near the largest score of the row."""
     largest = np.max(x.high, axis=-1, keepdims=True)
-    powers = exponentials.exp(
+    powers = series.exp(
         doubles.add(x, doubles.exact(np.where(np.isfinite(largest), -largest, 0.0)))
     )
     return doubles.divide(powers, doubles.total(powers, -1))
@@ -172,8 +172,8 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "divide": lambda node, x, y: doubles.divide(x, _open(y)),
     "matmul": lambda node, x, y: slices.matmul(_open(x), _open(y)),
     "sqrt": lambda node, x: doubles.sqrt(_open(x)),
-    "exp": lambda node, x: exponentials.exp(x),
-    "log": lambda node, x: exponentials.log(_open(x)),
+    "exp": lambda node, x: series.exp(x),
+    "log": lambda node, x: series.log(_open(x)),
     "tanh": _tanh,
     "maximum": lambda node, x, y: doubles.maximum(x, y),
     "above": lambda node, x, y: doubles.above(x, y),

@@ -1,4 +1,9 @@
-"""Programs: named steps over given quantities, with inferred, checked shapes."""
+"""Programs: named steps over given quantities, with inferred, checked shapes.
+
+The gradient of a program is a program: :mod:`~symattn.programs.backward` by name.
+
+How much there is to derive in a program, told from its shapes alone.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
+from math import prod
 
 from symattn import syntax
 from symattn.advice import of_word
@@ -14,11 +20,10 @@ from symattn.limits import STEPS
 from symattn.numbers.reading import HIDDEN, Masked, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.algebra import number, pi, times
-from symattn.programs.backward import flows
+from symattn.programs.backward import flows, number, pi, times
 from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, StepFunction
 from symattn.programs.functions.entries import power
-from symattn.programs.nodes import Node, WrittenCall
+from symattn.programs.nodes import Node, WrittenCall, ancestors
 from symattn.shapes import Shape, show
 from symattn.syntax.trees import WORDS
 
@@ -370,3 +375,51 @@ def _add_step(so_far: Program, name: str, step: Step, broken: set[str]) -> None:
         raise Malformed(_EULER)
     assert isinstance(so_far.quantities, dict)
     so_far.quantities[name] = node
+
+
+def differentiate(forward: Program, output: str) -> Program:
+    """``forward`` with ``grad(name)`` for every quantity that ``output`` depends on.
+
+    The loss is ``L = total(upstream * output)``; ``upstream`` is a new given
+    quantity of the output's shape. The gradient with respect to a step is
+    taken as if the step were an input: through its uses only.
+
+    >>> from symattn.programs.program import program
+    >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "A": "softmax(S)"})
+    >>> sorted(differentiate(p, "A").gradients)
+    ['A', 'K', 'Q', 'S']
+    """
+    target = forward.quantities[output]
+    upstream = nodes.given("upstream", target.shape)
+    gradients = flows(target, upstream)
+    named = {
+        name: gradients[node.serial]
+        for name, node in forward.quantities.items()
+        if node.serial in gradients
+    }
+    return replace(forward, gradients=named, upstream=upstream)
+
+
+def uses(program: Program) -> int:
+    """How often steps use an entry in making another, and once more for each two
+    that one entry is made of: what there is to differentiate.
+
+    >>> from symattn.programs.program import program
+    >>> uses(program({"Q": (2, 3), "K": (3, 4)}, {"S": "Q @ K"})) == 8 * 6 + 6 * 6
+    True
+    """
+    return sum(map(_uses, ancestors(program.quantities[name] for name in program.steps)))
+
+
+def _uses(node: Node) -> int:
+    if not node.operands:
+        return 0
+    rows, columns = node.operands[0].grid
+    each = {
+        "matmul": 2 * columns,
+        "softmax": columns,
+        "rowsum": columns,
+        "colsum": rows,
+        "total": rows * columns,
+    }.get(node.op, len(node.operands))
+    return prod(node.grid) * each + each**2

@@ -1,15 +1,30 @@
-"""What the cross-check by NumPy and SymPy's formulas say of the figures on a sheet."""
+"""What the cross-check by NumPy and SymPy's formulas say of the figures on a sheet.
+
+A variant beside the walkthrough that it extends.
+
+What a walkthrough of one's own is about: its statements that hold, on its sheet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn import typesetting as t
+from symattn.auditing.figures import Decider
+from symattn.cases.claims import Claim
+from symattn.cases.statements import LoweredComparison
 from symattn.languages.language import Language
+from symattn.numbers.reading import Masked
+from symattn.numbers.values import compare
 from symattn.printers import blocks as b
-from symattn.programs.display import symbol
+from symattn.printers.layout import TEXT, unbreakable
+from symattn.programs.display import formula, symbol
+from symattn.programs.nodes import Node
+from symattn.sheets.presentation import Presentation, grouped
 from symattn.sheets.steps import Steps
 from symattn.sheets.substitution import listed, substitution
+from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import Verification
 
@@ -76,3 +91,118 @@ def verdict(outcome: Verdict, say: Language) -> str:
         Verdict.UNDECIDED: say.text("undecided"),
     }
     return words[outcome]
+
+
+def comparison(steps: Steps) -> Iterator[b.Block]:
+    """What changes against the walkthrough that this one extends."""
+    if steps.case.base is None:
+        return
+    base = solve(steps.case.base)
+    shared = [
+        name
+        for name in steps.program.steps
+        if name in base.program.steps
+        and base.program.quantities[name].shape == steps.program.quantities[name].shape
+        and steps.program.quantities[name].op != "copy"
+    ]
+    if not shared:
+        return
+    say = steps.say
+    yield b.Heading(say("Compared with {base}", base=b.Code(steps.case.extends)))
+    other = Presentation(base, steps.places)
+    rows: list[tuple[b.Line, ...]] = []
+    changed = []
+    for name in shared:
+        ours, was = steps.solution[name], base[name]
+        same = ours.equals(was)
+        if same is Verdict.HOLDS:
+            rows.append(((b.Math(f.typeset_name(name)),), say("equal, exactly")))
+            continue
+        changed.append(name)
+        count = sum(
+            a is not c
+            if isinstance(a, Masked) or isinstance(c, Masked)
+            else compare(a, c) is not Verdict.HOLDS
+            for left, right in zip(ours.rows, was.rows, strict=True)
+            for a, c in zip(left, right, strict=True)
+        )
+        entries = len(ours.rows) * len(ours.rows[0])
+        differ = say("{count} of {entries} entries differ", count=str(count), entries=str(entries))
+        rows.append(((b.Math(f.typeset_name(name)),), differ))
+    yield b.Table((say("quantity"), say("compared with the base case")), tuple(rows), "ll")
+    for name in changed:
+        node, old = steps.program.quantities[name], base.program.quantities[name]
+        if node.op == "softmax" and old.op == "softmax":
+            symbol = b.Math(f.typeset_name(name))
+            then, now = say("{name}, base case", name=symbol), say("{name}, here", name=symbol)
+            yield b.HeatMaps(
+                (
+                    steps.heat_map(other, old, then, node),
+                    steps.heat_map(steps.shown, node, now),
+                )
+            )
+    if steps.case.output in changed:
+        node = steps.program.quantities[steps.case.output]
+        old = base.program.quantities[steps.case.output]
+        output = f.typeset_name(steps.case.output)
+        before = tuple(
+            tuple(f.typeset(other.decimal(old, i, j)) for j in range(old.grid[1]))
+            for i in range(steps.rows_shown(old))
+        )
+        sides = say.text("base"), say.text("here")
+        there, here = (t.index(grouped(output), t.row(t.Text(side))) for side in sides)
+        yield b.Matrices(
+            (
+                b.Matrix(there + t.ABOUT, before),
+                *steps.whole(node, here, exact=False),
+            )
+        )
+
+
+def statements(steps: Steps) -> Iterator[b.Block]:
+    """The statements that hold, each in words and as a formula.
+
+    Those of a document, which has a source, are for its audit to tell; what is said of
+    shapes alone stands on the sheet anyway.
+    """
+    if steps.case.source:
+        return
+    decider = Decider(steps.solution)
+    claims = [
+        claim
+        for claim in steps.case.claims
+        if _tells(claim) and decider.decide(claim) is Verdict.HOLDS
+    ]
+    if not claims:
+        return
+    yield b.Heading(steps.say("What holds"))
+    yield b.Paragraph(steps.say("Each of these is decided exactly, without rounding."))
+    for claim in claims:
+        words = steps.prose(claim.where)
+        lines = [line for comparison in claim.comparisons for line in _lines(steps, comparison)]
+        if any(unbreakable(side) > TEXT for left, _, right in lines for side in (left, right)):
+            yield b.Paragraph((*words, ": ", b.Code(claim.holds)))
+            continue
+        yield b.Paragraph((*words, ":"))
+        yield b.Equations(tuple(lines))
+
+
+def _tells(claim: Claim) -> bool:
+    """Whether a claim compares quantities, and not their sizes only."""
+    return bool(claim.holds) and all(
+        isinstance(operand, Node)
+        for comparison in claim.comparisons
+        for operand in comparison.operands
+    )
+
+
+def _lines(steps: Steps, comparison: LoweredComparison) -> Iterator[b.Equation]:
+    """``a <= b < c`` as two lines, the second without its left side."""
+    named = dict(steps.named)
+    for decided in comparison.decided:
+        operand = formula(decided.operand, named)
+        named[decided.node.serial] = f.Function(decided.function, (operand,))
+    operands = [node for node in comparison.operands if isinstance(node, Node)]
+    sides = [f.slashed(named.get(node.serial) or formula(node, named)) for node in operands]
+    for k, relation in enumerate(comparison.relations):
+        yield sides[0] if k == 0 else t.Row(), t.sign(relation), sides[k + 1]

@@ -3,20 +3,30 @@
 What is typeset is the source of the functions that the cross-check runs
 (:mod:`symattn.crosscheck.definitions`), with the quantities' names for their letters and
 numbers for their sizes: a reader of a sheet sees the code that was checked.
+
+The definitions behind a function of steps, in the letters of a walkthrough.
+
+The cross-check writes a step on its tape as operations that each have a definition; what is
+shown are these, in their order, with the letters of what comes in between as they stand there.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.crosscheck import definitions
+from symattn.crosscheck.lines import TapeLine
+from symattn.crosscheck.tape import Tape, tape
+from symattn.errors import Malformed
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
+from symattn.shapes import Shape
 from symattn.sheets.presentation import grouped
 
 Named = Mapping[int, f.Formula]
@@ -238,34 +248,36 @@ def of_step(node: Node, named: Named, row_sum: t.Row) -> list[t.Row]:
     """The definitions that a step uses, as equations; none for a step that
     is put together from several operations. ``row_sum`` is what the sum over
     row i of a softmax is called."""
-    result = _name(node, named)
+    result = _letter_of(node, named)
     match node.op, node.operands:
         case "matmul", (x, y) if _is_named(x, named) and _turned(y, named):
             (key,) = y.operands
-            letters = {"S": result, "Q": _name(x, named), "K": _name(key, named)}
+            letters = {"S": result, "Q": _letter_of(x, named), "K": _letter_of(key, named)}
             return [equation("score", letters, {"d": x.grid[1]})]
         case "matmul", (x, y) if _is_named(x, named) and _is_named(y, named):
-            letters = {"C": result, "A": _name(x, named), "B": _name(y, named)}
+            letters = {"C": result, "A": _letter_of(x, named), "B": _letter_of(y, named)}
             return [equation("product", letters, {"d": x.grid[1]})]
         case "divide", (x, y) if _is_named(x, named) and y.op == "sqrt" and not y.shape:
-            width = _name(y.operands[0], named)
-            return [equation("scaled_score", {"T": result, "S": _name(x, named), "d": width}, {})]
+            width = _letter_of(y.operands[0], named)
+            return [
+                equation("scaled_score", {"T": result, "S": _letter_of(x, named), "d": width}, {})
+            ]
         case "softmax", (x,) if _is_named(x, named):
-            letters = {"S": _name(x, named), "A": result}
+            letters = {"S": _letter_of(x, named), "A": result}
             sizes = {"m": x.grid[1]}
             sums = {"Z": row_sum}
             return [equation(name, letters, sizes, sums) for name in ("normaliser", "softmax")]
         case "hide", (x, keep) if _is_named(x, named):
-            letters = {"T": result, "S": _name(x, named)}
+            letters = {"T": result, "S": _letter_of(x, named)}
             if keep.op == "triangle":
                 return [equation("causal", letters, {})]
             if _is_named(keep, named):
-                return [equation("mask", {**letters, "M": _name(keep, named)}, {})]
+                return [equation("mask", {**letters, "M": _letter_of(keep, named)}, {})]
         case "add" | "subtract" | "multiply" | "divide", (x, y) if (
             x.shape == y.shape == node.shape and _is_named(x, named) and _is_named(y, named)
         ):
             kind = {"add": "addition", "subtract": "subtraction", "multiply": "times"}
-            letters = {"C": result, "A": _name(x, named), "B": _name(y, named)}
+            letters = {"C": result, "A": _letter_of(x, named), "B": _letter_of(y, named)}
             return [equation(kind.get(node.op, "quotient"), letters, {})]
     return []
 
@@ -299,33 +311,33 @@ def of_gradient(program: Program, name: str, named: Named) -> list[t.Row]:
     target = _short(named, program.gradients[name])
     match user.op, user.operands:
         case "softmax", _:
-            letters = {"dS": target, "A": _name(user, named), "G": flow}
+            letters = {"dS": target, "A": _letter_of(user, named), "G": flow}
             return [equation("softmax_gradient", letters, {"m": user.grid[1]})]
         case "divide", (_, y) if place == 0 and y.op == "sqrt" and not y.shape:
-            width = _name(y.operands[0], named)
+            width = _letter_of(y.operands[0], named)
             return [equation("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
         case "hide", (_, keep) if place == 0 and keep.op == "triangle":
             return [equation("causal_gradient", {"dS": target, "G": flow}, {})]
         case "matmul", (x, y) if (
             place == 0 and y.op == "transpose" and _is_named(y.operands[0], named)
         ):
-            letters = {"dQ": target, "G": flow, "K": _name(y.operands[0], named)}
+            letters = {"dQ": target, "G": flow, "K": _letter_of(y.operands[0], named)}
             return [equation("score_query_gradient", letters, {"m": user.grid[1]})]
         case "matmul", (x, _) if turned and _is_named(x, named):
-            letters = {"dK": target, "G": flow, "Q": _name(x, named)}
+            letters = {"dK": target, "G": flow, "Q": _letter_of(x, named)}
             return [equation("score_key_gradient", letters, {"n": user.grid[0]})]
         case "matmul", (x, y) if place == 0 and _is_named(y, named):
-            letters = {"dA": target, "G": flow, "B": _name(y, named)}
+            letters = {"dA": target, "G": flow, "B": _letter_of(y, named)}
             return [equation("product_left_gradient", letters, {"m": user.grid[1]})]
         case "matmul", (x, _) if place == 1 and _is_named(x, named):
-            letters = {"dB": target, "G": flow, "A": _name(x, named)}
+            letters = {"dB": target, "G": flow, "A": _letter_of(x, named)}
             return [equation("product_right_gradient", letters, {"n": user.grid[0]})]
     return []
 
 
 def jacobian(node: Node, named: Named) -> t.Row:
     """The definition of an entry of the softmax Jacobian."""
-    letters = {"A": _name(node, named), "S": _name(node.operands[0], named)}
+    letters = {"A": _letter_of(node, named), "S": _letter_of(node.operands[0], named)}
     return equation(definitions.JACOBIAN, letters, {})
 
 
@@ -358,9 +370,101 @@ def _turned(node: Node, named: Named) -> bool:
     return node.op == "transpose" and _is_named(node.operands[0], named)
 
 
-def _name(node: Node, named: Named) -> t.Row:
+def _letter_of(node: Node, named: Named) -> t.Row:
     return f.typeset(named[node.serial]) if node.serial in named else t.letters("⋅")
 
 
 def _short(named: Named, gradient: Node) -> t.Row:
     return f.typeset(named[gradient.serial])
+
+
+#: Operations that move entries, or repeat them: a letter stands for what they are of.
+_MOVING = ("copy", "spread")
+#: Operations that divide by the sum of a row of exponentials, or take its logarithm.
+_NORMALISED = ("softmax", "log_softmax")
+#: More definitions say less than the step itself.
+_MOST = 4
+
+
+def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[t.Row]:
+    r"""The definitions that a step uses; none where they would say little.
+
+    >>> t.latex(of_call("N", "rmsnorm(X, g, eps=0)", {"X": (2, 3), "g": (3,)})[1])
+    'N_{i,j} = \\frac{X_{i,j}}{\\sqrt{v_{i}}}g_{j}'
+    """
+    used = set(re.findall(r"\w+", text)) - {name}
+    given = {quantity: _filled(shape) for quantity, shape in shapes.items() if quantity in used}
+    try:
+        laid = tape(given, {name: text})
+    except Malformed:
+        return []
+    known = {place: f.typeset_name(quantity) for quantity, place in laid.places.items()}
+    last = laid.places[name]
+    own = [
+        place
+        for place, line in enumerate(laid.lines)
+        if line.where == f"steps.{name}" and line.operation in definitions.RULES
+    ]
+    if not 0 < len(own) <= _MOST or own[-1] != last:
+        return []
+    for place in own[:-1]:
+        known[place] = _letter(laid, place, own)
+    equations = [equation for place in own for equation in _equations(laid, place, known)]
+    return equations if all(equations) and len(set(known.values())) == len(known) else []
+
+
+def _letter(laid: Tape, place: int, own: Sequence[int]) -> t.Row:
+    """What a line in between is called: as the definition calls it that uses it first."""
+    for user in own:
+        line = laid.lines[user]
+        for letter, operand in zip(
+            definitions.operands(line.operation), line.operands, strict=True
+        ):
+            if operand == place:
+                return parameter(letter)
+    return parameter(definitions.RULES[laid.lines[place].operation][0])
+
+
+def _filled(shape: Shape) -> object:
+    """Ones: whole numbers for whatever the step takes them to be."""
+    if not shape:
+        return 1
+    return [_filled(shape[1:]) for _ in range(shape[0])]
+
+
+def _equations(laid: Tape, place: int, known: Mapping[int, t.Row]) -> Iterator[t.Row]:
+    """The definition of a line with its letters and sizes replaced, and before it that of the
+    normalisers that it takes; nothing where something has no name."""
+    line = laid.lines[place]
+    letters = {definitions.RULES[line.operation][0]: known[place]}
+    for letter, operand in zip(definitions.operands(line.operation), line.operands, strict=True):
+        letters[letter] = _name(laid, operand, known, letter)
+    if not all(letters.values()):
+        yield t.Row()
+        return
+    first = laid.lines[line.operands[0]].grid if line.operands else line.grid
+    sizes = {"n": first[0], "d": first[1], "m": line.grid[1], **line.sizes}
+    if line.operation in _NORMALISED:
+        letters["Z"] = parameter("Sigma" if parameter("Z") in known.values() else "Z")
+        yield equation("normaliser", letters, sizes)
+    yield equation(line.operation, letters, sizes)
+
+
+def _name(laid: Tape, place: int, known: Mapping[int, t.Row], letter: str) -> t.Row:
+    """What stands for an operand: a name, a number written in the step, or of several its
+    letter."""
+    line: TapeLine = laid.lines[place]
+    while place not in known and line.operation in _MOVING:
+        (place,) = line.operands
+        line = laid.lines[place]
+    if place in known:
+        return known[place]
+    if line.operation != "entries":
+        return t.Row()
+    if line.grid != (1, 1):
+        return parameter(letter)
+    mantissa, _, power = f"{line.entries[0][0].value:g}".partition("e")
+    if not power:
+        return t.number(mantissa)
+    ten = t.index(t.number("10"), above=t.number(str(int(power))))
+    return t.row(t.number(mantissa), t.DOT, ten) if mantissa != "1" else ten

@@ -3,10 +3,13 @@
 Given matrices; every step as general formula, substitution, closed form and
 rounded value; the Jacobian and the gradients by stages; what the cross-check
 and SymPy found; how to make the sheet again. Its settings say which of these.
+
+How a sheet is made again: commands that work from where one stands.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
@@ -15,9 +18,10 @@ from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.cases.case import Case
-from symattn.cases.settings import Changes, settings
+from symattn.cases.library import load
+from symattn.cases.settings import PARTS, Changes, SheetSettings, settings
 from symattn.drawing.picture import draw
-from symattn.errors import Fault, Faults, Refuted
+from symattn.errors import Fault, Faults, Malformed, Refuted
 from symattn.languages.language import Language
 from symattn.limits import COLUMNS
 from symattn.printers import blocks as b
@@ -27,17 +31,75 @@ from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
-from symattn.sheets.calls import of_call
-from symattn.sheets.checks import checks
-from symattn.sheets.commands import commands
-from symattn.sheets.comparison import comparison
+from symattn.sheets.checks import checks, comparison, statements
+from symattn.sheets.definitions import of_call
 from symattn.sheets.redpen import differences
-from symattn.sheets.statements import statements
 from symattn.sheets.steps import Steps
 from symattn.sheets.weights import inside, weights
 from symattn.solution.solution import Solution, solve
+from symattn.tables.file import folder
 from symattn.verdicts import Verdict
 from symattn.verification import Verification, verify
+
+
+def commands(case: Case, settings: SheetSettings) -> Iterator[b.Block]:
+    """The commands that make this sheet and check its figures; none for a case without a file.
+
+    >>> from symattn.cases.settings import settings as of
+    >>> (_, listing) = commands(load("cat-sat-mat"), of({"commands": True, "places": 6}))
+    >>> listing.lines[0]
+    'symattn sheet cat-sat-mat --places 6 --commands'
+    """
+    if case.path is None:
+        return
+    name, outside = named(case.path), "" if case.reading else _outside(case.path)
+    yield b.Heading(settings.say("Reproduce this sheet"))
+    yield b.Listing(
+        (
+            f"symattn sheet {name}{flags(settings.beyond(case.sheet))}{outside}",
+            *([f"symattn show {name} {case.output} --places 12{outside}"] if case.output else []),
+            f"symattn verify {name}{outside}",
+            *([f"symattn audit {name}{outside}"] if case.claims else []),
+        )
+    )
+
+
+def named(path: Path) -> str:
+    """A walkthrough file as a command line names it: a bundled one by its name,
+    another by the path by which it was asked for, quoted for a shell.
+
+    >>> named(Path("my notes/a.toml")), named(Path("-a.toml"))
+    ("'my notes/a.toml'", './-a.toml')
+    """
+    if path.parent == folder():
+        return path.stem
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+
+def flags(settings: dict[str, object]) -> str:
+    """Settings as flags.
+
+    >>> flags({"audience": "author", "audit": False, "places": 6})
+    ' --for author --no-audit --places 6'
+    """
+    text = ""
+    for name, value in settings.items():
+        if name in PARTS:
+            text += f" --{name}" if value else f" --no-{name}"
+        else:
+            flag = "for" if name == "audience" else name
+            text += f" --{flag} {shlex.quote(str(value))}"
+    return text
+
+
+def _outside(path: Path) -> str:
+    """The flag without which a file that extends others outside of its folder is not read."""
+    try:
+        load(path)
+    except Malformed:
+        return " --allow-outside"
+    return ""
 
 
 def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.Sheet:

@@ -5,7 +5,7 @@ of earlier stages; a softmax is written in three: exponentials E, the sum Z of
 each row, their quotient. SymPy differentiates these small expressions, and the
 chain rule puts the derivatives together, from the output back. The expanded
 attention expression never occurs, nor does SymPy's matrix calculus, which loses
-terms of a softmax, nor a rule of :mod:`symattn.programs.gradient`: what comes
+terms of a softmax, nor a rule of :mod:`symattn.programs.program`: what comes
 out is compared with those.
 """
 

@@ -19,7 +19,7 @@ from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs.display import symbol
 from symattn.programs.entrywise import Keeps
-from symattn.programs.uses import uses
+from symattn.programs.program import uses
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Expr, Stage, Stages, letters_of
 from symattn.syntax import gradient_name

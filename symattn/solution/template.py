@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from symattn.tables.writing import text, written
+from symattn.tables.file import text, written
 
 if TYPE_CHECKING:
     from symattn.solution.solution import Solution

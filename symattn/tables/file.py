@@ -1,17 +1,25 @@
-"""A TOML file: its text, what it says, and the lines of its faults."""
+"""A TOML file: its text, what it says, and the lines of its faults.
+
+Where the bundled files are.
+
+Tables written as TOML: text and numbers as ``tomllib`` reads them back.
+"""
 
 from __future__ import annotations
 
 import re
 import stat
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from symattn.errors import Fault, Faults, Malformed
+from symattn.escaping import is_hidden
 from symattn.limits import BYTES, DIGITS, KEY_PARTS
 from symattn.tables.places import TomlPlaces
 
@@ -131,3 +139,56 @@ def _long_keys(text: str) -> Faults:
         for match in _DOTTED.finditer(content)
         if match[2] and (parts := len(re.findall(_PART, match[1]))) > KEY_PARTS.most
     )
+
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@lru_cache(maxsize=1)
+def folder() -> Path:
+    """Where the bundled walkthroughs and derivations are: inside an installed
+    package, or beside it in a checkout."""
+    for place in (_PACKAGE / "derivations", _PACKAGE.parent / "derivations"):
+        if place.is_dir():
+            return place
+    raise Malformed("the bundled walkthroughs are missing: install symattn again")
+
+
+def written(data: Any) -> str:
+    """A number, text, or nested lists of them, one row of a matrix on a line;
+    what TOML has no number for as text.
+
+    >>> from fractions import Fraction
+    >>> written([1, Decimal("0.50"), Fraction(1, 3), Decimal("-Infinity")])
+    '[1, 0.50, "1/3", "-inf"]'
+    """
+    if isinstance(data, str):
+        return text(data)
+    if isinstance(data, Decimal):
+        return '"-inf"' if data.is_infinite() else str(data)
+    if isinstance(data, int):
+        return str(data)
+    data = data.tolist() if hasattr(data, "tolist") else data
+    if not isinstance(data, Sequence):
+        return text(str(data))
+    if any(isinstance(row, Sequence) and not isinstance(row, str) for row in data):
+        return "\n".join(["[", *(f"    {written(row)}," for row in data), "]"])
+    return f"[{', '.join(map(written, data))}]"
+
+
+def text(content: str) -> str:
+    r"""Text in quotes, what is hidden in it by its code.
+
+    >>> print(text('a "b"\x1b'))
+    "a \"b\"\U0000001b"
+    """
+    return f'"{"".join(map(_letter, content))}"'
+
+
+def _letter(c: str) -> str:
+    if c in '"\\':
+        return "\\" + c
+    if category(c) == "Cs":
+        # Half of a pair, from the name of a file: no text that TOML could hold.
+        return "\N{REPLACEMENT CHARACTER}"
+    return rf"\U{ord(c):08x}" if is_hidden(c) else c

@@ -16,8 +16,7 @@ from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
-from symattn.testing.bounds import Bound, Level, Precision, bounds
-from symattn.testing.dtypes import floats_of
+from symattn.testing.bounds import Bound, Level, Precision, bounds, floats_of
 from symattn.testing.model import Array, rounded_to
 from symattn.verdicts import Verdict
 

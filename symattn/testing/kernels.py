@@ -16,9 +16,8 @@ from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.visibility import Alignment
-from symattn.testing.bounds import Level, Precision
+from symattn.testing.bounds import Level, Precision, floats_of, format_of, named
 from symattn.testing.causes import causes_of
-from symattn.testing.dtypes import floats_of, format_of, named
 from symattn.testing.frameworks import (
     Backward,
     Framework,

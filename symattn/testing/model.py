@@ -22,8 +22,7 @@ from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import program
 from symattn.programs.running import Run
 from symattn.solution.arguments import HeadLayout
-from symattn.solution.attention import Attention, Gradients
-from symattn.solution.logsums import log_sums
+from symattn.solution.attention import Attention, Gradients, log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 

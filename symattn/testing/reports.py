@@ -8,9 +8,8 @@ from dataclasses import replace
 from symattn.errors import Malformed
 from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.solution.quantity import Quantity
-from symattn.testing.bounds import Level, Precision
+from symattn.testing.bounds import Level, Precision, format_of, named
 from symattn.testing.causes import causes_of
-from symattn.testing.dtypes import format_of, named
 from symattn.testing.judged import JudgedArray, KernelCause, Report
 from symattn.verdicts import Verdict
 

@@ -18,7 +18,7 @@ from symattn.documents.reading import (
     ReadStep,
 )
 from symattn.documents.text import Span
-from symattn.numbers.rows import Numbers
+from symattn.numbers.arrays import Numbers
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.auditing import coverage, findings, reports
-from symattn.auditing.errata import errata
+from symattn.auditing.findings import errata
 from symattn.cases.article import case_of
 from symattn.cases.case import make
 from symattn.documents.reading import ArticleNumber

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symattn.auditing.graph import Graph
+from symattn.auditing.model import Graph
 from symattn.cases.case import make
 from symattn.programs.floats import FloatOperations
 from symattn.programs.running import Run

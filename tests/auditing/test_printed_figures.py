@@ -14,7 +14,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.standard import Standard, is_coarse, is_vacuous
 from symattn.cases.case import make
 from symattn.errors import Malformed
-from symattn.numbers.printed import PrintedNumber, read_printed
+from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, decimal
 from symattn.solution.solution import Solution

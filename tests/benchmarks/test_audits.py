@@ -10,7 +10,7 @@ import pytest
 
 from symattn.auditing import search
 from symattn.auditing.audit import audit
-from symattn.numbers.printed import read_printed
+from symattn.numbers.rationals import read_printed
 from symattn.solution.solution import Solution, solve
 from tests.auditing.planting import document
 

@@ -9,10 +9,9 @@ import pytest
 from symattn.calculus import draft, reading
 from symattn.calculus.atoms import NoNormalForm, entries
 from symattn.calculus.derivation import derived
-from symattn.calculus.matching import matches
 from symattn.calculus.normal import Normal
-from symattn.calculus.proving import Prover
-from symattn.calculus.rules import rule
+from symattn.calculus.powers import matches
+from symattn.calculus.proving import Prover, rule
 from symattn.calculus.tends import contains, draws
 
 TABLES = {

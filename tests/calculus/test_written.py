@@ -9,8 +9,8 @@ import pytest
 from symattn.calculus import draft, reading
 from symattn.calculus import language as term
 from symattn.calculus.language import AxisPlace, Index
+from symattn.calculus.mending import place, replaced, text
 from symattn.calculus.points import draw
-from symattn.calculus.written import place, replaced, text
 from symattn.numbers.balls import precision
 
 TABLES = {

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import syntax
-from symattn.auditing import statements
+from symattn.auditing import figures
 from symattn.auditing.audit import audit
+from symattn.auditing.figures import Decider
 from symattn.auditing.findings import github
 from symattn.auditing.reports import as_dict
-from symattn.auditing.statements import Decider
 from symattn.cases import library
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked
 from symattn.errors import Malformed
 from symattn.limits import STATEMENT
-from symattn.numbers import spending, sums
-from symattn.numbers.printed import read_printed
+from symattn.numbers import balls, sums
+from symattn.numbers.rationals import read_printed
 from symattn.programs.program import Program, program
 from symattn.sheets.redpen import sheet
 from symattn.solution.solution import solve
@@ -387,7 +387,7 @@ def test_a_symbolic_figure_is_told_with_its_line(tmp_path):
 def spent(monkeypatch):
     """The products of terms that were formed, one number for each time."""
     counted: list[int] = []
-    spend = spending.spend
+    spend = balls.spend
 
     def counting(products: int) -> None:
         counted.append(products)
@@ -410,7 +410,7 @@ def test_deciding_a_statement_is_bounded_as_a_whole(monkeypatch, spent):
     steps = {"s": "cos(x) + cos(x / 100)", "t": "concat(cos(s**9), x)"}
     solution = solve(make("turned", {"x": [1]}, steps))
     limit = replace(STATEMENT, most=500)
-    monkeypatch.setattr(statements, "STATEMENT", limit)
+    monkeypatch.setattr(figures, "STATEMENT", limit)
     decider = Decider(solution)
     hard = "cos(s**9) == cos(s**8 * s)"
     verdict, doubt = decider.judged(hard)
@@ -419,13 +419,13 @@ def test_deciding_a_statement_is_bounded_as_a_whole(monkeypatch, spent):
     assert doubt == limit.said().replace("500", "700")
     assert decider.judged("t == concat(cos(s**8 * s), 2 * x)") == (Verdict.REFUTED, "")
     assert decider.judged("s**2 == s * s and x == 1") == (Verdict.HOLDS, "")
-    monkeypatch.setattr(statements, "STATEMENT", replace(limit, most=400_000))
+    monkeypatch.setattr(figures, "STATEMENT", replace(limit, most=400_000))
     assert decider.judged(hard) == (Verdict.HOLDS, "")
 
 
 def test_reports_say_why_a_statement_stays_open(monkeypatch):
     """In JSON, in annotations and on a terminal."""
-    monkeypatch.setattr(statements, "STATEMENT", replace(STATEMENT, most=10))
+    monkeypatch.setattr(figures, "STATEMENT", replace(STATEMENT, most=10))
     claims = [{"where": "w", "holds": "cos(s**9) == cos(s**8 * s)"}]
     found = audit(solve(make("t", {"x": 1}, {"s": "cos(x) + cos(x / 100)"}, claims=claims)))
     said = "deciding it takes more than"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from symattn.cli.excerpts import excerpt
+from symattn.cli.articles import excerpt
 from symattn.cli.findings import report
 from symattn.documents.article import Article
 from symattn.documents.text import Span

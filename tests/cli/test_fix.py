@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from symattn.cases import library
 from symattn.cases.article import case_of
 from symattn.cases.case import Case
-from symattn.cli.patch import patch
+from symattn.cli.fix import patch
 from tests.documents.skeletons import Skeleton, skeleton
 
 TRUTH = """

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 import symattn as package
-from symattn.tables.bundled import folder
+from symattn.tables.file import folder
 
 FOLDER = folder()
 

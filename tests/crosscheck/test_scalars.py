@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn.crosscheck.functions import (
+from symattn.crosscheck.lines import (
     cos,
     erf,
     exp,

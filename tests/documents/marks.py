@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from symattn.numbers.printed import PrintedNumber, read_printed
+from symattn.numbers.rationals import PrintedNumber, read_printed
 
 _MARK = re.compile(r"⟦(given )?([^|⟦⟧]*+)\|([^|⟦⟧]++)(?:\|([^|⟦⟧]++))?+⟧")
 _ARITHMETIC = "="

@@ -25,7 +25,7 @@ from symattn.cases.library import load
 from symattn.documents.article import Article, Block, BlockPart, Form
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep, Status
 from symattn.documents.text import Span, Text
-from symattn.numbers.rows import Numbers
+from symattn.numbers.arrays import Numbers
 from symattn.syntax import parse
 from tests.documents import marks
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from symattn.documents import files
+from symattn.documents.article import ParagraphBuilder
 from symattn.documents.binding import series
 from symattn.documents.binding.definitions import _plain
 from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
 from symattn.documents.latex.macros import Macro, Stream
 from symattn.documents.notation.latex import latex_tokens
-from symattn.documents.paragraphs import ParagraphBuilder
 from symattn.documents.passages import passages
 from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span, Text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symattn.documents.article import Article, Block, BlockPart
 from symattn.documents.rewriting import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span, Text
-from symattn.numbers.printed import PrintedNumber, read_printed
+from symattn.numbers.rationals import PrintedNumber, read_printed
 
 #: Separators of thousands, and what they are in plain letters: nothing.
 SEPARATORS = ["", ",", "{,}", r"\,", "\u202f", "_"]

@@ -8,7 +8,7 @@ import pytest
 
 from symattn.documents.binding import read
 from symattn.documents.files import article
-from symattn.documents.undefined import undefined
+from symattn.documents.reading import undefined
 
 from . import marks
 from .test_corpus import CORPUS

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 import symattn
 from symattn.cases import library
-from symattn.drawing.cells import MINUS, cells
 from symattn.drawing.flow import Flow, edges
-from symattn.drawing.pattern import attentions
-from symattn.drawing.picture import WHAT, draw
+from symattn.drawing.heatmap import MINUS, cells
+from symattn.drawing.picture import WHAT, attentions, draw
 from symattn.drawing.svg import PAINTS
 from symattn.errors import Malformed
 from symattn.numbers import rounding

@@ -8,10 +8,8 @@ import pytest
 
 import symattn
 from symattn.cases.case import Case
-from symattn.drawing.cells import MINUS, Cells, cells
-from symattn.drawing.heatmap import HeatMapDrawing, Measure
-from symattn.drawing.pattern import attentions
-from symattn.drawing.picture import draw
+from symattn.drawing.heatmap import MINUS, Cells, HeatMapDrawing, Measure, cells
+from symattn.drawing.picture import attentions, draw
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import solve
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from symattn.cases import library
 from symattn.cases.case import make
+from symattn.cases.settings import LEVELS
 from symattn.errors import Malformed
-from symattn.exercises.exercise import LEVELS, exercise
+from symattn.exercises.exercise import exercise
 from symattn.numbers.reading import Masked
 from symattn.verdicts import Verdict
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from symattn.cases import library
 from symattn.cases.case import Case, make
+from symattn.cases.settings import LEVELS
 from symattn.errors import Malformed
-from symattn.exercises.exercise import LEVELS, Exercise, exercise
+from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.key import key, read_key
 
 Read = Callable[[str], tuple[Exercise, ...]]

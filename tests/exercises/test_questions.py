@@ -13,8 +13,9 @@ import pytest
 
 from symattn.cases import library
 from symattn.cases.case import make
+from symattn.cases.settings import LEVELS
 from symattn.exercises import questions
-from symattn.exercises.exercise import LEVELS, Exercise, exercise
+from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.questions import letter, question, solution
 from symattn.exercises.slips import catalogue, visible_faults
 from symattn.exercises.variants import variants

@@ -21,8 +21,7 @@ from symattn.cases import library
 from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.files import article
-from symattn.documents.undefined import undefined
-from symattn.documents.walkthrough import walkthrough
+from symattn.documents.reading import undefined, walkthrough
 from symattn.errors import Faulty, Malformed, SymattnError
 from symattn.solution.solution import solve
 from tests.documents import marks

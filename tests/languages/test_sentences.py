@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.auditing.edits import KINDS
+from symattn.auditing.weights import KINDS
 from symattn.cases.library import load
 from symattn.escaping import visible
 from symattn.exercises.slips import FACTOR_DROPPED, NOT_TRANSPOSED, USUAL

@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import doubles, exponentials, series, slices, words
+from symattn.numbers import doubles, series, slices, words
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import DoubleDouble, exact
 
@@ -168,7 +168,7 @@ def long_products(world):
 def exponentials_of(world, numbers=None):
     """Exponentials."""
     x = world.pairs(40) if numbers is None else numbers
-    return outside(exponentials.exp(x), each(_exp, world.truth(x)))
+    return outside(series.exp(x), each(_exp, world.truth(x)))
 
 
 def _exp(x):
@@ -180,7 +180,7 @@ def logarithms_of(world, numbers=None):
     """Logarithms of what is positive for sure."""
     x = (world.pairs(40) if numbers is None else numbers).map(np.abs)
     x = DoubleDouble(np.where(x.high == 0, 1.0, x.high), np.where(x.high == 0, 0.0, x.low), x.error)
-    return outside(exponentials.log(x), each(arb.log, world.truth(x)))
+    return outside(series.log(x), each(arb.log, world.truth(x)))
 
 
 def waves_of(world, numbers=None):
@@ -280,12 +280,12 @@ def test_exponentials_hold_at_the_edges_of_their_table():
     edges = np.concatenate([steps, [-700.0, 700.0, np.nextafter(700, 0), 0.0, half, -half, 1e-300]])
     for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
         assert exponentials_of(world, x) == []
-    beyond = exponentials.exp(exact(np.array([-701.0, -1e300, 701.0, 1e300])))
+    beyond = series.exp(exact(np.array([-701.0, -1e300, 701.0, 1e300])))
     assert beyond.high.tolist() == [0.0] * 4
     assert (beyond.error[:2] == doubles.TINY).all()
     assert (beyond.error[2:] == np.inf).all()
     vague = DoubleDouble(np.array([-701.0, 1.0]), np.zeros(2), np.array([2.0, 1.5]))
-    assert (exponentials.exp(vague).error == np.inf).all()
+    assert (series.exp(vague).error == np.inf).all()
 
 
 def test_logarithms_hold_near_one_and_far():
@@ -296,7 +296,7 @@ def test_logarithms_hold_near_one_and_far():
     for x in (exact(np.array(far)), dense(near), exact(near)):
         assert logarithms_of(world, x) == []
     doubtful = DoubleDouble(np.array([0.0, -1.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
-    assert (exponentials.log(doubtful).error == np.inf).all()
+    assert (series.log(doubtful).error == np.inf).all()
 
 
 def test_waves_hold_at_the_edges_of_their_table():
@@ -388,9 +388,9 @@ def thin(module, name, value):
         (summing, thin(doubles, "PAIR", 2.0**-112)),
         (products_of_matrices, thin(slices, "TINY", 0.0)),
         (long_products, fewer),
-        (exponentials_of, thin(exponentials, "_EXP", 2.0**-96)),
-        (exponentials_of, thin(exponentials, "TINY", 0.0)),
-        (logarithms_of, thin(exponentials, "_EXP", 2.0**-96)),
+        (exponentials_of, thin(series, "_EXP", 2.0**-96)),
+        (exponentials_of, thin(series, "TINY", 0.0)),
+        (logarithms_of, thin(series, "_EXP", 2.0**-96)),
         (waves_of, thin(series, "_SERIES", 2.0**-110)),
         (waves_of, thin(series, "PAIR", 2.0**-112)),
         (waves_of, thin(series, "_TERMS", 10)),
@@ -420,8 +420,8 @@ def test_what_is_not_known_stays_unknown():
         doubles.sqrt(unknown),
         doubles.negative(unknown),
         doubles.total(unknown, 0),
-        exponentials.exp(unknown),
-        exponentials.log(unknown),
+        series.exp(unknown),
+        series.log(unknown),
         series.sin(unknown),
         series.cos(unknown),
         series.erf(unknown),
@@ -466,14 +466,14 @@ def test_masked_scores_stay_masked_beside_what_is_positive():
         doubles.divide(hidden, vague),
         doubles.divide(two, hidden),
         doubles.negative(hidden),
-        exponentials.log(hidden),
+        series.log(hidden),
         series.sin(hidden),
         series.cos(hidden),
         series.erf(hidden),
     ):
         assert not found.hidden.any()
         assert found.error == np.inf
-    assert exponentials.exp(hidden).is_zero.all()
+    assert series.exp(hidden).is_zero.all()
     for found in (doubles.maximum(hidden, vague), doubles.maximum(vague, hidden)):
         assert found.high == found.error == 1
     assert doubles.maximum(hidden, hidden).hidden.all()
@@ -520,7 +520,7 @@ def test_large_arrays_are_done_in_blocks():
             found, whole = operation(x, y), inspect.unwrap(operation)(x, y)
             for part in ("high", "low", "error"):
                 assert (getattr(found, part) == getattr(whole, part)).all()
-    exps = exponentials.exp(wide), inspect.unwrap(exponentials.exp)(wide)
+    exps = series.exp(wide), inspect.unwrap(series.exp)(wide)
     assert (exps[0].high == exps[1].high).all()
     assert exps[0].shape == wide.shape
 

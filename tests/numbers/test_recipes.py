@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from symattn.errors import Malformed, NoClosedForm, Refuted, Undecided
 from symattn.limits import DECIDING, QUICK, SHOWN, Limit
 from symattn.numbers import points, quotients
-from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.balls import FIRST, Exceeded, precision, spend, spending
 from symattn.numbers.quotients import Unfolded
 from symattn.numbers.reading import read
-from symattn.numbers.spending import Exceeded, spend, spending
 from symattn.numbers.values import ONE, Value, rational, symbol, total
 from symattn.verdicts import Verdict
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from symattn.errors import Malformed
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.programs import entrywise, nodes
-from symattn.programs.gradient import differentiate
-from symattn.programs.program import program
+from symattn.programs.program import differentiate, program
 from symattn.verdicts import Verdict
 
 from ..machines import as_float, balls, exact, floats, overlap, rows_of, symbolic, symbols

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.numbers.reading import read
 from symattn.numbers.values import ZERO, compare
-from symattn.programs.gradient import differentiate
-from symattn.programs.program import program
+from symattn.programs.program import differentiate, program
 from symattn.verdicts import Verdict
 
 from ..machines import exact

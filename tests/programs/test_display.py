@@ -11,8 +11,7 @@ import pytest
 from symattn import formulas as f
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, gradient_symbol, names
-from symattn.programs.gradient import differentiate
-from symattn.programs.program import program
+from symattn.programs.program import differentiate, program
 
 from ..machines import floats
 from ..oracle import evaluate

@@ -13,9 +13,8 @@ from symattn import attention
 from symattn.errors import Refuted
 from symattn.numbers import lattices
 from symattn.programs import entrywise, polynomials
-from symattn.programs.gradient import differentiate
 from symattn.programs.polynomials import PolynomialMatrices, Polynomials
-from symattn.programs.program import program
+from symattn.programs.program import differentiate, program
 from symattn.programs.running import Run
 
 from ..machines import by_name, rows_of

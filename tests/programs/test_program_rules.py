@@ -11,8 +11,7 @@ from symattn.calculus.library import THEORY, derive
 from symattn.programs import entrywise
 from symattn.programs.backward import RULES
 from symattn.programs.floats import FloatOperations
-from symattn.programs.gradient import differentiate
-from symattn.programs.program import program
+from symattn.programs.program import differentiate, program
 from symattn.programs.running import Run
 from symattn.verdicts import Verdict
 

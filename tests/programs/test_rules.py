@@ -14,9 +14,8 @@ from symattn.numbers.values import compare
 from symattn.programs import entrywise
 from symattn.programs.backward import RULES
 from symattn.programs.functions import COMPARISONS, FUNCTIONS
-from symattn.programs.gradient import differentiate
 from symattn.programs.nodes import ancestors
-from symattn.programs.program import program
+from symattn.programs.program import differentiate, program
 from symattn.shapes import Shape
 from symattn.verdicts import Verdict
 

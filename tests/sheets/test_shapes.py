@@ -9,7 +9,7 @@ import pytest
 
 from symattn.auditing import findings, reports
 from symattn.auditing.audit import audit
-from symattn.auditing.errata import errata
+from symattn.auditing.findings import errata
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.printers.latex import document

@@ -11,7 +11,7 @@ import pytest
 import symattn
 from symattn import syntax
 from symattn.auditing.audit import audit
-from symattn.numbers import printed, rows
+from symattn.numbers import arrays, rationals
 from symattn.numbers.reading import read_entry
 from symattn.printers.latex import document
 from symattn.programs import pairs
@@ -45,7 +45,7 @@ def counts(monkeypatch):
 
         monkeypatch.setattr(kind, "apply", apply)
 
-    monkeypatch.setattr(rows, "read_entry", reading_one)
+    monkeypatch.setattr(arrays, "read_entry", reading_one)
     monkeypatch.setattr(syntax, "parse", parsing)
     computing(pairs.DoubleDoubleMatrices)
     return found
@@ -91,7 +91,7 @@ def test_a_claim_is_read_once_for_all_that_follows(name, counts, monkeypatch):
     texts = [claim.text for claim in solution.case.claims]
     assert all(counts["parsed"][text] <= texts.count(text) for text in texts)
     before = counts["parsed"].copy()
-    monkeypatch.setattr(printed, "read_printed", None)
+    monkeypatch.setattr(rationals, "read_printed", None)
     verify(solution)
     found = audit(solution)
     for made in (walkthrough.sheet(solution), redpen.sheet(found)):

@@ -14,8 +14,15 @@ import safetensors
 from symattn.errors import Malformed
 from symattn.testing import vectors
 from symattn.testing.inputs import KINDS
-from symattn.testing.safetensors import StoredTensor, packed
-from symattn.testing.vectors import FORMS, SampleRequest, made, samples_of, write
+from symattn.testing.vectors import (
+    FORMS,
+    SampleRequest,
+    StoredTensor,
+    made,
+    packed,
+    samples_of,
+    write,
+)
 from tests.folders import written
 
 NAMES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}

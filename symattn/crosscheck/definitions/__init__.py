@@ -3,7 +3,7 @@ r"""The definitions of the operations and of their gradients, entry by entry.
 Each function gives one entry of a result, the way a textbook writes it. The
 recomputation runs these very functions, and sheets typeset their source, so a
 reader of a sheet sees the code that was checked. Whence the style: one ``return``
-with nothing but scalar arithmetic, :mod:`symattn.crosscheck.functions`, choices
+with nothing but scalar arithmetic, :mod:`symattn.crosscheck.lines`, choices
 and ``sum``.
 
 A gradient gives one entry of ``dL/dX`` for an operand ``X`` of an operation with
@@ -23,26 +23,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from types import ModuleType
 
-from symattn.crosscheck.definitions import (
-    arithmetic,
-    choices,
-    elementary,
-    losses,
-    masks,
-    norms,
-    positions,
-    products,
-    shapes,
-    sums,
-    weights,
-)
-from symattn.crosscheck.definitions.kinds import Rules, Scalar
+from symattn.crosscheck.definitions import choices, elementary, norms, shapes, sums, weights
+from symattn.crosscheck.definitions.weights import Rules, Scalar
 
 #: The families of operations, in the order in which :func:`names` lists them.
-FAMILIES: tuple[ModuleType, ...] = (
-    products, arithmetic, elementary, choices, weights, masks, sums, norms, shapes, positions,
-    losses,
-)  # fmt: skip
+FAMILIES: tuple[ModuleType, ...] = (sums, elementary, choices, weights, shapes, norms)
 RULES: Rules = {name: rule for family in FAMILIES for name, rule in family.RULES.items()}
 
 #: What indices are called.

@@ -6,9 +6,9 @@ are tied, 1 for clip at its ends, and none through sign and comparisons.
 
 from __future__ import annotations
 
-from symattn.crosscheck.definitions.kinds import Mask, Matrix, Rules, Scalar
-from symattn.crosscheck.functions import greatest, least, magnitude
-from symattn.crosscheck.functions import sign as sign_of
+from symattn.crosscheck.definitions.weights import Mask, Matrix, Rules, Scalar
+from symattn.crosscheck.lines import greatest, least, magnitude
+from symattn.crosscheck.lines import sign as sign_of
 
 
 def relu(A: Matrix, i: int, j: int) -> Scalar:

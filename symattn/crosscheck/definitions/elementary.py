@@ -1,9 +1,12 @@
-"""Smooth functions of every entry by itself, from exp to gelu."""
+"""Smooth functions of every entry by itself, from exp to gelu.
+
+Sums, products, quotients and powers, entry by entry.
+"""
 
 from __future__ import annotations
 
-from symattn.crosscheck.definitions.kinds import Matrix, Rules, Scalar
-from symattn.crosscheck.functions import cos, erf, exp, log, sin, sqrt, tanh
+from symattn.crosscheck.definitions.weights import Matrix, Rules, Scalar
+from symattn.crosscheck.lines import cos, erf, exp, log, sin, sqrt, tanh
 
 
 def exponential(A: Matrix, i: int, j: int) -> Scalar:
@@ -162,7 +165,7 @@ def softcap_limit_gradient(G: Matrix, S: Matrix, c: Scalar, n: int, d: int) -> S
     )
 
 
-RULES: Rules = {
+_RULES_OF_ELEMENTARY: Rules = {
     "exponential": ("C", ("exponential_gradient",)),
     "logarithm": ("C", ("logarithm_gradient",)),
     "square_root": ("C", ("square_root_gradient",)),
@@ -178,3 +181,86 @@ RULES: Rules = {
     "gelu_tanh": ("C", ("gelu_tanh_gradient", "gelu_tanh_inner_gradient")),
     "softcap": ("T", ("softcap_gradient", "softcap_limit_gradient")),
 }
+
+
+def addition(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = A + B``."""
+    return A[i][j] + B[i][j]
+
+
+def addition_gradient(G: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` and of ``dL/dB`` for ``C = A + B``, and of ``dL/dA`` for ``A - B``."""
+    return G[i][j]
+
+
+def subtraction(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = A - B``."""
+    return A[i][j] - B[i][j]
+
+
+def subtraction_right_gradient(G: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dB`` for ``C = A - B``."""
+    return -G[i][j]
+
+
+def times(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = A * B``, entry by entry."""
+    return A[i][j] * B[i][j]
+
+
+def times_left_gradient(G: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = A * B``, entry by entry."""
+    return G[i][j] * B[i][j]
+
+
+def times_right_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dB`` for ``C = A * B``, entry by entry."""
+    return G[i][j] * A[i][j]
+
+
+def quotient(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = A / B``, entry by entry."""
+    return A[i][j] / B[i][j]
+
+
+def quotient_numerator_gradient(G: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = A / B``, entry by entry."""
+    return G[i][j] / B[i][j]
+
+
+def quotient_denominator_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dB`` for ``C = A / B``, entry by entry."""
+    return -G[i][j] * A[i][j] / B[i][j] ** 2
+
+
+def negation(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = -A``."""
+    return -A[i][j]
+
+
+def negation_gradient(G: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = -A``."""
+    return -G[i][j]
+
+
+def power(A: Matrix, p: int, i: int, j: int) -> Scalar:
+    """Entry of ``C = A ** p`` with a whole number ``p``, entry by entry."""
+    return A[i][j] ** p
+
+
+def power_gradient(G: Matrix, A: Matrix, p: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = A ** p``."""
+    return G[i][j] * p * A[i][j] ** (p - 1) if p != 0 else 0
+
+
+_RULES_OF_ARITHMETIC: Rules = {
+    "addition": ("C", ("addition_gradient", "addition_gradient")),
+    "subtraction": ("C", ("addition_gradient", "subtraction_right_gradient")),
+    "times": ("C", ("times_left_gradient", "times_right_gradient")),
+    "quotient": ("C", ("quotient_numerator_gradient", "quotient_denominator_gradient")),
+    "negation": ("C", ("negation_gradient",)),
+    "power": ("C", ("power_gradient",)),
+}
+
+
+RULES: Rules = {**_RULES_OF_ARITHMETIC, **_RULES_OF_ELEMENTARY}

@@ -1,9 +1,36 @@
-"""Attention weights: softmax row by row, its logarithms and its entropy."""
+"""Attention weights: softmax row by row, its logarithms and its entropy.
+
+How a definition takes its operands: what the types of its parameters say.
+
+The kinds of scalar (float, :class:`~symattn.crosscheck.scalars.Tracked`, complex
+vector) share their operators, not a base class. An ``int`` is a size or an index.
+
+Scores that a query does not see.
+"""
 
 from __future__ import annotations
 
-from symattn.crosscheck.definitions.kinds import Column, Matrix, Rules, Scalar
-from symattn.crosscheck.functions import exp, ln, log
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, TypeAlias
+
+from symattn.crosscheck.lines import exp, ln, log
+
+#: A number: an operand's one entry, or a size that is computed with.
+Scalar: TypeAlias = Any
+#: The entries of an operand that is one row, or one column.
+Row: TypeAlias = Sequence[Any]
+Column: TypeAlias = Sequence[Any]
+#: The rows of an operand.
+Matrix: TypeAlias = Sequence[Sequence[Any]]
+#: The rows of an operand that holds 0 and 1, as plain numbers.
+Mask: TypeAlias = Sequence[Sequence[float]]
+#: The entries of one row that holds whole numbers.
+Whole: TypeAlias = Sequence[int]
+
+#: For each operation the letter of its result in formulas, and the gradient by each
+#: of its operands, which come first among its parameters; None: none flows.
+Rules: TypeAlias = Mapping[str, tuple[str, tuple[str | None, ...]]]
 
 
 def normaliser(S: Matrix, m: int, i: int) -> Scalar:
@@ -56,10 +83,72 @@ def entropy_gradient(G: Column, A: Matrix, i: int, j: int) -> Scalar:
     return -G[i] * (1 + ln(A[i][j]))
 
 
-RULES: Rules = {
+_RULES_OF_WEIGHTS: Rules = {
     "normaliser": ("Z", ()),
     "softmax": ("A", ("softmax_gradient",)),
     "log_softmax": ("C", ("log_softmax_gradient",)),
     "logsumexp": ("C", ("logsumexp_gradient",)),
     "entropy": ("C", ("entropy_gradient",)),
 }
+
+
+def causal(S: Matrix, i: int, j: int) -> Scalar:
+    """Entry of the scores where no query sees a later key."""
+    return S[i][j] if j <= i else -inf
+
+
+def causal_gradient(G: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dS`` for ``causal(S)``."""
+    return G[i][j] if j <= i else 0
+
+
+def mask(S: Matrix, M: Mask, i: int, j: int) -> Scalar:
+    """Entry of the scores that ``M`` keeps (1) or hides (0)."""
+    return S[i][j] if M[i][j] == 1 else -inf
+
+
+def mask_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dS`` for ``mask(S, M)``."""
+    return G[i][j] if M[i][j] == 1 else 0
+
+
+def causal_last(S: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
+    """Entry of the scores of the last n positions of m, where no query sees a later key."""
+    return S[i][j] if j <= i + m - n else -inf
+
+
+def causal_last_gradient(G: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dS`` for ``causal(S, align="bottom-right")``."""
+    return G[i][j] if j <= i + m - n else 0
+
+
+def window(S: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
+    """Entry of the scores where a query sees the keys from a before it to b after it."""
+    return S[i][j] if i - a <= j <= i + b else -inf
+
+
+def window_gradient(G: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dS`` for ``window(S, a, b)``."""
+    return G[i][j] if i - a <= j <= i + b else 0
+
+
+def padding(S: Matrix, a: int, i: int, j: int) -> Scalar:
+    """Entry of the scores of the first a keys; the others are padding."""
+    return S[i][j] if j < a else -inf
+
+
+def padding_gradient(G: Matrix, a: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dS`` for ``padding(S, a)``."""
+    return G[i][j] if j < a else 0
+
+
+_RULES_OF_MASKS: Rules = {
+    "causal": ("T", ("causal_gradient",)),
+    "causal_last": ("T", ("causal_last_gradient",)),
+    "mask": ("T", ("mask_gradient", None)),
+    "window": ("T", ("window_gradient",)),
+    "padding": ("T", ("padding_gradient",)),
+}
+
+
+RULES: Rules = {**_RULES_OF_WEIGHTS, **_RULES_OF_MASKS}

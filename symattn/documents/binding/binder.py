@@ -33,8 +33,16 @@ from symattn.documents.help import NONE, Help, Origin, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import OpenQuestion, Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, ReadTable, Words
-from symattn.documents.unread import alone
+from symattn.documents.trees import (
+    Chain,
+    Labelled,
+    Member,
+    Opaque,
+    Passage,
+    ReadTable,
+    Words,
+    alone,
+)
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
 
 #: Where a reader fails, the article is read so many times at most to learn with what.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from symattn import syntax
 from symattn.errors import SymattnError
-from symattn.numbers.printed import read_printed
+from symattn.numbers.rationals import read_printed
 from symattn.programs.floats import Matrix
 
 #: A value that rounds to a figure may be this part of its last place off in floats.

@@ -14,7 +14,7 @@ from symattn.documents.binding.recipe import Recipe
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure, plain
-from symattn.numbers.printed import MINUS_INFINITY
+from symattn.numbers.rationals import MINUS_INFINITY
 
 
 @dataclass

@@ -18,7 +18,7 @@ from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, walk
-from symattn.numbers.printed import MINUS_INFINITY
+from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.floats import Matrix
 
 #: What is usually computed: a value that is printed of it is an input only where

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from symattn.documents.binding import asides, values
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.trees import NOWHERE, Chain, Passage, Piece, PrintedFigure, ReadTable, Words
-from symattn.numbers.printed import MINUS_INFINITY
+from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.spelling import is_whole
 
 #: What is known of a number only grows: a later finding replaces one of those before it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.recipe import Recipe
-from symattn.numbers.printed import MINUS_INFINITY
+from symattn.numbers.rationals import MINUS_INFINITY
 
 #: A printed matrix is that of masked scores where this part of its figures says so.
 _ENOUGH = 0.5

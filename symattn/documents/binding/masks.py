@@ -10,7 +10,7 @@ from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.roles import named
 from symattn.documents.trees import Chain, walk
-from symattn.numbers.printed import MINUS_INFINITY
+from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.shapes import Shape
 
 #: What an article that masks something speaks of.

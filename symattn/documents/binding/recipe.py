@@ -22,13 +22,12 @@ from symattn.documents.reading import ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.documents.trees import Opaque, plain, walk
 from symattn.errors import SymattnError
-from symattn.numbers.rows import Numbers, read_rows
+from symattn.numbers.arrays import Numbers, read_rows
 from symattn.programs import floats
 from symattn.programs.floats import FloatOperations, Matrix
-from symattn.programs.gradient import differentiate
 from symattn.programs.nodes import Node
 from symattn.programs.nodes import given as given_node
-from symattn.programs.program import Program, name_fault
+from symattn.programs.program import Program, differentiate, name_fault
 from symattn.programs.running import Run
 from symattn.shapes import Shape, rows_of
 

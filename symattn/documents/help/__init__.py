@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from symattn.documents.article import Article
-from symattn.documents.help.draft import HelpDraft
-from symattn.documents.help.model import (
+from symattn.documents.help.draft import (
     FigureHelp,
     Help,
+    HelpDraft,
     HelpExpression,
     Origin,
     Under,

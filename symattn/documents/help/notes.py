@@ -23,8 +23,7 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.article import Article, Block
-from symattn.documents.help.draft import HelpDraft, lines, listed, numbers
-from symattn.documents.help.model import HelpExpression, Origin
+from symattn.documents.help.draft import HelpDraft, HelpExpression, Origin, lines, listed, numbers
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES

@@ -6,27 +6,38 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from symattn.documents.article import Block, BlockKind, BlockPart, Contents, PartKind
+from symattn.documents.article import (
+    Block,
+    BlockKind,
+    BlockPart,
+    Contents,
+    ParagraphBuilder,
+    PartKind,
+)
 from symattn.documents.html import mathml
-from symattn.documents.html.delimiters import Display, split
-from symattn.documents.html.elements import (
+from symattn.documents.html.tokens import (
     APART,
     CODE,
     HEADINGS,
     LAYOUTS,
+    Characters,
+    Comment,
+    Display,
+    HtmlTable,
+    Tag,
+    decoded,
     is_formula_image,
     is_output,
     is_rendered,
     is_skipped,
     is_void,
     language,
+    split,
+    tokens,
 )
-from symattn.documents.html.tables import HtmlTable
-from symattn.documents.html.tokens import Characters, Comment, Tag, decoded, tokens
 from symattn.documents.images import drawn
 from symattn.documents.inline import note
-from symattn.documents.latex.formulas import Macros
-from symattn.documents.paragraphs import ParagraphBuilder
+from symattn.documents.latex.macros import Macros
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symattn.documents.html.tokens import Characters, Tag, Token, decoded
-from symattn.documents.latex.formulas import joined
+from symattn.documents.latex.macros import joined
 from symattn.documents.text import Span, Text
 
 #: Elements nested deeper are read as if they were not there.

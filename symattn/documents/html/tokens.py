@@ -2,6 +2,12 @@
 
 The standard library's parser tells where a tag begins, not where its attributes do,
 and formulas stand in those too.
+
+Formulas in the text of pages that MathJax or KaTeX render where they are read.
+
+What elements of HTML mean to a reader of formulas and figures.
+
+Tables of HTML while their cells come.
 """
 
 from __future__ import annotations
@@ -11,8 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
+from typing import Literal
 
+from symattn.documents.article import BlockPart, PartKind, TableCell
+from symattn.documents.environments import DISPLAYS, INNER
 from symattn.documents.text import Text
+from symattn.spelling import words
 
 _TOKEN = re.compile(
     r"""
@@ -115,3 +125,187 @@ def decoded(text: Text) -> Text:
     Span(start=2, end=6)
     """
     return text.sub(_ENTITY, lambda entity: unescape(entity[0]))
+
+
+_OPENING = re.compile(r"\\[\\$]|\\\(|\\\[|\$\$|\$|\\begin\{(?P<name>[A-Za-z]{1,20}\*?)\}")
+_CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}
+
+Display = Literal["display"]
+
+
+def split(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]]:
+    """A text as words and the sources of formulas in it; ``dollars`` where a single one
+    is a mark too.
+
+    >>> [(kind, str(piece)) for kind, piece in split(Text.whole(r"so \\(x\\): $5"), False)]
+    [('text', 'so '), ('math', 'x'), ('text', ': $5')]
+    """
+    string, at, done = text.string, 0, 0
+    missing: set[str] = set()
+    while match := _OPENING.search(string, at):
+        at, mark, name = match.end(), match[0], match["name"]
+        is_inner = name is not None and name.rstrip("*") in INNER
+        if name is None:
+            closing = _CLOSING.get(mark, "")
+        else:
+            closing = f"\\end{{{name}}}" if is_inner or name.rstrip("*") in DISPLAYS else ""
+        if not closing or closing in missing or (mark == "$" and not dollars):
+            continue
+        end = string.find(closing, at)
+        if end < 0:
+            missing.add(closing)
+            continue
+        if mark == "$" and not _is_formula(string, at, end):
+            continue
+        yield "text", text[done : match.start()]
+        done = end + len(closing)
+        inner = text[match.start() : done] if is_inner else text[at:end]
+        yield ("math" if mark in ("$", "\\(") else "display"), inner
+        at = done
+    yield "text", text[done:]
+
+
+def _is_formula(string: str, at: int, end: int) -> bool:
+    """Whether what stands between two dollars is a formula, and not two prices."""
+    following = string[end + 1 : end + 2]
+    return not (string[at].isspace() or string[end - 1].isspace() or following.isdigit())
+
+
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+#: Elements that begin and end a paragraph.
+APART = words(
+    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption"
+    " figure footer form header hr html li main ol p section summary table tbody tfoot thead tr td"
+    " th ul"
+)
+CODE = frozenset(("code", "tt", "samp"))
+_VOID = words("area base br col embed hr img input link meta param source track wbr")
+#: Elements, classes and roles of what is no part of an article's text.
+_SKIPPED = words(
+    "audio button canvas datalist footer iframe kbd nav noscript object script select style svg"
+    " template textarea video"
+)
+_SKIPPED_CLASSES = words(
+    "katex-html katex-error anchor-link headerlink header-anchor code-copy-button prompt"
+    " jp-InputPrompt jp-OutputPrompt linenos linenodiv lineno linenumber gutter line-numbers"
+    " rouge-gutter hljs-ln-numbers lnt ln"
+)
+_SKIPPED_ROLES = frozenset(("navigation", "search", "contentinfo", "doc-noteref"))
+#: Classes of tables that only put numbers of lines beside code.
+LAYOUTS = frozenset(("highlighttable", "rouge-table", "lntable", "hljs-ln"))
+#: Classes of what a cell of a notebook printed.
+_OUTPUTS = words(
+    "jp-OutputArea-output jp-RenderedText output_area output_text output_subarea cell-output"
+    " cell_output output"
+)
+#: Classes of what MathJax rendered.
+_RENDERED = words("MathJax MathJax_Display MathJax_Preview MathJax_SVG MathJax_CHTML")
+_IMAGES = words("latex tex math ql-img-inline-formula ql-img-displayed-equation")
+_LANGUAGE = re.compile(r"(?:language|lang|highlight-source|highlight|hl)-([\w+#-]++)")
+#: Classes beside the language in what Pandoc highlights.
+_BESIDE = words("sourceCode numberSource numberLines cell-code code-with-copy")
+
+
+def is_void(tag: Tag) -> bool:
+    """Whether an element has no end."""
+    return tag.name in _VOID or tag.rest.string.endswith("/")
+
+
+def is_skipped(tag: Tag) -> bool:
+    """Whether an element has nothing of the article."""
+    return (
+        tag.name in _SKIPPED
+        or not tag.classes.isdisjoint(_SKIPPED_CLASSES)
+        or tag.value("role") in _SKIPPED_ROLES
+        or "hidden" in tag.attributes
+    )
+
+
+def is_output(tag: Tag) -> bool:
+    """Whether an element holds what code printed."""
+    return tag.name == "samp" or not tag.classes.isdisjoint(_OUTPUTS)
+
+
+def is_rendered(tag: Tag) -> bool:
+    """Whether an element is a formula that MathJax rendered."""
+    return tag.name == "mjx-container" or not tag.classes.isdisjoint(_RENDERED)
+
+
+def is_formula_image(tag: Tag) -> bool:
+    """Whether an image says that its text is a formula."""
+    return any(name in _IMAGES or name.startswith("mwe-math") for name in tag.classes)
+
+
+def language(tag: Tag) -> str:
+    """The language of code that an element's classes tell, in lower case; or ''."""
+    for name in sorted(tag.classes):
+        if match := _LANGUAGE.fullmatch(name):
+            return match[1].lower()
+    if "sourceCode" in tag.classes:
+        return min(tag.classes - _BESIDE, default="").lower()
+    return ""
+
+
+#: Columns and rows that one cell may span.
+_SPANNED = 50
+#: Empty cells of a table that are put in for such cells; beyond, each is one cell.
+_EMPTIES = 10_000
+_EMPTY = {False: TableCell(()), True: TableCell((), is_head=True)}
+
+
+class HtmlTable:
+    """Cells in rows; what spans several leaves empty ones beside and below it."""
+
+    def __init__(self) -> None:
+        self.in_head = False
+        #: Whether a cell has begun and not ended.
+        self.in_cell = False
+        self._rows: list[tuple[TableCell, ...]] = []
+        self._row: list[TableCell] = []
+        self._tag: Tag | None = None
+        #: Of the columns from the left: how many rows more a cell above takes.
+        self._below: dict[int, int] = {}
+        self._empties = 0
+
+    def begin(self, tag: Tag) -> None:
+        """A cell begins."""
+        self._tag, self.in_cell = tag, True
+
+    def end(self, parts: tuple[BlockPart, ...]) -> None:
+        """The cell ends, if there is one."""
+        if self._tag is None:
+            return
+        is_head = self.in_head or self._tag.name == "th"
+        self._fill()
+        columns, rows = _number(self._tag, "colspan"), _number(self._tag, "rowspan")
+        self._empties += columns * rows - 1
+        if self._empties > _EMPTIES:
+            columns, rows = 1, 1
+        for column in range(len(self._row), len(self._row) + columns):
+            if rows > 1:
+                self._below[column] = rows - 1
+        self._row += [TableCell(parts, is_head), *[_EMPTY[is_head]] * (columns - 1)]
+        self._tag, self.in_cell = None, False
+
+    def line(self) -> None:
+        """A row ends."""
+        if self._row:
+            self._fill()
+            self._rows.append(tuple(self._row))
+        self._row = []
+
+    def _fill(self) -> None:
+        """Leave out columns that a cell above takes."""
+        while rows := self._below.get(len(self._row), 0):
+            self._below[len(self._row)] = rows - 1
+            self._row.append(_EMPTY[False])
+
+    def rows(self) -> tuple[tuple[TableCell, ...], ...]:
+        """All rows that have something in them."""
+        self.line()
+        return tuple(row for row in self._rows if any(cell.parts for cell in row))
+
+
+def _number(tag: Tag, name: str) -> int:
+    value = tag.value(name).strip()[:4]
+    return min(max(int(value), 1), _SPANNED) if value.isdecimal() else 1

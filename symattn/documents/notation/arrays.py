@@ -1,12 +1,27 @@
-r"""Arrays: environments of LaTeX, and lists in brackets."""
+"""Arrays: environments of LaTeX, and lists in brackets.
+
+Environments that lay equations out: rows that go on, equations side by side.
+
+Two cases of an entry, one of them hidden: what a mask of LaTeX says.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from symattn.documents.notation.tokens import TokenRanges, UnreadNotation
-from symattn.documents.trees import Labelled, Opaque
+from symattn import syntax
+from symattn.documents.notation.tokens import (
+    NotationToken,
+    TokenRanges,
+    UnreadNotation,
+    cut,
+    matched,
+)
+from symattn.documents.notation.vocabulary import LAYOUTS
+from symattn.documents.trees import Labelled, Opaque, PrintedFigure
 from symattn.limits import ENTRIES
+from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.syntax import Tree
 
 #: Environments that have no brackets of their own.
@@ -140,3 +155,160 @@ def _apart(grammar: TokenRanges, start: int, end: int) -> list[tuple[int, int]]:
             return []
         ranges.append((begun, at))
     return ranges if len(ranges) > 1 else []
+
+
+def laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
+    r"""Tokens without the environments that lay equations out: rows that begin an
+    equation are kept apart, those that go on are not.
+    """
+    tokens = _by_columns(tokens)
+    partners = matched(tokens)
+    flat: list[NotationToken] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        name = token.text[1:]
+        if (
+            token.kind in ("open", "close")
+            and partners[at] >= 0
+            and _lays_out(tokens, partners, at)
+        ):
+            opens = token.kind == "open"
+            if name.endswith("cases") and opens and any(t.text != r"\{" for t in flat):
+                flat.extend(tokens[at : partners[at] + 1])
+                at = partners[at] + 1
+                continue
+            if opens and flat and flat[-1].text == r"\{":
+                flat.pop()
+        elif token.kind == "row":
+            following = at + 1
+            aligned = False
+            while following < len(tokens) and (
+                tokens[following].kind == "cell" or tokens[following].text == "quad"
+            ):
+                aligned = True
+                following += 1
+            if not _continues(flat, tokens[following : following + 1], aligned):
+                flat.append(token)
+            at = following
+            continue
+        elif token.kind == "cell":
+            beside = [flat[-1:], tokens[at + 1 : at + 2]]
+            kinds = {neighbour[0].kind for neighbour in beside if neighbour}
+            if flat and not kinds & {"relation", "separator", "row", "cell", "operator"}:
+                flat.append(token._replace(kind="separator", text="quad"))
+        elif partners[at] > at:
+            flat.extend(tokens[at : partners[at] + 1])
+            at = partners[at]
+        else:
+            flat.append(token)
+        at += 1
+    return flat
+
+
+def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int) -> bool:
+    """Whether an environment that begins or ends there holds equations: also an array that
+    has the signs of equality in cells of their own."""
+    name = tokens[at].text[1:]
+    if name in LAYOUTS or name != "array":
+        return name in LAYOUTS
+    rows = _rows(tokens, partners, min(at, partners[at]) + 1, max(at, partners[at]))
+    return any(
+        end - start == 1 and tokens[start].kind == "relation" for row in rows for start, end in row
+    )
+
+
+def _continues(before: list[NotationToken], following: list[NotationToken], aligned: bool) -> bool:
+    """Whether a row goes on with the equation of the row before."""
+    if before and before[-1].kind in ("relation", "operator"):
+        return True
+    if not following or not before:
+        return False
+    token = following[0]
+    if token.kind == "relation":
+        return token.text != "⇒"
+    return token.kind == "operator" and (aligned or token.text not in "+-")
+
+
+def _by_columns(tokens: list[NotationToken]) -> list[NotationToken]:
+    """Tokens with the equations that stand side by side one after the other: those of
+    the first two cells of each row, then those of the next."""
+    partners = matched(tokens)
+    ordered: list[NotationToken] = []
+    copied = 0
+    for opening, token in enumerate(tokens):
+        closing = partners[opening]
+        if opening < copied or closing < opening or token.text[1:] not in LAYOUTS:
+            continue
+        rows = _rows(tokens, partners, opening + 1, closing)
+        if token.text[1:].endswith("cases") or max(map(len, rows)) < 3:
+            continue
+        ordered += tokens[copied : opening + 1]
+        for column in range(0, max(map(len, rows)), 2):
+            for row in rows:
+                for start, end in row[column : column + 2]:
+                    ordered += [_CELL, *tokens[start:end]]
+                ordered.append(_ROW)
+        copied = closing
+    return ordered + tokens[copied:]
+
+
+_CELL, _ROW = NotationToken("cell", "&", -1, -1), NotationToken("row", "", -1, -1)
+
+
+def _rows(
+    tokens: Sequence[NotationToken], partners: Sequence[int], start: int, end: int
+) -> list[list[tuple[int, int]]]:
+    """The cells of rows, as ranges."""
+    rows = cut(tokens, partners, start, end, "row")
+    return [cut(tokens, partners, *row, "cell") for row in rows]
+
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def cases(grammar: TokenRanges, start: int, end: int) -> Tree:
+    r"""``kept(entry, i >= j)`` of an entry that minus infinity stands for elsewhere::
+
+    \begin{cases} s_{ij} & \text{if } i \ge j \\ -\infty & \text{otherwise} \end{cases}
+    """
+    rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row")]
+    rows = [row for row in rows if any(first < last for first, last in row)]
+    if len(rows) != 2 or any(len(row) > 2 for row in rows):
+        raise UnreadNotation
+    entries = [grammar.inside(*_trimmed(grammar, *row[0])) for row in rows]
+    conditions = [_condition(grammar, *row[1]) if len(row) > 1 else None for row in rows]
+    hidden = [
+        isinstance(entry, PrintedFigure) and entry.text == MINUS_INFINITY for entry in entries
+    ]
+    if sum(hidden) != 1:
+        raise UnreadNotation
+    kept = hidden.index(False)
+    condition = conditions[kept] or _not(conditions[1 - kept])
+    if condition is None:
+        raise UnreadNotation
+    return syntax.Call("kept", (entries[kept], condition))
+
+
+def _not(condition: syntax.Comparison | None) -> syntax.Comparison | None:
+    if condition is None:
+        return None
+    return syntax.Comparison(condition.operands, (_OPPOSITE[condition.relations[0]],))
+
+
+def _trimmed(grammar: TokenRanges, start: int, end: int) -> tuple[int, int]:
+    """A range without the comma that it ends with."""
+    while end > start and grammar.tokens[end - 1].kind in ("separator", "words"):
+        end -= 1
+    return start, end
+
+
+def _condition(grammar: TokenRanges, start: int, end: int) -> syntax.Comparison | None:
+    """The letters that a cell compares, among words such as "if"; None where it doesn't."""
+    for at in range(start + 1, end - 1):
+        relation = grammar.tokens[at]
+        sides = grammar.tokens[at - 1], grammar.tokens[at + 1]
+        if relation.kind == "inequality" and all(side.kind == "name" for side in sides):
+            letters = tuple(syntax.Name(side.text) for side in sides)
+            return syntax.Comparison(letters, (relation.text,))
+    return None

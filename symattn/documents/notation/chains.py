@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from symattn.documents.notation.drafts import OpenChain, joined, spread
+from symattn.documents.notation.arrays import laid_flat
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.latex import latex_tokens
-from symattn.documents.notation.layouts import laid_flat
-from symattn.documents.notation.names import plain_name
+from symattn.documents.notation.products import OpenChain, join_drafts, spread
 from symattn.documents.notation.tokens import NotationToken, outside
-from symattn.documents.notation.vocabulary import JOINING
+from symattn.documents.notation.vocabulary import JOINING, plain_name
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Link, Named, Words
 
@@ -26,7 +25,7 @@ def read_formula(text: Text) -> tuple[Chain | Words, ...]:
     >>> chain.links, chain.members[2]
     (('=', '≈'), Figure(text='0.50', span=Span(start=38, end=42)))
     """
-    return joined(formula_drafts(text))
+    return join_drafts(formula_drafts(text))
 
 
 def formula_drafts(text: Text) -> Iterator[Words | OpenChain]:

@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symattn import syntax
-from symattn.documents.notation import arrays, cases, scripts, values
-from symattn.documents.notation.juxtaposition import is_factor, looked_up, stands_beside
-from symattn.documents.notation.products import is_number, joined
+from symattn.documents.notation import arrays, scripts, values
+from symattn.documents.notation.products import (
+    is_factor,
+    is_number,
+    joined,
+    looked_up,
+    stands_beside,
+)
 from symattn.documents.notation.tokens import (
     NotationToken,
     NotationTooLong,
@@ -279,7 +284,7 @@ class Grammar(TokenRanges):
             if token.text[1:] in MATRICES:
                 return arrays.matrix(self, *self.group(opening), opening)
             if token.text.endswith("cases"):
-                return cases.cases(self, *self.group(opening))
+                return arrays.cases(self, *self.group(opening))
         except UnreadNotation:
             self.failed.add(opening)
             raise

@@ -1,9 +1,22 @@
-"""Which product is meant: of matrices, or of numbers and entry by entry."""
+"""Which product is meant: of matrices, or of numbers and entry by entry.
+
+Products without a sign: what may stand side by side, and what only happens to.
+
+Chains while they are read: members between links, either of which may be missing
+where a part of a paragraph begins or ends.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
 from symattn import syntax
-from symattn.documents.trees import Named, PrintedFigure
+from symattn.documents.notation.tokens import TokenRanges
+from symattn.documents.notation.vocabulary import JOINING, MATRICES
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Link, Member, Named, Opaque, PrintedFigure, Words
 from symattn.syntax import Tree
 
 _SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
@@ -106,3 +119,165 @@ def _fit(left: syntax.Array, right: syntax.Array, sign: str) -> bool:
     if sign == "×" and len(_shape(left)) == len(_shape(right)) == 1:
         return False
     return _shape(left)[-1] == _shape(right)[0]
+
+
+#: Names of matrices that are no letter: ``W1``, ``dS``, ``Wq``.
+_LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|W[qkvo]")
+
+
+def stands_beside(grammar: TokenRanges, left: Tree) -> bool:
+    """Whether a product goes on without a sign."""
+    token = grammar.peek()
+    before = grammar.tokens[grammar.at - 1]
+    if not grammar.latex and "\n" in grammar.text.string[before.end : max(token.start, before.end)]:
+        return False
+    if token.kind == "name" and token.text != "inf":
+        if grammar.latex:
+            return token.text not in JOINING
+        if before.text == "]" and token.spaced and grammar.peek(1).kind == "relation":
+            # "Q = [1, 0] K = [0, 1]": another name gets its value.
+            return False
+        return _is_letter(grammar, grammar.at) and (
+            isinstance(left, PrintedFigure)
+            or before.text in (")", "}", "]", "⊤")
+            or _ends_with_letter(left)
+        )
+    if token.kind == "command":
+        return grammar.latex or token.text == r"\sqrt" or _ends_with_letter(left)
+    if token.kind == "open":
+        if token.text == "(":
+            return grammar.latex or not token.spaced or _ends_with_letter(left)
+        if token.text == "[":
+            return grammar.latex and not isinstance(left, Named)
+        return token.text == "{" or token.text[1:] in MATRICES
+    return False
+
+
+def _is_letter(grammar: TokenRanges, at: int) -> bool:
+    """Whether a name in plain text is one letter, perhaps with an index."""
+    text = grammar.tokens[at].text
+    if len(text) == 1:
+        if not grammar.tokens[at].spaced and grammar.tokens[at - 1].kind == "number":
+            # "268M" is a size, no product.
+            return text not in "kMBG"
+        scripted = at + 1 < grammar.end and grammar.tokens[at + 1].kind == "script"
+        glued = not grammar.tokens[at].spaced
+        return text.isupper() or glued or scripted or not text.isascii()
+    return _LETTERS.fullmatch(text) is not None
+
+
+def is_factor(grammar: TokenRanges, at: int, right: Tree) -> bool:
+    """Whether what stands in brackets behind a blank is a factor, and no remark."""
+    token = grammar.tokens[at]
+    if grammar.latex or token.text != "(" or not token.spaced:
+        return True
+    remark = isinstance(right, Named | syntax.Array | syntax.Sequence) or is_number(right)
+    return not remark
+
+
+def looked_up(grammar: TokenRanges, at: int, left: Tree, right: Tree) -> Tree | None:
+    """The entry that words in brackets name: ``A(cat, sat)``; nothing where they are
+    factors."""
+    if grammar.tokens[at].text != "(" or grammar.tokens[at].spaced or not isinstance(left, Named):
+        return None
+    match right:
+        case syntax.Sequence(items):
+            return syntax.Call(left.name, items)
+        case Named(name) if len(name) > 2 and name.isalpha():
+            return syntax.Call(left.name, (right,))
+    return None
+
+
+def _ends_with_letter(left: Tree) -> bool:
+    while isinstance(left, syntax.Binary):
+        left = left.right
+    match left:
+        case Named(name):
+            return len(name) == 1 or name[1:2] == "_" or bool(_LETTERS.fullmatch(name))
+        case syntax.Transposed() | syntax.Cell() | syntax.Indexed() | syntax.Gradient():
+            return True
+        case syntax.Power(base, _):
+            return _ends_with_letter(base)
+    return False
+
+
+@dataclass
+class OpenChain:
+    """A chain that may begin or end with a link: ``= 0.5``, ``A =``."""
+
+    members: list[Member] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    before: Link | None = None
+    after: Link | None = None
+    #: Whether a comma ends it.
+    comma: bool = False
+
+    def add(self, member: Member, span: Span) -> None:
+        """The next member, behind the link that waits for one."""
+        if self.members:
+            self.links.append(self.after or "=")
+        elif self.after:
+            self.before = self.after
+        self.after = None
+        self.members.append(member)
+        self.spans.append(span)
+
+    def link(self, link: Link) -> None:
+        """A link; of several, the one that claims least."""
+        current = self.after
+        weaker: tuple[Link, ...] = ("→", "≈", ":")
+        self.after = next((candidate for candidate in weaker if candidate in (link, current)), link)
+
+    def chain(self) -> Chain:
+        """The chain as it is."""
+        return Chain(tuple(self.members), tuple(self.links), tuple(self.spans))
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether it is one member that nothing is said of."""
+        return len(self.members) == 1 and not (self.before or self.after)
+
+
+def spread(
+    names: Sequence[OpenChain], chain: OpenChain, values: Sequence[OpenChain]
+) -> list[OpenChain]:
+    """Several names and their values in one line: ``Q, K, V = X A, X B, X C``.
+
+    Where their numbers differ it stays open what the last name is equal to.
+    """
+    first, *rest = chain.members
+    if len(names) != len(values):
+        name = first.name if isinstance(first, Named) else ""
+        return [*names, replace(chain, members=[Opaque(name, chain.spans[0]), *rest]), *values]
+    drafts: list[OpenChain] = []
+    named = [(draft.members[0], draft.spans[0]) for draft in (*names, chain)]
+    contents = [(rest, chain.spans[1:], chain.links)] + [
+        (draft.members, draft.spans, [*chain.links[:1], *draft.links]) for draft in values
+    ]
+    for (name_, place), (members, spans, links) in zip(named, contents, strict=True):
+        drafts.append(OpenChain([name_, *members], [place, *spans], list(links)))
+    return drafts
+
+
+def join_drafts(pieces: Iterable[Words | OpenChain]) -> tuple[Words | Chain, ...]:
+    """Pieces in order; a chain that goes on in the next piece is one."""
+    parts: list[Words | OpenChain] = []
+    for piece in pieces:
+        if isinstance(piece, Words):
+            if piece.text.strip() or piece.figures:
+                parts.append(piece)
+            continue
+        last = parts[-1] if parts else None
+        if isinstance(last, OpenChain) and (last.after or piece.before):
+            last.link(piece.before or last.after or "=")
+            for i, (member, span) in enumerate(zip(piece.members, piece.spans, strict=True)):
+                if i:
+                    last.link(piece.links[i - 1])
+                last.add(member, span)
+            if piece.after:
+                last.link(piece.after)
+            continue
+        if piece.members:
+            parts.append(piece)
+    return tuple(piece.chain() if isinstance(piece, OpenChain) else piece for piece in parts)

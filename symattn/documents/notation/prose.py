@@ -9,8 +9,8 @@ from typing import cast
 
 from symattn import syntax
 from symattn.documents.notation.chains import formula_drafts
-from symattn.documents.notation.drafts import OpenChain, joined, spread
 from symattn.documents.notation.grammar import Grammar, figures_in
+from symattn.documents.notation.products import OpenChain, join_drafts, spread
 from symattn.documents.notation.tokens import plain_tokens
 from symattn.documents.notation.vocabulary import COUNTED, JOINING
 from symattn.documents.text import Text
@@ -23,8 +23,9 @@ from symattn.documents.trees import (
     Opaque,
     PrintedFigure,
     Words,
+    contained,
+    opaque,
 )
-from symattn.documents.unread import contained, opaque
 
 #: Signs that make one word of what they stand between.
 _JOINED = frozenset("-‐‑_$#")
@@ -44,7 +45,7 @@ def read_line(text: Text) -> tuple[Words | Chain, ...]:
 
 def read_parts(parts: Iterable[tuple[str, Text]]) -> tuple[Words | Chain, ...]:
     """A paragraph of parts of text, of mathematics and of code in a line."""
-    return joined(_drafts(_apart(parts)))
+    return join_drafts(_drafts(_apart(parts)))
 
 
 #: A gap as wide as a column, before something that is said to be equal.

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from symattn import syntax
 from symattn.documents.notation import scripts
-from symattn.documents.notation.juxtaposition import stands_beside
-from symattn.documents.notation.names import plain_name
-from symattn.documents.notation.products import product
+from symattn.documents.notation.products import product, stands_beside
 from symattn.documents.notation.tokens import NotationToken, TokenRanges, UnreadNotation
-from symattn.documents.notation.vocabulary import ACCENTS, BARE, FUNCTIONS, JOINING, MATRICES
+from symattn.documents.notation.vocabulary import (
+    ACCENTS,
+    BARE,
+    FUNCTIONS,
+    JOINING,
+    MATRICES,
+    plain_name,
+)
 from symattn.documents.trees import Labelled, Named
 from symattn.syntax import Tree
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.python import library, masks
-from symattn.documents.python.arguments import Arguments
 from symattn.documents.python.library import LIBRARIES
 from symattn.documents.python.loops import comprehended
 from symattn.documents.python.source import ProgramSource
@@ -20,6 +19,7 @@ from symattn.documents.python.values import (
     INFINITE,
     UNKNOWN,
     Applied,
+    Arguments,
     CodeScope,
     Items,
     UnknownValue,

@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.python import masks
-from symattn.documents.python.arguments import AXES, KEPT, Arguments
 from symattn.documents.python.making import MAKERS
 from symattn.documents.python.values import (
+    AXES,
     HIDDEN,
     INFINITE,
+    KEPT,
     Applied,
+    Arguments,
     CodeScope,
     Items,
     UnreadCode,

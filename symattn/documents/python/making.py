@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symattn import syntax
-from symattn.documents.python.arguments import Arguments
-from symattn.documents.python.values import Items, UnreadCode, Value, call, number
+from symattn.documents.python.values import Arguments, Items, UnreadCode, Value, call, number
 from symattn.documents.trees import Labelled
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from symattn.documents.notation.names import identifier
+from symattn.documents.notation.vocabulary import identifier
 from symattn.documents.text import Span, Text
 from symattn.limits import PROGRAM
 

@@ -1,4 +1,9 @@
-"""Collecting what students answered, wherever it stands, and what is wrong with it."""
+"""Collecting what students answered, wherever it stands, and what is wrong with it.
+
+Points: what each answer is worth, exactly.
+
+Scripts: what students hand in, answer by answer, as they wrote it.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,200 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
 from symattn import syntax
-from symattn.errors import Fault, Faults, Malformed, expected, short
+from symattn.errors import Fault, Faults, Malformed, SymattnError, expected, short
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.marking.points import Scheme
-from symattn.exercises.marking.scripts import Answer, Blank, Script, read_answer
+from symattn.numbers import rounding
+from symattn.numbers.rationals import MAX_LENGTH, PrintedNumber, read_printed
+from symattn.numbers.reading import Masked, read, read_entry
 from symattn.shapes import Shape, show
+from symattn.spelling import SIGN
 from symattn.syntax import gradient_name
-from symattn.tables.entries import kind
+from symattn.tables.places import kind, table, unknown
+
+if TYPE_CHECKING:
+    from symattn.exercises.exercise import Part
+    from symattn.exercises.marking.judging import JudgedScript, Mark, Outcome
+
+#: What can be set: all that is neither right nor no answer at all.
+_SET = ("early", "follows", "slip", "wrong")
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The part of its points that an answer gets which is not right: rounded too
+    early, following from an earlier slip, a slip that can be named, wrong.
+
+    What is right gets all, and what is blank or no number nothing.
+    """
+
+    early: Fraction = Fraction(3, 4)
+    follows: Fraction = Fraction(1)
+    slip: Fraction = Fraction(1, 2)
+    wrong: Fraction = Fraction(0)
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The table that says this.
+
+        >>> Scheme().table["early"]
+        '3/4'
+        """
+        return {name: str(getattr(self, name)) for name in _SET}
+
+    def worth(self, outcome: Outcome) -> Fraction:
+        """The part of its points that an answer gets.
+
+        >>> Scheme().worth("slip"), Scheme().worth("right"), Scheme().worth("blank")
+        (Fraction(1, 2), Fraction(1, 1), Fraction(0, 1))
+        """
+        if outcome in _SET:
+            share: Fraction = getattr(self, outcome)
+            return share
+        return Fraction(outcome == "right")
+
+    def of_part(self, part: Part, marks: tuple[Mark, ...]) -> Fraction:
+        """The points of a part: each of its answers is worth the same."""
+        return sum((self.worth(mark.outcome) for mark in marks), Fraction(0)) * Fraction(
+            part.points, len(marks)
+        )
+
+    def of(self, judged: JudgedScript) -> Fraction:
+        """The points of a script."""
+        return sum((self.of_part(part, marks) for part, marks in judged.parts), Fraction(0))
+
+
+#: The scheme where nothing else is said.
+DEFAULT = Scheme()
+
+
+def most(judged: JudgedScript) -> int:
+    """The points that there are."""
+    return sum(part.points for part, _ in judged.parts)
+
+
+def read_scheme(entry: object) -> Scheme:
+    """The scheme of a table; what it leaves out is as it is by default.
+
+    Raises :class:`Malformed` with every fault.
+
+    >>> read_scheme({"slip": "1/3", "early": Decimal("0.5")}).slip
+    Fraction(1, 3)
+    >>> read_scheme({"slip": 2, "erly": 0})
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 2 faults
+      erly: unknown key 'erly': did you mean early?
+      slip: expected a share from 0 to 1, found 2
+    """
+    stated: Mapping[str, object] = table(entry)
+    faults = unknown(stated, _SET)
+    parts: dict[str, Fraction] = {}
+    for key in _SET:
+        if key in stated:
+            with faults.inside(key):
+                parts[key] = _part(stated[key])
+    faults.raise_all()
+    return Scheme(**parts)
+
+
+def _part(raw: object) -> Fraction:
+    try:
+        number = read(raw).rational()
+    except SymattnError:
+        number = None
+    if number is None or isinstance(raw, bool) or not 0 <= number <= 1:
+        raise Malformed(f"expected a share from 0 to 1, found {raw}")
+    return Fraction(int(number.p), int(number.q))
+
+
+def points_text(points: Fraction) -> str:
+    """Points as people read them: to two places, without final zeros.
+
+    >>> points_text(Fraction(15, 2)), points_text(Fraction(22, 3)), points_text(Fraction(4))
+    ('7.5', '7.33', '4')
+    """
+    hundredths = points * 100
+    rounded = Decimal((2 * hundredths.numerator + hundredths.denominator)
+                      // (2 * hundredths.denominator)).scaleb(-2)  # fmt: skip
+    return f"{rounded.normalize() if rounded % 1 else rounded.to_integral_value():f}"
+
+
+#: A closed form is computed on with so many places.
+_PLACES = 12
+
+_COMMA = re.compile(rf"{SIGN}?\s*(?=,?[0-9])[0-9]*,[0-9]*\s*%?\Z")
+#: What may be a number in thousands.
+_THOUSANDS = re.compile(rf"{SIGN}?\s*[1-9][0-9]{{0,2}},[0-9]{{3}}\s*%?\Z")
+
+
+class Blank(NamedTuple):
+    """An entry that is asked for: row ``i`` and column ``j`` of the grid of a quantity."""
+
+    quantity: str
+    i: int
+    j: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: its text, and the number that it is; None is a masked score."""
+
+    text: str
+    printed: PrintedNumber | None
+
+
+@dataclass(frozen=True)
+class Script:
+    """What one student answers to one version; ``unread`` are the texts that are no
+    numbers. What is in neither is left blank."""
+
+    student: str
+    version: int
+    answers: Mapping[Blank, Answer]
+    unread: Mapping[Blank, str] = field(default_factory=dict)
+
+
+def read_answer(text: str, comma: bool = False) -> Answer:
+    """The answer that a text is: decimals, fractions, closed forms, ``-inf``.
+
+    ``comma``: where its source writes decimals with a comma, ``1,234`` is less than 2;
+    elsewhere a comma is one of decimals only where nothing else can be meant. Raises
+    :class:`Malformed`.
+
+    >>> [read_answer(text).printed.text for text in ("0.710", "0,71", "1/3", "1/(1 + exp(1))")]
+    ['0.710', '0.71', '0.333333333333', '0.268941421370']
+    >>> read_answer("1,234")
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: '1,234' may be 1.234 or 1234: write it without a comma
+    """
+    text = text.strip()
+    plain = text
+    if _COMMA.match(text):
+        if _THOUSANDS.match(text) and not comma:
+            point, whole = text.replace(",", "."), text.replace(",", "")
+            raise Malformed(f"{text!r} may be {point} or {whole}: write it without a comma")
+        plain = text.replace(",", ".")
+    try:
+        return Answer(text, read_printed(plain))
+    except Malformed:
+        pass
+    try:
+        value = read_entry(plain)
+        if isinstance(value, Masked):
+            return Answer(text, None)
+        return Answer(text, read_printed(f"{rounding.decimal(value, _PLACES):f}"))
+    except SymattnError as error:
+        message = error.faults[0].message if isinstance(error, Malformed) else str(error)
+        if len(text) > MAX_LENGTH or not any(map(str.isdigit, text)):
+            message = f"expected a number, found {short(text)!r}"
+        raise Malformed(message) from None
+
 
 #: Longest name of a student.
 _NAME = 200

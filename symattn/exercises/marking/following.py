@@ -1,18 +1,29 @@
 """What comes of a student's own answers: the steps of a program once more, in
-balls, with numbers that were written down in the places of some."""
+balls, with numbers that were written down in the places of some.
+
+Answers in nested tables and lists: TOML and JSON, each fault with its place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from symattn.errors import SymattnError
+from symattn.errors import Fault, Malformed, SymattnError, expected, short
+from symattn.exercises.marking.collecting import Blank, Collector, read_scheme
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.enclosures import BallMatrices, Enclosure, enclose
 from symattn.programs.nodes import Node, Op
 from symattn.programs.running import Run
+from symattn.shapes import show
 from symattn.solution.solution import Solution
+from symattn.tables.places import Key, Place, kind, table
 
 #: Operations that only move or copy entries: nothing is rounded in them.
 _MOVING: tuple[Op, ...] = (
@@ -128,3 +139,181 @@ def _rows(enclosure: Enclosure) -> list[list[arb | None]]:
     for place in enclosure.hidden:
         flat[place] = None
     return [flat[i * columns : (i + 1) * columns] for i in range(rows)]
+
+
+#: The place of the value at a path; ``KeyError`` where there is none.
+Where = Callable[[tuple[Key, ...]], Place]
+
+
+class _AnswerTree:
+    def __init__(self, collector: Collector, place: Where) -> None:
+        self.collector = collector
+        self._place = place
+
+    def fault(self, where: tuple[Key, ...], message: str) -> None:
+        """Note a fault at a place."""
+        text = ""
+        for key in where:
+            text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else key
+        place = self._at(where)
+        at = f"column {place.column}, {text}" if place.line else text
+        self.collector.faults.append(Fault(at, message, place.line))
+
+    def _at(self, where: tuple[Key, ...]) -> Place:
+        try:
+            return self._place(where)
+        except KeyError:
+            return Place(0, 0)
+
+    @contextmanager
+    def inside(self, *where: Key) -> Iterator[None]:
+        """A context whose faults are noted at a place."""
+        try:
+            yield
+        except Malformed as error:
+            for fault in error.faults:
+                self.fault((*where, fault.where) if fault.where else where, fault.message)
+
+    def student(self, name: str, entry: object) -> None:
+        """The answers of a student."""
+        where = ("answers", name)
+        with self.inside(*where):
+            stated = table(entry)
+            student = self.collector.student(name)
+            with self.inside(*where, *(key for key in stated if key == "version")):
+                if self.collector.begin(student, stated.get("version"), self._at(where).line):
+                    for key in (key for key in stated if key != "version"):
+                        with self.inside(*where, key):
+                            self._answers(student, (*where, key), key, stated[key])
+
+    def _answers(self, student: str, where: tuple[Key, ...], key: str, value: object) -> None:
+        if "[" in key:
+            self._answer(student, self.collector.blank(key), value)
+        else:
+            self._nested(student, where, self.collector.quantity(key), (), value)
+
+    def _nested(
+        self, student: str, where: tuple[Key, ...], name: str, indices: tuple[int, ...], value: Any
+    ) -> None:
+        """Answers nested in the shape of a quantity; what is too short is left blank."""
+        shape = self.collector.shape(name)
+        if len(indices) == len(shape):
+            return self._answer(student, self.collector.at(name, indices), value)
+        wanted = shape[len(indices)]
+        if not isinstance(value, list) or len(value) != wanted:
+            actual = len(value) if isinstance(value, list) else kind(value)
+            what = "answers" if len(indices) + 1 == len(shape) else "rows"
+            message = f'expected {wanted} {what}, found {actual}; a blank is ""'
+            raise Malformed(f"{name} is {show(shape)}: {message}")
+        for k, inner in enumerate(value):
+            with self.inside(*where, k):
+                self._nested(student, (*where, k), name, (*indices, k), inner)
+        return None
+
+    def _answer(self, student: str, blank: Blank, value: object) -> None:
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+            raise Malformed(f"expected an answer, found {kind(value)}")
+        text = f"{value:f}" if isinstance(value, Decimal) and value.is_finite() else str(value)
+        self.collector.take(student, blank, text.replace("Infinity", "inf"))
+
+
+def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -> None:
+    """Take up what tables by the students' names say; ``place`` tells where it stands."""
+    tree = _AnswerTree(collector, place)
+    known = ("answers", "scheme")
+    for key in document:
+        if key not in known:
+            tree.fault((key,), f"unknown key {short(key, 40)!r}: {expected(key, known)}")
+    students = document.get("answers")
+    if not isinstance(students, Mapping) or not students:
+        actual = "nothing" if not students else kind(students)
+        tree.fault(("answers",), f"expected a table of students, [answers.NAME], found {actual}")
+        collector.faults.raise_all()
+    if "scheme" in document:
+        with tree.inside("scheme"):
+            collector.scheme = read_scheme(document["scheme"])
+        if collector.scheme is None:
+            # By another scheme nobody is to be marked.
+            collector.faults.raise_all()
+    assert isinstance(students, Mapping)
+    for name, entry in students.items():
+        tree.student(name, entry)
+
+
+def parsed_json(text: str) -> Mapping[str, Any]:
+    """What a JSON text says, its numbers as they are written."""
+    twice: list[str] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice.extend(key for key in entries if keys.count(key) > 1)
+        return entries
+
+    try:
+        document = json.loads(
+            text, object_pairs_hook=unique, parse_float=str, parse_int=str,
+            parse_constant=lambda word: word.replace("Infinity", "inf"),
+        )  # fmt: skip
+    except json.JSONDecodeError as error:
+        message = f"not valid JSON: {error.msg} at column {error.colno}"
+        raise Malformed(Fault("", message, error.lineno)) from None
+    except RecursionError:
+        raise Malformed("JSON nested too deeply to be read") from None
+    if twice:
+        raise Malformed([Fault(key, "the key occurs twice") for key in twice])
+    if not isinstance(document, dict):
+        raise Malformed(f'expected {{"answers": {{...}}}}, found {kind(document)}')
+    return document
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
+
+
+class Positions:
+    """Where each value of a JSON text stands.
+
+    >>> Positions('{"a": [1,\\n  "x"]}').at(("a", 1))
+    Place(line=2, column=3)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[tuple[Key, ...], int] | None = None
+
+    def at(self, where: tuple[Key, ...]) -> Place:
+        """The place of a value. Raises ``KeyError`` where there is none."""
+        if self._found is None:
+            self._found = dict(self._walked())
+        start = self._found[where]
+        line = self._text.count("\n", 0, start) + 1
+        return Place(line, start - self._text.rfind("\n", 0, start))
+
+    def _walked(self) -> Iterator[tuple[tuple[Key, ...], int]]:
+        path: list[Key] = []
+        tables: list[bool] = []
+        is_key = False
+        for token in _TOKEN.finditer(self._text):
+            match token[0]:
+                case "{" | "[" as mark:
+                    yield tuple(path), token.start()
+                    is_key = mark == "{"
+                    tables.append(is_key)
+                    path.append("" if is_key else 0)
+                case "}" | "]":
+                    tables.pop()
+                    path.pop()
+                    is_key = False
+                case ",":
+                    is_key = tables[-1]
+                    if not is_key:
+                        path[-1] = int(path[-1]) + 1
+                case ":":
+                    is_key = False
+                case word if is_key:
+                    path[-1] = str(json.loads(word))
+                case _:
+                    yield tuple(path), token.start()

@@ -19,18 +19,18 @@ from flint import arb, fmpq
 from symattn import syntax
 from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.auditing.naming import SlipNaming
-from symattn.auditing.pen import pen_slips
+from symattn.auditing.prints import pen_slips
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.search import Gate
 from symattn.auditing.standard import Judgement, Standard, correct_count, is_truncated
 from symattn.cases.case import Claim
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.marking.collecting import Blank, Script
 from symattn.exercises.marking.following import FollowThrough
-from symattn.exercises.marking.scripts import Blank, Script
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import MINUS_INFINITY, PrintedNumber
+from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.shapes import keys
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
@@ -95,7 +95,7 @@ class JudgedScript:
 class Examiner:
     """Judges the scripts of one version of an exercise.
 
-    >>> from symattn.exercises.marking.scripts import read_answer
+    >>> from symattn.exercises.marking.collecting import read_answer
     >>> from symattn.cases.library import load
     >>> asked = Exercise(load("cat-sat-mat"), "forward", (Part("S", 2), Part("T", 1)))
     >>> script = Script("Ada", 0, {Blank("S", 0, 1): read_answer("4"),

@@ -7,7 +7,7 @@ from flint import fmpq
 from symattn.errors import Malformed
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
-from symattn.programs.algebra import number, times
+from symattn.programs.backward import number, times
 from symattn.programs.functions.calls import Axis, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node

@@ -7,7 +7,7 @@ from typing import Literal
 from symattn.errors import Malformed
 from symattn.numbers.values import ONE, ZERO, rational
 from symattn.programs import nodes
-from symattn.programs.algebra import minus, number, over, plus, times
+from symattn.programs.backward import minus, number, over, plus, times
 from symattn.programs.functions.arranging import angles, below, column_of, constants, counted
 from symattn.programs.functions.calls import Count, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows

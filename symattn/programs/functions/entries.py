@@ -8,11 +8,11 @@ from typing import Literal
 from flint import fmpq
 
 from symattn.errors import Malformed
-from symattn.languages.sentence import Sentence
+from symattn.languages.language import Sentence
 from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
-from symattn.programs.algebra import above, larger, minus, number, over, pi, plus, times
+from symattn.programs.backward import above, larger, minus, number, over, pi, plus, times
 from symattn.programs.functions.calls import StepFunction, function
 from symattn.programs.nodes import Back, Elementwise, Node
 

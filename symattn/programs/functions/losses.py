@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symattn.errors import Malformed
 from symattn.programs import nodes
-from symattn.programs.algebra import flow, minus, number, over, plus, times
+from symattn.programs.backward import flow, minus, number, over, plus, times
 from symattn.programs.functions.arranging import onehot
 from symattn.programs.functions.calls import function
 from symattn.programs.functions.entries import Flows, power

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from symattn.errors import Malformed
-from symattn.languages.sentence import Sentence
+from symattn.languages.language import Sentence
 from symattn.programs import nodes
-from symattn.programs.algebra import above, minus, over, plus, times
+from symattn.programs.backward import above, minus, over, plus, times
 from symattn.programs.functions.arranging import flat
 from symattn.programs.functions.calls import Axis, Count, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, sloped

@@ -14,7 +14,7 @@ from symattn.cases import library
 from symattn.documents.binding import read as read_reading
 from symattn.documents.files import article, read_article
 from symattn.documents.help import beside, help_of
-from symattn.documents.walkthrough import walkthrough
+from symattn.documents.reading import walkthrough
 from symattn.errors import Malformed
 from symattn.verdicts import Verdict
 from tests.documents import marks

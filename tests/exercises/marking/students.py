@@ -10,7 +10,7 @@ import numpy as np
 
 from symattn.cases.case import make
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.scripts import Blank, Script, read_answer
+from symattn.exercises.marking.collecting import Blank, Script, read_answer
 
 STEPS = {
     "Q": "X @ W_Q",

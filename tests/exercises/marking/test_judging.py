@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from symattn.cases import library
 from symattn.cases.case import make
 from symattn.exercises.exercise import Exercise, Part, exercise
+from symattn.exercises.marking.collecting import Blank, Script, read_answer
 from symattn.exercises.marking.judging import Examiner
-from symattn.exercises.marking.scripts import Blank, Script, read_answer
 
 from .students import POINTS, RIGHT, SLIPS, exercise_of, numbers, script, text, written
 

@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Part
+from symattn.exercises.marking.collecting import (
+    DEFAULT,
+    Blank,
+    Scheme,
+    Script,
+    most,
+    points_text,
+    read_scheme,
+)
 from symattn.exercises.marking.judging import OUTCOMES, JudgedScript, Mark
-from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text, read_scheme
-from symattn.exercises.marking.scripts import Blank, Script
 
 PARTS = st.fractions(0, 1)
 SCHEMES = st.builds(Scheme, PARTS, PARTS, PARTS, PARTS)
