@@ -126,7 +126,7 @@ class Verification:
         return _by_reason((check.symbolic_doubt, check.quantity) for check in self.checks)
 
     def _repr_html_(self) -> str:
-        from symattn.printers import notebook
+        from symattn.printers import markdown
 
         header = ("quantity", "ulp", "scaled", "NumPy", "SymPy")
         rows = [
@@ -135,7 +135,7 @@ class Verification:
         ]
         doubts = {**self.doubts, **self.symbolic_doubts}
         note = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in doubts.items())
-        return notebook.summary(self.case, str(self.verdict), header, rows, note)
+        return markdown.summary(self.case, str(self.verdict), header, rows, note)
 
 
 def _by_reason(doubts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -11,8 +11,8 @@ from symattn.numbers.balls import precision
 from symattn.numbers.reading import Masked
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.programs import enclosures, entrywise
-from symattn.programs.floats import FloatOperations
-from symattn.programs.running import Run
+from symattn.programs.enclosures import FloatOperations
+from symattn.programs.nodes import Run
 from symattn.shapes import grid
 
 BITS = 128

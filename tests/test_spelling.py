@@ -7,8 +7,7 @@ import pytest
 from symattn import typesetting as t
 from symattn.calculus import printing
 from symattn.documents import html, latex, markdown
-from symattn.documents.environments import DISPLAYS, FORMULAS, WITH_ARGUMENT
-from symattn.documents.text import Text
+from symattn.documents.text import DISPLAYS, FORMULAS, WITH_ARGUMENT, Text
 from symattn.spelling import ENTRY, GREEK, is_figure
 
 from . import notation

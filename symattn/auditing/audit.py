@@ -15,8 +15,7 @@ from flint import arb
 from symattn.auditing import arithmetic
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.operands import Operands, rounded
-from symattn.auditing.recipes import Recipes
-from symattn.auditing.standard import Standard, is_truncated, places_of
+from symattn.auditing.standard import Recipes, Standard, is_truncated, places_of
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.documents.reading import ArticleNumber, OpenQuestion
 from symattn.documents.text import Span
@@ -53,7 +52,7 @@ class Audit:
         return f"<Audit of {self.case.name[:60]!r}: {self._counts}>"
 
     def _repr_html_(self) -> str:
-        from symattn.printers import notebook
+        from symattn.printers import markdown
 
         rows: list[tuple[str, str, str, str, str]] = [
             (item.claim.where, item.label, item.text, item.correct, item.cause)
@@ -66,8 +65,8 @@ class Audit:
             if item.verdict is Verdict.REFUTED
         ]
         header = ("where", "quantity", "printed", "correct", "cause")
-        title, whole = self.case.title or self.case.name, notebook.beginning(len(rows), 0)
-        return notebook.summary(title, self._counts, header, rows[: notebook.MOST], whole)
+        title, whole = self.case.title or self.case.name, markdown.beginning(len(rows), 0)
+        return markdown.summary(title, self._counts, header, rows[: markdown.MOST], whole)
 
     @property
     def _counts(self) -> str:

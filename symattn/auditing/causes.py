@@ -16,9 +16,8 @@ from flint import arb, fmpq
 
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, behind
 from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
-from symattn.auditing.recipes import Recipes
-from symattn.auditing.standard import is_truncated
-from symattn.auditing.terms import Term, number
+from symattn.auditing.standard import Recipes, is_truncated
+from symattn.auditing.terms import Term, term_number
 from symattn.languages.language import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
@@ -237,7 +236,7 @@ class Causes:
                 self._multiples[name] = list(self._folded.multiples(name, self._expressions))
             for ratio, node in self._multiples[name]:
                 part = self._folded.at(node, i, j)
-                yield Term("*", (number(ratio), part)), True
+                yield Term("*", (term_number(ratio), part)), True
 
     def _is_whole(self, figure: Figure) -> bool:
         """Whether the quantity needs no rounding at the places of the figure."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from symattn import escaping
-from symattn.auditing import coverage
+from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.auditing.naming import SourceRegion, file_of, region, spanned, where
@@ -109,7 +109,7 @@ def _reading(audit: Audit) -> Iterator[_Finding]:
     for sentence in audit.assumptions:
         yield _Finding("assumption", SourceRegion(0), sentence)
     notes = audit.case.reading.article.notes if audit.case.reading else ()
-    for remark in filter(None, (*notes, coverage.line(audit))):
+    for remark in filter(None, (*notes, reports.line(audit))):
         yield _Finding("coverage", SourceRegion(0), remark)
 
 
@@ -271,7 +271,7 @@ def _reading_items(audit: Audit) -> Iterator[str]:
             line = spanned(audit.case, item.span).line
             yield f"- line {line}, {markdown_code(item.what)}: {markdown(item.why)}"
         yield ""
-    if summary := coverage.line(audit):
+    if summary := reports.line(audit):
         yield from (f"How the text was read: {summary}.", "")
 
 

@@ -24,9 +24,8 @@ from symattn.auditing.figures import Figure
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs import display
-from symattn.programs.floats import FloatOperations, Matrix
-from symattn.programs.nodes import ELEMENTWISE, Node, ancestors
-from symattn.programs.running import Run
+from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.nodes import ELEMENTWISE, Node, Run, ancestors
 from symattn.solution.solution import Solution
 
 Place = tuple[Node, int, int]

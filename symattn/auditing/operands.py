@@ -22,9 +22,8 @@ from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.programs import nodes
 from symattn.programs.enclosures import BallMatrices, Enclosure
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import Node, Run
 from symattn.programs.program import Program, Special
-from symattn.programs.running import Run
 from symattn.shapes import Shape, grid
 
 

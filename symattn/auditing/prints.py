@@ -26,7 +26,7 @@ from flint import arb
 
 from symattn.auditing.figures import Figure
 from symattn.auditing.model import AuditedGraph
-from symattn.auditing.recipes import Recipes
+from symattn.auditing.standard import Recipes
 from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
 from symattn.languages.language import Sentence
 from symattn.numbers.balls import FIRST

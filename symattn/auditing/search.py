@@ -26,9 +26,8 @@ from symattn.auditing.sites import Site
 from symattn.auditing.weights import Base, Edit, Exactly, Weights, confirmed_by, with_entries
 from symattn.errors import SymattnError
 from symattn.numbers.values import rational
-from symattn.programs.floats import FloatOperations, Matrix
-from symattn.programs.nodes import Node, ancestors
-from symattn.programs.running import Run
+from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.nodes import Node, Run, ancestors
 
 #: A cause is named if it gives such a part of the wrong figures that it changes, and breaks no
 #: more right ones than such a part of these.

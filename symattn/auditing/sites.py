@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from symattn.auditing.functions import mistaken_calls
 from symattn.auditing.model import AuditedGraph, Flags, Model
+from symattn.auditing.terms import mistaken_calls
 from symattn.auditing.weights import Base, Edit, table, with_entries
 from symattn.errors import Undecided
 from symattn.languages.language import Sentence
@@ -20,7 +20,7 @@ from symattn.numbers.formats import FloatFormat
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
-from symattn.programs.floats import Matrix
+from symattn.programs.enclosures import Matrix
 from symattn.programs.nodes import Node
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity

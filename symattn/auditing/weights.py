@@ -30,7 +30,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
-from symattn.programs.floats import Matrix
+from symattn.programs.enclosures import Matrix
 from symattn.programs.nodes import Node, ancestors, rebuilt
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution

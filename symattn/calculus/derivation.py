@@ -177,7 +177,7 @@ class Derivation:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from symattn.printers import notebook
+        from symattn.printers import markdown
 
         shapes = self.draft.shapes
         rows = [
@@ -187,7 +187,7 @@ class Derivation:
         header = ("", "line", "status", "because")
         faults = "; ".join(map(str, self.faults))
         title = prose(self.draft.title, shapes) or self.name
-        return notebook.summary(title, self.summary(), header, rows, faults)
+        return markdown.summary(title, self.summary(), header, rows, faults)
 
     def to_dict(self) -> dict[str, Any]:
         """The derivation as plain data."""

@@ -1,20 +1,24 @@
 """The findings of an audit at an article's own lines, each with the line and a mark in it.
 
 Lines of an article, cut around what is spoken of, with a mark under that.
+
+How an article was understood, on a terminal, as wide as that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from symattn.auditing import coverage, naming, reports
+from symattn import syntax
+from symattn.auditing import naming, reports
 from symattn.cli.cases import styled
-from symattn.cli.columns import paragraph
+from symattn.cli.columns import Columns, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
+from symattn.shapes import Nested, show
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
 
     from symattn.auditing.audit import Audit
     from symattn.auditing.figures import Figure, Statement
+    from symattn.cases.case import Case
     from symattn.documents.article import Article
+    from symattn.documents.reading import ArticleNumber, Claimed, Reading
     from symattn.documents.text import Span
 
 #: Stands for what is left out of a line.
@@ -131,7 +137,7 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
             for figure in carried:
                 _figure(audit, out, figure, sums, several)
         elif carried:
-            lines = coverage.lines(figure.line for figure in carried)
+            lines = reports.lines(figure.line for figure in carried)
             paragraph(out, f"{reports.propagated_line(audit, carried)} ({lines})", "dim", _INSIDE)
 
 
@@ -191,7 +197,7 @@ def reading(audit: Audit, out: Console) -> None:
         at = naming.spanned(audit.case, item.span)
         text = f"{naming.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
         paragraph(out, text, "yellow")
-    paragraph(out, coverage.line(audit), "dim")
+    paragraph(out, reports.line(audit), "dim")
 
 
 def _finding(audit: Audit, out: Console, judged: Figure | Statement, text: str, style: str) -> None:
@@ -214,3 +220,132 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     if correct:
         marks.append(f" {visible(correct)}", style="green")
     out.print(marks, soft_wrap=True)
+
+
+#: So much of an expression, of numbers and of a line of the article is shown.
+_EXPRESSION, _NUMBERS, _LINE = 60, 40, 72
+
+
+def report(case: Case, reading: Reading, out: Console) -> None:
+    """Print what an article gives, computes and prints, beside its lines."""
+    heading(out, reading.article.path.name, reading.article.title)
+    _section(out, ("inputs", "", "", ""), _inputs(case, reading))
+    if reading.tokens:
+        _section(out, ("tokens",), ((", ".join(reading.tokens),),))
+    _section(out, ("steps", ""), _steps(reading))
+    if reading.loss is not None:
+        entries = (f"{key} = {_shortly(value)}" for key, value in reading.loss.items())
+        _section(out, ("loss",), ((entry,) for entry in entries))
+    _section(out, ("claims", "figures", ""), _claims(reading), right=(1,))
+    _section(out, ("left open", "", ""), _open(reading))
+    _section(out, ("not read", "", ""), _unread(reading))
+    out.print()
+    for sentence in (*reading.assumptions, *reading.article.notes):
+        paragraph(out, sentence, "yellow")
+    paragraph(out, reports.sentence(case, reading.numbers), "dim")
+
+
+def _section(
+    out: Console,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[int] = (),
+) -> None:
+    cells = [tuple(map(visible, row)) for row in rows]
+    if not cells:
+        return
+    out.print()
+    table = Columns(headings, ("",) * (len(headings) - 1) + ("dim",), right)
+    widths = table.shrunk(cells, out.width, ())
+    table.head(out, widths)
+    for row in cells:
+        table.row(out, widths, row, False)
+
+
+def _inputs(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
+    for name, quantity in reading.given.items():
+        shape = show(case.program.quantities[name].shape)
+        yield name, shape, _shortly(quantity.entries), _origin(reading, quantity.span)
+
+
+def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
+    for name, step in reading.steps.items():
+        origin = "assumed" if step.assumed else _origin(reading, step.span)
+        yield f"{name} = {short(step.expression, _EXPRESSION)}", origin
+
+
+def _claims(reading: Reading) -> Iterator[tuple[str, ...]]:
+    """How many figures are of each quantity, and on which lines."""
+    lines: dict[str, list[int]] = {}
+    for claim in reading.claims:
+        figures = [*_figures(claim.spans)] or [claim.span]
+        lines.setdefault(_quantity(claim), []).extend(
+            _understood_line(reading, span) for span in figures
+        )
+    for about, of in lines.items():
+        yield about, str(len(of)), reports.lines(of)
+
+
+def _quantity(claim: Claimed) -> str:
+    """What a claim is about, whichever entries of it are printed."""
+    if claim.key == "as_printed":
+        return "(from the numbers printed there)"
+    if claim.key == "holds":
+        return f"({short(claim.text, _EXPRESSION)})"
+    return short(syntax.text(_whole(claim.tree)), _EXPRESSION)
+
+
+def _whole(tree: syntax.Tree) -> syntax.Tree:
+    """What an entry, a row or a column is taken from."""
+    while isinstance(tree, syntax.Indexed | syntax.Transposed):
+        tree = tree.operand
+    return tree
+
+
+def _open(reading: Reading) -> Iterator[tuple[str, ...]]:
+    items = sorted((*reading.open, *reading.unfit), key=lambda item: item.span)
+    for item in items:
+        yield (
+            f"line {_understood_line(reading, item.span)}",
+            short(item.what, _EXPRESSION),
+            item.why,
+        )
+
+
+def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:
+    """The lines with numbers that were not read, with these and the line itself."""
+    by_line: dict[int, list[ArticleNumber]] = {}
+    for number in reports.with_status(reading.numbers, "unread"):
+        by_line.setdefault(_understood_line(reading, number.span), []).append(number)
+    for line, numbers in by_line.items():
+        texts = short(", ".join(figure.text for figure in numbers), _NUMBERS)
+        yield f"line {line}", texts, short(reading.article.line(line).strip(), _LINE)
+
+
+def _origin(reading: Reading, span: Span | None) -> str:
+    return "side file" if span is None else f"line {_understood_line(reading, span)}"
+
+
+def _understood_line(reading: Reading, span: Span) -> int:
+    return reading.article.place(span.start).line
+
+
+def _figures(spans: Nested[Span] | None) -> Iterator[Span]:
+    from symattn.documents.text import Span
+
+    if isinstance(spans, Span):
+        yield spans
+    elif spans is not None:
+        for part in spans:
+            yield from _figures(part)
+
+
+def _shortly(value: object) -> str:
+    """Numbers in a line; of many the first."""
+    return short(_plain(value), _NUMBERS)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from symattn.auditing import coverage, reports
+from symattn.auditing import reports
 from symattn.auditing.naming import file_of
 from symattn.cli import articles
 from symattn.cli.columns import Columns, heading, paragraph
@@ -95,7 +95,7 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
         single = len(within) == 1
         phrase = "1 figure holds" if single else f"{len(within)} figures hold"
         whose = "its" if single else "their"
-        lines = coverage.lines(figure.line for figure in within)
+        lines = reports.lines(figure.line for figure in within)
         at = f" ({lines})" if all(figure.line for figure in within) else ""
         paragraph(out, f"{phrase} only within the rounding of {whose} operands{at}", "dim", "  ")
 

@@ -96,7 +96,7 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
         from symattn.documents.reading import walkthrough
 
         return _readable(article.name, walkthrough(case.reading))
-    from symattn.cli.understood import report
+    from symattn.cli.articles import report
 
     show = partial(report, case, case.reading)
     if terminal:
@@ -121,7 +121,7 @@ def _readable(name: str, text: str) -> str:
 
 def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
     """The reading as plain data; lines and columns count from 1."""
-    from symattn.auditing import coverage, naming
+    from symattn.auditing import naming, reports
     from symattn.documents.text import Span
 
     def at(span: Span | None) -> dict[str, Any]:
@@ -162,5 +162,5 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
             for item in (*reading.open, *reading.unfit)
         ],
         "assumptions": list(reading.assumptions),
-        "coverage": coverage.dictionary(case, reading.numbers),
+        "coverage": reports.dictionary(case, reading.numbers),
     }

@@ -3,6 +3,8 @@
 Parsers of Markdown give no places inside a block; here every character keeps
 its own. One pass over the marks that mean something; what closes a mark is
 looked up, never searched twice, so that time is linear.
+
+Images whose address is a formula, which a service draws.
 """
 
 from __future__ import annotations
@@ -15,11 +17,48 @@ from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+from urllib.parse import unquote_to_bytes
 
-from symattn.documents import repair
-from symattn.documents.environments import is_formula
-from symattn.documents.images import drawn
-from symattn.documents.text import Text
+from symattn.documents import commonmark
+from symattn.documents.text import Text, is_formula
+
+#: Addresses of images that draw a formula.
+_DRAWING = re.compile(r"latex|math|tex|codecogs|zhihu", re.IGNORECASE)
+_QUERY = re.compile(r"(?:[a-z]++=[^&=\\]*+&)*?(?:math|tex|latex|eq|from)=", re.IGNORECASE)
+_FOLLOWING = re.compile(r"&[a-z]++=", re.IGNORECASE)
+_DRESSING = re.compile(
+    r"\\(?:inline|large|Large|small|huge|fn_[a-z]++|bg_[a-z]++|dpi\{[0-9]*+\}"
+    r"|bg\{[a-z]*+\}|color\{[A-Za-z]*+\})(?![A-Za-z])"
+)
+_ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})++|\+|&(?:space|plus|amp);")
+
+
+def drawn(address: Text) -> Text | None:
+    """The formula that an image's address draws, if it does.
+
+    >>> url = "https://latex.codecogs.com/svg.latex?\\\\frac%7B1%7D%7B2%7D"
+    >>> str(drawn(Text.whole(url)))
+    '\\\\frac{1}{2}'
+    """
+    at, _, query = address.string.partition("?")
+    if not at.startswith("http") or _DRAWING.search(at) is None:
+        return None
+    named = _QUERY.match(query)
+    start = named.end() if named else 0
+    # What else is asked for by name; without a name, all of it is the formula.
+    following = _FOLLOWING.search(query, start) if named else None
+    end = following.start() if following else len(query)
+    rest = address[len(at) + 1 + start : len(at) + 1 + end]
+    tex = rest.sub(_ENCODED, _character).sub(_DRESSING, "").stripped()
+    if re.search(r"[\\=^_]", tex.string) is None:
+        return None
+    return commonmark.formula(tex)
+
+
+def _character(code: re.Match[str]) -> str:
+    named = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(code[0])
+    return unquote_to_bytes(code[0]).decode(errors="replace") if named is None else named
+
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
@@ -219,7 +258,7 @@ class _Scan:
     # -- formulas ----------------------------------------------------------------
 
     def _formula(self, start: int, end: int, opened: int, closed: int) -> None:
-        text = repair.formula(self.text[start:end].stripped())
+        text = commonmark.formula(self.text[start:end].stripped())
         self.out.append(Piece("display" if self._is_alone(opened, closed) else "math", text))
 
     def _is_alone(self, opened: int, closed: int) -> bool:
@@ -253,7 +292,7 @@ class _Scan:
             length, closed = self._spans[end]
             if string[closed : closed + 1] == "$":
                 text = self.text[end + length : closed - length].stripped()
-                self.out.append(Piece("math", repair.formula(text)))
+                self.out.append(Piece("math", commonmark.formula(text)))
                 return closed + 1
         if end - start == 2:
             closed = self.closers.after("$$", end)
@@ -272,7 +311,7 @@ class _Scan:
             or string[closed + 1 : closed + 2].isdigit()
         ):
             return self._plain(mark)
-        self.out.append(Piece("math", repair.formula(self.text[end:closed])))
+        self.out.append(Piece("math", commonmark.formula(self.text[end:closed])))
         return closed + 1
 
     def _backslash(self, mark: re.Match[str]) -> int:
@@ -288,7 +327,7 @@ class _Scan:
                     self._formula(opened + 1, closed, start, end)
                 else:
                     text = self.text[opened + 1 : closed].stripped()
-                    self.out.append(Piece("math", repair.formula(text)))
+                    self.out.append(Piece("math", commonmark.formula(text)))
                 return end
         if (begun := _BEGIN.match(string, start)) and is_formula(begun[1]):
             closer = f"\\end{{{begun[1]}}}"
@@ -434,5 +473,7 @@ class _Scan:
         length, end = self._spans[role.end()]
         inside = self.text[role.end() + length : end - length]
         is_math = role[1] in ("math", "eq:math")
-        self.out.append(Piece("math", repair.formula(inside)) if is_math else Piece("text", inside))
+        self.out.append(
+            Piece("math", commonmark.formula(inside)) if is_math else Piece("text", inside)
+        )
         return end

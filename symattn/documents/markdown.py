@@ -12,7 +12,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from symattn.documents import commonmark, repair
+from symattn.documents import commonmark
 from symattn.documents.article import Block, BlockPart, Contents, ParagraphBuilder, TableCell
 from symattn.documents.commonmark import MATH_DIRECTIVE
 from symattn.documents.inline import Closers, Piece, pieces
@@ -174,7 +174,7 @@ class _MarkdownReader:
     def _formula(self, text: Text) -> None:
         stripped = text.stripped()
         if stripped:
-            self.found.append(Block.of("formula", repair.formula(stripped)))
+            self.found.append(Block.of("formula", commonmark.formula(stripped)))
 
     def _other(self, token: Token) -> None:
         if token.type == "display":

@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symattn.documents import markdown, repair
+from symattn.documents import commonmark, markdown
 from symattn.documents.article import Block, BlockPart, Contents
 from symattn.documents.inline import formulas, note
-from symattn.documents.listings import listing
-from symattn.documents.text import Text
-from symattn.documents.titles import (
+from symattn.documents.listings import (
     GAP,
     LINK,
     LONGEST_HEADING,
@@ -24,8 +22,10 @@ from symattn.documents.titles import (
     VALUE,
     is_name,
     is_title,
+    listing,
     titled,
 )
+from symattn.documents.text import Text
 from symattn.spelling import words
 
 #: Languages that pages write above their code.
@@ -67,7 +67,7 @@ def read(source: Text) -> Contents:
     >>> [(block.kind, str(block.text)) for block in read(text).blocks]
     [('heading', 'Scores'), ('code', 'S = [[1, 0],\\n     [0, 1]]')]
     """
-    text = repair.decoded(source)
+    text = commonmark.decoded(source)
     if len(_FENCE.findall(text.string)) >= 2:
         return markdown.read(text)
     return Contents(tuple(_PlainReader(text).blocks()))

@@ -1,4 +1,7 @@
-"""Text that knows where each of its characters stands in the file it came from."""
+"""Text that knows where each of its characters stands in the file it came from.
+
+The environments of LaTeX that hold formulas; each may have a star.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from symattn.spelling import words
 
 _LINE_END = re.compile(r"\r\n?")
 
@@ -167,3 +172,27 @@ class Text:
         ('a\\nb', Span(start=1, end=3))
         """
         return self.sub(_LINE_END, "\n")
+
+
+#: Displays, which stand in text.
+DISPLAYS = words(
+    "equation align alignat xalignat flalign gather multline eqnarray IEEEeqnarray displaymath"
+    " dmath dgroup math"
+)
+MATRICES = words(
+    "matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix psmallmatrix bsmallmatrix array"
+)
+#: Those that stand inside of a formula; one in text is a formula of its own.
+INNER = MATRICES | words("aligned alignedat gathered multlined split cases dcases rcases")
+FORMULAS = DISPLAYS | INNER
+#: Those with an argument before their contents.
+WITH_ARGUMENT = words("array alignat alignedat xalignat IEEEeqnarray")
+
+
+def is_formula(name: str) -> bool:
+    """Whether an environment of that name, perhaps with a star, is a formula.
+
+    >>> is_formula("align*"), is_formula("figure")
+    (True, False)
+    """
+    return name.rstrip("*") in FORMULAS

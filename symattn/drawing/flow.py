@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from symattn.drawing import lettering
 from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
 from symattn.drawing.layout import BoxPlace, Layout, Size, layout
-from symattn.drawing.lettering import LetterRun, Runs
-from symattn.drawing.svg import Panel, element, framed, number, words
+from symattn.drawing.lettering import LetterRun, Panel, Runs, element, framed, number, words
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
 from symattn.programs.nodes import Node, ancestors, arguments

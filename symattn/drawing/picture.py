@@ -21,8 +21,18 @@ from symattn.cases.settings import settings
 from symattn.drawing import lettering
 from symattn.drawing.flow import Flow
 from symattn.drawing.heatmap import LABEL, Cells, HeatCell, HeatMapDrawing, Measure, Scale, cells
-from symattn.drawing.lettering import Runs, shortened, text_width
-from symattn.drawing.svg import Panel, drawing, element, group, number, stacked, words
+from symattn.drawing.lettering import (
+    Panel,
+    Runs,
+    drawing,
+    element,
+    group,
+    number,
+    shortened,
+    stacked,
+    text_width,
+    words,
+)
 from symattn.errors import Malformed, expected
 from symattn.languages.language import Language
 from symattn.programs.axes import Axes

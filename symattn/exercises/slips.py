@@ -32,10 +32,9 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula
-from symattn.programs.floats import FloatOperations, Matrix, matrix
-from symattn.programs.functions.domains import DOMAINS
-from symattn.programs.nodes import Node, ancestors, replaced
-from symattn.programs.running import Run
+from symattn.programs.enclosures import FloatOperations, Matrix, matrix
+from symattn.programs.functions.losses import DOMAINS
+from symattn.programs.nodes import Node, Run, ancestors, replaced
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution

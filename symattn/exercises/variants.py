@@ -22,9 +22,8 @@ from symattn.exercises.draws import Draws, Integers
 from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.slips import VISIBLE, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
-from symattn.programs.floats import FloatOperations, Matrix
-from symattn.programs.nodes import Node, ancestors
-from symattn.programs.running import Run
+from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.nodes import Node, Run, ancestors
 from symattn.shapes import nested, show
 from symattn.solution.solution import Solution
 

@@ -21,11 +21,11 @@ from symattn.errors import Fault, Faults, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers import tables
+from symattn.numbers.doubles import Array
 from symattn.numbers.kinds import AnyArray
 from symattn.numbers.reading import HIDDEN, Masked, read_entry
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.numbers.words import Array
 from symattn.shapes import Shape, keys, show
 
 T = TypeVar("T")

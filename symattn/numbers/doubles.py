@@ -1,20 +1,35 @@
 """Double-double numbers with proved error bounds.
 
 A :class:`DoubleDouble` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971; see
-:mod:`~symattn.numbers.words`), each within ``error`` of the exact number: a ball whose
+:mod:`~symattn.numbers.doubles`), each within ``error`` of the exact number: a ball whose
 middle has 106 bits, in three NumPy arrays. It stands between floats, which certify
 nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
 for Arb. Matrix products are in
-:mod:`~symattn.numbers.slices`, exponentials and logarithms in
+:mod:`~symattn.numbers.doubles`, exponentials and logarithms in
 :mod:`~symattn.numbers.series`.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow
-(IEEE 754-2019). The bounds of :mod:`~symattn.numbers.words`, ``3 U**2`` and ``5 U**2``,
+(IEEE 754-2019). The bounds of :mod:`~symattn.numbers.doubles`, ``3 U**2`` and ``5 U**2``,
 are here taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats
 themselves: what the roundings of a sum of up to 2**20 terms may take from them is
 less than the factor :data:`UP` adds. What underflows in a product or a quotient, of the
 numbers or of their bounds, is less than :data:`TINY`, which is added wherever neither
 factor is known to be 0; sums lose nothing there.
+
+Error-free transformations of floats, and double-double arithmetic built on them.
+
+A double-double is ``high + low``, ``high`` being the float nearest to the sum; what these
+functions return is one. What is relied on: addition, subtraction and multiplication are
+rounded to nearest and underflow is gradual (:mod:`symattn.ieee`), so that sums and differences
+never lose what is small. ``U`` is 2**-53.
+
+The transformations are those of D. E. Knuth, *The Art of Computer Programming*, volume 2,
+4.2.2, and T. J. Dekker, *A floating-point technique for extending the available precision*,
+Numerische Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller and V. Popescu,
+*Tight and rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS
+44, 2017.
+
+Matrix products of double-doubles by Ozaki slices, whose products are exact.
 """
 
 from __future__ import annotations
@@ -29,9 +44,76 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_mat
 
-from symattn.numbers import words
 from symattn.numbers.balls import precision
-from symattn.numbers.words import Array
+
+Array = npt.NDArray[np.float64]
+
+#: Dekker's constant splits a float into halves of 26 bits.
+_SPLIT = 2.0**27 + 1
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a + b`` as its float and the rest, exactly (Knuth).
+
+    >>> two_sum(np.array(1.0), np.array(2.0**-60))[1] == 2.0**-60
+    np.True_
+    """
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a * b`` as its float and the rest, exactly (Dekker) but for what underflows, which
+    is less than 2**-1070; not a number where a factor is beyond 2**996.
+
+    >>> two_product(np.array(1 + 2.0**-30), np.array(1 + 2.0**-30))[1] == 2.0**-60
+    np.True_
+    """
+    product = a * b
+    wide = a * _SPLIT
+    a1 = wide - (wide - a)
+    wide = b * _SPLIT
+    b1 = wide - (wide - b)
+    a2, b2 = a - a1, b - b1
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+def fast_two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """:func:`two_sum` where ``a`` is the larger (Dekker).
+
+    >>> fast_two_sum(np.array(1.0), np.array(2.0**-60))[1] == 2.0**-60
+    np.True_
+    """
+    total = a + b
+    return total, b - (total - a)
+
+
+def add_floats(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
+    """``(a + b) + (c + d)`` of double-doubles, off by at most ``3 U**2 / (1 - 4 U)`` of it, in
+    the whole range: what is less than 2**-1021 is added without loss.
+
+    >>> high, low = add(*np.array([1.0, 2.0**-60, -1.0, 2.0**-70]))
+    >>> high + low == 2.0**-60 + 2.0**-70
+    np.True_
+    """
+    high, low = two_sum(a, c)
+    more, rest = two_sum(b, d)
+    high, low = fast_two_sum(high, low + more)
+    return fast_two_sum(high, low + rest)
+
+
+def multiply_floats(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
+    """``(a + b) * (c + d)`` of double-doubles, off by at most ``5 U**2`` of it, and less than
+    2**-1068 where it underflows.
+
+    >>> high, low = multiply(*np.array([1.0, 2.0**-60, 1.0, 2.0**-60]))
+    >>> high == 1, low == 2.0**-59
+    (np.True_, np.True_)
+    """
+    high, low = two_product(a, c)
+    return fast_two_sum(high, low + (a * d + b * c))
+
 
 #: An operation on two double-doubles is off by less than this much of its result.
 PAIR = 2.0**-102
@@ -112,7 +194,7 @@ def of_balls(balls: Sequence[arb | None], bits: int) -> DoubleDouble:
     # What is less than the smallest float is not nothing.
     error = np.where(exactly, 0.0, error * (1 + 2.0**-50) + TINY)
     # A low float that is subnormal may have been rounded to half a unit of the high one.
-    high, low = words.fast_two_sum(high, low)
+    high, low = fast_two_sum(high, low)
     return _masking(settled(high, low, np.where(known, error, np.inf)), masked)
 
 
@@ -188,7 +270,7 @@ def negative(x: DoubleDouble) -> DoubleDouble:
 @in_blocks
 def add(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x + y``, with broadcasting; a masked score stays one."""
-    high, low = words.add(x.high, x.low, y.high, y.low)
+    high, low = add_floats(x.high, x.low, y.high, y.low)
     error = ((x.error + y.error) + PAIR * np.abs(high)) * UP
     return _masking(settled(high, low, error), np.broadcast_to(x.hidden | y.hidden, high.shape))
 
@@ -199,7 +281,7 @@ def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
 
     A factor that is exactly 0 makes a product that is.
     """
-    high, low = words.multiply(x.high, x.low, y.high, y.low)
+    high, low = multiply_floats(x.high, x.low, y.high, y.low)
     error = np.abs(x.high) * y.error + (np.abs(y.high) + y.error) * x.error
     # Above, the lows are left out: less than 2**-53 of the highs.
     lost = np.where(x.is_zero | y.is_zero, 0.0, TINY)
@@ -225,10 +307,10 @@ def divide(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     (Y - y)) / Y``, where ``|Y|`` is not less than ``least``.
     """
     high = x.high / y.high
-    part, rest = words.two_product(high, y.high)
-    part, rest = words.fast_two_sum(part, rest + high * y.low)
+    part, rest = two_product(high, y.high)
+    part, rest = fast_two_sum(part, rest + high * y.low)
     rest = (x.high - part) + (x.low - rest)
-    high, low = words.fast_two_sum(high, rest / y.high)
+    high, low = fast_two_sum(high, rest / y.high)
     least = np.abs(y.high) * (1 - 2.0**-50) - y.error
     error = (x.error + np.abs(high) * y.error) / least * (1 + 2.0**-49)
     lost = np.where(x.is_zero, 0.0, TINY * (1 + 1 / least))
@@ -247,9 +329,9 @@ def sqrt(x: DoubleDouble) -> DoubleDouble:
     underflows in the square is divided by the root.
     """
     high = np.sqrt(x.high)
-    square, rest = words.two_product(high, high)
+    square, rest = two_product(high, high)
     with_rest = ((x.high - square) - rest) + x.low
-    high, low = words.fast_two_sum(high, np.where(high != 0, with_rest / (2 * high), 0.0))
+    high, low = fast_two_sum(high, np.where(high != 0, with_rest / (2 * high), 0.0))
     least = x.high * (1 - 2.0**-50) - x.error
     error = x.error / np.sqrt(least) + PAIR * high + TINY * (1 + 1 / high)
     error = np.where(x.is_zero, 0.0, np.where(least > 0, error * UP, np.inf))
@@ -315,7 +397,7 @@ def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     size = np.abs(high).sum(axis=0)
     while len(high) > 1:
         half = len(high) // 2
-        sums = words.add(high[:half], low[:half], high[half : 2 * half], low[half : 2 * half])
+        sums = add_floats(high[:half], low[:half], high[half : 2 * half], low[half : 2 * half])
         if len(high) % 2:
             high, low = (
                 np.concatenate([z, y[-1:]]) for z, y in zip(sums, (high, low), strict=True)
@@ -326,3 +408,88 @@ def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     error = np.moveaxis(x.error, axis, 0).sum(axis=0) + steps * 2 * PAIR * size
     total = settled(high[0], low[0], error * UP)
     return total.map(lambda z: np.expand_dims(z, axis))
+
+
+#: Ozaki slices that a factor is cut into at most.
+_SLICES = 4
+
+
+def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
+    """The matrix product of the last two axes, to about 85 bits of ``n * max|x_i| *
+    max|y_j|``, row i by column j.
+
+    Each factor is cut into Ozaki slices of few bits, whose products are exact in every
+    order of summation (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free
+    transformations of matrix multiplication*, Numerical Algorithms 59, 2012). With n terms,
+    powers of two a and c more than twice the entries of the row and of the column, and b
+    bits, slice i is at most ``a 2**(-(b+1) i)``, half of it for the first one, and what s
+    slices leave is at most ``a 2**(-(b+1) s)``, half a unit of the last one. The products of
+    slices i and j with ``i + j >= s`` are left out, and those of what is left: they sum
+    to less than ``(s + 1) n a c 2**(-(b+1) s)``, times 1.01. The sum of the m others is off by
+    less than ``m**2 U**2 n a c``, times 1.01: their highs are added exactly, and each of the
+    at most m lows is at most ``U n a c`` and takes part in m sums.
+
+    >>> from symattn.numbers.doubles import exact
+    >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
+    >>> product.high, product.low == 2.0**-60, product.error < 2.0**-90
+    (array([[1.]]), array([[ True]]), array([[ True]]))
+    """
+    terms = x.shape[-1]
+    # Sums of n products of 2 b bits have one to spare, for the third slice; see _slices.
+    bits = (52 - max(terms - 1, 1).bit_length()) // 2
+    left, above, cut = _slices(x, bits, -1)
+    right, beside, cut_too = _slices(y, bits, -2)
+    pairs = [(i, j) for i in range(len(left)) for j in range(len(right)) if i + j < _SLICES]
+    pairs.sort(key=sum, reverse=True)
+    high, low = np.zeros(()), np.zeros(())
+    for i, j in pairs:
+        high, rest = two_sum(high, left[i] @ right[j])
+        low = low + rest
+    high, low = two_sum(high, low)
+    share = len(pairs) ** 2 * 2.0**-106
+    if cut or cut_too or len(left) + len(right) - 1 > _SLICES:
+        share += (_SLICES + 1) * 2.0 ** (-(bits + 1) * _SLICES)
+    error = (1.02 * terms * share) * (above * beside)
+    error = error + np.where(_some(x, above, -1) & _some(y, beside, -2), TINY, 0.0)
+    if y.error.any():
+        error = error + (np.abs(x.high) * (1 + 2.0**-50) + x.error) @ y.error
+    if x.error.any():
+        error = error + x.error @ (np.abs(y.high) * (1 + 2.0**-50))
+    return settled(high, low, error * UP)
+
+
+def _some(x: DoubleDouble, above: Array, axis: int) -> npt.NDArray[np.bool_]:
+    """Rows or columns with entries that may not be 0."""
+    some: npt.NDArray[np.bool_] = (above != 0) | x.error.any(axis=axis, keepdims=True)
+    return some
+
+
+def _slices(x: DoubleDouble, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
+    """Ozaki slices of the entries, each a whole multiple of one power of two by row (or
+    column) that ``bits`` bits and a sign hold; powers of two above twice the entries along
+    the axis, 0 where all are 0; and whether something is left over.
+
+    Adding and subtracting ``1.5 * 2**52 * unit`` rounds to multiples of the unit, ``2**-bits``
+    of the power of two at first; what is left is at most half a unit, so the next slice
+    begins a bit lower. The low floats join when two slices are cut: they are at most half
+    the unit of the second one, so that the third may have a bit more; what is lost in
+    joining them, U of half that unit, is less than what four slices leave.
+    """
+    largest = np.max(np.abs(x.high), axis=axis, keepdims=True, initial=0.0)
+    above = np.where(largest > 0, np.ldexp(2.0, np.frexp(largest)[1]), 0.0)
+    slices: list[Array] = []
+    rest = x.high
+    unit = above * 2.0**-bits
+    lost = False
+    for k in range(_SLICES):
+        big = unit * (1.5 * 2.0**52)
+        part = (rest + big) - big
+        slices.append(part)
+        rest = rest - part
+        if k == 1:
+            rest, over = two_sum(rest, x.low)
+            lost = bool(over.any())
+        if not rest.any() and (k >= 1 or not x.low.any()):
+            return slices, above, lost
+        unit = unit * 2.0 ** -(bits + 1)
+    return slices, above, True

@@ -27,10 +27,10 @@ from symattn.limits import (
     SHOWN,
     Budget,
 )
-from symattn.numbers import forms, functions, leading, points, quotients
+from symattn.numbers import forms, functions, points, quotients, rounding
 from symattn.numbers.balls import FIRST, LAST, Exceeded, growing, precision, spending
-from symattn.numbers.leading import LeadingTerm
 from symattn.numbers.quotients import Parts, Unfolded
+from symattn.numbers.rounding import LeadingTerm
 from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 
@@ -89,8 +89,8 @@ _KINDS: Mapping[int, points.InstructionKind] = {
 }  # fmt: skip
 
 #: Operations of one operand on numbers with a leading term.
-_LEADING: dict[int, Callable[[LeadingTerm], LeadingTerm]] = {id(INVERSE): leading.inverse}
-_LEADING |= {id(x): leading.FUNCTIONS[name] for x, name in zip(FUNCTIONS, _NAMES, strict=True)}
+_LEADING: dict[int, Callable[[LeadingTerm], LeadingTerm]] = {id(INVERSE): rounding.inverse}
+_LEADING |= {id(x): rounding.FUNCTIONS[name] for x, name in zip(FUNCTIONS, _NAMES, strict=True)}
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
@@ -198,13 +198,13 @@ class LazyExpression:
         """The number with its leading term, as those of its operands are known."""
         below = [x._leading[bits] for x in self.operands]
         if self.operation is TOTAL:
-            return leading.total(below)
+            return rounding.total(below)
         if self.operation is PRODUCTS:
-            return leading.products(_pairs(below))
+            return rounding.products(_pairs(below))
         if below:
             return _LEADING[id(self.operation)](*below)
         parts = self.form()
-        return leading.of_ball(self.enclosure(bits)) if parts is None else leading.of_parts(parts)
+        return rounding.of_ball(self.enclosure(bits)) if parts is None else rounding.of_parts(parts)
 
     # -- closed form ------------------------------------------------------------
 

@@ -29,12 +29,13 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb
 
-from symattn.numbers import words
+from symattn.numbers import doubles
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import (
     PAIR,
     TINY,
     UP,
+    Array,
     DoubleDouble,
     add,
     exact,
@@ -44,8 +45,8 @@ from symattn.numbers.doubles import (
     negative,
     of_balls,
     settled,
+    two_sum,
 )
-from symattn.numbers.words import Array, two_sum
 
 #: What the series lose; the terms taken, and those in double-doubles.
 _SERIES = 2.0**-93
@@ -112,7 +113,7 @@ def _series(table: _TaylorTable, place: Array, h: Array, more: Array) -> tuple[A
         rest = high[k] + h * rest
     total = rest, np.zeros_like(rest)
     for k in range(_PAIRS - 1, -1, -1):
-        total = words.add(high[k], low[k], *words.multiply(h, more, *total))
+        total = doubles.add_floats(high[k], low[k], *doubles.multiply_floats(h, more, *total))
     return total
 
 
@@ -228,16 +229,16 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     t, more = two_sum(high, low + (np.where(x.hidden, 0.0, x.low) - step * third))
     tail = t * t
     tail = tail * tail * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t * (1 / 5040 + t / 40320))))
-    sixth = words.multiply(t, more, np.array(1 / 6), np.array(_SIXTH))
-    series = words.add(np.array(0.5), np.array(0.0), *sixth)
-    series = words.multiply(*series, *words.multiply(t, more, t, more))
-    series = words.add(*series, tail, np.array(0.0))
-    series = words.add(t, more, *series)
+    sixth = doubles.multiply_floats(t, more, np.array(1 / 6), np.array(_SIXTH))
+    series = doubles.add_floats(np.array(0.5), np.array(0.0), *sixth)
+    series = doubles.multiply_floats(*series, *doubles.multiply_floats(t, more, t, more))
+    series = doubles.add_floats(*series, tail, np.array(0.0))
+    series = doubles.add_floats(t, more, *series)
     whole = step.astype(np.int32)
     head, rest = (part[whole % _ENTRIES] for part in _powers())
-    power = words.add(head, rest, *words.multiply(head, rest, *series))
+    power = doubles.add_floats(head, rest, *doubles.multiply_floats(head, rest, *series))
     scale = whole // _ENTRIES
-    high, low = words.fast_two_sum(*(np.ldexp(part, scale) for part in power))
+    high, low = doubles.fast_two_sum(*(np.ldexp(part, scale) for part in power))
     near = np.minimum(x.error, 1.0)
     # exp(e) - 1 <= e (1 + e) up to 1.
     share = np.where(x.error <= 1, near * (1 + near) + _EXP, np.inf)

@@ -26,8 +26,7 @@ from symattn.shapes import Shape
 
 if TYPE_CHECKING:
     # Loaded where there are arrays: cases are read, and listed, without NumPy.
-    from symattn.numbers.doubles import DoubleDouble
-    from symattn.numbers.words import Array
+    from symattn.numbers.doubles import Array, DoubleDouble
 
 #: Digits of a number that is taken here; the rest is for those who tell what is wrong.
 _DIGITS = DIGITS.most // 10

@@ -1,10 +1,12 @@
-r"""Engines that make PDFs, TeX's and Typst: finding one, running it safely, reading what it says.
+"""Engines that make PDFs, TeX's and Typst: finding one, running it safely, reading what it says.
 
 An engine runs in an empty folder of its own, without shell escape, with a
 time limit, and may read and write files below that folder only. A worker looks
 after it: with whatever ends the worker, or the command that asked for it, the
 engine ends too, and its folder goes. Typst is a library, which runs in the
 worker itself.
+
+The engine whose fonts have the letters of a text.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from types import MappingProxyType
 
 from symattn import workers
 from symattn.errors import EngineFailure
+from symattn.escaping import TYPOGRAPHY
 
 #: Seconds that one run of an engine may take.
 TIME_LIMIT = 120.0
@@ -229,3 +232,20 @@ def complaints(log: str) -> tuple[str, ...]:
     messages += [f"no font has the letter {m[1]}" for m in _MISSING.finditer(log)]
     messages += [m[0] for m in _UNDEFINED.finditer(log)]
     return tuple(dict.fromkeys(messages))
+
+
+#: Letters of extended Latin that pdflatex's encoding of fonts leaves out.
+_NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧſ")
+
+
+def engine_for(text: str) -> str:
+    """``pdflatex`` where its fonts have every letter, else ``lualatex``.
+
+    >>> engine_for("déjà vu"), engine_for("猫")
+    ('pdflatex', 'lualatex')
+    """
+    known = all(
+        (ord(c) < 0x180 and c not in _NOT_IN_T1) or c in TYPOGRAPHY or not c.isprintable()
+        for c in text
+    )
+    return "pdflatex" if known else "lualatex"

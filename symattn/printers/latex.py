@@ -13,6 +13,7 @@ import math
 from symattn import typesetting as t
 from symattn.escaping import latex as escape
 from symattn.printers import blocks as b
+from symattn.printers.engine import engine_for
 from symattn.printers.layout import (
     EM,
     TEXT,
@@ -27,7 +28,6 @@ from symattn.printers.layout import (
     unbreakable,
     width,
 )
-from symattn.printers.letters import engine_for
 
 _SHARED = r"""
 \usepackage[textwidth=166mm,hcentering,top=17mm,bottom=20mm,footskip=9mm]{geometry}

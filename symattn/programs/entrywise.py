@@ -126,7 +126,7 @@ class Entrywise(Generic[S]):
         self.keeps = keeps
 
     def apply(self, node: Node, operands: list[LazyGrid[S]]) -> LazyGrid[S]:
-        """See :class:`~symattn.programs.running.Arithmetic`."""
+        """See :class:`~symattn.programs.nodes.Arithmetic`."""
         compute = self._compute(node, operands)
         depth = 1 + max((x.depth for x in operands), default=0)
         if depth <= MAX_DEPTH:

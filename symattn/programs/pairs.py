@@ -3,7 +3,7 @@
 Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed
 precision: what :mod:`~symattn.numbers.doubles` leaves in doubt is for those. A
 matrix may have axes before its rows and columns, as in
-:mod:`~symattn.programs.floats`.
+:mod:`~symattn.programs.enclosures`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.ieee import need_ieee
-from symattn.numbers import doubles, series, slices
+from symattn.numbers import doubles, series
 from symattn.numbers.balls import FIRST
-from symattn.numbers.doubles import DoubleDouble
+from symattn.numbers.doubles import Array, DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.numbers.words import Array
-from symattn.programs.floats import MOVING
+from symattn.programs.enclosures import MOVING
 from symattn.programs.nodes import FLOW, Node
 
 
@@ -36,7 +35,7 @@ class DoubleDoubleMatrices:
     centres = True
 
     def apply(self, node: Node, operands: list[DoubleDouble]) -> DoubleDouble:
-        """See :class:`~symattn.programs.running.Arithmetic`."""
+        """See :class:`~symattn.programs.nodes.Arithmetic`."""
         need_ieee()
         with np.errstate(all="ignore"):
             return _OPERATIONS[node.op](node, *operands)
@@ -170,7 +169,7 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": lambda node, x, y: doubles.divide(x, _open(y)),
-    "matmul": lambda node, x, y: slices.matmul(_open(x), _open(y)),
+    "matmul": lambda node, x, y: doubles.matmul(_open(x), _open(y)),
     "sqrt": lambda node, x: doubles.sqrt(_open(x)),
     "exp": lambda node, x: series.exp(x),
     "log": lambda node, x: series.log(_open(x)),

@@ -156,7 +156,7 @@ class PolynomialMatrices:
     centres = False
 
     def apply(self, node: Node, operands: list[Held | None]) -> Held | None:
-        """See :class:`~symattn.programs.running.Arithmetic`."""
+        """See :class:`~symattn.programs.nodes.Arithmetic`."""
         rule = _OPERATIONS.get(node.op)
         if rule is None or None in operands or prod(node.grid) > PACKED_ENTRIES:
             return None

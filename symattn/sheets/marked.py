@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from symattn.auditing import coverage
+from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.fixing import figures_at
@@ -66,7 +66,7 @@ def page(audit: Audit, **changes: Any) -> SourcePage:
 
 def _summary(audit: Audit, say: Language) -> Iterator[b.Line]:
     yield (f"{say.again(summary_line(audit))}. {say.again(audit.habit)}".strip(),)
-    yield (f"{say.again(coverage.line(audit))}.",)
+    yield (f"{say.again(reports.line(audit))}.",)
     if not audit.count(Verdict.REFUTED):
         yield say("Nothing to correct.")
 
@@ -105,7 +105,7 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
             for item in audit.open
         )
         yield SourceList(say.text("Not decided"), tuple(items))
-    unread = [number.span for number in coverage.with_status(audit.numbers, "unread")]
+    unread = [number.span for number in reports.with_status(audit.numbers, "unread")]
     links = [_links(article, unread, say)] if unread else []
     if left := [*((note,) for note in article.notes), *links]:
         yield SourceList(say.text("Not read"), tuple(left))
@@ -125,7 +125,7 @@ def _legend(say: Language) -> tuple[SourceMark, ...]:
 def _marks(audit: Audit, say: Language) -> Iterator[tuple[Span, SourceMark]]:
     """A mark for every number that is judged or was not read; what is said of several at
     one place is one mark."""
-    for number in coverage.with_status(audit.numbers, "unread"):
+    for number in reports.with_status(audit.numbers, "unread"):
         yield number.span, SourceMark("", "unread", say.again(number.why))
     for span, figures in figures_at(audit).items():
         first = min(figures, key=lambda figure: _WORST.index(_kind(figure)))

@@ -30,8 +30,7 @@ from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Entrywise, LazyGrid
-from symattn.programs.nodes import Node, ancestors
-from symattn.programs.running import Run
+from symattn.programs.nodes import Node, Run, ancestors
 from symattn.shapes import keys
 from symattn.sheets.worked import FormulaScalars, TerseScalars
 from symattn.solution.entries import EntryValue

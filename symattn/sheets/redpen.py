@@ -8,7 +8,7 @@ from typing import Any
 
 from symattn import formulas as f
 from symattn import typesetting as t
-from symattn.auditing import coverage
+from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Statement
 from symattn.auditing.naming import spanned, where
@@ -152,7 +152,7 @@ def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
 
 def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
     """How an article was read: its numbers, what was assumed, what is left open."""
-    if not (line := coverage.line(audit)):
+    if not (line := reports.line(audit)):
         return
     yield b.Heading(say("How the article was read"))
     yield b.Paragraph((f"{say.again(line)}.",))

@@ -26,7 +26,7 @@ from symattn.numbers.reading import read
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
-from symattn.solution.visibility import Alignment, Seen, seen
+from symattn.solution.stages import Alignment, Seen, seen
 
 
 @dataclass(frozen=True)

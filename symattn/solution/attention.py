@@ -1,6 +1,8 @@
 """Attention without a file: exact scores, weights, output and gradients.
 
 The logarithm of the sum of exponentials of each row of scores.
+
+Quantities of one shape along leading axes: one quantity.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from symattn.numbers.doubles import DoubleDouble
 from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value, total
-from symattn.shapes import show
+from symattn.shapes import Shape, grid, show
 from symattn.solution.arguments import (
     AttentionOptions,
     Empty,
@@ -32,10 +34,48 @@ from symattn.solution.arguments import (
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
-from symattn.solution.sources import EntrySource
-from symattn.solution.stacks import stacked
-from symattn.solution.visibility import Alignment
+from symattn.solution.sources import EntrySource, StackedSource
+from symattn.solution.stages import Alignment
 from symattn.syntax import gradient_of
+
+
+def stacked(
+    name: str,
+    lead: Shape,
+    parts: Sequence[Quantity],
+    undefined: npt.NDArray[np.bool_] | None = None,
+) -> Quantity:
+    """The parts along leading axes; ``undefined``, in the shape of all, tells which entries
+    are not numbers.
+
+    >>> from symattn import attention
+    >>> two = attention([[[1]], [[2]]], [[[0], [1]]] * 2, [[[1], [0]]] * 2, scale=1)
+    >>> two.output, two.output[1], two.output.decimal(2)[1][0][0], print(two.output[1, 0, 0])
+    1/(1 + e^2)
+    (<output: 2x1x1>, <output[1]: 1x1>, Decimal('0.12'), None)
+    """
+    first = parts[0]
+    shape = (*lead, *first.shape)
+    letters = tuple(sorted({letter for part in parts for letter in part.letters}))
+
+    def coefficient(symbol: str | None) -> Quantity:
+        title = f"{name} [{symbol or 1}]"
+        return stacked(title, lead, [part.coefficient(symbol or "1") for part in parts], undefined)
+
+    return Quantity(
+        name,
+        shape,
+        StackedSource(
+            [part.source for part in parts],
+            first.grid,
+            None if undefined is None else undefined.reshape(grid(shape)),
+        ),
+        first.rounding,
+        letters,
+        coefficient if letters else None,
+        is_weights=first.is_weights,
+    )
+
 
 Flags = npt.NDArray[np.bool_]
 

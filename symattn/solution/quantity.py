@@ -32,7 +32,7 @@ from symattn.verdicts import Verdict
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from symattn.printers.notebook import NotebookCell
+    from symattn.printers.markdown import NotebookCell
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
@@ -350,18 +350,18 @@ class Quantity:
         return f"$\\displaystyle {self.latex()}$"
 
     def _repr_html_(self) -> str:
-        from symattn.printers import notebook
+        from symattn.printers import markdown
 
         rows, columns = self.grid
-        across = notebook.shown(columns)
-        cells = [[self._cell(i, j) for j in across] for i in notebook.shown(rows)]
-        of_rows, of_columns = (names[: notebook.MOST] for names in self.labels)
-        whole = notebook.beginning(rows, columns)
-        return notebook.table(self.name, show(self.shape), of_columns, cells, of_rows, whole)
+        across = markdown.shown(columns)
+        cells = [[self._cell(i, j) for j in across] for i in markdown.shown(rows)]
+        of_rows, of_columns = (names[: markdown.MOST] for names in self.labels)
+        whole = markdown.beginning(rows, columns)
+        return markdown.table(self.name, show(self.shape), of_columns, cells, of_rows, whole)
 
     def _cell(self, i: int, j: int) -> NotebookCell:
         """An entry as notebooks show it: rounded, its closed form where that is short."""
-        from symattn.printers.notebook import NotebookCell
+        from symattn.printers.markdown import NotebookCell
 
         if self.is_hidden(i, j):
             return NotebookCell("-∞")

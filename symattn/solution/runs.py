@@ -18,9 +18,8 @@ from symattn.numbers.values import Value
 from symattn.programs import enclosures, entrywise, pairs, pointwise, polynomials
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import LazyGrid
-from symattn.programs.nodes import LINEAR, Node, Op, ancestors
+from symattn.programs.nodes import LINEAR, Leaf, Node, Op, Run, ancestors
 from symattn.programs.polynomials import Held
-from symattn.programs.running import Leaf, Run
 
 M = TypeVar("M")
 

@@ -18,7 +18,7 @@ from symattn.numbers.reading import Masked
 from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import show
-from symattn.solution import domains
+from symattn.solution import entries
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import Runs
 from symattn.solution.sources import ComputedSource, EntrySource
@@ -81,7 +81,7 @@ class Solution:
         return f"<Solution of {self.case.name[:60]!r}: {steps}>"
 
     def _repr_html_(self) -> str:
-        from symattn.printers import notebook
+        from symattn.printers import markdown
 
         texts = {name: self.case.steps.get(name, "given") for name in self}
         texts |= {name: "gradient" for name in self.program.named if name not in texts}
@@ -90,7 +90,7 @@ class Solution:
         ]
         note = f"The first {_MOST_NAMED} of {len(texts)}." if len(texts) > _MOST_NAMED else ""
         title = self.case.title or self.case.name
-        return notebook.summary(title, "", ("quantity", "what it is", "shape"), rows, note)
+        return markdown.summary(title, "", ("quantity", "what it is", "shape"), rows, note)
 
     def _name(self, expression: str, node: Node) -> str:
         """What a quantity is called: ``dL/dQ``, however the gradient was asked for."""
@@ -211,7 +211,7 @@ class Solution:
         new = ancestors([node], stop=lambda x: x.serial in self._asked)
         self._asked |= {x.serial for x in new}
         known = self._runs.pairs.__getitem__, lambda x, i, j: self._runs.entries(x)(i, j)
-        return list(domains.faults(new, known))
+        return list(entries.faults(new, known))
 
     def _validate(self) -> None:
         """Raise for every step that is not defined at these numbers: a row

@@ -20,15 +20,16 @@ from symattn.syntax.trees import (
     Transposed,
     Tree,
     Word,
+    entry_text,
     gradient_name,
     inside,
     mapped,
     names,
     renamed,
     replaced,
+    text,
     walk,
 )
-from symattn.syntax.writing import entry_text, text
 
 __all__ = [
     "SIGNS",

@@ -6,7 +6,7 @@
 >>> exact = symattn.attention([[1]], [[0], [1]], [[1], [2]])
 >>> assert_close(np.array([[1.7310586]], "float32"), exact.output)
 
-:func:`~symattn.testing.reports.assert_close` and :func:`~symattn.testing.reports.report`
+:func:`~symattn.testing.kernels.assert_close` and :func:`~symattn.testing.kernels.report`
 judge one array, :func:`~symattn.testing.kernels.check_attention` a kernel, forward and
 backward. What is right is said by bounds for correct kernels of a working precision
 (:mod:`~symattn.testing.bounds`). Names are loaded when they are first used.
@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symattn.testing.bounds import Level, Precision
     from symattn.testing.judged import KernelCause, Miss, Report
-    from symattn.testing.kernels import KernelReport, check_attention
-    from symattn.testing.reports import assert_close, report
+    from symattn.testing.kernels import KernelReport, assert_close, check_attention, report
 
 #: The module that each public name is from.
 _HOMES = {
@@ -31,9 +30,9 @@ _HOMES = {
     "Miss": "symattn.testing.judged",
     "Precision": "symattn.testing.bounds",
     "Report": "symattn.testing.judged",
-    "assert_close": "symattn.testing.reports",
+    "assert_close": "symattn.testing.kernels",
     "check_attention": "symattn.testing.kernels",
-    "report": "symattn.testing.reports",
+    "report": "symattn.testing.kernels",
 }
 
 __all__ = [

@@ -19,9 +19,16 @@ from symattn.escaping import json_text, visible
 from symattn.numbers.formats import FloatFormat
 from symattn.shapes import Shape
 from symattn.testing.bounds import Level
-from symattn.testing.frameworks import Backward, Framework, FrameworkName, Kernel, framework_of
 from symattn.testing.inputs import DTYPES, KINDS, STANDARD
-from symattn.testing.kernels import KernelReport, check_attention
+from symattn.testing.kernels import (
+    Backward,
+    Framework,
+    FrameworkName,
+    Kernel,
+    KernelReport,
+    check_attention,
+    framework_of,
+)
 from symattn.testing.vectors import SampleRequest
 
 #: Options that say which keys a query sees: a mask says all of them.

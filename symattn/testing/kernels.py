@@ -1,35 +1,294 @@
-"""Kernels judged: a function is called, and all that it gives is held against the truth."""
+"""Kernels judged: a function is called, and all that it gives is held against the truth.
+
+One array judged: as data, or as an assertion.
+
+Packages that kernels are written for: their arrays, and their gradients.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from symattn.errors import Faults, Malformed
+from symattn.errors import Faults, Malformed, expected
 from symattn.ieee import need_ieee
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.formats import FloatFormat
+from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
-from symattn.solution.visibility import Alignment
+from symattn.solution.quantity import Quantity
+from symattn.solution.stages import Alignment
 from symattn.testing.bounds import Level, Precision, floats_of, format_of, named
 from symattn.testing.causes import causes_of
-from symattn.testing.frameworks import (
-    Backward,
-    Framework,
-    FrameworkName,
-    Kernel,
-    framework_of,
-    parts_of,
-)
 from symattn.testing.judged import JudgedArray, KernelCause, Report
-from symattn.testing.model import Array, rounded_to
-from symattn.testing.reports import cause_lines
+from symattn.testing.model import Array, Flags, rounded_to
 from symattn.verdicts import Verdict
+
+
+def report(
+    actual: object,
+    quantity: Quantity,
+    *,
+    dtype: object = None,
+    level: Level = "unfused",
+    accumulate: FloatFormat | None = None,
+    tolerance: float | None = None,
+) -> Report:
+    """An array judged against an exact quantity: a part of :func:`symattn.attention`, as
+    ``exact.output`` or ``exact.backward(do).dQ``.
+
+    ``actual`` is an array of NumPy, PyTorch, JAX or any other package, or nested lists.
+    ``dtype`` is the format that it was computed in, its own unless given; ``accumulate`` that
+    of sums, float32 for narrower ones unless given. The verdict is by the bound for correct
+    kernels of that working precision, see :mod:`symattn.testing.bounds`, or, with a
+    ``tolerance``, by that many unit roundoffs of each entry's condition, the sum of the
+    magnitudes of its terms. Of a quantity that is no part of attention the magnitude of the
+    entry itself is taken, and :class:`Malformed` asks for a tolerance.
+
+    >>> import numpy as np
+    >>> from symattn import attention
+    >>> exact = attention([[1]], [[0], [1]], [[1], [2]])
+    >>> judged = report(np.array([[1.7310586]], "float32"), exact.output)
+    >>> print(judged)
+    output, 1x1, float32: right; worst 0.0053 of the bound, 0.16 ulp; 100.0% correctly rounded
+    >>> report([[1.7311]], exact.output, dtype="float32").verdict
+    <Verdict.REFUTED: 'refuted'>
+    """
+    return _judged(actual, quantity, _precision(actual, dtype, level, accumulate), tolerance)[1]
+
+
+def assert_close(
+    actual: object,
+    quantity: Quantity,
+    *,
+    dtype: object = None,
+    level: Level = "unfused",
+    accumulate: FloatFormat | None = None,
+    tolerance: float | None = None,
+) -> None:
+    """Raise :class:`AssertionError` unless an array is what a correct kernel may give; the
+    arguments are those of :func:`report`.
+
+    >>> import numpy as np
+    >>> from symattn import attention
+    >>> exact = attention([[1]], [[0], [1]], [[1], [2]])
+    >>> assert_close(np.array([[1.7310586]], "float32"), exact.output)
+    >>> try:
+    ...     assert_close(np.array([1.7310586], "float32"), exact.output)
+    ... except AssertionError as error:
+    ...     print(str(error).strip())
+    Not what a correct float32 kernel may give (bound: unfused)
+    output: shapes differ: (1,) (ACTUAL), (1, 1) (EXACT)
+    """
+    precision = _precision(actual, dtype, level, accumulate)
+    judged, report = _judged(actual, quantity, precision, tolerance)
+    if report.verdict is not Verdict.HOLDS:
+        raise AssertionError("\n".join([judged.message(), *cause_lines(report.causes)]))
+
+
+def cause_lines(causes: Iterable[KernelCause]) -> list[str]:
+    """Causes as lines of a message."""
+    return [f"Likely cause: {cause}" for cause in causes]
+
+
+def _judged(
+    actual: object, quantity: Quantity, precision: Precision, tolerance: float | None
+) -> tuple[JudgedArray, Report]:
+    judged = JudgedArray(actual, quantity, precision, tolerance)
+    causes = causes_of({judged.name: judged}, precision)
+    return judged, replace(judged.report, causes=causes)
+
+
+def _precision(
+    actual: object, dtype: object, level: Level, accumulate: FloatFormat | None
+) -> Precision:
+    form = format_of(actual) if dtype is None else named(dtype)
+    if form is None:
+        own = getattr(actual, "dtype", None)
+        if own is not None:
+            raise Malformed(f"dtype: expected the format of {own}: one of {', '.join(FORMATS)}")
+        form = "float64"
+    return Precision(form, accumulate, level)
+
+
+#: The packages whose arrays kernels may take.
+FrameworkName = Literal["numpy", "torch", "jax"]
+
+#: A kernel: queries, keys and values to the output, to the output and the log-sum-exp, or to
+#: these and gradients by name.
+Kernel = Callable[[Any, Any, Any], Any]
+#: A kernel's backward pass: queries, keys, values and the upstream gradient to dQ, dK, dV.
+Backward = Callable[[Any, Any, Any, Any], Any]
+
+
+class Framework(Protocol):
+    """What is asked of a package."""
+
+    #: Whether it can differentiate kernels itself.
+    differentiates: bool
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        """An array of its own; the values are numbers of the format."""
+
+    def flags(self, values: Flags) -> Any:
+        """A mask of its own."""
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """What a kernel gives, and the gradients of ``sum(upstream * output)``."""
+
+
+class _NumPy:
+    """NumPy; bfloat16 and float8 are those of ml_dtypes."""
+
+    differentiates = False
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        if form in ("float16", "float32", "float64"):
+            return values.astype(form)
+        import ml_dtypes
+
+        return values.astype(getattr(ml_dtypes, form))
+
+    def flags(self, values: Flags) -> Any:
+        return values
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """NumPy has none: :class:`Malformed`."""
+        raise Malformed("backward: NumPy has no automatic differentiation, expected a function")
+
+
+class _Torch:
+    """PyTorch; gradients are its autograd's."""
+
+    differentiates = True
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        import torch
+
+        # All numbers of the format are floats of 64 bits: nothing is rounded.
+        return torch.tensor(values, dtype=torch.float64).to(getattr(torch, form))
+
+    def flags(self, values: Flags) -> Any:
+        import torch
+
+        return torch.tensor(values)
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        import torch
+
+        leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
+        result = function(*leaves)
+        return result, torch.autograd.grad(_output_of(result), leaves, upstream)
+
+
+class _Jax:
+    """JAX; gradients are those of ``jax.vjp``."""
+
+    differentiates = True
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        """See :class:`Framework`; :class:`Malformed` where JAX makes float32 of float64."""
+        import jax
+        import jax.numpy as jnp
+
+        if form == "float64" and not jax.config.jax_enable_x64:
+            raise Malformed(
+                "dtype: JAX turns float64 into float32 unless configured otherwise: "
+                'jax.config.update("jax_enable_x64", True)'
+            )
+        return jnp.asarray(values, dtype=getattr(jnp, form))
+
+    def flags(self, values: Flags) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.asarray(values)
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        import jax
+
+        def output(*leaves: Any) -> tuple[Any, Any]:
+            result = function(*leaves)
+            return _output_of(result), result
+
+        _, back, result = jax.vjp(output, *inputs, has_aux=True)
+        return result, back(upstream)
+
+
+_FRAMEWORKS: Mapping[FrameworkName, Framework] = {
+    "numpy": _NumPy(),
+    "torch": _Torch(),
+    "jax": _Jax(),
+}
+
+
+def framework_of(name: str) -> Framework:
+    """The package of that name; :class:`Malformed` names those there are.
+
+    >>> import numpy as np
+    >>> framework_of("numpy").array(np.ones(2), "float16")
+    array([1., 1.], dtype=float16)
+    """
+    for known, framework in _FRAMEWORKS.items():
+        if known == name:
+            return framework
+    raise Malformed(f"framework: unknown {name!r}: {expected(name, get_args(FrameworkName))}")
+
+
+#: What kernels call what they give, in small letters.
+_NAMES = {
+    "output": ("output", "out", "o", "y"),
+    "lse": ("lse", "logsumexp", "softmax_lse"),
+    "dQ": ("dq",),
+    "dK": ("dk",),
+    "dV": ("dv",),
+}
+
+
+def parts_of(result: Any) -> dict[str, Any]:
+    """What a kernel gave, by name: the output, the log-sum-exp, gradients.
+
+    >>> parts_of((1, 2)), parts_of({"out": 1, "dq": 3})
+    ({'output': 1, 'lse': 2}, {'output': 1, 'dQ': 3})
+    """
+    if isinstance(result, Mapping):
+        known = {name: part for part, names in _NAMES.items() for name in names}
+        parts = {
+            known[str(key).lower()]: x for key, x in result.items() if str(key).lower() in known
+        }
+        if not parts:
+            wanted = ", ".join(_NAMES)
+            raise Malformed(
+                f"function: expected some of {wanted}, found {', '.join(map(str, result))}"
+            )
+        return parts
+    if isinstance(result, tuple):
+        if not 1 <= len(result) <= 2:
+            raise Malformed(
+                f"function: expected the output, or it and the log-sum-exp, found {len(result)} "
+                "results: return a mapping from names"
+            )
+        return dict(zip(("output", "lse"), result, strict=False))
+    return {"output": result}
+
+
+def _output_of(result: Any) -> Any:
+    """The output among what a kernel gave; :class:`Malformed` without one."""
+    parts = parts_of(result)
+    if "output" not in parts:
+        raise Malformed("function: expected an output to take gradients of, found none")
+    return parts["output"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +355,7 @@ def check_attention(
     The last arguments are those of :func:`symattn.attention`: what the kernel should compute.
     Floats among them are taken for their binary values.
 
-    Each array is judged as by :func:`~symattn.testing.reports.report`. Raises
+    Each array is judged as by :func:`~symattn.testing.kernels.report`. Raises
     :class:`AssertionError` that says what is wrong, unless ``raises`` is false, and
     :class:`~symattn.errors.Unsound` where the kernel leaves floats changed for the whole process.
 

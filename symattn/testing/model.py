@@ -17,10 +17,9 @@ import numpy.typing as npt
 
 from symattn.numbers import doubles, formats
 from symattn.numbers.formats import FloatFormat
-from symattn.programs.floats import FloatOperations
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.enclosures import FloatOperations
+from symattn.programs.nodes import Node, Run, ancestors
 from symattn.programs.program import program
-from symattn.programs.running import Run
 from symattn.solution.arguments import HeadLayout
 from symattn.solution.attention import Attention, Gradients, log_sums
 from symattn.solution.quantity import Quantity

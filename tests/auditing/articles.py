@@ -7,7 +7,7 @@ from pathlib import Path
 
 from symattn import syntax
 from symattn.auditing.audit import audit
-from symattn.cases.article import case_of
+from symattn.cases.file import case_of
 from symattn.documents.article import Article
 from symattn.documents.reading import (
     ArticleNumber,

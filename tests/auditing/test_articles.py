@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.auditing import coverage, findings, reports
+from symattn.auditing import findings, reports
 from symattn.auditing.findings import errata
-from symattn.cases.article import case_of
 from symattn.cases.case import make
+from symattn.cases.file import case_of
 from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span
 from symattn.sheets.redpen import sheet
@@ -115,16 +115,16 @@ def test_coverage_counts_every_number():
     """Each is counted once, by what became of it; the sentence leaves out what there is none
     of, and names the lines of what was not read."""
     found = audited()
-    counts = coverage.counts(found.numbers)
+    counts = reports.counts(found.numbers)
     assert counts == {
         "numbers": 20, "given": 4, "bound": 5, "local": 8, "ignored": 2, "unread": 1
     }  # fmt: skip
     assert counts["numbers"] == sum(counts.values()) / 2
-    assert coverage.line(found) == (
+    assert reports.line(found) == (
         "20 numbers: 5 bound, 8 local, 4 given, 2 ignored, 1 not read (line 12)"
     )
-    assert coverage.line(audited(read("None.", ()))) == "0 numbers"
-    assert coverage.line(audited(read("In 2026.", (), numbers=[("ignored", "2026")]))) == (
+    assert reports.line(audited(read("None.", ()))) == "0 numbers"
+    assert reports.line(audited(read("In 2026.", (), numbers=[("ignored", "2026")]))) == (
         "1 number: 1 ignored"
     )
 
@@ -139,7 +139,7 @@ def test_coverage_counts_every_number():
 )
 def test_lines_are_named_once_and_in_order(lines, told):
     """Of many the first."""
-    assert coverage.lines(lines) == told
+    assert reports.lines(lines) == told
 
 
 def test_every_report_says_how_the_article_was_read():
@@ -195,7 +195,7 @@ def test_what_only_its_value_bound_is_never_refuted():
     assert (found.figures, found.count(Verdict.REFUTED)) == ((), 0)
     (left,) = found.open
     assert (left.what, left.span) == ("0.622", span_of(POST, "0.622"))
-    assert coverage.counts(found.numbers)["unread"] == 1
+    assert reports.counts(found.numbers)["unread"] == 1
     right = audited(post())
     assert [figure.text for figure in right.figures if figure.claim.confirmed] == ["0.622"]
 
@@ -219,7 +219,7 @@ def test_what_has_no_answer_is_left_open():
     assert "division by zero" in found.open[0].why
     assert "unknown name 'B'" in found.open[1].why
     assert [number.status for number in found.numbers] == ["unread"] * 3 + ["local"]
-    assert coverage.line(found) == "4 numbers: 1 local, 3 not read (line 1)"
+    assert reports.line(found) == "4 numbers: 1 local, 3 not read (line 1)"
 
 
 def test_claims_keep_their_places_when_others_are_left_out():
@@ -240,7 +240,7 @@ def test_an_article_without_claims_is_fine():
     """There is nothing to judge, and what was not read is told."""
     found = audited(read("About 17 cats.", (), numbers=[("unread", "17")]))
     assert found.summary["figures"] == 0
-    assert coverage.line(found) == "1 number: 1 not read (line 1)"
+    assert reports.line(found) == "1 number: 1 not read (line 1)"
     case = case_of(read("Nothing."))
     assert (case.steps, case.claims, case.output) == ({}, (), "")
 

@@ -7,8 +7,8 @@ import pytest
 
 from symattn.auditing.model import Graph
 from symattn.cases.case import make
-from symattn.programs.floats import FloatOperations
-from symattn.programs.running import Run
+from symattn.programs.enclosures import FloatOperations
+from symattn.programs.nodes import Run
 from symattn.solution.solution import Solution
 
 from .papers import GIVEN, LOSS, STEPS

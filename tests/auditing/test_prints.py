@@ -12,7 +12,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.causes import _look, first, latest, sharpest
 from symattn.auditing.figures import Figure
 from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
-from symattn.auditing.recipes import Recipes
+from symattn.auditing.standard import Recipes
 from symattn.numbers.balls import FIRST, precision
 from symattn.verdicts import Verdict
 

@@ -27,7 +27,7 @@ from symattn.numbers.sympy_bridge import from_sympy
 from symattn.numbers.values import Value
 from symattn.printers import html
 from symattn.printers.latex import document
-from symattn.programs.running import Run
+from symattn.programs.nodes import Run
 from symattn.sheets import derivation, redpen
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution
@@ -262,7 +262,7 @@ def floats_of(text: str) -> list[Any]:
     """A model's quantities and gradients in bare floats, its numbers read."""
     import numpy as np
 
-    from symattn.programs.floats import FloatOperations
+    from symattn.programs.enclosures import FloatOperations
 
     case = make_case(text)
     inputs = {

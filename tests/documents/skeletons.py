@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from symattn.auditing.audit import Audit, audit
-from symattn.cases.article import case_of
 from symattn.cases.case import Case
+from symattn.cases.file import case_of
 from symattn.cases.library import load
 from symattn.documents.article import Article, Block, BlockPart, Form
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep, Status

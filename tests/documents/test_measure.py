@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.cases.article import case_of
+from symattn.cases.file import case_of
 from symattn.documents.article import Article
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep
 from symattn.documents.text import Span

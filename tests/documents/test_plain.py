@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.documents import plain, repair
+from symattn.documents import commonmark, plain
 from symattn.documents.text import Text
 from tests.documents.places import texts, untrue
 
@@ -159,7 +159,7 @@ def test_mis_decoded_text_is_repaired(page):
     meant = " 1 ".join(sign for sign in "×·—→≈√Σé“”α₁ᵀ" if survives(sign, page))
     wrong = meant.encode().decode(page)
     assert len(wrong) > len(meant)
-    text = repair.decoded(Text.whole(wrong))
+    text = commonmark.decoded(Text.whole(wrong))
     assert str(text) == meant
     for at, sign in enumerate(meant):
         span = text.span(at, at + 1)
@@ -169,14 +169,14 @@ def test_mis_decoded_text_is_repaired(page):
 def test_text_that_was_mis_decoded_twice():
     """A text may have gone through it twice; each character has the place of all of it."""
     wrong = "1×2 → 3".encode().decode("cp1252").encode().decode("cp1252")
-    text = repair.decoded(Text.whole(wrong))
+    text = commonmark.decoded(Text.whole(wrong))
     assert str(text) == "1×2 → 3"
     assert text.span(1, 2) == (1, wrong.index("2"))
 
 
 def test_bytes_that_a_code_page_lacks():
     """What a code page leaves undefined may have been shown as another shows it."""
-    assert str(repair.decoded(Text.whole("= 1.0 βœ“"))) == "= 1.0 ✓"
+    assert str(commonmark.decoded(Text.whole("= 1.0 βœ“"))) == "= 1.0 ✓"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_bytes_that_a_code_page_lacks():
 )
 def test_proper_text_is_left_alone(source):
     """Greek, Cyrillic, French and signs that are right stay as they are."""
-    assert str(repair.decoded(Text.whole(source))) == source
+    assert str(commonmark.decoded(Text.whole(source))) == source
 
 
 _LINES = st.sampled_from(

@@ -17,8 +17,8 @@ import symattn
 from symattn.cases import library
 from symattn.drawing.flow import Flow, edges
 from symattn.drawing.heatmap import MINUS, cells
+from symattn.drawing.lettering import PAINTS
 from symattn.drawing.picture import WHAT, attentions, draw
-from symattn.drawing.svg import PAINTS
 from symattn.errors import Malformed
 from symattn.numbers import rounding
 from symattn.solution.entries import EntryValue

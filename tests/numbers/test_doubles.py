@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import doubles, series, slices, words
+from symattn.numbers import doubles, series
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import DoubleDouble, exact
 
@@ -55,7 +55,7 @@ class World:
         high = self.floats(shape)
         low = np.ldexp(high, -53 - self.rng.choice([0, 1, 9, 60], shape))
         low = low * self.rng.choice([-1.0, 0.0, 1.0], shape) * self.rng.uniform(0.5, 1, shape)
-        high, low = words.two_sum(high, low)
+        high, low = doubles.two_sum(high, low)
         error = np.ldexp(np.abs(high), -self.rng.integers(1, 140, shape))
         alone = np.ldexp(1.0, self.rng.integers(self.ends[0], min(self.ends[1], 50), shape))
         error = np.where(high == 0, alone, error)
@@ -156,7 +156,7 @@ def products_of_matrices(world, terms=(1, 2, 3, 5, 8, 9, 33)):
         x.error[0] = y.error[:, 0] = 0
         with precision(BITS):
             numbers = world.truth(x) @ world.truth(y)
-        wrong += outside(slices.matmul(x, y), numbers)
+        wrong += outside(doubles.matmul(x, y), numbers)
     return wrong
 
 
@@ -244,7 +244,7 @@ def test_long_products_and_sums_hold_too(world):
     y = DoubleDouble(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
     with precision(BITS):
         numbers = world.truth(x) @ sign
-    assert outside(slices.matmul(x, y), numbers[:, None]) == []
+    assert outside(doubles.matmul(x, y), numbers[:, None]) == []
     flat = DoubleDouble(x.high * sign, x.low * sign, x.error)
     assert outside(doubles.total(flat, 1), numbers[:, None]) == []
 
@@ -268,7 +268,7 @@ def test_slices_hold_the_worst_digits(n):
             y = y.map(np.transpose)
             with precision(BITS):
                 numbers = world.truth(x) @ world.truth(y)
-            assert outside(slices.matmul(x, y), numbers) == []
+            assert outside(doubles.matmul(x, y), numbers) == []
 
 
 def test_exponentials_hold_at_the_edges_of_their_table():
@@ -346,22 +346,22 @@ def test_a_hundred_thousand_points_are_within_the_bound(name):
 
 def fewer(monkeypatch):
     """Three slices where there should be four."""
-    cut = slices._slices
+    cut = doubles._slices
 
     def cut_short(x, bits, axis):
         found, above, rest = cut(x, bits, axis)
         return found[:3], above, rest
 
-    monkeypatch.setattr(slices, "_slices", cut_short)
+    monkeypatch.setattr(doubles, "_slices", cut_short)
 
 
 def short(monkeypatch):
     """Products without those of the low floats."""
 
     def multiply(a, b, c, d):
-        return words.two_product(a, c)
+        return doubles.two_product(a, c)
 
-    monkeypatch.setattr(words, "multiply", multiply)
+    monkeypatch.setattr(doubles, "multiply", multiply)
 
 
 def both(monkeypatch):
@@ -386,7 +386,7 @@ def thin(module, name, value):
         (rooting, thin(doubles, "PAIR", 2.0**-106)),
         (rooting, thin(doubles, "TINY", 0.0)),
         (summing, thin(doubles, "PAIR", 2.0**-112)),
-        (products_of_matrices, thin(slices, "TINY", 0.0)),
+        (products_of_matrices, thin(doubles, "TINY", 0.0)),
         (long_products, fewer),
         (exponentials_of, thin(series, "_EXP", 2.0**-96)),
         (exponentials_of, thin(series, "TINY", 0.0)),
@@ -430,13 +430,13 @@ def test_what_is_not_known_stays_unknown():
         doubles.sign(unknown),
         series.sin(exact(np.array([32769.0]))),
         series.cos(exact(np.array([-1e300]))),
-        slices.matmul(row(unknown), row(exact(np.zeros(1)))),
-        slices.matmul(row(one), row(unknown)),
+        doubles.matmul(row(unknown), row(exact(np.zeros(1)))),
+        doubles.matmul(row(one), row(unknown)),
         doubles.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
         doubles.multiply(exact(np.array([1e200])), exact(np.array([1e200]))),
         doubles.divide(one, exact(np.zeros(1))),
         doubles.sqrt(exact(-np.ones(1))),
-        slices.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
+        doubles.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
     ):
         assert found.error == np.inf
         assert np.isfinite([found.high, found.low]).all()
@@ -490,8 +490,8 @@ def test_zeros_are_exact():
         doubles.add(some_number, doubles.negative(some_number)),
         doubles.sqrt(zero),
         doubles.total(zero, 0),
-        slices.matmul(zero, made),
-        slices.matmul(made, zero),
+        doubles.matmul(zero, made),
+        doubles.matmul(made, zero),
         series.sin(zero),
         series.erf(zero),
         doubles.add(series.cos(zero), exact(-np.ones((2, 2)))),
@@ -504,9 +504,9 @@ def test_zeros_are_exact():
     for found in (
         doubles.multiply(next_to, small),
         doubles.divide(next_to, exact(np.full((2, 2), 2.0**500))),
-        slices.matmul(next_to, small),
-        slices.matmul(small, next_to),
-        slices.matmul(small, doubles.multiply(small, small)),
+        doubles.matmul(next_to, small),
+        doubles.matmul(small, next_to),
+        doubles.matmul(small, doubles.multiply(small, small)),
     ):
         assert not found.is_zero.any()
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from symattn import case, solve
 from symattn.errors import Undecided
-from symattn.numbers import leading, recipes
+from symattn.numbers import recipes, rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.formats import FORMATS
-from symattn.numbers.leading import LeadingTerm
 from symattn.numbers.reading import read
-from symattn.numbers.rounding import MODES
+from symattn.numbers.rounding import MODES, LeadingTerm
 from symattn.numbers.sums import Sum
 
 from ..strategies import some
@@ -57,15 +56,15 @@ def led(tree):
     """A tree by leading terms."""
     match tree:
         case ("sum", x, y):
-            return leading.total([led(x), led(y)])
+            return rounding.total([led(x), led(y)])
         case ("difference", x, y):
-            minus = leading.products([(led(fmpq(-1)), led(y))])
-            return leading.total([led(x), minus])
+            minus = rounding.products([(led(fmpq(-1)), led(y))])
+            return rounding.total([led(x), minus])
         case ("product", x, y):
-            return leading.products([(led(x), led(y))])
+            return rounding.products([(led(x), led(y))])
         case (name, x):
-            return getattr(leading, name)(led(x))
-    return leading.of_sum({((), 1, ()): tree} if tree else {})
+            return getattr(rounding, name)(led(x))
+    return rounding.of_sum({((), 1, ()): tree} if tree else {})
 
 
 def plain(tree):
@@ -123,7 +122,7 @@ def test_signs(text, sign):
     assert (value.sign(), (-value).sign()) == (sign, -sign)
     assert (value * read("exp(50000)")).sign() == sign
     with precision(4 * FIRST):
-        assert leading.of_parts(value.parts).ball * sign > 0
+        assert rounding.of_parts(value.parts).ball * sign > 0
 
 
 def test_what_is_zero_stays_undecided():
@@ -191,7 +190,7 @@ def test_roots_that_are_no_terms(q):
     """A root of a root, and that of a number too long to be factored, are balls."""
     term: Sum = {((), 2, ()): fmpq(1)} if q == 2 else {((), 1, ()): fmpq(q)}
     with precision(256):
-        found = leading.sqrt(leading.of_sum(term))
+        found = rounding.sqrt(rounding.of_sum(term))
         expected = arb(q).sqrt().sqrt() if q == 2 else arb(q).sqrt()
         assert (found.term, found.rest.overlaps(expected)) == ({}, True)
 
@@ -219,5 +218,5 @@ def test_a_term_of_many_bits_is_rounded():
     """Coefficients are exact up to a length, so that long products stay cheap."""
     huge = fmpq(1, 3**5_000)
     with precision(128):
-        x = leading.total([LeadingTerm({((), 1, ()): huge}, arb(0))])
+        x = rounding.total([LeadingTerm({((), 1, ()): huge}, arb(0))])
         assert (x.term, x.rest.overlaps(arb(huge))) == ({}, True)

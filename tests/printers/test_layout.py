@@ -14,8 +14,8 @@ from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.cases.case import make
 from symattn.escaping import latex as escape
+from symattn.printers.engine import engine_for
 from symattn.printers.layout import broken, unbreakable, width
-from symattn.printers.letters import engine_for
 from symattn.sheets.presentation import Presentation, rational_formula
 from symattn.solution.solution import Solution
 

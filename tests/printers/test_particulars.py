@@ -10,7 +10,7 @@ import pytest
 from symattn.escaping import latex as escape
 from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
-from symattn.printers import html, latex, markdown, notebook, typst
+from symattn.printers import html, latex, markdown, typst
 from symattn.printers.index import index
 from symattn.printers.mathml import mathml
 
@@ -78,7 +78,7 @@ def test_fractions_in_a_heat_map_are_small() -> None:
 
 def test_a_note_stands_below_a_table_where_there_is_one() -> None:
     """A table without one ends with itself."""
-    noted, plain = (notebook.summary("t", "", ["a"], [["x"]], note) for note in ("Note.", ""))
+    noted, plain = (markdown.summary("t", "", ["a"], [["x"]], note) for note in ("Note.", ""))
     assert noted.endswith("</table>\n<p>Note.</p></div>")
     assert plain.endswith("</table></div>")
 

@@ -11,7 +11,7 @@ from flint import arb
 
 from symattn import formulas
 from symattn.auditing.prints import PrintedRecomputation
-from symattn.auditing.recipes import Recipes
+from symattn.auditing.standard import Recipes
 from symattn.cases.case import make
 from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED
 from symattn.numbers.balls import FIRST, precision
@@ -19,10 +19,9 @@ from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.backward import RULES
 from symattn.programs.display import formula, names
-from symattn.programs.floats import FloatOperations
+from symattn.programs.enclosures import FloatOperations
 from symattn.programs.functions import FUNCTIONS
-from symattn.programs.nodes import ancestors
-from symattn.programs.running import Run
+from symattn.programs.nodes import Run, ancestors
 from symattn.sheets.presentation import Presentation
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.entries import EntryValue

@@ -13,9 +13,9 @@ from symattn import attention
 from symattn.errors import Refuted
 from symattn.numbers import lattices
 from symattn.programs import entrywise, polynomials
+from symattn.programs.nodes import Run
 from symattn.programs.polynomials import PolynomialMatrices, Polynomials
 from symattn.programs.program import differentiate, program
-from symattn.programs.running import Run
 
 from ..machines import by_name, rows_of
 from ..strategies import few

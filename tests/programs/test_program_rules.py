@@ -10,9 +10,9 @@ import pytest
 from symattn.calculus.library import THEORY, derive
 from symattn.programs import entrywise
 from symattn.programs.backward import RULES
-from symattn.programs.floats import FloatOperations
+from symattn.programs.enclosures import FloatOperations
+from symattn.programs.nodes import Run
 from symattn.programs.program import differentiate, program
-from symattn.programs.running import Run
 from symattn.verdicts import Verdict
 
 from ..machines import by_name, symbolic_run

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from symattn.crosscheck.calls import entries, losses, rows, scores, shapes
+from symattn.crosscheck.calls import scores, shapes
 from symattn.crosscheck.lines import Place
 
 #: The functions of steps, by name.
 FUNCTIONS: Mapping[str, Callable[..., Place]] = {
-    **entries.FUNCTIONS, **rows.FUNCTIONS, **shapes.FUNCTIONS, **scores.FUNCTIONS,
-    **losses.FUNCTIONS,
+    **scores._ENTRIES, **shapes._ROWS, **shapes._SHAPES, **scores._SCORES,
+    **shapes._LOSSES,
 }  # fmt: skip
 #: Other names of options.
 ALIASES: Mapping[str, str] = {"dim": "axis", "correction": "ddof", "keepdim": "keepdims"}

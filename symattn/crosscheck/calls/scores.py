@@ -1,13 +1,69 @@
-"""Scores of attention: who is seen, from where, and how far away."""
+"""Scores of attention: who is seen, from where, and how far away.
+
+How functions of steps take their arguments.
+
+An argument is read as its type says: a quantity (``Place``), an axis, a whole
+number that is known, a switch or a word.
+
+Functions of entries: each by itself, or two by two.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 
-from symattn.crosscheck.calls.arguments import Flag, Whole, Word, given_or, row, sizes_of
-from symattn.crosscheck.lines import Place, TapeLines, broadcast, worded
-from symattn.crosscheck.scalars import Tracked
+from symattn.crosscheck.lines import Place, Shape, TapeLines, broadcast, worded
+from symattn.crosscheck.scalars import Tracked, tracked
 from symattn.errors import Malformed
+
+#: 0 down the columns, 1 along the rows.
+Axis = int
+Whole = int
+Flag = bool
+Word = str
+
+
+def row(w: TapeLines, X: Place, function: str) -> Place:
+    """A quantity that has to be a row or a matrix."""
+    if not w.shape(X):
+        raise Malformed(f"{function} expects a row or a matrix, found a number")
+    return X
+
+
+def given_or(w: TapeLines, given: Place | None, default: float) -> Place:
+    """What is given, or a number that stands for it."""
+    return w.number(default) if given is None else given
+
+
+def sizes_of(sizes: tuple[int, ...], function: str) -> Shape:
+    """The sizes of a vector or a matrix."""
+    if not 1 <= len(sizes) <= 2 or min(sizes) < 1:
+        raise Malformed(f"{function} expects one or two sizes of at least 1, found {sizes}")
+    return sizes
+
+
+def classes(w: TapeLines, ids: Place, function: str) -> Shape:
+    """The shape of whole numbers, each of which names a row."""
+    shape = w.shape(ids)
+    if len(shape) > 1:
+        raise Malformed(f"{function} expects a vector of whole numbers, found {worded(shape)}")
+    return shape
+
+
+def kept_axis(keepdims: bool) -> None:
+    """Refuses to drop an axis: what is reduced keeps it."""
+    if not keepdims:
+        raise Malformed("keepdims=False has no meaning here: a sum along an axis keeps it")
+
+
+def each(operation: str) -> Callable[..., Place]:
+    """A function of every entry by itself."""
+
+    def call(w: TapeLines, X: Place) -> Place:
+        return w.add(operation, (X,), w.shape(X))
+
+    return call
 
 
 def _angles(w: TapeLines, p: Place, base: Place | None, d: int) -> Place:
@@ -97,8 +153,61 @@ def _additive(w: TapeLines, Q: Place, K: Place, v: Place) -> Place:
 
 
 #: The functions of steps that this module writes, by name.
-FUNCTIONS: Mapping[str, Callable[..., Place]] = {
+_SCORES: Mapping[str, Callable[..., Place]] = {
     "positions": _positions, "rope": _rope, "head": _head, "causal": _causal,
     "mask": _mask, "window": _window, "padding": _padding, "alibi": _alibi,
     "additive": _additive,
 }  # fmt: skip
+
+
+#: What the cube of gelu's tanh form is multiplied by.
+_CUBE = Fraction(44715, 1000000)
+
+
+def _of_two(operation: str) -> Callable[..., Place]:
+    """A function of two entries."""
+
+    def call(w: TapeLines, X: Place, Y: Place) -> Place:
+        return w.entrywise(operation, X, Y)
+
+    return call
+
+
+def _gelu(w: TapeLines, X: Place, approximate: Word = "none") -> Place:
+    if approximate == "none":
+        return each("gelu")(w, X)
+    if approximate != "tanh":
+        raise Malformed(f"approximate expects 'tanh' or 'none', found {approximate!r}")
+    U = w.add("gelu_inner", (X, w.number(tracked(_CUBE))), w.shape(X))
+    return w.add("gelu_tanh", (X, U), w.shape(X))
+
+
+def _clip(w: TapeLines, X: Place, low: Place, high: Place) -> Place:
+    return w.entrywise("clip", X, low, high)
+
+
+def _where(w: TapeLines, M: Place, X: Place, Y: Place) -> Place:
+    return w.entrywise("where", M, X, Y)
+
+
+def _softcap(w: TapeLines, S: Place, c: Place) -> Place:
+    return w.add("softcap", (S, w.scalar(c, "softcap")), w.shape(S))
+
+
+#: The functions of steps that this module writes, by name.
+_ENTRIES: Mapping[str, Callable[..., Place]] = {
+    **{
+        name: each(operation)
+        for name, operation in {
+            "sqrt": "square_root", "exp": "exponential", "log": "logarithm", "sin": "sine",
+            "tanh": "hyperbolic_tangent", "cos": "cosine", "erf": "error_function",
+            "sigmoid": "sigmoid", "softplus": "softplus", "silu": "silu", "relu": "relu",
+            "abs": "absolute", "sign": "sign",
+        }.items()
+    },
+    "gelu": _gelu, "softcap": _softcap, "maximum": _of_two("maximum"),
+    "minimum": _of_two("minimum"), "clip": _clip, "clamp": _clip, "where": _where,
+}  # fmt: skip
+
+
+FUNCTIONS = {**_SCORES, **_ENTRIES}

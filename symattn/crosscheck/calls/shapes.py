@@ -1,11 +1,26 @@
-"""Sizes, the same entries in other places, and matrices that hold places."""
+"""Sizes, the same entries in other places, and matrices that hold places.
+
+Losses.
+
+Functions of rows or columns: weights, sums, norms.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from symattn.crosscheck.calls.arguments import Axis, Whole, classes, row, sizes_of
+from symattn.crosscheck.calls.scores import (
+    Axis,
+    Flag,
+    Whole,
+    classes,
+    each,
+    given_or,
+    kept_axis,
+    row,
+    sizes_of,
+)
 from symattn.crosscheck.lines import Place, Shape, TapeLines, worded
 from symattn.errors import Malformed
 
@@ -99,8 +114,199 @@ def _embedding(w: TapeLines, ids: Place, E: Place) -> Place:
 
 
 #: The functions of steps that this module writes, by name.
-FUNCTIONS: Mapping[str, Callable[..., Place]] = {
+_SHAPES: Mapping[str, Callable[..., Place]] = {
     "rows": _rows, "cols": _cols, "concat": _concat, "stack": _stack, "reshape": _reshape,
     "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye, "zeros": _zeros,
     "ones": _ones, "onehot": onehot, "embedding": _embedding,
 }  # fmt: skip
+
+
+def _cross_entropy(
+    w: TapeLines, logits: Place, targets: Place, label_smoothing: Place | None = None
+) -> Place:
+    shape, aim = w.shape(row(w, logits, "cross_entropy")), w.shape(targets)
+    P = w.add("log_softmax", (logits,), shape)
+    if aim == shape[:-1]:
+        if label_smoothing is None:
+            return _nll(w, P, targets)
+        targets = onehot(w, targets, shape[-1])
+    elif aim != shape:
+        raise Malformed(
+            f"targets of {worded(aim)} don't fit logits of {worded(shape)}: expected a class or "
+            "the probabilities of all for each row"
+        )
+    if label_smoothing is not None:
+        part = w.scalar(label_smoothing, "label_smoothing")
+        targets = w.add("smoothed", (targets, part), shape)
+    return w.add("cross_entropy", (P, targets), ())
+
+
+def _nll(w: TapeLines, logp: Place, ids: Place) -> Place:
+    shape = w.shape(row(w, logp, "nll"))
+    if w.shape(ids) == shape:
+        return w.add("cross_entropy", (logp, ids), ())
+    if w.shape(ids) != shape[:-1]:
+        raise Malformed(f"classes of {worded(w.shape(ids))} don't fit rows of {worded(shape)}")
+    return w.add("nll", (logp, ids), (), sizes={"m": shape[-1]})
+
+
+def _mean_of(operation: str) -> Callable[..., Place]:
+    """A mean over the entries of two quantities."""
+
+    def call(w: TapeLines, X: Place, Y: Place) -> Place:
+        if w.shape(X) != w.shape(Y):
+            shapes = " and ".join(worded(w.shape(line)) for line in (X, Y))
+            raise Malformed(f"expected the same shape twice, found {shapes}")
+        return w.add(operation, (X, Y), ())
+
+    return call
+
+
+#: The functions of steps that this module writes, by name.
+_LOSSES: Mapping[str, Callable[..., Place]] = {
+    "cross_entropy": _cross_entropy, "nll": _nll,
+    "binary_cross_entropy": _mean_of("binary_cross_entropy"), "mse": _mean_of("squared_error"),
+}  # fmt: skip
+
+
+def _of_rows(function: str, operation: str) -> Callable[..., Place]:
+    """A function of the entries of a row together, as many as there are."""
+
+    def call(w: TapeLines, S: Place, axis: Axis = 1) -> Place:
+        return w.along(row(w, S, function), axis, lambda X: w.add(operation, (X,), w.shape(X)))
+
+    return call
+
+
+def _reduction(operation: str, by_default: Axis | None = None) -> Callable[..., Place]:
+    """A number for each row or column, or for all."""
+
+    def call(
+        w: TapeLines, X: Place, axis: Axis | None = by_default, keepdims: Flag = True
+    ) -> Place:
+        kept_axis(keepdims)
+        return w.along(X, axis, lambda rows: w.reduced(operation, rows))
+
+    return call
+
+
+def _for_rows(function: str, operation: str) -> Callable[..., Place]:
+    """A number for each row of a matrix, as a column."""
+
+    def call(w: TapeLines, X: Place) -> Place:
+        w.matrix(X, function)
+        return w.reduced(operation, X)
+
+    return call
+
+
+def _sum(w: TapeLines, X: Place, axis: Axis | None = None, keepdims: Flag = True) -> Place:
+    kept_axis(keepdims)
+    if axis is None or len(w.shape(X)) < 2:
+        return w.add("total", (X,), ())
+    return _colsum(w, X) if axis == 0 else w.reduced("rowsum", X)
+
+
+def _colsum(w: TapeLines, X: Place) -> Place:
+    return w.add("colsum", (X,), (1, w.matrix(X, "colsum")[1]))
+
+
+def _total(w: TapeLines, X: Place) -> Place:
+    return w.add("total", (X,), ())
+
+
+def _var(
+    w: TapeLines, X: Place, axis: Axis | None = None, ddof: Whole = 0, keepdims: Flag = True
+) -> Place:
+    kept_axis(keepdims)
+    return w.along(
+        X, axis, lambda rows: w.reduced("variance", rows, w.reduced("mean", rows), a=ddof)
+    )
+
+
+def _std(
+    w: TapeLines, X: Place, axis: Axis | None = None, ddof: Whole = 0, keepdims: Flag = True
+) -> Place:
+    return each("square_root")(w, _var(w, X, axis, ddof, keepdims))
+
+
+def _softmax(w: TapeLines, S: Place, axis: Axis = 1, sink: Place | None = None) -> Place:
+    return w.along(row(w, S, "softmax"), axis, lambda rows: _weights(w, rows, sink))
+
+
+def _weights(w: TapeLines, S: Place, sink: Place | None) -> Place:
+    """The weights of the rows; a sink is one more score, whose weight is left out."""
+    shape = w.shape(S)
+    if sink is not None:
+        rows = shape[:-1]
+        sink_shape = w.shape(sink)
+        if w.grid(sink) == (1, 1):
+            sink, sink_shape = w.reshaped(sink, ()), ()
+        if sink_shape not in ((), rows, (*rows, 1)):
+            raise Malformed(f"a sink of {worded(sink_shape)} doesn't fit scores of {worded(shape)}")
+        column = (*rows, 1)
+        fits = w.reshaped(sink, column) if sink_shape == rows and rows else w.spread(sink, column)
+        S = w.joined(S, w.reshaped(fits, column), 1)
+    A = w.add("softmax", (S,), w.shape(S))
+    return A if sink is None else w.selection(A, (slice(None),) * (len(shape) - 1) + (slice(-1),))
+
+
+def _along_columns(w: TapeLines, given: Place | None, default: float, X: Place, what: str) -> Place:
+    """A vector with an entry for each column of X."""
+    width = w.grid(X)[1]
+    line = given_or(w, given, default)
+    if w.grid(line) not in ((1, 1), (1, width)):
+        raise Malformed(
+            f"{what} expects one number for each of {width} columns, found {worded(w.shape(line))}"
+        )
+    return w.spread(line, (width,))
+
+
+def _layernorm(
+    w: TapeLines,
+    X: Place,
+    gamma: Place | None = None,
+    beta: Place | None = None,
+    eps: Place | None = None,
+) -> Place:
+    if eps is None:
+        raise Malformed("layernorm needs eps: write it, eps=1e-5 or eps=0")
+    mean = w.reduced("mean", row(w, X, "layernorm"))
+    operands = (
+        X,
+        mean,
+        w.reduced("variance", X, mean, a=0),
+        _along_columns(w, gamma, 1.0, X, "gamma"),
+        _along_columns(w, beta, 0.0, X, "beta"),
+        w.scalar(eps, "eps"),
+    )
+    return w.add("layer_norm", operands, w.shape(X))
+
+
+def _rmsnorm(w: TapeLines, X: Place, gamma: Place | None = None, eps: Place | None = None) -> Place:
+    if eps is None:
+        raise Malformed("rmsnorm needs eps: write it, eps=1e-5 or eps=0")
+    square = w.reduced("mean_square", row(w, X, "rmsnorm"))
+    gain = _along_columns(w, gamma, 1.0, X, "gamma")
+    return w.add("rms_norm", (X, square, gain, w.scalar(eps, "eps")), w.shape(X))
+
+
+def _l2norm(w: TapeLines, X: Place) -> Place:
+    return w.add("unit_rows", (X, w.reduced("length", row(w, X, "l2norm"))), w.shape(X))
+
+
+#: The functions of steps that this module writes, by name.
+_ROWS: Mapping[str, Callable[..., Place]] = {
+    "softmax": _softmax, "log_softmax": _of_rows("log_softmax", "log_softmax"),
+    "cumsum": _of_rows("cumsum", "cumulative"),
+    "logsumexp": _reduction("logsumexp", 1), "entropy": _reduction("entropy", 1),
+    "sum": _sum, "mean": _reduction("mean"), "var": _var, "std": _std,
+    "max": _reduction("row_maximum"), "min": _reduction("row_minimum"),
+    "norm": _reduction("length"),
+    "rowsum": _for_rows("rowsum", "rowsum"), "colsum": _colsum, "total": _total,
+    "rowmax": _for_rows("rowmax", "row_maximum"), "rowmin": _for_rows("rowmin", "row_minimum"),
+    "layernorm": _layernorm, "rmsnorm": _rmsnorm, "l2norm": _l2norm,
+}  # fmt: skip
+
+
+FUNCTIONS = {**_SHAPES, **_LOSSES, **_ROWS}

@@ -23,11 +23,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from types import ModuleType
 
-from symattn.crosscheck.definitions import choices, elementary, norms, shapes, sums, weights
+from symattn.crosscheck.definitions import elementary, norms, shapes, sums, weights
 from symattn.crosscheck.definitions.weights import Rules, Scalar
 
 #: The families of operations, in the order in which :func:`names` lists them.
-FAMILIES: tuple[ModuleType, ...] = (sums, elementary, choices, weights, shapes, norms)
+FAMILIES: tuple[ModuleType, ...] = (sums, elementary, weights, weights, shapes, norms)
 RULES: Rules = {name: rule for family in FAMILIES for name, rule in family.RULES.items()}
 
 #: What indices are called.

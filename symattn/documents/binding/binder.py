@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, masks, series, supposed, tables, values
+from symattn.documents.binding import author, context, masks, series, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Column, Construction
@@ -17,11 +17,10 @@ from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.equalities import Equalities
 from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names
-from symattn.documents.binding.place import Place
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About
 from symattn.documents.binding.sentences import Sentences
-from symattn.documents.binding.speech import Speech
+from symattn.documents.binding.speech import Place, Speech
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Subject,
@@ -162,7 +161,7 @@ class Binder:
         self.standard = Standard(self.recipe, variant)
         every = list(joined([_signed(passage) for passage in passages]))
         noted = author.without(every, held.ignored)
-        self.passages = passages = list(supposed.asserted(noted))
+        self.passages = passages = list(context.asserted(noted))
         self.chains = list(_chains(passages))
         self.definitions = collected(self.chains, held)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)

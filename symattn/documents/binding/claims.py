@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from symattn import syntax
-from symattn.documents.binding import others, values, workings
-from symattn.documents.binding.bounds import interval
+from symattn.documents.binding import joining, values, workings
 from symattn.documents.binding.coverage import Coverage
-from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.recipe import Recipe, interval
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure, plain
@@ -83,7 +82,7 @@ class Claims:
         if fitted is None or self.is_taken(value) or not any(values.figures(value)):
             return False
         target, value = fitted
-        if not by_formula and (known := others.other(self.recipe, target, value)) is not None:
+        if not by_formula and (known := joining.other(self.recipe, target, value)) is not None:
             self._leave(target, known, value)
             return False
         text = syntax.text(target)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import hiding, upstream, values
+from symattn.documents.binding import context, upstream, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions
@@ -19,7 +19,7 @@ from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, walk
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.programs.floats import Matrix
+from symattn.programs.enclosures import Matrix
 
 #: What is usually computed: a value that is printed of it is an input only where
 #: nothing says from what it could be.
@@ -76,7 +76,7 @@ class Construction:
             is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
             is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
             is_input = is_input and not (_are_shares(one.value) and one.name not in self._needed)
-            is_input = is_input and not hiding.is_partly_hidden(one.value)
+            is_input = is_input and not context.is_partly_hidden(one.value)
             is_input = is_input and not self._is_only_shown(one.name, one.value)
             if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
                 self._give(one)
@@ -141,9 +141,9 @@ class Construction:
     def _take_masked(self, one: Definition) -> bool:
         """Take scores that are printed with minus infinities in them as a step: scores that
         are known, masked."""
-        if one.value is None or not hiding.is_partly_hidden(one.value):
+        if one.value is None or not context.is_partly_hidden(one.value):
             return False
-        made = hiding.masked(self.recipe, one.value)
+        made = context.masked(self.recipe, one.value)
         name = None if made is None else self.recipe.define(one.name, made, one.span)
         if name is not None:
             self.names.canonical[one.key] = name

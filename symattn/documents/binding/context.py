@@ -1,18 +1,27 @@
-"""What arithmetic without a name can be the working of: entries in the row that is spoken of."""
+"""What arithmetic without a name can be the working of: entries in the row that is spoken of.
+
+What a printed matrix of scores with minus infinities in it is: other scores, masked.
+
+Values that are only supposed: "with tau = 0.5 instead" changes nothing that is computed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import workings
-from symattn.documents.binding.bounds import Bounds
-from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding import values, workings
+from symattn.documents.binding.recipe import Bounds, Recipe
 from symattn.documents.binding.roles import About, Role
-from symattn.programs.floats import Matrix
+from symattn.documents.trees import Chain, Passage, Piece, Words
+from symattn.numbers.rationals import MINUS_INFINITY
+from symattn.programs.enclosures import Matrix
+from symattn.shapes import Nested
 
 #: Quantities of more entries than that are not searched.
 _ENTRIES = 256
@@ -175,3 +184,95 @@ def _rows(recipe: Recipe, whole: syntax.Tree, row: int | None) -> Iterator[tuple
         return
     rows = range(shape[0]) if row is None else [row] if 0 <= row < shape[0] else []
     yield from ((i, found[i]) for i in rows)
+
+
+#: A printed matrix is that of masked scores where this part of its figures says so.
+_ENOUGH = 0.5
+
+
+def is_partly_hidden(value: syntax.Tree) -> bool:
+    """Whether a printed matrix has figures and minus infinities, and isn't a mask itself.
+
+    >>> rows = (("0.5", "-inf"), ("0.2", "1.5")), (("0", "-inf"), ("0", "0"))
+    >>> [is_partly_hidden(values.of_texts(one)) for one in rows]
+    [True, False]
+    """
+    texts = _texts(value)
+    shown = {text.strip("0.") for text in texts if text != MINUS_INFINITY}
+    return MINUS_INFINITY in texts and not shown <= {"", "1"}
+
+
+def masked(recipe: Recipe, value: syntax.Tree) -> syntax.Tree | None:
+    """The quantity of the recipe that a printed matrix shows with some entries hidden, with
+    them hidden: the one that most of the other figures agree with; None if there is none,
+    or if several that differ agree as well."""
+    shape = values.shape(value)
+    if len(shape) != 2:
+        return None
+    texts = _texts(value)
+    rows, columns = shape
+    kept = [[texts[i * columns + j] != MINUS_INFINITY for j in range(columns)] for i in range(rows)]
+    best: list[tuple[float, syntax.Tree]] = []
+    for name in (*recipe.given, *recipe.steps):
+        if recipe.shape(syntax.Name(name)) != shape:
+            continue
+        made = _hiding(syntax.Name(name), kept)
+        if (share := recipe.agreement(made, value)) > _ENOUGH and recipe.role(name) != "masked":
+            best.append((share, made))
+    best.sort(key=lambda one: one[0], reverse=True)
+    return best[0][1] if best and not (best[1:] and best[0][0] == best[1][0]) else None
+
+
+def _hiding(scores: syntax.Tree, kept: list[list[bool]]) -> syntax.Tree:
+    if all(keep == (j <= i) for i, row in enumerate(kept) for j, keep in enumerate(row)):
+        return syntax.Call("causal", (scores,))
+    pattern = values.of_texts(tuple(tuple("01"[keep] for keep in row) for row in kept))
+    return syntax.Call("mask", (scores, pattern))
+
+
+def _texts(value: syntax.Tree) -> list[str]:
+    return [part.text for part in values.leaves(value) if isinstance(part, syntax.Literal)]
+
+
+_SUPPOSED = re.compile(r"\b(?:instead|would|what if|redo|repeat|try)\b", re.I)
+#: A sentence is looked at so many formulas and words before and behind.
+_PIECES = 20
+_END = re.compile(r"[.!?](?=\s|\Z)")
+
+
+def asserted(passages: Sequence[Passage]) -> Iterator[Passage]:
+    """The passages without the chains that give a name another value than before, in a
+    sentence that supposes so."""
+    known: dict[str, Nested[str]] = {}
+    for passage in passages:
+        kept: list[Piece] = []
+        for place, piece in enumerate(passage.pieces):
+            match piece:
+                case Chain((syntax.Name(name), value)) if not piece.is_code and values.is_value(
+                    value
+                ):
+                    printed = values.printed(value)
+                    first = known.setdefault(name, printed)
+                    if first != printed and _is_supposed(passage, place):
+                        continue
+            kept.append(piece)
+        yield replace(passage, pieces=tuple(kept))
+
+
+def _is_supposed(passage: Passage, place: int) -> bool:
+    """Whether the sentence around a piece of prose supposes something."""
+    before = passage.pieces[max(0, place - _PIECES) : place]
+    behind = passage.pieces[place + 1 : place + 1 + _PIECES]
+    said = ""
+    for piece in reversed(before):
+        if isinstance(piece, Words):
+            *_, last = _END.split(piece.text)
+            said = f"{last} {said}"
+            if _END.search(piece.text):
+                break
+    for piece in behind:
+        if isinstance(piece, Words):
+            said += " " + _END.split(piece.text, maxsplit=1)[0]
+            if _END.search(piece.text):
+                break
+    return passage.kind == "prose" and bool(_SUPPOSED.search(said))

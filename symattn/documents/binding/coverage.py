@@ -1,14 +1,64 @@
-"""Every number that an article prints, and what became of it."""
+"""Every number that an article prints, and what became of it.
+
+Numbers among words that claim nothing: those of sections and versions, sizes and times.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from symattn.documents.binding import asides, values
+from symattn.documents.binding import values
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.trees import NOWHERE, Chain, Passage, Piece, PrintedFigure, ReadTable, Words
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.spelling import is_whole
+
+#: What stands right before a number that only says where something is, or which one.
+_REFERS = re.compile(
+    r"(?:\b(?:sections?|sec\.?|chapters?|ch\.|figures?|figs?\.?|tables?|tab\.|equations?|eqs?\.?"
+    r"|appendix|problems?|exercises?|theorem|lemma|listing|footnote|pages?|pp?\.|rooms?"
+    r"|versions?|release|python|numpy|pytorch|torch|jax|cuda|tensorflow)|§)"
+    r"[\s~]{0,3}\(?v?\Z",
+    re.I,
+)
+#: What stands right before a number that says how a model is trained.
+_TRAINS = re.compile(
+    r"\b(?:learning rates?|dropout|weight decay|momentum|label smoothing)"
+    r"(?:\s(?:of|is|was|=|to))?\s{0,3}\Z",
+    re.I,
+)
+#: What stands right behind a number of a size, a time or a price.
+_MEASURES = re.compile(
+    r"(?:\s?(?:[kKMG]i?B|[kMG]?Hz|[mµn]s|[ckm]?m|k?g)|[KMBk]|\s(?:seconds?|secs?|s|minutes?|mins?"
+    r"|hours?|h|days?|million|billion|thousand|points?|euros?|dollars?))(?![\w^(])"
+)
+_PRICES = re.compile(r"[$€£]\s?\Z")
+#: So many characters before a number are looked at.
+_BEFORE = 40
+
+
+def found(words: Words) -> Iterator[PrintedFigure]:
+    """The figures among words that claim nothing.
+
+    >>> from symattn.documents.text import Span
+    >>> said = "see section 3.2: 0.25 in 1.5 ms"
+    >>> figures = [PrintedFigure(one, Span(said.index(one), 0)) for one in ("3.2", "0.25", "1.5")]
+    >>> [one.text for one in found(Words(said, Span(0, 0), tuple(figures)))]
+    ['3.2', '1.5']
+    """
+    at = 0
+    for figure in words.figures:
+        digits = figure.text.lstrip("+-").rstrip("%").rstrip()
+        start = words.text.find(digits, at)
+        if start < 0:
+            continue
+        at = start + len(digits)
+        before = words.text[max(start - _BEFORE, 0) : start]
+        announced = any(said.search(before) for said in (_REFERS, _TRAINS, _PRICES))
+        if announced or _MEASURES.match(words.text, at):
+            yield figure
+
 
 #: What is known of a number only grows: a later finding replaces one of those before it.
 _RANK: dict[Status, int] = {"unread": 0, "ignored": 1, "local": 2, "given": 3, "bound": 3}
@@ -68,7 +118,7 @@ class Coverage:
 
     def words(self, piece: Words, kind: str) -> None:
         """Numbers among words that are no claims: whole ones count or name something."""
-        self.mark(asides.found(piece), "ignored")
+        self.mark(found(piece), "ignored")
         for figure in piece.figures:
             if is_whole(figure.text) or kind == "heading":
                 self.mark([figure], "ignored")

@@ -15,8 +15,7 @@ from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.lettered import by_letters
-from symattn.documents.binding.numbered import by_numbers, heads, in_letters
+from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Member, Opaque, PrintedFigure, walk

@@ -13,11 +13,11 @@ from symattn.documents.help.draft import (
     WrittenValue,
     malformed,
 )
-from symattn.documents.help.notes import take_notes
-from symattn.documents.help.sidefile import (
+from symattn.documents.help.notes import (
     SideFile,
     beside,
     read_side_file,
+    take_notes,
     take_side_file,
 )
 

@@ -13,21 +13,64 @@ Each line of a note says one thing::
     under "scaled scores"           what is read as if under that heading
     ignore                          the block that comes next claims nothing
     ignore begin, ignore end        what stands between them claims nothing
+
+Side files: what an author says of an article beside it, in ``post.symattn.toml``.
+
+::
+
+    document = "post.md"
+    tokens = ["cat", "sat", "mat"]
+    count_from = 1
+    ignore = [12, "30-41"]
+
+    [given]
+    d_k = 4
+
+    [steps]
+    S_scaled = "S / sqrt(d_k)"
+
+    [aliases]
+    "context vectors" = "Y"
+
+    [lines]
+    45 = "A[0]"
+    "60-62" = "Y"
+    "The weights of cat are" = "A[0]"
+    48 = {"0.507" = "A[0, 0]", "27.4%" = "A[2, 0], A[2, 1]"}
+
+    [under]
+    "50-70" = "attention weights"
+
+    [loss]
+    output = "Y"
+
+Where lines stand may also stand a heading, for its section, or other words of the
+article: then what they announce is meant, as a note right before them would.
+
+Where a side file says something: at lines of the article, or at words that stand in it.
+
+Lines move with every edit, words don't: a heading stands for its section, other words
+for what comes next, as a note right before them would.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from symattn import syntax
 from symattn.documents.article import Article, Block
+from symattn.documents.files import SIDE_FILE
 from symattn.documents.help.draft import HelpDraft, HelpExpression, Origin, lines, listed, numbers
 from symattn.documents.text import Span
-from symattn.errors import Malformed, alike, short
+from symattn.errors import Fault, Faults, Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
 from symattn.spelling import is_figure
+from symattn.tables.file import File, content, parsed
+from symattn.tables.places import kind, misfits, unknown
 
 #: The tag of a notebook's cell that claims nothing.
 IGNORED = "symattn-ignore"
@@ -202,3 +245,243 @@ def _next(blocks: Sequence[Block], wanted: Callable[[str], bool]) -> list[int | 
         if wanted(blocks[k].kind):
             last = k
     return following[::-1]
+
+
+_LINES = re.compile(r"([1-9][0-9]{0,8})(?:\s*+[-–]\s*+([1-9][0-9]{0,8}))?+\Z")
+#: So many places of words that stand at several are told.
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Where:
+    """A piece of the article by itself, and what of it and behind it is spoken of: of
+    lines the same, of a heading its section, of words all up to the next heading."""
+
+    piece: Span
+    ahead: Span
+
+
+class ArticlePlaces:
+    """Finds pieces of an article."""
+
+    def __init__(self, article: Article) -> None:
+        self.article = article
+        self._blocks = [(block.span, block) for block in article.blocks]
+        self._headings = [pair for pair in self._blocks if pair[1].kind == "heading"]
+
+    def find(self, wanted: str) -> Where | str:
+        """Where ``12``, ``30-41``, a heading or other words are; what is wrong with them,
+        if they are nowhere or at several places."""
+        if lines := _LINES.match(wanted.strip()):
+            return self._lines(int(lines[1]), int(lines[2] or lines[1]))
+        words = wanted.split()
+        name = self.article.path.name
+        expected = f'expected lines such as 12 or "30-41", a heading or words of {name}'
+        unknown = f"{expected}, found {short(wanted)!r}"
+        if not any(map(str.isalnum, wanted)):
+            return unknown
+        titles = [hit for hit in self._headings if hit[1].text.string.split() == words]
+        if titles:
+            return self._only([hit for hit, _ in titles], wanted) or self._section(*titles[0])
+        pattern = re.compile(r"\s+".join(map(re.escape, words)))
+        spans = [Span(*hit.span()) for hit in pattern.finditer(self.article.source)]
+        if not spans:
+            return unknown
+        return self._only(spans, wanted) or self._behind(spans[0])
+
+    def _lines(self, first: int, last: int) -> Where | str:
+        count = self.article.line_count
+        if last < first:
+            return f"line {last} is before line {first}"
+        if last > count:
+            return f"{self.article.path.name} has {count} lines, found line {last}"
+        lines = self.article.lines(first, last)
+        return Where(lines, lines)
+
+    def _only(self, spans: list[Span], wanted: str) -> str:
+        """What is wrong with words that stand at several places; '' of others."""
+        if len(spans) == 1:
+            return ""
+        lines = [str(self.article.place(span.start).line) for span in spans[:_TOLD]]
+        more = ", ..." if len(spans) > _TOLD else ""
+        sentence = f"{short(wanted)!r} occurs in lines {', '.join(lines)}{more}"
+        return f"{sentence}: expected words that occur only once, or lines"
+
+    def _section(self, where: Span, heading: Block) -> Where:
+        """From a heading to the next one that ends its section."""
+        later = (
+            span.start
+            for span, block in self._headings
+            if span.start > where.start and block.level <= heading.level
+        )
+        end = next(later, len(self.article.source))
+        return Where(Span(where.start, end), Span(where.end, end))
+
+    def _behind(self, words: Span) -> Where:
+        """The block of words, in plain text their lines, and what comes from them on to the
+        next heading."""
+        first, last = (self.article.place(at).line for at in (words.start, words.end))
+        piece = self.article.lines(first, last)
+        if self.article.form != "text":
+            holds = (span for span, _ in self._blocks if span.start <= words.start < span.end)
+            piece = next(holds, piece)
+        later = (span.start for span, _ in self._headings if span.start > words.start)
+        end = next(later, len(self.article.source))
+        return Where(piece, Span(words.end, end))
+
+
+_KEYS: dict[str, type] = {
+    "document": str,
+    **dict.fromkeys(("tokens", "ignore"), list),
+    "count_from": int,
+    **dict.fromkeys(("given", "steps", "aliases", "lines", "under", "loss"), dict),
+}
+_KIND = ("side file", 'it stands beside an article and begins with document = "post.md"')
+
+
+@dataclass(frozen=True)
+class SideFile:
+    """A side file, and the article that it is about."""
+
+    file: File
+    document: Path
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.file.path
+
+
+def beside(article: Path) -> SideFile | None:
+    """The side file beside an article: that of its name, if it is about this one.
+
+    Raises :class:`Malformed` where it can't be read, or is about no file at all.
+    """
+    path = article.with_suffix(SIDE_FILE)
+    if not path.is_file():
+        return None
+    side = read_side_file(path, lambda name: path.parent / name)
+    if _is_same(side.document, article):
+        return side
+    if side.document.is_file():
+        return None
+    name = side.document.name
+    hint = f": {meant}" if (meant := alike(name, [article.name])) else ""
+    fault = Fault("document", f"there is no {short(name)!r} beside it{hint}")
+    raise side.file.malformed(Faults([fault]))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def read_side_file(path: Path, find: Callable[[str], Path]) -> SideFile:
+    """The side file at ``path``; ``find`` gives the file of the name that it is about.
+
+    Raises :class:`Malformed` where it is no such file; what is wrong inside its
+    tables is found when they are taken.
+    """
+    try:
+        file = parsed(path, content(path, "the file", *_KIND))
+    except Malformed as error:
+        raise Malformed(error.faults, str(path), error.more) from None
+    name = file.document.get("document")
+    try:
+        if name is None:
+            raise Malformed('missing: expected the article\'s name, as in document = "post.md"')
+        if not isinstance(name, str) or not name:
+            raise Malformed(f"expected the article's name as text, found {kind(name)}")
+        document = find(name)
+    except Malformed as error:
+        faults = Faults(fault.inside("document") for fault in error.faults)
+        raise file.malformed(faults) from None
+    return SideFile(file, document)
+
+
+def take_side_file(article: Article, side: SideFile, draft: HelpDraft) -> None:
+    """Take what a side file says of an article."""
+    before = len(draft.faults)
+    _SideFile(article, side.file, draft).take()
+    draft.faults[before:] = [
+        (origin, replace(fault, line=side.file.line(fault.where)))
+        for origin, fault in draft.faults[before:]
+    ]
+
+
+class _SideFile:
+    def __init__(self, article: Article, file: File, draft: HelpDraft) -> None:
+        self.places = ArticlePlaces(article)
+        self.file = file
+        self.draft = draft
+
+    def take(self) -> None:
+        document, draft = self.file.document, self.draft
+        whole = Origin(self.file.path, 0)
+        wrong = misfits(document, _KEYS)
+        if (bad := unknown(document, _KEYS)) or wrong:
+            draft.fault(whole, Malformed([*bad, *wrong], more=bad.more))
+        sound = {key: value for key, value in document.items() if key in _KEYS}
+        for fault in wrong:
+            del sound[fault.where]
+        for key in ("ignore", "lines", "under", "aliases"):
+            if len(sound.get(key, ())) > NOTES.most:
+                draft.fault(self._said(key), NOTES.said(len(sound.pop(key))))
+        if "tokens" in sound:
+            draft.label(sound["tokens"], self._said("tokens"))
+        if "count_from" in sound:
+            draft.count(sound["count_from"], self._said("count_from"))
+        for key, data, origin in self._entries(sound, "given"):
+            draft.give(key, data, origin)
+        for key, text, origin in self._entries(sound, "steps"):
+            draft.step(key, text, origin)
+        for key, text, origin in self._entries(sound, "aliases"):
+            draft.alias(key, text, origin)
+        for key, value, origin in self._entries(sound, "loss"):
+            draft.lose(key, value, origin)
+        for number, ignored in enumerate(sound.get("ignore", [])):
+            if (where := self._where(ignored, self._said(f"ignore[{number}]"))) is not None:
+                draft.ignore(where.piece)
+        for key, parts, origin in self._entries(sound, "lines"):
+            if (where := self._where(key, origin)) is not None:
+                self._print(where, parts, origin)
+        for key, words, origin in self._entries(sound, "under"):
+            if (where := self._where(key, origin)) is not None:
+                draft.read_under(where.ahead, words, origin)
+
+    def _entries(self, document: dict[str, Any], table: str) -> Iterator[tuple[str, Any, Origin]]:
+        for key, value in document.get(table, {}).items():
+            yield key, value, self._said(f"{table}.{key}")
+
+    def _said(self, where: str) -> Origin:
+        return Origin(self.file.path, self.file.line(where), where)
+
+    def _where(self, lines: object, origin: Origin) -> Where | None:
+        if isinstance(lines, bool) or not isinstance(lines, int | str):
+            self.draft.fault(origin, f'expected lines such as 12 or "30-41", found {kind(lines)}')
+            return None
+        where = self.places.find(str(lines))
+        if isinstance(where, str):
+            self.draft.fault(origin, where)
+            return None
+        return where
+
+    def _print(self, where: Where, parts: object, origin: Origin) -> None:
+        if not isinstance(parts, dict):
+            self.draft.print(where.ahead, _each(parts), origin)
+            return
+        for text, part in parts.items():
+            if is_figure(text):
+                self.draft.print(where.ahead, _each(part), origin, text)
+            else:
+                self.draft.fault(
+                    origin, f'expected a figure such as "0.507", found {short(text)!r}'
+                )
+
+
+def _each(parts: object) -> list[object]:
+    if isinstance(parts, str):
+        return list(listed(parts))
+    return list(parts) if isinstance(parts, list) else [parts]

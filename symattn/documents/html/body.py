@@ -14,7 +14,6 @@ from symattn.documents.article import (
     ParagraphBuilder,
     PartKind,
 )
-from symattn.documents.html import mathml
 from symattn.documents.html.tokens import (
     APART,
     CODE,
@@ -26,6 +25,7 @@ from symattn.documents.html.tokens import (
     HtmlTable,
     Tag,
     decoded,
+    formula,
     is_formula_image,
     is_output,
     is_rendered,
@@ -35,8 +35,7 @@ from symattn.documents.html.tokens import (
     split,
     tokens,
 )
-from symattn.documents.images import drawn
-from symattn.documents.inline import note
+from symattn.documents.inline import drawn, note
 from symattn.documents.latex.macros import Macros
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
@@ -114,7 +113,7 @@ class PageReader:
         end: Callable[[Span], None] | None = None
         if name == "math":
             is_display = tag.value("display") == "block" or bool(self._displays)
-            self._add_formula(mathml.formula(tag, self._tokens), is_display)
+            self._add_formula(formula(tag, self._tokens), is_display)
             return
         if name == "script" and tag.value("type").startswith("math/tex"):
             self._add_formula(self._text(tag), "mode=display" in tag.value("type"))
@@ -381,14 +380,14 @@ class PageReader:
             if source is None and "data-latex" in token.attributes:
                 source = decoded(token.attributes["data-latex"])
             if token.name == "math":
-                markup = mathml.formula(token, self._tokens)
-        formula = source if source is not None else markup
+                markup = formula(token, self._tokens)
+        seen = source if source is not None else markup
         if self._has_scripts or "MathJax_Preview" in tag.classes:
             return
-        if formula is None:
+        if seen is None:
             self._lost += 1
         else:
-            self._add_formula(formula, is_display)
+            self._add_formula(seen, is_display)
 
     def _marked(self, tag: Tag) -> None:
         """An element whose text is a formula, with its marks or without."""

@@ -18,7 +18,6 @@ from symattn.documents.article import (
     PartKind,
     TableCell,
 )
-from symattn.documents.environments import DISPLAYS, INNER, WITH_ARGUMENT
 from symattn.documents.latex.macros import Stream, formula, inside
 from symattn.documents.latex.tokens import (
     ACCENTS,
@@ -36,7 +35,7 @@ from symattn.documents.latex.tokens import (
     is_paragraph,
     shown,
 )
-from symattn.documents.text import Text
+from symattn.documents.text import DISPLAYS, INNER, WITH_ARGUMENT, Text
 from symattn.limits import MACROS
 from symattn.spelling import is_figure
 

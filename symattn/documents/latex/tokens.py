@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symattn.documents.environments import FORMULAS
-from symattn.documents.text import Text
+from symattn.documents.text import FORMULAS, Text
 from symattn.spelling import words
 
 #: Environments whose text is taken as it stands.

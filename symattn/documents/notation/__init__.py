@@ -9,7 +9,7 @@ no number is lost.
 
 from __future__ import annotations
 
-from symattn.documents.notation.chains import read_formula
+from symattn.documents.notation.latex import read_formula
 from symattn.documents.notation.prose import read_line, read_parts
 from symattn.documents.notation.vocabulary import plain_name
 

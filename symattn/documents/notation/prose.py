@@ -8,8 +8,8 @@ from functools import partial
 from typing import cast
 
 from symattn import syntax
-from symattn.documents.notation.chains import formula_drafts
 from symattn.documents.notation.grammar import Grammar, figures_in
+from symattn.documents.notation.latex import formula_drafts
 from symattn.documents.notation.products import OpenChain, join_drafts, spread
 from symattn.documents.notation.tokens import plain_tokens
 from symattn.documents.notation.vocabulary import COUNTED, JOINING

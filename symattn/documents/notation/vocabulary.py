@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
-from symattn.documents import environments
+from symattn.documents import text
 from symattn.spelling import GREEK, SUPERSCRIPTS, words
 
 
@@ -171,10 +171,10 @@ BRACKETS = _spelt(
 )
 
 #: Environments that are arrays, and those that only lay equations out.
-MATRICES = environments.MATRICES | {"tabular"}
-LAYOUTS = (environments.FORMULAS - MATRICES) | {"subequations"}
+MATRICES = text.MATRICES | {"tabular"}
+LAYOUTS = (text.FORMULAS - MATRICES) | {"subequations"}
 #: Environments that have an argument before their contents.
-WITH_ARGUMENT = environments.WITH_ARGUMENT | {"tabular"}
+WITH_ARGUMENT = text.WITH_ARGUMENT | {"tabular"}
 
 _FUNCTIONS = "exp tanh sqrt max min argmax sum diag sin cos rowsum abs sigmoid"
 #: Functions by the names that documents use, and what the grammar calls them.

@@ -13,17 +13,22 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python.assignments import Frame, assigned, changed, owner, reassigned, stored
-from symattn.documents.python.expressions import ExpressionReader
-from symattn.documents.python.loops import filled, rounds, take
-from symattn.documents.python.showing import (
+from symattn.documents.python.assignments import (
     SHOWN,
+    Frame,
+    assigned,
+    changed,
     first_argument,
     last_name,
     member,
     mention,
+    owner,
+    reassigned,
     shown,
+    stored,
 )
+from symattn.documents.python.expressions import ExpressionReader
+from symattn.documents.python.loops import filled, rounds, take
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.values import UNKNOWN, CodeScope, Items, UnreadCode, Value
 from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words

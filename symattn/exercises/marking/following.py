@@ -19,8 +19,7 @@ from symattn.errors import Fault, Malformed, SymattnError, expected, short
 from symattn.exercises.marking.collecting import Blank, Collector, read_scheme
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.enclosures import BallMatrices, Enclosure, enclose
-from symattn.programs.nodes import Node, Op
-from symattn.programs.running import Run
+from symattn.programs.nodes import Node, Op, Run
 from symattn.shapes import show
 from symattn.solution.solution import Solution
 from symattn.tables.places import Key, Place, kind, table
@@ -52,7 +51,7 @@ class Rounding(BallMatrices):
         self._half = arb(fmpq(1, 2 * self._scale)).mid()
 
     def apply(self, node: Node, operands: list[Enclosure]) -> Enclosure:
-        """See :class:`~symattn.programs.running.Arithmetic`."""
+        """See :class:`~symattn.programs.nodes.Arithmetic`."""
         if node.op == "softmax":
             (x,) = operands
             powers = self.apply(Node("exp", node.operands, node.shape), [x])

@@ -20,9 +20,8 @@ from symattn import syntax
 from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.auditing.naming import SlipNaming
 from symattn.auditing.prints import pen_slips
-from symattn.auditing.recipes import Recipes
 from symattn.auditing.search import Gate
-from symattn.auditing.standard import Judgement, Standard, correct_count, is_truncated
+from symattn.auditing.standard import Judgement, Recipes, Standard, correct_count, is_truncated
 from symattn.cases.case import Claim
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part

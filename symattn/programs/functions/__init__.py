@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from symattn.programs.functions import arranging, attention, entries, losses, rows
+from symattn.programs.functions import arranging, entries, losses, rows
 from symattn.programs.functions.calls import StepFunction
 from symattn.programs.functions.entries import COMPARISONS
 
@@ -25,7 +25,7 @@ FUNCTIONS: Mapping[str, StepFunction] = {
     **_of(entries),
     **_of(rows),
     **_of(arranging),
-    **_of(attention),
+    **_of(losses),
     **_of(losses),
 }
 #: Other names of functions.
