@@ -23,7 +23,7 @@ from flint import arb
 from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, BoundedFloats, CheckedGradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.limits import DERIVED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rounding import Real

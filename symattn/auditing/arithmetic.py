@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from symattn.auditing.figures import Cause, Figure
 from symattn.auditing.standard import is_truncated
-from symattn.languages.language import Sentence, joined
+from symattn.languages.sentence import Sentence, joined
 from symattn.verdicts import Verdict
 
 

@@ -20,7 +20,7 @@ from symattn.cases.case import Case, Claim, Unchecked
 from symattn.documents.reading import ArticleNumber, OpenQuestion
 from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
 from symattn.solution.entries import EntryValue

@@ -18,7 +18,7 @@ from symattn.auditing.figures import NO_CAUSE, Cause, Figure, behind
 from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
 from symattn.auditing.standard import Recipes, is_truncated
 from symattn.auditing.terms import Term, term_number
-from symattn.languages.language import Sentence, joined
+from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
 from symattn.programs.nodes import Node

@@ -20,7 +20,7 @@ from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.documents.text import Span
 from symattn.errors import Malformed, Undecided, short
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.limits import STATEMENT, STATEMENT_ENTRY
 from symattn.numbers.balls import Exhausted, is_exhausted, task
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber

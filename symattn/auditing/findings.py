@@ -15,7 +15,7 @@ from symattn import escaping
 from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
-from symattn.auditing.naming import SourceRegion, file_of, region, spanned, where
+from symattn.auditing.places import SourceRegion, file_of, region, spanned, where
 from symattn.auditing.reports import (
     coarse,
     coarse_sentence,

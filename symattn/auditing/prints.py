@@ -28,7 +28,7 @@ from symattn.auditing.figures import Figure
 from symattn.auditing.model import AuditedGraph
 from symattn.auditing.standard import Recipes
 from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.programs.enclosures import above
 from symattn.programs.nodes import Node, ancestors, replaced

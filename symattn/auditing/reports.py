@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from symattn.auditing import naming
+from symattn.auditing import places
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
-from symattn.auditing.naming import as_dict as _place
-from symattn.auditing.naming import file_of, region, spanned
+from symattn.auditing.places import as_dict as _place
+from symattn.auditing.places import file_of, region, spanned
 from symattn.cases.case import Case
 from symattn.documents.reading import ArticleNumber, Status
-from symattn.languages.language import Sentence, joined
+from symattn.languages.sentence import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
 
@@ -56,7 +56,7 @@ def sentence(case: Case, numbers: Sequence[ArticleNumber]) -> str:
     count = counts(numbers)
     parts = [Sentence(_BY_STATUS[name], count=count[name]) for name in _BY_STATUS if count[name]]
     if unread := with_status(numbers, "unread"):
-        at = lines(naming.spanned(case, number.span).line for number in unread)
+        at = lines(places.spanned(case, number.span).line for number in unread)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
     total = count["numbers"]
     head = Sentence("1 number" if total == 1 else "{count} numbers", count=total)
@@ -87,7 +87,7 @@ def dictionary(case: Case, numbers: Sequence[ArticleNumber]) -> dict[str, Any]:
 def _places(case: Case, numbers: Sequence[ArticleNumber]) -> list[dict[str, Any]]:
     return [
         {
-            **naming.as_dict(case, naming.spanned(case, number.span)),
+            **places.as_dict(case, places.spanned(case, number.span)),
             "text": number.text,
             "why": number.why or None,
         }

@@ -14,7 +14,7 @@ from symattn.auditing.model import AuditedGraph, Flags, Model
 from symattn.auditing.terms import mistaken_calls
 from symattn.auditing.weights import Base, Edit, table, with_entries
 from symattn.errors import Undecided
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.reading import Masked

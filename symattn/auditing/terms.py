@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import fmpq
 
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.numbers.values import Value
 from symattn.programs import nodes

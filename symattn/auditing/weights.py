@@ -25,7 +25,7 @@ from symattn.auditing.figures import Figure
 from symattn.auditing.model import AuditedGraph, Flags, Model, Predicted, floating
 from symattn.auditing.prints import pen_slips
 from symattn.errors import SymattnError
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value, rational

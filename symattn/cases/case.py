@@ -16,10 +16,10 @@ from symattn.cases.settings import ExerciseTable, read_asked, settings
 from symattn.cases.statements import LoweredSteps, by_head
 from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
-from symattn.numbers.arrays import Numbers, Rows, read_rows, shape_of
 from symattn.numbers.rationals import read_printed
 from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
+from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.program import (

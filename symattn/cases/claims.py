@@ -12,8 +12,8 @@ from symattn.cases.statements import LoweredComparison, lower_statement
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
-from symattn.numbers.arrays import read_each
 from symattn.numbers.rationals import PrintedNumber, read_printed
+from symattn.numbers.rows import read_each
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, grid, show

@@ -67,7 +67,7 @@ def load(name: str | Path, allow_outside: bool = False, data: bytes | None = Non
     path = find(str(name), articles=True)
     # Who only asks for names loads no arithmetic.
     if is_article(path) or is_side_file(path):
-        from symattn.cases.file import read_article_case
+        from symattn.cases.article import read_article_case
 
         return read_article_case(path, partial(_about, allow_outside), data)
     from symattn.cases.file import read_case

@@ -36,7 +36,7 @@ from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.scalars import NOTHING, UNIT, UNKNOWN, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.errors import Fault, Malformed
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.limits import RECOMPUTED
 
 #: How far an entry is moved along the imaginary axis: about 1e-200, and a power

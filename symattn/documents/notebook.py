@@ -38,7 +38,7 @@ class Quoted:
     def text(self) -> Text:
         """What it says; a character that is escaped has the place of its escape.
 
-        >>> node = read(Text.whole('["a\\\\nb"]'))
+        >>> node = read_quoted(Text.whole('["a\\\\nb"]'))
         >>> node[0].text.span(1, 2)
         Span(start=3, end=5)
         """
@@ -57,7 +57,7 @@ Node = dict[str, "Node"] | list["Node"] | Quoted | str
 def read_quoted(source: Text) -> Node:
     """The value of a JSON text. Raises :class:`Malformed` with the line of what is wrong.
 
-    >>> read(Text.whole('{"a": [1, true]}'))
+    >>> read_quoted(Text.whole('{"a": [1, true]}'))
     {'a': ['1', 'true']}
     """
     try:

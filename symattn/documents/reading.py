@@ -19,7 +19,7 @@ from symattn.documents.article import Article
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Named, Passage, ReadTable, walk
 from symattn.escaping import visible
-from symattn.numbers.arrays import Numbers
+from symattn.numbers.rows import Numbers
 from symattn.shapes import Nested
 from symattn.tables.file import text, written
 
@@ -178,13 +178,13 @@ def walkthrough(reading: Reading) -> str:
 
     >>> from pathlib import Path
     >>> from symattn.documents.article import Article
-    >>> from symattn.documents.reading import Given, Step
+    >>> from symattn.documents.reading import ReadInput, ReadStep
     >>> from symattn.documents.text import Span
-    >>> from symattn.numbers.arrays import Numbers
+    >>> from symattn.numbers.rows import Numbers
     >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
-    >>> given = {"X": Given(Numbers.read(("1", "2.50")), Span(4, 13))}
+    >>> given = {"X": ReadInput(Numbers.read(("1", "2.50")), Span(4, 13))}
     >>> from symattn.syntax import parse
-    >>> steps = {"A": Step(parse("softmax(X)"), Span(14, 15))}
+    >>> steps = {"A": ReadStep(parse("softmax(X)"), Span(14, 15))}
     >>> made = walkthrough(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])
     [given]

@@ -186,7 +186,7 @@ def opaque(why: str, *texts: Text) -> Opaque:
     """Texts that are not understood, with the numbers in them, and why.
 
     >>> opaque("", Text.whole("A = 0.5")).figures
-    (Figure(text='0.5', span=Span(start=4, end=7)),)
+    (PrintedFigure(text='0.5', span=Span(start=4, end=7)),)
     """
     found = [(text, one) for text in texts for one in re.finditer(DECIMAL, text.string)]
     figures = tuple(PrintedFigure(one[0], text.span(*one.span())) for text, one in found)

@@ -89,11 +89,11 @@ def fast_two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     return total, b - (total - a)
 
 
-def add_floats(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
+def add_pairs(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
     """``(a + b) + (c + d)`` of double-doubles, off by at most ``3 U**2 / (1 - 4 U)`` of it, in
     the whole range: what is less than 2**-1021 is added without loss.
 
-    >>> high, low = add(*np.array([1.0, 2.0**-60, -1.0, 2.0**-70]))
+    >>> high, low = add_pairs(*np.array([1.0, 2.0**-60, -1.0, 2.0**-70]))
     >>> high + low == 2.0**-60 + 2.0**-70
     np.True_
     """
@@ -103,11 +103,11 @@ def add_floats(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
     return fast_two_sum(high, low + rest)
 
 
-def multiply_floats(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
+def multiply_pairs(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
     """``(a + b) * (c + d)`` of double-doubles, off by at most ``5 U**2`` of it, and less than
     2**-1068 where it underflows.
 
-    >>> high, low = multiply(*np.array([1.0, 2.0**-60, 1.0, 2.0**-60]))
+    >>> high, low = multiply_pairs(*np.array([1.0, 2.0**-60, 1.0, 2.0**-60]))
     >>> high == 1, low == 2.0**-59
     (np.True_, np.True_)
     """
@@ -270,7 +270,7 @@ def negative(x: DoubleDouble) -> DoubleDouble:
 @in_blocks
 def add(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x + y``, with broadcasting; a masked score stays one."""
-    high, low = add_floats(x.high, x.low, y.high, y.low)
+    high, low = add_pairs(x.high, x.low, y.high, y.low)
     error = ((x.error + y.error) + PAIR * np.abs(high)) * UP
     return _masking(settled(high, low, error), np.broadcast_to(x.hidden | y.hidden, high.shape))
 
@@ -281,7 +281,7 @@ def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
 
     A factor that is exactly 0 makes a product that is.
     """
-    high, low = multiply_floats(x.high, x.low, y.high, y.low)
+    high, low = multiply_pairs(x.high, x.low, y.high, y.low)
     error = np.abs(x.high) * y.error + (np.abs(y.high) + y.error) * x.error
     # Above, the lows are left out: less than 2**-53 of the highs.
     lost = np.where(x.is_zero | y.is_zero, 0.0, TINY)
@@ -397,7 +397,7 @@ def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     size = np.abs(high).sum(axis=0)
     while len(high) > 1:
         half = len(high) // 2
-        sums = add_floats(high[:half], low[:half], high[half : 2 * half], low[half : 2 * half])
+        sums = add_pairs(high[:half], low[:half], high[half : 2 * half], low[half : 2 * half])
         if len(high) % 2:
             high, low = (
                 np.concatenate([z, y[-1:]]) for z, y in zip(sums, (high, low), strict=True)

@@ -113,7 +113,7 @@ def _series(table: _TaylorTable, place: Array, h: Array, more: Array) -> tuple[A
         rest = high[k] + h * rest
     total = rest, np.zeros_like(rest)
     for k in range(_PAIRS - 1, -1, -1):
-        total = doubles.add_floats(high[k], low[k], *doubles.multiply_floats(h, more, *total))
+        total = doubles.add_pairs(high[k], low[k], *doubles.multiply_pairs(h, more, *total))
     return total
 
 
@@ -141,7 +141,7 @@ def cos(x: DoubleDouble) -> DoubleDouble:
 
     >>> from symattn.numbers.doubles import exact
     >>> cos(exact(np.zeros(1)))
-    Doubles(high=array([1.]), low=array([0.]), error=array([0.]))
+    DoubleDouble(high=array([1.]), low=array([0.]), error=array([0.]))
     """
     return _turned(x, _TURN // 4)
 
@@ -229,14 +229,14 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     t, more = two_sum(high, low + (np.where(x.hidden, 0.0, x.low) - step * third))
     tail = t * t
     tail = tail * tail * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t * (1 / 5040 + t / 40320))))
-    sixth = doubles.multiply_floats(t, more, np.array(1 / 6), np.array(_SIXTH))
-    series = doubles.add_floats(np.array(0.5), np.array(0.0), *sixth)
-    series = doubles.multiply_floats(*series, *doubles.multiply_floats(t, more, t, more))
-    series = doubles.add_floats(*series, tail, np.array(0.0))
-    series = doubles.add_floats(t, more, *series)
+    sixth = doubles.multiply_pairs(t, more, np.array(1 / 6), np.array(_SIXTH))
+    series = doubles.add_pairs(np.array(0.5), np.array(0.0), *sixth)
+    series = doubles.multiply_pairs(*series, *doubles.multiply_pairs(t, more, t, more))
+    series = doubles.add_pairs(*series, tail, np.array(0.0))
+    series = doubles.add_pairs(t, more, *series)
     whole = step.astype(np.int32)
     head, rest = (part[whole % _ENTRIES] for part in _powers())
-    power = doubles.add_floats(head, rest, *doubles.multiply_floats(head, rest, *series))
+    power = doubles.add_pairs(head, rest, *doubles.multiply_pairs(head, rest, *series))
     scale = whole // _ENTRIES
     high, low = doubles.fast_two_sum(*(np.ldexp(part, scale) for part in power))
     near = np.minimum(x.error, 1.0)

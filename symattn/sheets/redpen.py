@@ -11,7 +11,7 @@ from symattn import typesetting as t
 from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Statement
-from symattn.auditing.naming import spanned, where
+from symattn.auditing.places import spanned, where
 from symattn.auditing.reports import (
     cause_number,
     grouped,

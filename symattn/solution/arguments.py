@@ -20,9 +20,10 @@ import numpy.typing as npt
 from symattn.cases.case import Case, make
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
-from symattn.numbers.arrays import MatrixStack, Rows, as_array, read_rows, shape_of
+from symattn.numbers.arrays import MatrixStack, as_array
 from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.numbers.reading import read
+from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show

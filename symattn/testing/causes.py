@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.auditing.weights import KINDS, phrase
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.solution.entries import AttentionRole
 from symattn.testing.bounds import Precision, all_bounds, bounds

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from symattn import syntax
 from symattn.auditing.audit import audit
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents.article import Article
 from symattn.documents.reading import (
     ArticleNumber,
@@ -18,7 +18,7 @@ from symattn.documents.reading import (
     ReadStep,
 )
 from symattn.documents.text import Span
-from symattn.numbers.arrays import Numbers
+from symattn.numbers.rows import Numbers
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 

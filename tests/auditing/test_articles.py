@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from symattn.auditing import findings, reports
 from symattn.auditing.findings import errata
+from symattn.cases.article import case_of
 from symattn.cases.case import make
-from symattn.cases.file import case_of
 from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span
 from symattn.sheets.redpen import sheet

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents.binding import read
 from symattn.documents.files import article
 from symattn.documents.reading import Claimed, ReadStep

@@ -16,7 +16,7 @@ import symattn
 from symattn.cases import library
 from symattn.cases.case import make
 from symattn.errors import Fault, Faults, Malformed, SymattnError, Undecided, UnknownName
-from symattn.numbers.arrays import read_each, read_rows
+from symattn.numbers.rows import read_each, read_rows
 
 GIVEN = {"X": [[1, 2], [3, 4]], "w": 2}
 STEPS = {"S": "w * X", "A": "softmax(S)", "Y": "A @ X"}

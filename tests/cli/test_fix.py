@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.cases import library
+from symattn.cases.article import case_of
 from symattn.cases.case import Case
-from symattn.cases.file import case_of
 from symattn.cli.fix import patch
 from tests.documents.skeletons import Skeleton, skeleton
 

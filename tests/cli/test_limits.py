@@ -268,8 +268,8 @@ def test_no_progress_in_a_pipe(run: Run) -> None:
 def test_what_is_shown_is_harmless() -> None:
     """The name of a case can't steer the terminal, nor take more than a line."""
     code = (
-        "import sys, time\nfrom symattn.cli import progress\nprogress._PATIENCE = 0\n"
-        "shown = progress.Progress(['a\\x1b[31m\\n' + 'b' * 500, 'c', 'd'])\n"
+        "import sys, time\nfrom symattn.cli import options\noptions._PATIENCE = 0\n"
+        "shown = options.Progress(['a\\x1b[31m\\n' + 'b' * 500, 'c', 'd'])\n"
         "for index in (0, 1): shown.stage(index, 'reading')\n"
         "shown.stage(0, 'done')\nshown.stage(1, 'done')\nshown.clear()\n"
     )

@@ -61,7 +61,9 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
 )
 def test_what_is_stopped_is_a_line(words, why, tmp_path, symattn, monkeypatch) -> None:
     """A sample that takes too much costs itself only, and the exit code tells."""
-    monkeypatch.setattr(options, "Limits", lambda seconds, memory: WorkLimits(seconds, memory // 5))
+    monkeypatch.setattr(
+        options, "WorkLimits", lambda seconds, memory: WorkLimits(seconds, memory // 5)
+    )
     done = symattn("vectors", "--suite", "quick", "--dtype", "float16", "--jobs", "4", *words)
     assert (done.code, done.out) == (1, "0 samples in vectors: safetensors and json\n")
     assert "ordinary-float16-0 failed: vectors/manifest.json says why" in done.err

@@ -428,7 +428,7 @@ def test_loads_neither_sympy_nor_flint():
         "symattn.escaping",
         "symattn.ieee",
         "symattn.languages",
-        "symattn.languages.language",
+        "symattn.languages.sentence",
         "symattn.limits",
         "symattn.verdicts",
     }

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from symattn.auditing.audit import Audit, audit
+from symattn.cases.article import case_of
 from symattn.cases.case import Case
-from symattn.cases.file import case_of
 from symattn.cases.library import load
 from symattn.documents.article import Article, Block, BlockPart, Form
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep, Status
 from symattn.documents.text import Span, Text
-from symattn.numbers.arrays import Numbers
+from symattn.numbers.rows import Numbers
 from symattn.syntax import parse
 from tests.documents import marks
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.files import article
 from symattn.documents.latex import macros

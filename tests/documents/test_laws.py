@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.files import article, is_article
 from symattn.errors import Malformed

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents.article import Article
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.errors import Malformed
-from symattn.numbers.arrays import Numbers
+from symattn.numbers.rows import Numbers
 from symattn.syntax import parse
 from tests.documents import marks
 from tests.documents.measure import Faults, measure

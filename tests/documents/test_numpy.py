@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents.binding import read
 from symattn.documents.files import article
 from symattn.solution.solution import solve

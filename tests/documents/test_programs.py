@@ -10,7 +10,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents.binding import read
 from symattn.documents.files import article
 from symattn.solution.solution import solve

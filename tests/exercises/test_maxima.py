@@ -11,8 +11,8 @@ from symattn.cases import library
 from symattn.cases.case import Case, make, with_numbers
 from symattn.errors import Malformed
 from symattn.exercises.maxima import function, helpers, matrix, number
-from symattn.numbers.arrays import read_rows
 from symattn.numbers.reading import read
+from symattn.numbers.rows import read_rows
 from symattn.numbers.values import ONE
 from symattn.programs.nodes import Node, Op, ancestors
 from symattn.solution.solution import solve

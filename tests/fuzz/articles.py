@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from symattn.cases import library
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.files import article
 from symattn.documents.reading import undefined, walkthrough

@@ -358,10 +358,10 @@ def fewer(monkeypatch):
 def short(monkeypatch):
     """Products without those of the low floats."""
 
-    def multiply(a, b, c, d):
+    def multiply_pairs(a, b, c, d):
         return doubles.two_product(a, c)
 
-    monkeypatch.setattr(doubles, "multiply", multiply)
+    monkeypatch.setattr(doubles, "multiply_pairs", multiply_pairs)
 
 
 def both(monkeypatch):

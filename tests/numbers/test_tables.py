@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.numbers import tables
-from symattn.numbers.arrays import read_rows
 from symattn.numbers.reading import HIDDEN, read, read_entry
+from symattn.numbers.rows import read_rows
 from symattn.numbers.tables import NumberTable
 
 from ..strategies import some

@@ -14,9 +14,9 @@ from symattn.errors import Malformed
 from symattn.formulas import latex, text
 from symattn.limits import DECIDING
 from symattn.numbers import points, sums
-from symattn.numbers.arrays import read_rows
 from symattn.numbers.division import divide
 from symattn.numbers.reading import read
+from symattn.numbers.rows import read_rows
 from symattn.numbers.values import PI, Value, compare, of_parts, rational, symbol, total
 from symattn.verdicts import Verdict
 

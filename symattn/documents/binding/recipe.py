@@ -27,8 +27,8 @@ from symattn.documents.reading import ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.documents.trees import Opaque, plain, walk
 from symattn.errors import SymattnError
-from symattn.numbers.arrays import Numbers, read_rows
 from symattn.numbers.rationals import read_printed
+from symattn.numbers.rows import Numbers, read_rows
 from symattn.programs import enclosures
 from symattn.programs.enclosures import FloatOperations, Matrix
 from symattn.programs.nodes import Node, Run

@@ -16,8 +16,8 @@ from symattn import syntax
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.limits import FAULTS_KEPT, PHRASES, STEPS
-from symattn.numbers.arrays import read_rows
 from symattn.numbers.reading import read_tree
+from symattn.numbers.rows import read_rows
 from symattn.programs.program import name_fault
 from symattn.shapes import Nested
 from symattn.tables.places import kind

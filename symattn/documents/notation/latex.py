@@ -195,7 +195,7 @@ def read_formula(text: Text) -> tuple[Chain | Words, ...]:
 
     >>> chain, = read_formula(Text.whole(r"S = \frac{Q K^\top}{\sqrt{4}} \approx 0.50"))
     >>> chain.links, chain.members[2]
-    (('=', '≈'), Figure(text='0.50', span=Span(start=38, end=42)))
+    (('=', '≈'), PrintedFigure(text='0.50', span=Span(start=38, end=42)))
     """
     return join_drafts(formula_drafts(text))
 

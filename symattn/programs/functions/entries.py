@@ -8,7 +8,7 @@ from typing import Literal
 from flint import fmpq
 
 from symattn.errors import Malformed
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symattn.errors import Malformed
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.backward import above, minus, over, plus, times
 from symattn.programs.functions.arranging import flat

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.cases.file import case_of
+from symattn.cases.article import case_of
 from symattn.documents.binding import read
 from symattn.documents.binding.binder import Binder
 from symattn.documents.binding.standard import Variant

@@ -1,0 +1,136 @@
+"""Nested lists read: their shape, and their entries as exact numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeVar
+
+from symattn.errors import Fault, Faults, Malformed
+from symattn.limits import ENTRIES
+from symattn.numbers import tables
+from symattn.numbers.reading import Masked, read_entry
+from symattn.numbers.tables import NumberTable
+from symattn.numbers.values import Value
+from symattn.shapes import Shape, keys, show
+
+T = TypeVar("T")
+
+#: Rows of exact entries; a scalar is one row of one, a vector one row.
+Rows = tuple[tuple[Value | Masked, ...], ...] | NumberTable
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Nested numbers as they were written, and the exact rows that they are."""
+
+    written: Any
+    shape: Shape
+    rows: Rows
+
+    @classmethod
+    def read(cls, written: Any) -> Numbers:
+        """Those of nested lists; raises :class:`Malformed`.
+
+        >>> Numbers.read(["0.50", "1/3"]).rows
+        ((1/2, 1/3),)
+        """
+        return cls(written, *read_rows(written))
+
+
+def shape_of(data: Any) -> Shape:
+    """The shape of nested lists: (), (n,) or (n, m); lists that are ragged,
+    empty or deeper raise :class:`Malformed` with every place.
+
+    >>> shape_of([[1, 2, 3], [4, 5, 6]])
+    (2, 3)
+    """
+    data = _plain(data)
+    if not _is_list(data):
+        return ()
+    if not len(data):
+        raise Malformed("expected numbers, found an empty list")
+    if not any(_is_list(row) for row in data):
+        return (len(data),)
+    widths = [len(row) for row in data if _is_list(row)]
+    # Of widths that are as frequent the first.
+    usual = Counter(widths).most_common(1)[0][0]
+    if faults := Faults(_ragged(data, usual)):
+        raise Malformed(faults)
+    if usual == 0:
+        raise Malformed("expected numbers, found empty rows")
+    return (len(data), usual)
+
+
+def _plain(data: Any) -> Any:
+    """Arrays and matrices of other packages as nested lists."""
+    return data.tolist() if hasattr(data, "tolist") else data
+
+
+def _ragged(data: Any, usual: int) -> Iterator[Fault]:
+    """What keeps nested lists from being rows of ``usual`` numbers."""
+    for i, row in enumerate(data):
+        if not _is_list(row):
+            yield Fault(f"[{i}]", "expected a row of numbers, found a single value")
+        elif len(row) != usual:
+            yield Fault(
+                f"[{i}]", f"expected {usual} numbers as in the other rows, found {len(row)}"
+            )
+        else:
+            for j, entry in enumerate(row):
+                if _is_list(entry):
+                    yield Fault(f"[{i}][{j}]", "expected a number, found a list")
+
+
+def _is_list(data: Any) -> bool:
+    if isinstance(data, str | bytes):
+        return False
+    return isinstance(data, Sequence) or getattr(data, "ndim", 0) > 0
+
+
+def read_each(data: Any, read: Callable[[Any], T]) -> tuple[Shape, tuple[tuple[T, ...], ...]]:
+    """The shape of nested lists, and what ``read`` makes of their entries, by
+    rows of the grid. Raises :class:`Malformed` with every entry that it can't read.
+
+    >>> read_each(["1", "2"], int)
+    ((2,), ((1, 2),))
+    """
+    data = _plain(data)
+    shape = shape_of(data)
+    if prod(shape) > ENTRIES.most:
+        raise Malformed(ENTRIES.said(show(shape)))
+    faults = Faults()
+    rows = [[data]] if not shape else [data] if len(shape) == 1 else data
+    table: list[tuple[T, ...]] = []
+    for i, row in enumerate(rows):
+        entries: list[T] = []
+        for j, entry in enumerate(row):
+            with faults.inside("".join(f"[{k}]" for k in keys(shape, i, j))):
+                entries.append(read(entry))
+        table.append(tuple(entries))
+    faults.raise_all()
+    return shape, tuple(table)
+
+
+def _is_read(row: object) -> bool:
+    return isinstance(row, tuple) and all(isinstance(entry, Value | Masked) for entry in row)
+
+
+def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
+    """Shape and exact entries of nested lists of numbers, text or arrays;
+    with ``symbols`` entries may name symbols. Raises :class:`Malformed`.
+
+    >>> shape, rows = read_rows([["1/2", 3]])
+    >>> shape, rows[0]
+    ((1, 2), (1/2, 3))
+    """
+    if isinstance(data, Numbers):
+        return data.shape, data.rows
+    if isinstance(data, NumberTable):
+        return (len(data), data.columns), data
+    if isinstance(data, tuple) and data and all(map(_is_read, data)):
+        return (len(data), len(data[0])), data
+    # Plain numbers at once; the rest, and all faults, one by one.
+    return tables.read(data) or read_each(data, lambda entry: read_entry(entry, symbols))
