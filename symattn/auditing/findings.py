@@ -15,14 +15,18 @@ from symattn import escaping
 from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
-from symattn.auditing.places import SourceRegion, file_of, region, spanned, where
 from symattn.auditing.reports import (
+    SourceRegion,
     coarse,
     coarse_sentence,
+    file_of,
     grouped,
     propagated,
+    region,
     rivals_sentence,
+    spanned,
     summary_line,
+    where,
     why,
     within_rounding,
     within_rounding_sentence,

@@ -1,24 +1,87 @@
 """An audit written down: for people, for machines, for authors.
 
 What became of the numbers that an article prints: silence would read as approval.
+
+Where in its file something stands that an audit speaks of.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
-from symattn.auditing import places
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
-from symattn.auditing.places import as_dict as _place
-from symattn.auditing.places import file_of, region, spanned
 from symattn.cases.case import Case
 from symattn.documents.reading import ArticleNumber, Status
+from symattn.documents.text import Span
 from symattn.languages.sentence import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
+
+
+class SourceRegion(NamedTuple):
+    """A part of a file: lines and columns count from 1, and it ends before ``end_column``
+    of ``end_line``. In a walkthrough file only the line is known; 0: not even that."""
+
+    line: int
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.line}" if self.column is None else f"{self.line}:{self.column}"
+
+
+def file_of(case: Case) -> str:
+    """The file of a case as reports name it: seen from the folder that one stands in."""
+    return case.name if case.path is None else _seen(case.path, Path.cwd())
+
+
+@lru_cache(maxsize=64)
+def _seen(path: Path, folder: Path) -> str:
+    """A path as it is seen from a folder; outside of it as it is."""
+    try:
+        return path.resolve().relative_to(folder).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def spanned(case: Case, span: Span) -> SourceRegion:
+    """Where characters of an article stand."""
+    assert case.reading is not None
+    article = case.reading.article
+    first, last = article.place(span.start), article.place(max(span.end - 1, span.start))
+    behind = last.column + (1 if span.end > span.start else 0)
+    return SourceRegion(first.line, first.column, last.line, behind)
+
+
+def region(case: Case, judged: Figure | Statement) -> SourceRegion:
+    """Where a figure or a statement stands."""
+    span = judged.span if isinstance(judged, Figure) else judged.claim.span
+    return SourceRegion(judged.claim.line) if span is None else spanned(case, span)
+
+
+def where(case: Case, judged: Figure | Statement) -> str:
+    """Where it stands, for a reader: what its claim says of that, and in an article the
+    line and the column."""
+    if judged.claim.span is None:
+        return judged.claim.where
+    line, column, *_ = region(case, judged)
+    if judged.claim.where == f"line {judged.claim.line}":
+        return Sentence("line {line}, column {column}", line=line, column=column)
+    return Sentence(
+        "{where} (line {line}, column {column})", where=judged.claim.where, line=line, column=column
+    )
+
+
+def place_as_dict(case: Case, place: SourceRegion) -> dict[str, Any]:
+    """A place as plain data, with the same keys whatever is known of it."""
+    return {"file": file_of(case) if case.path else None, **place._asdict()}
+
 
 #: So many lines are named.
 _LINES = 12
@@ -56,7 +119,7 @@ def sentence(case: Case, numbers: Sequence[ArticleNumber]) -> str:
     count = counts(numbers)
     parts = [Sentence(_BY_STATUS[name], count=count[name]) for name in _BY_STATUS if count[name]]
     if unread := with_status(numbers, "unread"):
-        at = lines(places.spanned(case, number.span).line for number in unread)
+        at = lines(spanned(case, number.span).line for number in unread)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
     total = count["numbers"]
     head = Sentence("1 number" if total == 1 else "{count} numbers", count=total)
@@ -87,7 +150,7 @@ def dictionary(case: Case, numbers: Sequence[ArticleNumber]) -> dict[str, Any]:
 def _places(case: Case, numbers: Sequence[ArticleNumber]) -> list[dict[str, Any]]:
     return [
         {
-            **places.as_dict(case, places.spanned(case, number.span)),
+            **place_as_dict(case, spanned(case, number.span)),
             "text": number.text,
             "why": number.why or None,
         }
@@ -305,7 +368,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
                 "correct": root.correct,
                 "slip": root.slip or None,
                 "reason": root.reason,
-                **_place(case, region(case, root)),
+                **place_as_dict(case, region(case, root)),
             }
             for root in audit.roots
         ],
@@ -317,7 +380,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
         "coverage": dictionary(case, audit.numbers) if case.reading else None,
         "assumptions": list(audit.assumptions),
         "open": [
-            {"what": item.what, "why": item.why, **_place(case, spanned(case, item.span))}
+            {"what": item.what, "why": item.why, **place_as_dict(case, spanned(case, item.span))}
             for item in audit.open
         ],
     }
@@ -356,7 +419,7 @@ def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
         "within_rounding": judged.within_rounding,
         "status": "local" if claim.is_local else "bound",
         "confirmed": claim.confirmed,
-        **_place(audit.case, region(audit.case, judged)),
+        **place_as_dict(audit.case, region(audit.case, judged)),
     }
     if isinstance(judged, Statement):
         return about | {"reason": judged.doubt or None}

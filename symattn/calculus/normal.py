@@ -26,9 +26,9 @@ from symattn.calculus.atoms import (
     scaled,
     summed,
 )
+from symattn.calculus.differentiating import FromSympy, ToSympy
 from symattn.calculus.language import Array, AxisPlace, Expr, Index
 from symattn.calculus.sums import Sums
-from symattn.calculus.sympy_forms import FromSympy, ToSympy
 
 Env = Mapping[Index, At]
 SlopeCache = dict[tuple[Expr, Array], tuple[Any, dict[Index, Any], tuple[Any, ...]]]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from symattn import syntax
-from symattn.auditing import places, reports
+from symattn.auditing import reports
 from symattn.cli.cases import styled
 from symattn.cli.columns import Columns, heading, paragraph
 from symattn.errors import short
@@ -192,18 +192,18 @@ def reading(audit: Audit, out: Console) -> None:
     for sentence in audit.assumptions:
         paragraph(out, f"assumed: {sentence}", "yellow")
     for note in audit.case.reading.article.notes:
-        paragraph(out, f"{places.file_of(audit.case)}: {note}", "yellow")
+        paragraph(out, f"{reports.file_of(audit.case)}: {note}", "yellow")
     for item in audit.open:
-        at = places.spanned(audit.case, item.span)
-        text = f"{places.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
+        at = reports.spanned(audit.case, item.span)
+        text = f"{reports.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
         paragraph(out, text, "yellow")
     paragraph(out, reports.line(audit), "dim")
 
 
 def _finding(audit: Audit, out: Console, judged: Figure | Statement, text: str, style: str) -> None:
     """What is told of a place: ``post.md:41:18: text``."""
-    at = places.region(audit.case, judged)
-    paragraph(out, f"{places.file_of(audit.case)}:{at}: {text}", style)
+    at = reports.region(audit.case, judged)
+    paragraph(out, f"{reports.file_of(audit.case)}:{at}: {text}", style)
 
 
 def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:

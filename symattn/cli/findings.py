@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symattn.auditing import reports
-from symattn.auditing.places import file_of
+from symattn.auditing.reports import file_of
 from symattn.cli import articles
 from symattn.cli.columns import Columns, heading, paragraph
 from symattn.escaping import visible

@@ -74,9 +74,9 @@ def printed(sheet: Sheet, form: str | None) -> PrintedSheet:
     forms = _USUAL if form is None else ("tex",) if form == "pdf" else (form,)
     card = ""
     if "html" in forms:
-        from symattn.printers import index
+        from symattn.printers import html
 
-        card = index.card(sheet)
+        card = html.card(sheet)
     files = {sheet.logo.file: sheet.logo.data} if sheet.logo and "tex" in forms else {}
     texts = {suffix: page(sheet, suffix) for suffix in forms}
     documents = papers(sheet, texts["tex"]) if form in (None, "pdf") else ()
@@ -226,7 +226,7 @@ def _index(
 ) -> Path:
     """Write the page that lists the sheets and what else of ours lies in the folder;
     the page to open."""
-    from symattn.printers.index import index
+    from symattn.printers.html import index_page
 
     path = output / f"{_INDEX}.html"
     pages = {item: title for item in output.glob("*.html") if (title := _title(item)) is not None}
@@ -243,7 +243,7 @@ def _index(
         for item in sorted(pages)
         if item != path and item.stem not in files
     ]
-    outputs.write(path, index(cards, others, sheets[0].say).encode(), _INDEX)
+    outputs.write(path, index_page(cards, others, sheets[0].say).encode(), _INDEX)
     return path if len(sheets) > 1 else first
 
 

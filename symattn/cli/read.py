@@ -121,7 +121,7 @@ def _readable(name: str, text: str) -> str:
 
 def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
     """The reading as plain data; lines and columns count from 1."""
-    from symattn.auditing import places, reports
+    from symattn.auditing import reports
     from symattn.documents.text import Span
 
     def at(span: Span | None) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
         return {"line": place.line, "column": place.column}
 
     return {
-        "file": places.file_of(case),
+        "file": reports.file_of(case),
         "title": reading.article.title,
         "tokens": list(reading.tokens),
         "given": {

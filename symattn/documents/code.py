@@ -169,7 +169,7 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None
         at += taken
 
 
-def passages(block: Block) -> tuple[Passage, ...]:
+def code_passages(block: Block) -> tuple[Passage, ...]:
     """What one block of code says by itself; see :class:`Codes`."""
     return Codes().passages(block)
 

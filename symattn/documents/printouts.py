@@ -14,7 +14,7 @@ from typing import Literal
 
 from symattn import syntax
 from symattn.documents import grids
-from symattn.documents.columns import FlatLine
+from symattn.documents.grids import FlatLine
 from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words

@@ -35,9 +35,9 @@ from symattn.drawing.lettering import (
 )
 from symattn.errors import Malformed, expected
 from symattn.languages.language import Language
-from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
 from symattn.programs.nodes import Node, ancestors
+from symattn.programs.pointwise import Axes
 from symattn.shapes import show
 from symattn.solution.solution import Solution, solve
 

@@ -22,9 +22,9 @@ from symattn.numbers.values import Value
 from symattn.printers import blocks as b
 from symattn.printers import mathjax
 from symattn.printers.mathjax import line, math, paragraph, table
-from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names, symbol
 from symattn.programs.nodes import Node
+from symattn.programs.pointwise import Axes
 from symattn.sheets.presentation import SHORT, rational_formula
 
 #: What a masked score is shown as.

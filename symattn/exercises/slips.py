@@ -27,8 +27,8 @@ from symattn.auditing.sites import Site
 from symattn.auditing.weights import Edit
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
-from symattn.exercises.draws import Draws
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.key import Draws
 from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula

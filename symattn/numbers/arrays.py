@@ -20,9 +20,8 @@ from symattn.errors import Fault, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.doubles import Array
-from symattn.numbers.kinds import AnyArray
 from symattn.numbers.reading import HIDDEN, Masked
-from symattn.numbers.rows import Rows, read_rows
+from symattn.numbers.rows import AnyArray, Rows, read_rows
 from symattn.numbers.tables import NumberTable
 from symattn.shapes import Shape, show
 

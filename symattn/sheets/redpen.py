@@ -11,13 +11,14 @@ from symattn import typesetting as t
 from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Statement
-from symattn.auditing.places import spanned, where
 from symattn.auditing.reports import (
     cause_number,
     grouped,
     propagated,
     rivals_sentence,
+    spanned,
     summary_line,
+    where,
     why,
 )
 from symattn.cases.settings import settings

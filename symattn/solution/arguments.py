@@ -21,9 +21,8 @@ from symattn.cases.case import Case, make
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
-from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.numbers.reading import read
-from symattn.numbers.rows import Rows, read_rows, shape_of
+from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
@@ -136,12 +135,12 @@ class AttentionOptions:
 
     mask: Mask | None = None
     scale: Number | float | None = None
-    bias: Numbers | None = None
+    bias: ArrayLike | None = None
     causal: Alignment | bool | None = None
     window: int | tuple[int | None, int | None] | None = None
-    lengths: Number | Numbers | None = None
+    lengths: Number | ArrayLike | None = None
     softcap: Number | float | None = None
-    sink: Number | Numbers | None = None
+    sink: Number | ArrayLike | None = None
     on_empty_row: Empty = "error"
 
 
@@ -161,7 +160,7 @@ class HeadLayout:
 
 
 def heads_of(
-    q: Numbers, k: Numbers, v: Numbers, asked: AttentionOptions
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, asked: AttentionOptions
 ) -> tuple[list[Head], HeadLayout]:
     """The heads of keys and values, each with the queries that share it.
 
@@ -297,7 +296,7 @@ def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Row
     return [stack.matrices[place] for place in wide.ravel().tolist()]
 
 
-def _sinks(sink: Number | Numbers, lead: Shape, n_q: int) -> Sequence[Rows]:
+def _sinks(sink: Number | ArrayLike, lead: Shape, n_q: int) -> Sequence[Rows]:
     """The column of each head's sink: one number for all, or one a head."""
     array = as_array(sink)
     if array is not None and array.ndim == 0:

@@ -19,8 +19,8 @@ from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays, doubles, series
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import DoubleDouble
-from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.numbers.values import Value, total
 from symattn.shapes import Shape, grid, show
 from symattn.solution.arguments import (
@@ -33,8 +33,8 @@ from symattn.solution.arguments import (
 )
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.quantity import Quantity
+from symattn.solution.runs import EntrySource, StackedSource
 from symattn.solution.solution import Solution
-from symattn.solution.sources import EntrySource, StackedSource
 from symattn.solution.stages import Alignment
 from symattn.syntax import gradient_of
 
@@ -184,7 +184,7 @@ class Attention:
         exact value."""
         return self.part("lse", log_sums)
 
-    def backward(self, upstream: Numbers | None = None) -> Gradients:
+    def backward(self, upstream: ArrayLike | None = None) -> Gradients:
         """Gradients of the loss ``sum(upstream * output)``.
 
         ``upstream`` is dL/dY, ... x n_q x d_v, exact numbers or symbol names such
@@ -198,7 +198,7 @@ class Attention:
         ]
         return Gradients(self, heads)
 
-    def _upstream(self, upstream: Numbers | None) -> Sequence[object]:
+    def _upstream(self, upstream: ArrayLike | None) -> Sequence[object]:
         if upstream is None:
             return [None] * len(self.heads)
         faults = Faults()
@@ -330,18 +330,18 @@ class Gradients:
 
 
 def attention(
-    q: Numbers,
-    k: Numbers,
-    v: Numbers,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
     mask: Mask | None = None,
     scale: Number | float | None = None,
     *,
-    bias: Numbers | None = None,
+    bias: ArrayLike | None = None,
     causal: Alignment | bool | None = None,
     window: int | tuple[int | None, int | None] | None = None,
-    lengths: Number | Numbers | None = None,
+    lengths: Number | ArrayLike | None = None,
     softcap: Number | float | None = None,
-    sink: Number | Numbers | None = None,
+    sink: Number | ArrayLike | None = None,
     on_empty_row: Empty = "error",
 ) -> Attention:
     """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values

@@ -31,7 +31,7 @@ from symattn.numbers.values import Value, compare, rational
 from symattn.programs.functions.losses import DOMAINS, WEIGHTED, Domain
 from symattn.programs.nodes import Node
 from symattn.shapes import Shape, keys
-from symattn.solution.sources import EntrySource
+from symattn.solution.runs import EntrySource
 from symattn.verdicts import Verdict
 
 #: How numbers are rounded: to decimal places, or to significant digits.

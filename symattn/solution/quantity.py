@@ -26,7 +26,7 @@ from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
 from symattn.solution.entries import AttentionRole, EntryValue, Rounding, nearest, rounded
-from symattn.solution.sources import EntrySource, PartialSource
+from symattn.solution.runs import EntrySource, PartialSource
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -15,13 +15,12 @@ from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
 from symattn.numbers.reading import Masked
-from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node, ancestors
+from symattn.programs.pointwise import Axes
 from symattn.shapes import show
 from symattn.solution import entries
 from symattn.solution.quantity import Quantity
-from symattn.solution.runs import Runs
-from symattn.solution.sources import ComputedSource, EntrySource
+from symattn.solution.runs import ComputedSource, EntrySource, Runs
 from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:

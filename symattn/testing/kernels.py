@@ -17,7 +17,7 @@ from symattn.errors import Faults, Malformed, expected
 from symattn.ieee import need_ieee
 from symattn.numbers.arrays import from_floats
 from symattn.numbers.formats import FORMATS, FloatFormat
-from symattn.numbers.kinds import Mask, Number, Numbers
+from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.quantity import Quantity
@@ -324,10 +324,10 @@ class KernelReport:
 def check_attention(
     function: Kernel,
     *,
-    q: Numbers,
-    k: Numbers,
-    v: Numbers,
-    upstream: Numbers | None = None,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    upstream: ArrayLike | None = None,
     backward: Backward | None = None,
     framework: FrameworkName = "numpy",
     dtype: object = "float32",
@@ -336,12 +336,12 @@ def check_attention(
     raises: bool = True,
     mask: Mask | None = None,
     scale: Number | float | None = None,
-    bias: Numbers | None = None,
+    bias: ArrayLike | None = None,
     causal: Alignment | bool | None = None,
     window: int | tuple[int | None, int | None] | None = None,
-    lengths: Number | Numbers | None = None,
+    lengths: Number | ArrayLike | None = None,
     softcap: Number | float | None = None,
-    sink: Number | float | Numbers | None = None,
+    sink: Number | float | ArrayLike | None = None,
     on_empty_row: Empty = "error",
 ) -> KernelReport:
     """Call a kernel with arrays, and judge all that it gives by the exact attention of them.

@@ -8,9 +8,8 @@ import sympy as sp
 from symattn.calculus import differentiating, draft, reading
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.derivation import derived
-from symattn.calculus.differentiating import Stage
+from symattn.calculus.differentiating import Stage, ToSympy
 from symattn.calculus.normal import Normal
-from symattn.calculus.sympy_forms import ToSympy
 
 TABLES = {
     "sizes": ["n", "m"],

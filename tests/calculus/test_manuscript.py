@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.calculus import manuscript
+from symattn.calculus import library
 from symattn.calculus.library import derive, find
 from symattn.errors import Malformed
 from symattn.limits import CHARACTERS
@@ -36,7 +36,7 @@ dS[i, j] = sum(l, dA[i, l] * diff(A[i, l], S[i, j]))
 
 
 def tables(text):
-    return manuscript.read(Path("-"), text.encode()).document
+    return library.read_text(Path("-"), text.encode()).document
 
 
 def lines(text):
@@ -234,7 +234,7 @@ def test_long_texts_are_read_in_no_time() -> None:
     ]
     text = "\n".join([*hard * 5, *(f"x{k} := {k}" for k in range(4000)), *["x = x"] * 4000])
     start = process_time()
-    found = manuscript.read(Path("-"), text.encode())
+    found = library.read_text(Path("-"), text.encode())
     places = [found.line(f"lines[{k}]") for k in range(len(found.document["lines"]))]
     assert process_time() - start < 5
     assert places[-1] == len(text.splitlines())
@@ -244,7 +244,7 @@ def test_long_texts_are_read_in_no_time() -> None:
 def test_any_text_is_read_or_refused(text) -> None:
     """No text raises anything but :class:`Malformed`; claims have their lines."""
     try:
-        found = manuscript.read(Path("-"), text.encode())
+        found = library.read_text(Path("-"), text.encode())
     except Malformed:
         return
     for place, _ in enumerate(found.document["lines"]):

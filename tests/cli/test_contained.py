@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from symattn.cases import file as article_cases
+from symattn.cases import article as article_cases
 from symattn.cli import audit as audit_command
 from symattn.documents.binding import read
 

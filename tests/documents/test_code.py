@@ -135,11 +135,9 @@ def test_what_is_random_is_unknown():
 
 def test_transcripts_have_code_and_output():
     """Prompts tell statements from what they print."""
-    passages = read(
-        ">>> A = np.array([[1, 2],\n...               [3, 4]])\n>>> A @ A.T\narray([[5]])"
-    )
-    assert [passage.kind for passage in passages] == ["code", "code", "output"]
-    assert [written(p) for p in passages[:2]] == ["A = [[1, 2], [3, 4]]", "A @ A.T"]
+    texts = read(">>> A = np.array([[1, 2],\n...               [3, 4]])\n>>> A @ A.T\narray([[5]])")
+    assert [passage.kind for passage in texts] == ["code", "code", "output"]
+    assert [written(p) for p in texts[:2]] == ["A = [[1, 2], [3, 4]]", "A @ A.T"]
 
 
 def test_what_is_no_python_goes_by_lines():
@@ -185,7 +183,7 @@ def test_hostile_programs_are_read_in_no_time():
         "for i in range(10**9):\n    print(i)\n" * 100,
     ):
         began = process_time()
-        code.passages(_block(program))
+        code.code_passages(_block(program))
         assert process_time() - began < 20
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from symattn.documents import printouts
-from symattn.documents.columns import FlatLine
-from symattn.documents.grids import flattened, of_table
+from symattn.documents.grids import FlatLine, flattened, of_table
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, PrintedFigure, ReadTable, Words, walk
 

@@ -9,7 +9,7 @@ import pytest
 
 from symattn.documents import files
 from symattn.documents.article import ParagraphBuilder
-from symattn.documents.binding import series
+from symattn.documents.binding import rows
 from symattn.documents.binding.definitions import _plain
 from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
@@ -56,8 +56,8 @@ def test_room_is_seen_before_whatever_follows(room, fraction) -> None:
 
 def test_rows_that_markdown_has_eaten_a_backslash_of() -> None:
     """Where a matrix has no other breaks, a backslash and a blank is one."""
-    rows = [token.kind for token in latex_tokens("\\begin{bmatrix} 1 & 2 \\ 3 & 4 \\end{bmatrix}")]
-    assert rows == ["open", "number", "cell", "number", "row", "number", "cell", "number", "close"]
+    kinds = [token.kind for token in latex_tokens("\\begin{bmatrix} 1 & 2 \\ 3 & 4 \\end{bmatrix}")]
+    assert kinds == ["open", "number", "cell", "number", "row", "number", "cell", "number", "close"]
     kept = latex_tokens("\\begin{bmatrix} 1 \\ 2 \\\\ 3 \\end{bmatrix}")
     assert [token.kind for token in kept].count("row") == 1
     assert "row" not in [token.kind for token in latex_tokens("1 \\ 2")]
@@ -112,7 +112,7 @@ def test_one_line_of_numbers_is_no_series() -> None:
     for before, after in (("", ""), ("Words.\n\n", ""), ("", "\n\nWords.")):
         for count in (1, 2, 3):
             text = before + "\n\n".join([line] * count) + after
-            runs = [*series.found(passages(article(Path("a.md"), text.encode())))]
+            runs = [*rows.series_found(passages(article(Path("a.md"), text.encode())))]
             assert [len(run) for run in runs] == ([count] if count > 1 else [])
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents import layout, pdf
+from symattn.documents import pdf
 from symattn.documents.files import article
-from symattn.documents.layout import DrawnRule, PlacedText
+from symattn.documents.pdf import DrawnRule, PlacedText
 from symattn.errors import Malformed
 from symattn.limits import BRACKETS, DRAWN, PAGES, SET, SIGNS
 
@@ -96,7 +96,7 @@ def test_pieces_of_brackets():
             for down in pieces
             for text, left in (("(cid:20)", 15), ("(cid:21)", 50))
         ]
-        assert layout.lines([*name, *cells, *fences]) == ["A = [[1, 2], [3, 4]]"]
+        assert pdf.lines([*name, *cells, *fences]) == ["A = [[1, 2], [3, 4]]"]
 
 
 def test_row_in_the_middle():
@@ -110,7 +110,7 @@ def test_row_in_the_middle():
         PlacedText("=", 8, 12, 106, 10),
         PlacedText(",", 31, 33, 106, 10),
     ]
-    assert layout.lines([*cells, *fences, *name]) == ["x = [[0], [1], [2]],"]
+    assert pdf.lines([*cells, *fences, *name]) == ["x = [[0], [1], [2]],"]
 
 
 def test_row_between_high_brackets():
@@ -120,7 +120,7 @@ def test_row_between_high_brackets():
         PlacedText(t, left, left + 4, 98, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 43))
     ]
     name = [PlacedText("=", 8, 12, 106, 10)]
-    assert layout.lines([*name, *cells, *fences]) == ["= [1, 2]"]
+    assert pdf.lines([*name, *cells, *fences]) == ["= [1, 2]"]
 
 
 def test_grid_with_gaps():
@@ -133,7 +133,7 @@ def test_grid_with_gaps():
     fences = [
         PlacedText(t, left, left + 4, 92, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 50))
     ]
-    assert layout.lines([*cells, *fences]) == ["1  2", "3"]
+    assert pdf.lines([*cells, *fences]) == ["1  2", "3"]
 
 
 def test_pages_are_bounded(page, monkeypatch):
@@ -150,7 +150,7 @@ def test_words_beside_a_matrix_are_none_of_its_rows():
     ]
     inside = PlacedText("y", 14, 19, 112, 10)
     fences = [PlacedText("(", 10, 13, 112, 10), PlacedText(")", 20, 23, 112, 10)]
-    assert layout.lines([*words, inside, *fences]) == ["see it x", "(y)"]
+    assert pdf.lines([*words, inside, *fences]) == ["see it x", "(y)"]
 
 
 def test_rules_of_tables_are_no_fractions():
@@ -160,18 +160,18 @@ def test_rules_of_tables_are_no_fractions():
     for words in (cells, cells[::2]):
         for rule in (DrawnRule(20, 65, 104), DrawnRule(14, 71, 104)):
             expected = ["a  b", "1  2"] if len(words) == 4 else ["a", "1"]
-            assert layout.lines(words, [rule]) == expected
-    assert layout.lines(cells[::2], [DrawnRule(19, 26, 104)]) == ["a/1"]
+            assert pdf.lines(words, [rule]) == expected
+    assert pdf.lines(cells[::2], [DrawnRule(19, 26, 104)]) == ["a/1"]
 
 
 def test_bounds():
     """A page of more signs or brackets than anybody reads is refused, and says so."""
     with pytest.raises(Malformed, match="characters on a page"):
-        layout.lines([PlacedText("x", 0, 1, 0, 1)] * (SIGNS.most + 1))
+        pdf.lines([PlacedText("x", 0, 1, 0, 1)] * (SIGNS.most + 1))
     with pytest.raises(Malformed, match="brackets or rules on a page"):
-        layout.lines(PlacedText("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
+        pdf.lines(PlacedText("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
     with pytest.raises(Malformed, match="brackets or rules on a page"):
-        layout.lines([], [DrawnRule(0, 5, 0)] * (BRACKETS.most + 1))
+        pdf.lines([], [DrawnRule(0, 5, 0)] * (BRACKETS.most + 1))
 
 
 def file_of(objects):

@@ -11,18 +11,11 @@ import pytest
 from symattn import syntax
 from symattn.documents import binding, code, passages, printouts
 from symattn.documents.article import Block, BlockPart
-from symattn.documents.binding import (
-    binder,
-    construction,
-    definitions,
-    equalities,
-    sentences,
-    values,
-)
+from symattn.documents.binding import binder, construction, definitions, equalities, prose, values
 from symattn.documents.binding import tables as bound_tables
-from symattn.documents.binding.coverage import figures
+from symattn.documents.binding.claims import figures
 from symattn.documents.files import article
-from symattn.documents.notation import prose
+from symattn.documents.notation import prose as notation_prose
 from symattn.documents.python.following import FollowedProgram
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.values import UnreadCode
@@ -51,8 +44,8 @@ READERS = {
     "table": (passages, "_table", TABLE),
     "cell": (passages, "_pieces", TABLE),
     "display": (passages, "read_formula", DISPLAY),
-    "formula": (prose, "formula_drafts", FORMULA),
-    "line": (prose._Prose, "read", SENTENCE),
+    "formula": (notation_prose, "formula_drafts", FORMULA),
+    "line": (notation_prose._Prose, "read", SENTENCE),
     "code": (code.Codes, "_code", CODE),
     "statement": (FollowedProgram, "follow", CODE),
     "events": (code.Codes, "_program", CODE),
@@ -63,7 +56,7 @@ READERS = {
     "columns": (bound_tables, "inputs", TABLE),
     "chain": (equalities.Equalities, "read", DISPLAY),
     "bound table": (bound_tables, "bind", TABLE),
-    "sentence": (sentences.Sentences, "read", SENTENCE),
+    "sentence": (prose.Sentences, "read", SENTENCE),
 }
 ERRORS = (
     *(KeyError("lost"), IndexError(3), ValueError("math"), TypeError(), AttributeError("x")),
@@ -78,7 +71,7 @@ def _text(part: object) -> str:
     match part:
         case Text():
             return part.string
-        case ProgramSource() | BlockPart() | prose._Prose():
+        case ProgramSource() | BlockPart() | notation_prose._Prose():
             return part.text.string
         case syntax.Array():
             return " ".join(one.text for one in values.figures(part))

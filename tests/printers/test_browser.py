@@ -12,8 +12,7 @@ import pytest
 from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
 from symattn.printers import source
-from symattn.printers.html import document, page
-from symattn.printers.index import card, index
+from symattn.printers.html import card, document, index_page, page
 from symattn.printers.source import LineKind, SourceLine, SourceList, SourceMark, SourcePage
 
 from ..browser import Browser, browser
@@ -70,7 +69,7 @@ def test_the_list_fits(chromium: Browser, tmp_path: Path) -> None:
         for kind, name in PAGES
         if kind == "sheet"
     ]
-    chromium.open(written(tmp_path, "index", index(cards, [("a" * 90, "b" * 90)], ENGLISH)))
+    chromium.open(written(tmp_path, "index", index_page(cards, [("a" * 90, "b" * 90)], ENGLISH)))
     assert_fits(chromium, "index")
 
 

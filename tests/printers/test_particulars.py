@@ -11,8 +11,8 @@ from symattn.escaping import latex as escape
 from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown, typst
-from symattn.printers.index import index
-from symattn.printers.mathml import mathml
+from symattn.printers.html import index_page
+from symattn.printers.mathjax import mathml
 
 from ..notation import equations, heat_map, math, matrix, read
 from .test_html import Reader
@@ -40,7 +40,7 @@ def test_nothing_stands_on_a_page_beside_what_the_sheet_says() -> None:
 
 def test_nothing_stands_on_a_list_beside_what_it_lists() -> None:
     """Its title, its cards with their files, and other pages."""
-    page = index([("<h2>Card</h2>", [("a.html", "HTML")])], [("b.html", "Other")], ENGLISH)
+    page = index_page([("<h2>Card</h2>", [("a.html", "HTML")])], [("b.html", "Other")], ENGLISH)
     assert body(page) == "SheetsCardHTMLOthersheetshereOther"
 
 

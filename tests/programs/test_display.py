@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from symattn import formulas as f
-from symattn.programs.axes import Axes
 from symattn.programs.display import formula, gradient_symbol, names
+from symattn.programs.pointwise import Axes
 from symattn.programs.program import differentiate, program
 
 from ..machines import floats

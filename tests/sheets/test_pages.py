@@ -24,7 +24,7 @@ from symattn.cases.settings import Detail
 from symattn.errors import Malformed
 from symattn.printers import blocks as b
 from symattn.printers import layout
-from symattn.sheets import hints, walkthrough
+from symattn.sheets import steps, walkthrough
 from symattn.solution.solution import Solution, solve
 from symattn.verification import verify
 
@@ -156,12 +156,12 @@ def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> Non
     in closed form too, unless it says that there is no short one."""
     made = page(name, detail)
     truth = made.truth
-    steps = [name for name in truth.steps if name not in truth.copies]
+    listed = [name for name in truth.steps if name not in truth.copies]
     assert made.copies == {latex_name(name) for name in truth.copies}
     for quantity in truth.given:
         array = truth.values[quantity]
         assert made.exact[latex_name(quantity)] == shown(array), quantity
-    written = {latex_name(n): truth.values[n] for n in steps}
+    written = {latex_name(n): truth.values[n] for n in listed}
     written |= {gradient(n): truth.values[n] for n in truth.wrt}
     for quantity, array in written.items():
         if quantity == gradient(truth.output):
@@ -290,12 +290,12 @@ def test_sections(page: Reads, name: str) -> None:
     """Steps in their order, gradients from the output back, each under its own heading."""
     made = page(name)
     truth = made.truth
-    steps = [latex_name(step) for step in truth.steps if step not in truth.copies]
+    listed = [latex_name(step) for step in truth.steps if step not in truth.copies]
     names = [text.partition(" = ")[0].partition(" \N{EN DASH}")[0] for text in made.headings]
     backward = names.index("Backward")
     assert names[:2] == ["Given", "Forward"]
-    assert names[2 : 2 + len(steps)] == steps
-    compared = names[2 + len(steps) : backward]
+    assert names[2 : 2 + len(listed)] == listed
+    compared = names[2 + len(listed) : backward]
     assert compared == (["Compared with " + truth.document["extends"]] if truth.base else [])
     jacobians = [text for text in names[backward:] if text.startswith("The softmax Jacobian of ")]
     assert names[backward + 1 :][: len(jacobians)] == jacobians
@@ -504,9 +504,9 @@ def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
 # -- where the size of things decides --------------------------------------------------
 
 
-def sheet_of(given: dict[str, object], steps: dict[str, str], **details: Any) -> b.Sheet:
+def sheet_of(given: dict[str, object], computed: dict[str, str], **details: Any) -> b.Sheet:
     """A brief sheet of a case made here."""
-    return walkthrough.sheet(Solution(make("made", given, steps, **details)))
+    return walkthrough.sheet(Solution(make("made", given, computed, **details)))
 
 
 def matrices(made: b.Sheet) -> dict[str, b.Matrix]:
@@ -554,8 +554,8 @@ def test_jacobians_of_few_keys(keys: int, shown: bool) -> None:
 
 def test_no_jacobian_where_none_is_needed() -> None:
     """Of weights that the output doesn't depend on, and of scores without a name."""
-    steps = {"a": "softmax(x)", "c": "softmax(2 * x)", "y": "c + 1"}
-    made = sheet_of({"x": [1, 2]}, steps)
+    computed = {"a": "softmax(x)", "c": "softmax(2 * x)", "y": "c + 1"}
+    made = sheet_of({"x": [1, 2]}, computed)
     assert not any(name.startswith("J_") for name in matrices(made))
 
 
@@ -611,10 +611,11 @@ def test_a_hint_sets_what_fits_on_its_line(monkeypatch: pytest.MonkeyPatch) -> N
     broken = layout.broken
 
     def counting(formula, room):
-        longest.append(len(getattr(formula, "terms", ())))
+        if room == steps._HINT_ROOM:
+            longest.append(len(getattr(formula, "terms", ())))
         return broken(formula, room)
 
-    monkeypatch.setattr(hints, "broken", counting)
+    monkeypatch.setattr(steps, "broken", counting)
     row = [f"0.{k + 1:02}" for k in range(60)]
     solved = solve(make("long", {"x": [row], "y": [row]}, {"S": "x @ y.T", "A": "softmax(S)"}))
     walkthrough.sheet(solved, backward=False, drawing=False)

@@ -11,8 +11,8 @@ from symattn.calculus.derivation import derived
 from symattn.cases.case import Case
 from symattn.printers import blocks as b
 from symattn.sheets import derivation, marked, redpen, walkthrough
-from symattn.sheets.hints import hints
 from symattn.sheets.presentation import Presentation
+from symattn.sheets.steps import hints
 from symattn.solution.solution import solve
 
 from .pages import of, paragraphs, plain

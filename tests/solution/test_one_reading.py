@@ -11,7 +11,7 @@ import pytest
 import symattn
 from symattn import syntax
 from symattn.auditing.audit import audit
-from symattn.numbers import arrays, rationals
+from symattn.numbers import rationals, rows
 from symattn.numbers.reading import read_entry
 from symattn.printers.latex import document
 from symattn.programs import pairs
@@ -45,7 +45,7 @@ def counts(monkeypatch):
 
         monkeypatch.setattr(kind, "apply", apply)
 
-    monkeypatch.setattr(arrays, "read_entry", reading_one)
+    monkeypatch.setattr(rows, "read_entry", reading_one)
     monkeypatch.setattr(syntax, "parse", parsing)
     computing(pairs.DoubleDoubleMatrices)
     return found

@@ -9,8 +9,7 @@ from math import prod
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.claims import Claims
-from symattn.documents.binding.coverage import Coverage, figures
+from symattn.documents.binding.claims import Claims, Coverage, figures
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.roles import phrase as phrase_of
 from symattn.documents.help import FigureHelp, Help, HelpExpression, Origin

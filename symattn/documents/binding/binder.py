@@ -8,21 +8,21 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, masks, series, tables, values
+from symattn.documents.binding import author, context, masks, tables, values
 from symattn.documents.binding import rows as row_runs
-from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.claims import Claims, Coverage, figures
 from symattn.documents.binding.construction import Column, Construction
-from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.equalities import Equalities
 from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names
+from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About
-from symattn.documents.binding.sentences import Sentences
-from symattn.documents.binding.speech import Place, Speech
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
+    Place,
+    Speech,
     Subject,
     counts_from_zero,
     labelled_tokens,
@@ -179,7 +179,9 @@ class Binder:
         self.author = author.Author(held, self.names, self.claims, self.coverage)
         self.place = Place()
         self.runs = list(row_runs.found(passages))
-        self.equalities = Equalities(self.speech, self.place, self.runs, series.found(passages))
+        self.equalities = Equalities(
+            self.speech, self.place, self.runs, row_runs.series_found(passages)
+        )
 
     def read(self) -> Reading:
         """The reading of the whole article."""
@@ -240,8 +242,8 @@ class Binder:
             for member in chain.members:
                 if isinstance(member, Labelled) and len(member.columns_said) in sizes:
                     labels = tuple(map(row_runs.plain, member.columns_said))
-                    rows = set(map(row_runs.plain, member.rows_said))
-                    if rows and rows <= set(labels) and row_runs.are_tokens(labels):
+                    said = set(map(row_runs.plain, member.rows_said))
+                    if said and said <= set(labels) and row_runs.are_tokens(labels):
                         yield labels
 
     def _shape(self, name: str) -> tuple[int, ...]:
@@ -291,8 +293,8 @@ class Binder:
                 case ReadTable():
                     self._table(piece)
         if passage.kind == "prose":
-            rows = (row, self.place.row) if self.speech.tokens else (None, None)
-            if self.sentences.read(passage, self.place.around, *rows):
+            around = (row, self.place.row) if self.speech.tokens else (None, None)
+            if self.sentences.read(passage, self.place.around, *around):
                 # "10.6 % to itself" goes on with the row that was spoken of.
                 self.place.row, self.place.label = row, label
                 return

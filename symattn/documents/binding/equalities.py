@@ -12,14 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import context, prose, series, tables, values, workings
+from symattn.documents.binding import context, prose, rows, tables, values, workings
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.recipe import bounds
 from symattn.documents.binding.rows import Rows
-from symattn.documents.binding.speech import Place, Speech
-from symattn.documents.binding.subjects import Mention, Subject
+from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.reading import OpenQuestion
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 
@@ -297,7 +296,7 @@ class Equalities:
         row = next((one for one in about.mentions if not one.across), self.place.row)
         if row is not None:
             number = self.speech.counted(row)
-            self.claims.claim_all(series.bindings(self.recipe, chains, number))
+            self.claims.claim_all(rows.bindings(self.recipe, chains, number))
 
     def _tokens(self, member: Member) -> list[Mention]:
         """The tokens that a label before a value names: one, or two with a dot between

@@ -9,11 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import library, masks
+from symattn.documents.python import library, making
 from symattn.documents.python.library import LIBRARIES
-from symattn.documents.python.loops import comprehended
+from symattn.documents.python.loops import comprehended, subscripted
 from symattn.documents.python.source import ProgramSource
-from symattn.documents.python.subscripts import subscripted
 from symattn.documents.python.values import (
     HIDDEN,
     INFINITE,
@@ -284,16 +283,16 @@ class ExpressionReader:
         keep, limit = self.tree(left, depth), self.tree(right, depth)
         with suppress(UnreadCode):
             x, y = (number(str(self.scope.whole(side))) for side in (keep, limit))
-            return masks.compared(x, op, y, self.scope)
+            return making.compared(x, op, y, self.scope)
         text = limit.text if isinstance(limit, syntax.Literal) else None
-        certain = masks.is_mask(keep, self.scope)
+        certain = making.is_mask(keep, self.scope)
         if certain or (certain is None and isinstance(op, ast.Eq | ast.NotEq)):
             match op, text:
                 case (ast.Eq(), "1" | "1.0") | (ast.NotEq() | ast.Gt(), "0" | "0.0"):
                     return keep
                 case (ast.Eq(), "0" | "0.0") | (ast.NotEq() | ast.Lt(), "1" | "1.0"):
                     return library.negated(keep)
-        return masks.compared(keep, op, limit, self.scope)
+        return making.compared(keep, op, limit, self.scope)
 
     def _attribute(self, node: ast.expr, value: ast.expr, attribute: str, depth: int) -> Value:
         if self._is_library(value):
@@ -350,7 +349,7 @@ class ExpressionReader:
         result = self._library(name, values, named, path)
         if any(_WHOLE.fullmatch(_type(operand)) for operand in types):
             result = self.scope.tree(result)
-            if not masks.is_whole(result, self.scope):
+            if not making.is_whole(result, self.scope):
                 raise UnreadCode
         return result
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import masks
+from symattn.documents.python import making
 from symattn.documents.python.making import MAKERS
 from symattn.documents.python.values import (
     AXES,
@@ -175,9 +175,9 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
 def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A sum; where an array of zeros and minus infinity is added, what it hides."""
     for scores, fills in ((left, right), (right, left)):
-        if not isinstance(fills, syntax.Array) or masks.is_mask(fills, scope):
+        if not isinstance(fills, syntax.Array) or making.is_mask(fills, scope):
             continue
-        if (keep := masks.kept(fills)) is not None:
+        if (keep := making.kept(fills)) is not None:
             return masked(scores, keep, HIDDEN)
     return syntax.Binary("+", left, right)
 
@@ -185,7 +185,7 @@ def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tre
 def _where(given: Arguments) -> Value:
     condition, yes, no = given.tree(0), given.value(1), given.value(2)
     if isinstance(yes, syntax.Literal) and isinstance(no, syntax.Literal):
-        return masks.chosen(condition, yes, no, given.scope)
+        return making.chosen(condition, yes, no, given.scope)
     if isinstance(no, syntax.Literal):
         return masked(given.tree(1), condition, no)
     return masked(given.tree(2), negated(condition), yes)

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from symattn.documents.binding import read, tables
-from symattn.documents.binding.claims import Claims
-from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.claims import Claims, Coverage
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.files import article
 from symattn.documents.help import help_of
