@@ -34,14 +34,14 @@ from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
 #: A complex step is too small for derivatives whose bound is smaller than this.
-SMALLEST_STEP = 2.0**-300
+_SMALLEST_STEP = 2.0**-300
 
 #: Bits at which an exact value is held against its float, until they tell.
 PRECISIONS = (FIRST, 4 * FIRST)
 
 #: Complex steps add up roundings in another order than the bound is derived
 #: for; a slip is many orders larger.
-STEP_ALLOWANCE = 64.0
+_STEP_ALLOWANCE = 64.0
 
 
 @dataclass(frozen=True)
@@ -247,9 +247,9 @@ def _entries(
         for j in range(columns):
             bound = float(bounds[i, j])
             floats = [(float(values[i, j]), 1.0)]
-            underflows = 0 < bound < SMALLEST_STEP
+            underflows = 0 < bound < _SMALLEST_STEP
             if steps is not None and not underflows and not math.isnan(step := float(steps[i, j])):
-                floats.append((step, STEP_ALLOWANCE))
+                floats.append((step, _STEP_ALLOWANCE))
             yield i, j, bound, floats
 
 

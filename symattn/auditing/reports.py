@@ -78,7 +78,7 @@ def where(case: Case, judged: Figure | Statement) -> str:
     )
 
 
-def place_as_dict(case: Case, place: SourceRegion) -> dict[str, Any]:
+def _place_as_dict(case: Case, place: SourceRegion) -> dict[str, Any]:
     """A place as plain data, with the same keys whatever is known of it."""
     return {"file": file_of(case) if case.path else None, **place._asdict()}
 
@@ -150,7 +150,7 @@ def dictionary(case: Case, numbers: Sequence[ArticleNumber]) -> dict[str, Any]:
 def _places(case: Case, numbers: Sequence[ArticleNumber]) -> list[dict[str, Any]]:
     return [
         {
-            **place_as_dict(case, spanned(case, number.span)),
+            **_place_as_dict(case, spanned(case, number.span)),
             "text": number.text,
             "why": number.why or None,
         }
@@ -368,7 +368,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
                 "correct": root.correct,
                 "slip": root.slip or None,
                 "reason": root.reason,
-                **place_as_dict(case, region(case, root)),
+                **_place_as_dict(case, region(case, root)),
             }
             for root in audit.roots
         ],
@@ -380,7 +380,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
         "coverage": dictionary(case, audit.numbers) if case.reading else None,
         "assumptions": list(audit.assumptions),
         "open": [
-            {"what": item.what, "why": item.why, **place_as_dict(case, spanned(case, item.span))}
+            {"what": item.what, "why": item.why, **_place_as_dict(case, spanned(case, item.span))}
             for item in audit.open
         ],
     }
@@ -419,7 +419,7 @@ def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
         "within_rounding": judged.within_rounding,
         "status": "local" if claim.is_local else "bound",
         "confirmed": claim.confirmed,
-        **place_as_dict(audit.case, region(audit.case, judged)),
+        **_place_as_dict(audit.case, region(audit.case, judged)),
     }
     if isinstance(judged, Statement):
         return about | {"reason": judged.doubt or None}

@@ -33,7 +33,7 @@ from symattn.programs.nodes import Node, Run, ancestors
 #: more right ones than such a part of these.
 COVERAGE, BROKEN = 0.6, 0.1
 #: So many bits it must be ahead of any other for the same figures.
-AHEAD = 2.0
+_AHEAD = 2.0
 #: What a right figure costs that is broken, and a wrong one that is changed to no avail.
 _BREAK, _MISS = 4.0, 1.0
 #: So many edits are looked at closely, and so many causes are named.
@@ -385,7 +385,7 @@ class Search:
         rivals = [
             candidate
             for candidate in others
-            if candidate.bits > first.bits - AHEAD
+            if candidate.bits > first.bits - _AHEAD
             and (candidate.reproduces & first.reproduces & left).any()
         ]
         return [replace(first, rivals=tuple(rivals)), *others]

@@ -213,7 +213,7 @@ def is_vacuous(value: Value, printed: PrintedNumber) -> bool:
 
 
 #: Quantities with more entries are not looked through for equal ones.
-MAX_COMPARED = 400
+_MAX_COMPARED = 400
 
 
 class Recipes:
@@ -252,7 +252,7 @@ class Recipes:
         seen: list[tuple[str, Quantity]] = []
         for name in (*self.solution.program.given, *self.solution.program.steps):
             quantity = self.solution[name]
-            if not quantity.shape or quantity.grid[0] * quantity.grid[1] > MAX_COMPARED:
+            if not quantity.shape or quantity.grid[0] * quantity.grid[1] > _MAX_COMPARED:
                 continue
             for other, earlier in seen:
                 if earlier.equals(quantity) is Verdict.HOLDS:
@@ -268,7 +268,7 @@ class Recipes:
         """Printed expressions that a quantity is an exact rational multiple of:
         ``Q K^T = 0.25 X X^T``."""
         own = self.solution[name]
-        if len(own.shape) != 2 or own.grid[0] * own.grid[1] > MAX_COMPARED:
+        if len(own.shape) != 2 or own.grid[0] * own.grid[1] > _MAX_COMPARED:
             return
         for expression in expressions:
             other = self.solution.quantity(expression)

@@ -30,7 +30,7 @@ from symattn.calculus.refuting import Counterexample, Sampler
 from symattn.errors import Fault, Malformed
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
-STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
+_STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
 """What can be said of a line, the best first."""
 
 
@@ -154,7 +154,7 @@ class Derivation:
 
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
-        counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
+        counts = [f"{self.counts[status]} {status}" for status in _STATUSES if self.counts[status]]
         count = len(self.lines)
         return f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
 

@@ -43,7 +43,7 @@ def entry(array: Array, at: tuple[Any, ...]) -> Any:
     return sp.IndexedBase(sp.Symbol(array.name, real=True))[at or (sp.Integer(0),)]
 
 
-AT_MOST = sp.Function("at_most")
+_AT_MOST = sp.Function("at_most")
 """1 where the first place is not after the second, else 0."""
 
 
@@ -123,7 +123,7 @@ class Stage:
             case term.Delta(first, second):
                 return sp.KroneckerDelta(self.place(first), self.place(second))
             case term.AtMost(first, second):
-                return AT_MOST(self.place(first), self.place(second))
+                return _AT_MOST(self.place(first), self.place(second))
         raise NoNormalForm(f"a {type(value).__name__.lower()} inside what is differentiated")
 
 
@@ -283,7 +283,7 @@ class ToSympy:
             case "d":
                 return sp.KroneckerDelta(*map(self.at, atom.data))
             case "m":
-                return AT_MOST(*map(self.at, atom.data))
+                return _AT_MOST(*map(self.at, atom.data))
             case "i":
                 return self.at(atom.data)
             case "s":
@@ -366,7 +366,7 @@ class FromSympy:
                 return algebra.position(self.places[value])
             case sp.Symbol():
                 return algebra.size(_axis(value))
-        if value.func == AT_MOST:
+        if value.func == _AT_MOST:
             return algebra.at_most(*map(self.at, value.args))
         if value is sp.pi:
             return algebra.constant("pi")

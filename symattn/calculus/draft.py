@@ -24,7 +24,7 @@ KEYS: Mapping[str, type] = {
     **dict.fromkeys(_TABLES, dict),
 }
 """The keys of a derivation file, and the kinds of their values."""
-LINE_KEYS: Mapping[str, type] = {
+_LINE_KEYS: Mapping[str, type] = {
     "line": str,
     "because": str,
     "by": list,
@@ -250,8 +250,8 @@ def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
     part = ""
     for place, entry in enumerate(entries):
         with faults.inside(f"lines[{place}]"):
-            problems = unknown(table(entry), LINE_KEYS)
-            problems += misfits(entry, LINE_KEYS)
+            problems = unknown(table(entry), _LINE_KEYS)
+            problems += misfits(entry, _LINE_KEYS)
             if "line" not in entry:
                 problems.append(Fault("line", "missing"))
             problems.raise_all()

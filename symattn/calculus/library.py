@@ -88,10 +88,10 @@ class Manuscript(File):
         return self.at[max(known, key=len)] if known else 0
 
 
-def is_by_hand(text: str) -> bool:
+def _is_by_hand(text: str) -> bool:
     """Whether a derivation is written by hand, not in the tables of a TOML file.
 
-    >>> is_by_hand("A = softmax(S)"), is_by_hand("[shapes]")
+    >>> _is_by_hand("A = softmax(S)"), _is_by_hand("[shapes]")
     (True, False)
     """
     return _TABLE.search(text) is None
@@ -357,7 +357,7 @@ def judged(path: Path, content: bytes) -> Derivation:
 
 def _tables(path: Path, content: bytes) -> File:
     """The tables of a file; those that a text stands for which is written by hand."""
-    by_hand = path.suffix != ".toml" and is_by_hand(decoded(content))
+    by_hand = path.suffix != ".toml" and _is_by_hand(decoded(content))
     return read_text(path, content) if by_hand else parsed(path, content)
 
 

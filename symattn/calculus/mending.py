@@ -233,7 +233,7 @@ def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
 
 
 @dataclass(frozen=True)
-class Condition:
+class _Condition:
     """A number that is not 0 (``!=``), above 0 (``>``) or not below it (``>=``)."""
 
     value: Expr
@@ -277,7 +277,7 @@ def conditions(line: ParsedLine, normal: Normal) -> tuple[list[str], list[Poly]]
     return [*dict.fromkeys((*_lengths(line), *remaining))], above
 
 
-def _met(condition: Condition, poly: Poly, normal: Normal) -> bool:
+def _met(condition: _Condition, poly: Poly, normal: Normal) -> bool:
     if condition.relation == ">=":
         return not poly or normal.never_negative(poly) or normal.is_positive(poly)
     if condition.relation == "!=" and len(poly) == 1:
@@ -337,7 +337,7 @@ def _meets(value: Expr, index: Index) -> bool:
     return False
 
 
-def _all(line: ParsedLine) -> Iterator[Condition]:
+def _all(line: ParsedLine) -> Iterator[_Condition]:
     seen: set[Array] = set()
     todo = list(line.sides)
     while todo:
@@ -351,14 +351,14 @@ def _all(line: ParsedLine) -> Iterator[Condition]:
             case term.Div(_, below):
                 yield from _nonzero(below)
             case term.Power(base, exponent) if exponent.denominator > 1:
-                yield Condition(base, ">" if exponent < 0 else ">=")
+                yield _Condition(base, ">" if exponent < 0 else ">=")
             case term.Power(base, exponent) if exponent < 0:
                 yield from _nonzero(base)
             case term.Apply("log", body):
-                yield Condition(body, ">")
+                yield _Condition(body, ">")
 
 
-def _nonzero(value: Expr) -> Iterator[Condition]:
+def _nonzero(value: Expr) -> Iterator[_Condition]:
     """A product is not 0 where none of its factors is."""
     match value:
         case term.Mul(factors):
@@ -369,7 +369,7 @@ def _nonzero(value: Expr) -> Iterator[Condition]:
         case term.Neg(body):
             yield from _nonzero(body)
         case _:
-            yield Condition(value, "!=")
+            yield _Condition(value, "!=")
 
 
 def _lengths(line: ParsedLine) -> Iterator[str]:

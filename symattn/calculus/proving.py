@@ -120,7 +120,7 @@ def _covers(mono: Mono, free: frozenset[str]) -> bool:
     return free <= indices(mono) and all(atom.kind not in BOOLEAN for atom, _ in mono)
 
 
-class Rewriting:
+class _Rewriting:
     """Rules put into sums until none applies."""
 
     def __init__(self, algebra: Normal, rules: Sequence[RewriteRule] = ()) -> None:
@@ -137,7 +137,7 @@ class Rewriting:
             learned = rule(self.algebra, self.done(zero), free)
             if learned is None:
                 continue
-            alone = Rewriting(self.algebra, [learned])
+            alone = _Rewriting(self.algebra, [learned])
             kept = []
             for known in self.rules:
                 before = known.equation
@@ -280,7 +280,7 @@ class Prover:
         self.normal = Normal(folded, slopes)
         self.normal.positive |= set(positive)
         self.normal.random = frozenset(random)
-        self._rules = Rewriting(self.normal)
+        self._rules = _Rewriting(self.normal)
         # What is known of whole arrays first, as normal forms depend on it.
         for line in [fact for fact in known if not self._is_kind(fact)]:
             # What has no normal form gives no rule.

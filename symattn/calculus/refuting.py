@@ -32,7 +32,7 @@ ENTRIES = 12
 """So many places of free indices are tried at each point."""
 _FEW = 3
 """So many where only the size is of interest."""
-LEAST = 2
+_LEAST = 2
 """At so many points at least a line must have been found to hold."""
 _DRAWS = 4
 _LARGE = 16
@@ -83,7 +83,7 @@ def _grids(values: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Difference:
+class _Difference:
     """Where the sides of a line differ."""
 
     point: SamplePoint
@@ -127,7 +127,7 @@ class Sampler:
                 sizes = _drawn(names, rng, number, attempt)
                 style = _STYLES[(number + attempt) % len(_STYLES)]
                 outcome = self._at(line, needed, sizes, style, bits, number)
-                if isinstance(outcome, Difference):
+                if isinstance(outcome, _Difference):
                     counterexample = self._smallest(line, needed, names) or _counterexample(
                         line, outcome
                     )
@@ -138,7 +138,7 @@ class Sampler:
                         tried.append(sizes)
                     break
                 why = outcome or why
-        if points < LEAST:
+        if points < _LEAST:
             why = why or "no values were found at which both sides are defined"
             return Outcome("unclear", why=why)
         if 0 < len(names) <= 2 and not assumed and _is_cheap(line, needed):
@@ -146,7 +146,7 @@ class Sampler:
             for size in (*range(1, _LARGE), *_named_numbers(line)):
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
                 outcome = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
-                if isinstance(outcome, Difference):
+                if isinstance(outcome, _Difference):
                     return Outcome("refuted", counterexample=_counterexample(line, outcome))
         return Outcome("held", tuple(tried))
 
@@ -159,7 +159,7 @@ class Sampler:
         bits: int,
         number: int,
         entries: int = ENTRIES,
-    ) -> bool | str | Difference:
+    ) -> bool | str | _Difference:
         """What one point says: True, a reason why it says nothing, or where the sides differ."""
         try:
             with precision(bits):
@@ -195,14 +195,14 @@ class Sampler:
             sizes = dict(zip(names, total, strict=True))
             for number in range(_WHOLE):
                 outcome = self._at(line, needed, sizes, "whole", BITS[0], number)
-                if isinstance(outcome, Difference):
+                if isinstance(outcome, _Difference):
                     return _counterexample(line, self._plainest(line, needed, outcome))
         return None
 
     @precision(BITS[0])
     def _plainest(
-        self, line: ParsedLine, needed: frozenset[Array], place: Difference
-    ) -> Difference:
+        self, line: ParsedLine, needed: frozenset[Array], place: _Difference
+    ) -> _Difference:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
@@ -216,7 +216,7 @@ class Sampler:
                 point.values[array][at] = arb(plain)
                 with suppress(Unclear, Missing, OverflowError):
                     other = _compared(line, point, Random(0), exact, ENTRIES)
-                    if isinstance(other, Difference):
+                    if isinstance(other, _Difference):
                         place = other
                         break
         return place
@@ -224,7 +224,7 @@ class Sampler:
 
 def _compared(
     line: ParsedLine, point: SamplePoint, rng: Random, exact: bool, entries: int
-) -> bool | str | Difference:
+) -> bool | str | _Difference:
     every = list(islice(indices(line.free, point), _LARGEST))
     if len(every) > entries:
         # Where indices agree, and where they don't, at both ends and between.
@@ -248,7 +248,7 @@ def _compared(
             else:
                 differ, alike = abs(apart) > _small(right, 4), abs(apart) < _small(right, 3)
             if differ:
-                return Difference(point, at, sides[0], right)
+                return _Difference(point, at, sides[0], right)
             if not alike:
                 why = "enclosures too wide to tell the sides apart"
         some = True
@@ -354,7 +354,7 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
     return dict(zip(names, chosen, strict=True))
 
 
-def _counterexample(line: ParsedLine, place: Difference) -> Counterexample:
+def _counterexample(line: ParsedLine, place: _Difference) -> Counterexample:
     point, at = place.point, place.at
     values = {name: _digits(value) for name, value in _numbers(line, point)}
     free = {index.name: number for index, number in zip(line.free, at, strict=True)}

@@ -21,7 +21,7 @@ from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
-ALPHABET = "ijklabcdefgh"
+_ALPHABET = "ijklabcdefgh"
 """The indices of what is written without any."""
 
 
@@ -87,9 +87,9 @@ def rational(tree: Tree) -> Fraction | None:
 
 def lettered(axes: tuple[Axis, ...]) -> Iterator[tuple[str, Axis]]:
     """Axes with a letter each."""
-    if len(axes) > len(ALPHABET):
-        raise Malformed(f"more than {len(ALPHABET)} axes")
-    return zip(ALPHABET, axes, strict=False)
+    if len(axes) > len(_ALPHABET):
+        raise Malformed(f"more than {len(_ALPHABET)} axes")
+    return zip(_ALPHABET, axes, strict=False)
 
 
 def matched(axes: tuple[Axis, ...], whole: tuple[Axis, ...]) -> list[int]:
@@ -199,7 +199,7 @@ class ParsedLine:
     relation: str = "=="
 
 
-FARTHEST = 1000
+_FARTHEST = 1000
 """Numbers as places are at most so large."""
 
 
@@ -361,6 +361,6 @@ def _leaves(place: Tree) -> Iterator[str]:
 
 
 def _within(offset: int) -> int:
-    if abs(offset) > FARTHEST:
-        raise Malformed(f"a place as far as {offset} is beyond what is checked, {FARTHEST}")
+    if abs(offset) > _FARTHEST:
+        raise Malformed(f"a place as far as {offset} is beyond what is checked, {_FARTHEST}")
     return offset

@@ -33,7 +33,7 @@ WORK = 400_000
 #: So many sums of entries a loss is made of; the first alone is a loss of given slopes.
 LOSS = 4
 #: So many derivatives may stand in one another: each doubles what a number carries.
-NESTED = 4
+_NESTED = 4
 #: Random entries whose every outcome is counted are at most so many.
 OUTCOMES = 6
 
@@ -122,8 +122,8 @@ class SamplePoint:
         """While this lasts values carry their slope in one entry, or their slopes in all
         entries of an array, under the tag given."""
         tag = 1 + sum(tag is not None for _, tag, _ in self._set)
-        if tag > NESTED:
-            raise Unclear(f"more than {NESTED} derivatives in one another")
+        if tag > _NESTED:
+            raise Unclear(f"more than {_NESTED} derivatives in one another")
         with self._while((array, tag, at)):
             yield tag
 

@@ -22,14 +22,14 @@ from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 #: The name of what is not in a file.
-STANDARD_INPUT = "-"
+_STANDARD_INPUT = "-"
 
 if TYPE_CHECKING:
     from symattn.calculus.derivation import Derivation
 
 
 @dataclass(frozen=True)
-class JudgedDerivation:
+class _JudgedDerivation:
     """A derivation as a format has it, and whether all of it is proved."""
 
     name: str
@@ -89,7 +89,7 @@ def command(
         names = library.names()
     if output not in (None, STANDARD_OUTPUT):
         outputs.claim_in(output)
-    data = _typed() if STANDARD_INPUT in names else b""
+    data = _typed() if _STANDARD_INPUT in names else b""
     asked = "list" if listing else form
     judged = case_arguments.of_each(names, pace, _judged, asked, data)
     if not (derivations := judged.done):
@@ -121,18 +121,18 @@ def _typed() -> bytes:
 
 def _judged(
     asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, data: bytes
-) -> JudgedDerivation:
+) -> _JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
 
     asker.stage("checking")
-    if wanted.name != STANDARD_INPUT:
+    if wanted.name != _STANDARD_INPUT:
         derivation = library.find(wanted.name)
     elif len(data) > BYTES.most:
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
-        derivation = library.judged(Path(STANDARD_INPUT), data)
-    return JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form))
+        derivation = library.judged(Path(_STANDARD_INPUT), data)
+    return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form))
 
 
 def _content(derivation: Derivation, form: str | None) -> Any:
@@ -159,7 +159,7 @@ def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> No
             outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
-def _list(derivations: list[JudgedDerivation]) -> None:
+def _list(derivations: list[_JudgedDerivation]) -> None:
     from rich.text import Text
 
     rows = []

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from symattn.printers.blocks import Block
 
 #: The forms that are no documents but one file of questions, all versions together.
-QUIZZES = ("moodle", "stack")
+_QUIZZES = ("moodle", "stack")
 
 
-def write_quiz(
+def _write_quiz(
     key: str,
     versions: Sequence[tuple[str, str]],
     form: str,
@@ -100,7 +100,7 @@ def _question(
 
 
 @dataclass(frozen=True)
-class ExerciseVersions:
+class _ExerciseVersions:
     """The key of all versions and whose it is, that of each with its name, and what is said
     of their sheets."""
 
@@ -150,7 +150,7 @@ class ExerciseVersions:
 )
 @options.form(
     *FORMS,
-    *QUIZZES,
+    *_QUIZZES,
     default="html",
     what="Web pages, LaTeX, Markdown, or LaTeX and PDF; or questions for Moodle, with a blank "
     "for every figure or of type STACK.",
@@ -205,14 +205,14 @@ def command(
       symattn exercise my/walkthrough.toml --level proof -o -     to standard output
       symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
     """
-    is_one = form in QUIZZES or (not solutions and versions in (None, 1))
+    is_one = form in _QUIZZES or (not solutions and versions in (None, 1))
     from symattn.exercises.key import FILE
 
     options.one_document(output, 1 if is_one else 2, form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     if header is not None or logo is not None:
-        if form in QUIZZES:
+        if form in _QUIZZES:
             raise Malformed("--header and --logo are not for Moodle questions")
         from symattn.exercises.exercise import read_header, read_logo
 
@@ -227,8 +227,8 @@ def command(
     settings = exercise.settings | settings
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output, [FILE], exercise.of)
-    if form in QUIZZES:
-        write_quiz(
+    if form in _QUIZZES:
+        _write_quiz(
             exercise.key, exercise.versions, form, settings, solutions, output, outputs, pace
         )
         _write_key(exercise, output, outputs)
@@ -245,7 +245,7 @@ def command(
     sys.exit(code)
 
 
-def _write_key(exercise: ExerciseVersions, output: Path, outputs: Outputs) -> None:
+def _write_key(exercise: _ExerciseVersions, output: Path, outputs: Outputs) -> None:
     if output != STANDARD_OUTPUT:
         from symattn.exercises.key import FILE
 
@@ -262,7 +262,7 @@ def _versions(
     seed: int,
     largest: int,
     ties: bool,
-) -> ExerciseVersions:
+) -> _ExerciseVersions:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
     from symattn.exercises.variants import NumberRange, variants
@@ -281,7 +281,7 @@ def _versions(
                 asker.stage(f"searching, {len(exercises)} of {versions} found")
         text = key(exercises)
     keys = tuple((variant.name, key([variant])) for variant in exercises)
-    return ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet))
+    return _ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet))
 
 
 def _documents(

@@ -38,7 +38,7 @@ class Quoted:
     def text(self) -> Text:
         """What it says; a character that is escaped has the place of its escape.
 
-        >>> node = read_quoted(Text.whole('["a\\\\nb"]'))
+        >>> node = _read_quoted(Text.whole('["a\\\\nb"]'))
         >>> node[0].text.span(1, 2)
         Span(start=3, end=5)
         """
@@ -54,10 +54,10 @@ def _unescaped(escape: re.Match[str]) -> str:
 Node = dict[str, "Node"] | list["Node"] | Quoted | str
 
 
-def read_quoted(source: Text) -> Node:
+def _read_quoted(source: Text) -> Node:
     """The value of a JSON text. Raises :class:`Malformed` with the line of what is wrong.
 
-    >>> read_quoted(Text.whole('{"a": [1, true]}'))
+    >>> _read_quoted(Text.whole('{"a": [1, true]}'))
     {'a': ['1', 'true']}
     """
     try:
@@ -123,7 +123,7 @@ def read(source: Text) -> Contents:
     >>> read(Text.whole('{"cells": [%s], "nbformat": 4}' % cell)).blocks[0].text
     <Text 'Scores'>
     """
-    notebook = read_quoted(source)
+    notebook = _read_quoted(source)
     faults = Faults()
     language = _language(notebook)
     blocks = [

@@ -53,7 +53,7 @@ def edges(program: Program) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Box:
+class _Box:
     """A quantity or a gradient as it is drawn: its name, its heat map, its operation."""
 
     name: Runs
@@ -96,11 +96,11 @@ class Flow:
         self.cells: list[Cells] = []
         self._named = names(solution.program)
         self._edges = edges(self._program)
-        self.boxes: Mapping[str, Box] = {
+        self.boxes: Mapping[str, _Box] = {
             name: self._box(name, node, is_gradient=False)
             for name, node in self._program.quantities.items()
         }
-        self.gradients: Mapping[str, Box] = {
+        self.gradients: Mapping[str, _Box] = {
             name: self._box(gradient_name(name), self._program.gradients[name], is_gradient=True)
             for name in (_differentiated(solution, self._edges) if backward else ())
         }
@@ -120,7 +120,7 @@ class Flow:
 
     # -- boxes ----------------------------------------------------------------------------
 
-    def _box(self, name: str, node: Node, is_gradient: bool) -> Box:
+    def _box(self, name: str, node: Node, is_gradient: bool) -> _Box:
         quantity = self._solution.quantity(node, name)
         is_weights = node.op == "softmax"
         hiding = self._solution.quantity(node.operands[0]) if is_weights else quantity
@@ -134,7 +134,7 @@ class Flow:
             if node.op == "copy":
                 operation = (LetterRun("= "), *operation)
             operation = lettering.fitted(operation, _FORMULA, _WIDEST)
-        return Box(
+        return _Box(
             lettering.fitted(lettering.name(name), _NAME, _WIDEST),
             _shape(node.shape),
             HeatMapDrawing(drawn, _MEASURE, tokens),
@@ -271,7 +271,7 @@ def _head(at: _Point, down: int, paint: str) -> str:
     return element("polygon", paint, points=f"{corners}{number(x + 3.2)},{number(back)}")
 
 
-def _drawn(box: Box, x: float, top: float) -> Iterator[str]:
+def _drawn(box: _Box, x: float, top: float) -> Iterator[str]:
     """A box whose frame begins there, with its operation above it, or below that of
     a gradient."""
     line, paint = ("pen-line", "on-pen") if box.is_gradient else ("ink-line", "ink")

@@ -39,7 +39,7 @@ PAINTS = {
 }
 
 #: Fonts with lining figures, the first of them that is there.
-FONTS = (
+_FONTS = (
     "'Latin Modern Roman', 'STIX Two Text', Charter, 'Bitstream Charter', Cambria, "
     "'Times New Roman', serif"
 )
@@ -152,7 +152,7 @@ def drawing(panel: Panel, title: str, description: str, language: str) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size} '
             f'viewBox="0 0 {number(width)} {number(height)}" lang="{html_attribute(language)}" '
-            f'font-family="{html_attribute(FONTS)}" font-size="12">',
+            f'font-family="{html_attribute(_FONTS)}" font-size="12">',
             f"<title>{html_text(title)}</title>",
             f"<desc>{html_text(description)}</desc>",
             f"<style>{_STYLE}</style>",

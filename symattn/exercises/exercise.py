@@ -29,7 +29,7 @@ from symattn.syntax import gradient_name
 from symattn.tables.file import content
 
 
-def has_mask(case: Case) -> bool:
+def _has_mask(case: Case) -> bool:
     """Whether a case masks scores."""
     return any(node.op == "hide" for node in ancestors(case.program.quantities.values()))
 
@@ -213,7 +213,7 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
     level = level or asked.level or LEVELS[0]
     if level not in LEVELS:
         raise Malformed(f"unknown level {short(level)!r}: {expected(level, LEVELS)}")
-    if level == "masked" and not has_mask(case):
+    if level == "masked" and not _has_mask(case):
         case = masked(case)
     # What a file asks for at level proof are derivations, and quantities at others.
     fits = (asked.level == "proof") == (level == "proof")

@@ -31,7 +31,7 @@ from symattn.tables.file import content, parsed, text, written
 from symattn.tables.places import kind, misfits, table, unknown
 
 #: What a key file says that it is: the number of its form.
-FORM = 1
+_FORM = 1
 #: What the key is called in the folder of its exercises.
 FILE = "key.toml"
 
@@ -71,7 +71,7 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     case = first.case
     yield "# The answer key of an exercise, for 'symattn mark'."
     yield "# The answers are for people to read: 'symattn mark' computes them again."
-    yield f"key = {FORM}"
+    yield f"key = {_FORM}"
     yield f"name = {text(case.name)}"
     yield f"title = {text(first.title)}"
     yield f"level = {text(first.level)}"
@@ -135,8 +135,8 @@ def read(path: Path, content: bytes) -> tuple[Exercise, ...]:
 
 
 def _read(document: Mapping[str, Any], faults: Faults) -> tuple[Exercise, ...]:
-    if document.get("key", FORM) != FORM:
-        message = f"expected {FORM}, found {short(str(document['key']))}: another symattn wrote it"
+    if document.get("key", _FORM) != _FORM:
+        message = f"expected {_FORM}, found {short(str(document['key']))}: another symattn wrote it"
         raise Malformed(Fault("key", message))
     whole = _checked(document, _KEYS, _NEEDED[""], faults)
     if whole.get("level", LEVELS[0]) not in LEVELS:

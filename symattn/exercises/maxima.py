@@ -24,7 +24,7 @@ def _entrywise(name: str, entry: str, more: str = "") -> str:
 
 
 #: The functions that the code of operations calls, by name. To STACK e, i and j are numbers.
-HELPERS: Mapping[str, str] = {
+_HELPERS: Mapping[str, str] = {
     "sa_matrix": "sa_matrix(x) := if matrixp(x) then x else matrix([x])",
     "sa_plain": "sa_plain(x) := if is(length(x) = 1) and is(length(x[1]) = 1) then x[1, 1] else x",
     "sa_at": "sa_at(x, u, w) := x[min(u, length(x)), min(w, length(x[1]))]",
@@ -101,10 +101,10 @@ def helpers(code: Iterable[str]) -> list[str]:
     needed: set[str] = set()
     waiting = [*code]
     while waiting:
-        for name in set(_HELPER.findall(waiting.pop())) & HELPERS.keys() - needed:
+        for name in set(_HELPER.findall(waiting.pop())) & _HELPERS.keys() - needed:
             needed.add(name)
-            waiting.append(HELPERS[name])
-    return [definition for name, definition in HELPERS.items() if name in needed]
+            waiting.append(_HELPERS[name])
+    return [definition for name, definition in _HELPERS.items() if name in needed]
 
 
 def number(value: Value | Masked) -> str:

@@ -149,7 +149,7 @@ def _absolute(key: Monomial, q: fmpq) -> f.Formula:
     if radicand != 1:
         above.append(f.Root(f.Number(str(radicand))))
     if exponent:
-        above.append(power_of_e(exponent))
+        above.append(_power_of_e(exponent))
     above += _atoms(atoms, positive=True)
     below = _atoms(atoms, positive=False)
     if q.p != 1 or not above:
@@ -195,7 +195,7 @@ def _product(factors: list[f.Formula]) -> f.Formula:
     return factors[0] if len(factors) == 1 else f.Product(tuple(factors))
 
 
-def power_of_e(exponent: Exponent) -> f.Formula:
+def _power_of_e(exponent: Exponent) -> f.Formula:
     """``e``, ``sqrt(e)`` or ``e`` raised to the exponent."""
     if exponent == ((1, 1, 1),):
         return f.E

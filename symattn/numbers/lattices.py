@@ -23,8 +23,8 @@ from symattn.numbers.quotients import Denominator, Normaliser, Parts
 from symattn.numbers.sums import Sum
 
 #: Bits of a digit; coefficients and their sums are smaller than half of that.
-DIGIT = 64
-MOST = 1 << (DIGIT - 2)
+_DIGIT = 64
+MOST = 1 << (_DIGIT - 2)
 
 _ONE, _ZERO = fmpz(1), fmpz(0)
 
@@ -182,7 +182,7 @@ class PackedQuotient:
 
 def packed(powers: Iterable[int]) -> fmpz:
     """The sum of these powers of t."""
-    return sum((_ONE << (DIGIT * power) for power in powers), _ZERO)
+    return sum((_ONE << (_DIGIT * power) for power in powers), _ZERO)
 
 
 def coefficients(number: fmpz) -> tuple[int, ...]:
@@ -192,7 +192,7 @@ def coefficients(number: fmpz) -> tuple[int, ...]:
     (3, -2)
     """
     whole = int(number)
-    count = (abs(whole).bit_length() + DIGIT) // DIGIT
+    count = (abs(whole).bit_length() + _DIGIT) // _DIGIT
     half = _halves(count)
     # With half of the base added no digit is negative: none borrows from the next. Taken
     # away again, without carries, it leaves each in two's complement.
@@ -202,7 +202,7 @@ def coefficients(number: fmpz) -> tuple[int, ...]:
 @lru_cache(maxsize=1 << 10)
 def _halves(count: int) -> int:
     """Half of the base in every digit."""
-    return int(((1 << (DIGIT * count)) - 1) // ((1 << DIGIT) - 1) << (DIGIT - 1))
+    return int(((1 << (_DIGIT * count)) - 1) // ((1 << _DIGIT) - 1) << (_DIGIT - 1))
 
 
 def _polynomial(number: fmpz) -> fmpz_poly:
@@ -237,4 +237,4 @@ def _quotient(above: fmpz, below: fmpz) -> fmpz | None:
     # (quotients.cancelled, division.divide): the form then depends on the order.
     if terms[1] < max(terms) or sizes[1] < sizes[0]:
         raise NotPacked
-    return sum((c << (DIGIT * k) for k, c in enumerate(quotient.coeffs())), _ZERO)
+    return sum((c << (_DIGIT * k) for k, c in enumerate(quotient.coeffs())), _ZERO)

@@ -155,7 +155,7 @@ def inverse(parts: Parts) -> Parts:
     """One divided by a sum of parts that is not zero."""
     denominator, numerator = over_one(parts)
     unit, rest = primitive(numerator)
-    return simplified({rest: sums.multiply(expanded(denominator), inverse_unit(unit))})
+    return simplified({rest: sums.multiply(expanded(denominator), _inverse_unit(unit))})
 
 
 def joined(left: Denominator, right: Denominator) -> Denominator:
@@ -274,7 +274,7 @@ def _without_wave(terms: Sum) -> tuple[Sum, Denominator]:
     return unit, ((Normaliser({((), 1, waves): fmpq(1)}), 1),)
 
 
-def inverse_unit(terms: Sum) -> Sum:
+def _inverse_unit(terms: Sum) -> Sum:
     """``1 / terms`` where all terms share their exponential and their atoms, without waves."""
     exponent, _, atoms = next(iter(terms))
     surd: Sum = {((), m, ()): q for (_, m, _), q in terms.items()}

@@ -157,14 +157,14 @@ class AnyArray(Protocol):
         """What its entries are."""
 
 
-class Listed(Protocol):
+class _Listed(Protocol):
     """What can be had as nested lists, as matrices of SymPy."""
 
     def tolist(self) -> Any:
         """Nested lists of its entries."""
 
 
-class SymbolicEntry(Protocol):
+class _SymbolicEntry(Protocol):
     """A number of SymPy."""
 
     @property
@@ -173,8 +173,8 @@ class SymbolicEntry(Protocol):
 
 
 #: One exact number; text such as ``"1/3"`` or ``"sqrt(2)"`` is one.
-Number = int | str | Fraction | Decimal | Value | fmpq | fmpz | SymbolicEntry | AnyArray
+Number = int | str | Fraction | Decimal | Value | fmpq | fmpz | _SymbolicEntry | AnyArray
 #: Exact numbers along one axis or more.
-ArrayLike = list[Any] | tuple[Any, ...] | AnyArray | Listed
+ArrayLike = list[Any] | tuple[Any, ...] | AnyArray | _Listed
 #: Which keys queries see: 1 or True to keep, 0 or False to hide; or floats 0 and -inf.
 Mask = Literal["causal"] | ArrayLike

@@ -27,14 +27,14 @@ from symattn.errors import EngineFailure
 from symattn.escaping import TYPOGRAPHY
 
 #: Seconds that one run of an engine may take.
-TIME_LIMIT = 120.0
+_TIME_LIMIT = 120.0
 #: Widest overfull box, in points, that nobody sees.
-MAX_OVERFULL = 1.0
+_MAX_OVERFULL = 1.0
 
 #: The engine that is a library, and how its documents begin.
 TYPST, TYPST_DOCUMENT = "typst", "// Typst"
 
-INSTALL = (
+_INSTALL = (
     "on Debian or Ubuntu: apt-get install texlive-latex-recommended texlive-pictures lmodern"
     " (and texlive-luatex for letters beyond Latin); or, without TeX: pip install symattn[pdf]"
 )
@@ -72,7 +72,7 @@ def find_engine(tex: str) -> str | None:
     return shutil.which(engine)
 
 
-def typeset(tex: str, limit: float = TIME_LIMIT) -> TypesetDocument:
+def typeset(tex: str, limit: float = _TIME_LIMIT) -> TypesetDocument:
     """The PDF of a document in LaTeX, or in Typst's notation.
 
     Raises :class:`EngineFailure` when the engine is missing, fails, makes no
@@ -87,7 +87,7 @@ def typeset(tex: str, limit: float = TIME_LIMIT) -> TypesetDocument:
 
 def typeset_all(
     documents: Sequence[str],
-    limit: float = TIME_LIMIT,
+    limit: float = _TIME_LIMIT,
     at_once: int = 1,
     watcher: workers.Watcher | None = None,
     files: Mapping[str, bytes] = MappingProxyType({}),
@@ -99,7 +99,7 @@ def typeset_all(
     engines = [find_engine(tex) for tex in documents]
     for index, tex in enumerate(documents):
         if engines[index] is None:
-            yield index, EngineFailure(f"no {wanted_engine(tex)} was found; {INSTALL}")
+            yield index, EngineFailure(f"no {wanted_engine(tex)} was found; {_INSTALL}")
     places = [index for index, engine in enumerate(engines) if engine is not None]
     jobs: list[workers.Job] = [
         (_typeset, (engines[index], documents[index], dict(files))) for index in places
@@ -228,7 +228,7 @@ def complaints(log: str) -> tuple[str, ...]:
     >>> complaints(r"Overfull \hbox (12.5pt too wide) in paragraph at lines 1--2")
     ('Overfull \\hbox (12.5pt too wide) in paragraph at lines 1--2',)
     """
-    messages = [m[0] for m in _OVERFULL.finditer(log) if float(m[1]) > MAX_OVERFULL]
+    messages = [m[0] for m in _OVERFULL.finditer(log) if float(m[1]) > _MAX_OVERFULL]
     messages += [f"no font has the letter {m[1]}" for m in _MISSING.finditer(log)]
     messages += [m[0] for m in _UNDEFINED.finditer(log)]
     return tuple(dict.fromkeys(messages))

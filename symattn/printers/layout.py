@@ -265,7 +265,7 @@ def matrix_width(matrix: b.Matrix) -> float:
     return width(matrix.before) + labels + sum(columns) + brackets
 
 
-def equations_width(equations: b.Equations) -> float:
+def _equations_width(equations: b.Equations) -> float:
     """Estimated width of lines that are aligned at their relations, in em."""
     left = max(width(line[0]) for line in equations.lines)
     # The relation, and what TeX puts around aligned lines.
@@ -273,7 +273,7 @@ def equations_width(equations: b.Equations) -> float:
     return left + max(beside)
 
 
-def heat_map_width(heat: b.HeatMap) -> float:
+def _heat_map_width(heat: b.HeatMap) -> float:
     """Estimated width of a heat map with its labels, in em."""
     labels = max((0.5 * len(shortened(label)) for label in heat.rows), default=0.0) + 1
     return labels + len(heat.columns) * shade_width(len(heat.columns)) / EM
@@ -293,11 +293,11 @@ def display_width(item: Display) -> float:
     """Estimated width of a display, in em."""
     match item:
         case b.Equations():
-            return equations_width(item)
+            return _equations_width(item)
         case b.Matrix():
             return matrix_width(item)
         case b.HeatMap():
-            return heat_map_width(item)
+            return _heat_map_width(item)
 
 
 def shelves(blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps]) -> list[list[Display]]:
@@ -337,7 +337,7 @@ def columns_of(equations: b.Equations) -> int:
     count = len(equations.lines)
     if not all(left for left, _, _ in equations.lines):
         return 1
-    most = max(int((LINE + APART) // (equations_width(equations) + APART)), 1)
+    most = max(int((LINE + APART) // (_equations_width(equations) + APART)), 1)
     return math.ceil(count / math.ceil(count / most))
 
 

@@ -413,7 +413,7 @@ M = TypeVar("M")
 Leaf = Callable[[Node], "M | None"]
 
 
-class RunArithmetic(Protocol[M]):
+class _RunArithmetic(Protocol[M]):
     """What a program needs to run: one method for all operations.
 
     One that ``centres`` gets the weights of a mean as a third operand where something
@@ -434,7 +434,7 @@ class Run(Generic[M]):
     ``leaf`` gives what is known of a node without computing it, or None.
     """
 
-    def __init__(self, arithmetic: RunArithmetic[M], leaf: Leaf[M]) -> None:
+    def __init__(self, arithmetic: _RunArithmetic[M], leaf: Leaf[M]) -> None:
         self.arithmetic = arithmetic
         self.leaf = leaf
         self._results: dict[int, M] = {}

@@ -138,7 +138,7 @@ def balls(rows: Iterable[Iterable[Value | Masked]]) -> LazyGrid[arb]:
     return LazyGrid(len(table), len(table[0]), entry)
 
 
-NodeAxis = tuple[int, int]
+_NodeAxis = tuple[int, int]
 
 
 class Axes:
@@ -154,7 +154,7 @@ class Axes:
     """
 
     def __init__(self, program: Program) -> None:
-        self._parents: dict[NodeAxis, NodeAxis] = {}
+        self._parents: dict[_NodeAxis, _NodeAxis] = {}
         for node in ancestors(program.quantities.values()):
             self._line_up(node)
         for name, gradient in program.gradients.items():
@@ -166,7 +166,7 @@ class Axes:
         ``y`` does."""
         return self._root((x.serial, i)) == self._root((y.serial, j))
 
-    def _root(self, axis: NodeAxis) -> NodeAxis:
+    def _root(self, axis: _NodeAxis) -> _NodeAxis:
         while (parent := self._parents.get(axis, axis)) != axis:
             axis = parent
         return axis

@@ -23,7 +23,7 @@ from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 #: Jacobians are shown up to this many keys.
-MAX_KEYS = 6
+_MAX_KEYS = 6
 
 
 def jacobians(steps: Steps) -> Iterator[b.Block]:
@@ -62,7 +62,7 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
             command = b.Code("symattn derive softmax-jacobian")
             sentence += (" ", *say("For any size: {command}.", command=command))
         yield b.Paragraph(sentence)
-        if node.grid[1] > MAX_KEYS:
+        if node.grid[1] > _MAX_KEYS:
             yield b.Paragraph(
                 say(
                     "The matrices are omitted here, since there are {keys} keys.",
@@ -140,7 +140,7 @@ def use(steps: Steps, weights: Node, node: Node) -> Iterator[b.Block]:
     flow = program.gradients[name]
     i = steps.shown.telling_row(weights)
     target, above = steps.name(node), steps.name(flow)
-    if keys <= MAX_KEYS and len(weights.shape) == 2 and steps.rows_shown(weights) > i:
+    if keys <= _MAX_KEYS and len(weights.shape) == 2 and steps.rows_shown(weights) > i:
         yield b.Paragraph(steps.say("Row {row}, with its symmetric Jacobian:", row=str(i)))
         yield _product(steps, weights, node, flow, i)
     if len(weights.shape) == 2:

@@ -32,7 +32,7 @@ from symattn.verdicts import Verdict
 from symattn.verification import Verification
 
 #: Stages of a gradient that are named; more are counted.
-MOST_NAMED = 20
+_MOST_NAMED = 20
 
 
 def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
@@ -90,7 +90,7 @@ def _gradient(solution: Solution, name: str, say: Language) -> b.Line:
     formula = solution.symbolic[name]
     stages = [stage for stage in formula.stages if stage != name]
     way: b.Line = ()
-    if len(stages) > MOST_NAMED:
+    if len(stages) > _MOST_NAMED:
         way = say(", in {count} stages", count=str(len(stages)))
     elif stages:
         way = say(", in the stages {names}", names=tuple(listed(stages)))

@@ -45,7 +45,7 @@ from symattn.verdicts import Verdict
 LETTER, NARROW = 2.2, 7.0
 
 #: Widest closed form, in em, that is shown at all: of a longer one the digits say more.
-SHORT_FORM = 24.0
+_SHORT_FORM = 24.0
 
 #: What it costs a reader, in em, to look up the name of a row sum.
 _LOOK_UP = 2.5
@@ -63,14 +63,14 @@ _FEW_DIGITS = 3
 _LARGE = 10**12
 
 #: Of so many rows the most telling one is looked for.
-MOST_ROWS = 64
+_MOST_ROWS = 64
 #: Entries beyond which of a quantity only the first rows are shown, and how many of these.
 MAX_ENTRIES, FIRST_ROWS = 256, 4
 #: A quantity that may be looked at whole.
 _MANY_ENTRIES = 1 << 12
 
 #: What stands for a number that is too large, or too little known, for digits.
-UNWRITTEN = f.Symbol("(no digits)", t.row(t.Text("(no digits)")))
+_UNWRITTEN = f.Symbol("(no digits)", t.row(t.Text("(no digits)")))
 
 #: What the sum of a row of exponentials is called: the first that is free.
 _ROW_SUMS = ("Z", "N", "R", "𝒵")
@@ -207,7 +207,7 @@ class Presentation:
     def short_form(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The closed form of an entry where it is short enough to say something."""
         closed = self.exact(node, i, j)
-        return closed if closed is not None and width(f.typeset(closed)) <= SHORT_FORM else None
+        return closed if closed is not None and width(f.typeset(closed)) <= _SHORT_FORM else None
 
     def short_forms(self, node: Node, i: int, j: int) -> Iterator[f.Formula]:
         """The closed form where it is short, of a weight also without the name
@@ -272,7 +272,7 @@ class Presentation:
     def telling_row(self, node: Node) -> int:
         """The row of a quantity that is worked: with the fewest zeros, and of several
         such the main row, or else the first."""
-        rows = range(min(node.grid[0], MOST_ROWS))
+        rows = range(min(node.grid[0], _MOST_ROWS))
         return min(rows, key=lambda i: (self._zeros(node, i), i != self.main_row, i))
 
     def is_plain(self, node: Node) -> bool:
@@ -336,7 +336,7 @@ class Presentation:
             return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
         except (Malformed, Undecided):
             # Its places are certain, or not even its size can be written out.
-            return plain or UNWRITTEN
+            return plain or _UNWRITTEN
 
     # -- worked entries -----------------------------------------------------------
 

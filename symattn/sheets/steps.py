@@ -240,7 +240,7 @@ class Steps:
         if (
             node.op == "hide"
             and fits
-            and all(is_decimal(cell) for row in exact.cells for cell in row)
+            and all(_is_decimal(cell) for row in exact.cells for cell in row)
         ):
             # The rounded scores stand above.
             return [exact]
@@ -396,7 +396,7 @@ def first_rows(name: t.Row, count: int) -> t.Row:
     return t.index(f.bracketed(name), t.row(rows, t.COMMA, t.THIN, t.letters("⋅")))
 
 
-def is_decimal(entry: t.Row) -> bool:
+def _is_decimal(entry: t.Row) -> bool:
     """Whether an entry is shown by digits alone, or as masked."""
     return entry == t.MINUS_INFINITY or t.plain_figure(entry) is not None
 

@@ -29,7 +29,7 @@ from symattn.verdicts import Verdict
 _BITS = 4
 
 
-class Symbolic(Mapping[str, "DerivedFormula"]):
+class Symbolic(Mapping[str, "_DerivedFormula"]):
     """The formula of every given quantity, step and gradient, by name.
 
     Raises :class:`NoClosedForm` for a program beyond
@@ -56,9 +56,9 @@ class Symbolic(Mapping[str, "DerivedFormula"]):
         self.numbers = _Written(self.derived, self._numbers, FORMULA, ARGUMENT)
         #: SymPy's numbers that were read as exact values before.
         self.read: dict[sympy.Basic, Value] = {}
-        self._formulas: dict[str, DerivedFormula] = {}
+        self._formulas: dict[str, _DerivedFormula] = {}
 
-    def __getitem__(self, name: str) -> DerivedFormula:
+    def __getitem__(self, name: str) -> _DerivedFormula:
         """The formula of ``"A"``, ``"dL/dQ"`` (also ``"grad(Q)"``, ``"dQ"``);
         :class:`UnknownName` for what is no step and no gradient, and
         :class:`NoClosedForm` for gradients of an output with masked scores."""
@@ -66,7 +66,7 @@ class Symbolic(Mapping[str, "DerivedFormula"]):
         if known not in self.program.quantities and not self.derived.has_gradients:
             raise NoClosedForm("the output has masked scores (-inf): there are no gradients")
         if known not in self._formulas:
-            self._formulas[known] = DerivedFormula(self, known)
+            self._formulas[known] = _DerivedFormula(self, known)
         return self._formulas[known]
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class Symbolic(Mapping[str, "DerivedFormula"]):
         }
 
 
-class DerivedFormula:
+class _DerivedFormula:
     """A step or a gradient as SymPy derived it; made by :class:`Symbolic`.
 
     A vector is a matrix of one row, a number one of one entry, as everywhere in

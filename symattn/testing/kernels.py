@@ -87,10 +87,10 @@ def assert_close(
     precision = _precision(actual, dtype, level, accumulate)
     judged, report = _judged(actual, quantity, precision, tolerance)
     if report.verdict is not Verdict.HOLDS:
-        raise AssertionError("\n".join([judged.message(), *cause_lines(report.causes)]))
+        raise AssertionError("\n".join([judged.message(), *_cause_lines(report.causes)]))
 
 
-def cause_lines(causes: Iterable[KernelCause]) -> list[str]:
+def _cause_lines(causes: Iterable[KernelCause]) -> list[str]:
     """Causes as lines of a message."""
     return [f"Likely cause: {cause}" for cause in causes]
 
@@ -256,10 +256,10 @@ _NAMES = {
 }
 
 
-def parts_of(result: Any) -> dict[str, Any]:
+def _parts_of(result: Any) -> dict[str, Any]:
     """What a kernel gave, by name: the output, the log-sum-exp, gradients.
 
-    >>> parts_of((1, 2)), parts_of({"out": 1, "dq": 3})
+    >>> _parts_of((1, 2)), _parts_of({"out": 1, "dq": 3})
     ({'output': 1, 'lse': 2}, {'output': 1, 'dQ': 3})
     """
     if isinstance(result, Mapping):
@@ -285,7 +285,7 @@ def parts_of(result: Any) -> dict[str, Any]:
 
 def _output_of(result: Any) -> Any:
     """The output among what a kernel gave; :class:`Malformed` without one."""
-    parts = parts_of(result)
+    parts = _parts_of(result)
     if "output" not in parts:
         raise Malformed("function: expected an output to take gradients of, found none")
     return parts["output"]
@@ -309,7 +309,7 @@ class KernelReport:
     def raise_if_wrong(self) -> None:
         """Raise :class:`AssertionError` that says what is wrong, if anything is."""
         if self.verdict is not Verdict.HOLDS:
-            raise AssertionError("\n".join([*self.messages, *cause_lines(self.causes)]))
+            raise AssertionError("\n".join([*self.messages, *_cause_lines(self.causes)]))
 
     def as_dict(self) -> dict[str, object]:
         """The report for JSON."""
@@ -318,7 +318,7 @@ class KernelReport:
         return {"verdict": str(self.verdict), "parts": parts, "causes": causes}
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.reports.values()), *cause_lines(self.causes)])
+        return "\n".join([*map(str, self.reports.values()), *_cause_lines(self.causes)])
 
 
 def check_attention(
@@ -433,17 +433,17 @@ def _called(
     q, k, v = (made_by.array(x, form) for x in tables)
     inputs = q, k, v
     if upstream is None:
-        return parts_of(function(*inputs))
+        return _parts_of(function(*inputs))
     above = made_by.array(upstream, form)
     if backward is None and not made_by.differentiates:
-        return parts_of(function(*inputs))
+        return _parts_of(function(*inputs))
     if backward is None:
         result, gradients = made_by.gradients(function, inputs, above)
     else:
         result, gradients = function(*inputs), backward(*inputs, above)
-    parts = parts_of(result)
+    parts = _parts_of(result)
     if isinstance(gradients, Mapping):
-        return parts | parts_of(gradients)
+        return parts | _parts_of(gradients)
     if len(gradients) != 3:
         raise Malformed(f"backward: expected dQ, dK, dV, found {len(gradients)} results")
     return parts | dict(zip(("dQ", "dK", "dV"), gradients, strict=True))

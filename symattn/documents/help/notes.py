@@ -261,7 +261,7 @@ class Where:
     ahead: Span
 
 
-class ArticlePlaces:
+class _ArticlePlaces:
     """Finds pieces of an article."""
 
     def __init__(self, article: Article) -> None:
@@ -413,7 +413,7 @@ def take_side_file(article: Article, side: SideFile, draft: HelpDraft) -> None:
 
 class _SideFile:
     def __init__(self, article: Article, file: File, draft: HelpDraft) -> None:
-        self.places = ArticlePlaces(article)
+        self.places = _ArticlePlaces(article)
         self.file = file
         self.draft = draft
 

@@ -40,7 +40,7 @@ from symattn.limits import MACROS
 from symattn.spelling import is_figure
 
 
-class LatexTable:
+class _LatexTable:
     """Cells in rows. ``depth`` is that of the groups around the cells; ``nested``
     counts tables inside of the cell that comes, ``spanned`` the columns that it
     takes beside its own."""
@@ -101,7 +101,7 @@ class LatexReader:
         self._here = ParagraphBuilder()
         #: What is done where each open group ends.
         self._groups: list[Callable[[], None] | None] = []
-        self._table: LatexTable | None = None
+        self._table: _LatexTable | None = None
         self._title = ""
         self._notes: list[str] = []
         #: Whether white space that follows belongs to a command.
@@ -381,7 +381,7 @@ class LatexReader:
                 self._table.nested += 1
             else:
                 self._flush()
-                self._table = LatexTable(len(self._groups))
+                self._table = _LatexTable(len(self._groups))
         elif self._table is not None and self._table.nested:
             self._table.nested -= 1
             self._say(" ", token)

@@ -64,14 +64,14 @@ def subscript(base: str, tokens: Sequence[NotationToken]) -> tuple[Index, ...] |
 
 def brackets(tokens: Sequence[NotationToken]) -> tuple[Index, ...] | None:
     """What stands in brackets right behind a name as indices: ``[0, 1]``, ``[:, j]``."""
-    if not are_indices(tokens):
+    if not _are_indices(tokens):
         return None
     indices = [index(piece) for piece in _parted(tokens)]
     known = tuple(key for key in indices if key is not None)
     return known if len(known) == len(indices) else None
 
 
-def are_indices(tokens: Sequence[NotationToken]) -> bool:
+def _are_indices(tokens: Sequence[NotationToken]) -> bool:
     """Whether there are only whole numbers, letters and slices."""
     return 0 < len(tokens) <= 9 and all(
         (token.kind == "number" and token.text.isdigit() and len(token.text) < 6)
@@ -200,7 +200,7 @@ def _is_index(
         return False
     if before.kind != "name" and before.text not in ("]", ")", "}"):
         return False
-    return are_indices(tokens[opening + 1 : min(end, opening + 11)])
+    return _are_indices(tokens[opening + 1 : min(end, opening + 11)])
 
 
 def argument(grammar: TokenRanges) -> tuple[int, int]:

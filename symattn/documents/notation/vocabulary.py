@@ -32,7 +32,7 @@ LETTERS: dict[str, str] = {
     "ℓ": "ell",
 }
 #: Commands that are letters, and how they are written in plain ones.
-LETTER_COMMANDS: dict[str, str] = {
+_LETTER_COMMANDS: dict[str, str] = {
     **{rf"\{name}": name for name in GREEK},
     **{rf"\{name.capitalize()}": name.capitalize() for name in GREEK},
     **{rf"\var{name}": name for name in ("epsilon", "theta", "phi", "rho", "sigma", "kappa", "pi")},
@@ -56,7 +56,7 @@ ACCENTS = _spelt(
     }
 )
 #: The same as characters that combine with the letter before them.
-COMBINING = {
+_COMBINING = {
     "\u0302": "hat",
     "\u0303": "tilde",
     "\u0304": "bar",
@@ -219,9 +219,9 @@ COUNTED = words(
 #: What a command or a character is, and how it is spelt where there are several ways:
 #: kinds of tokens (:class:`~symattn.documents.notation.tokens.Token`).
 SIGNS = {
-    **{name: ("name", name) for name in (*LETTER_COMMANDS, *LETTERS)},
+    **{name: ("name", name) for name in (*_LETTER_COMMANDS, *LETTERS)},
     **{rf"\{name}": ("name", name) for name in FUNCTIONS},
-    **{sign: ("accent", sign) for sign in COMBINING},
+    **{sign: ("accent", sign) for sign in _COMBINING},
     **{sign: ("command", name) for sign, name in LARGE.items()},
     **{sign: ("operator", meaning) for sign, meaning in _OPERATORS.items()},
     **{sign: ("relation", meaning) for sign, meaning in _RELATIONS.items()},
@@ -251,7 +251,7 @@ SIGNS = {
 
 
 _PIECE = re.compile(r"\\[A-Za-z]++\*?|[A-Za-z0-9]++|.", re.DOTALL)
-_MARKS = {**ACCENTS, **COMBINING}
+_MARKS = {**ACCENTS, **_COMBINING}
 _PRIMES = frozenset(("'", "′", "’", r"\prime"))
 _STARS = frozenset(("*", "∗", "⋆", r"\star", r"\ast"))
 
@@ -311,7 +311,7 @@ def identifier(name: str) -> str:
     for piece in unicodedata.normalize("NFD", name):
         if unicodedata.combining(piece) and piece not in _MARKS:
             words = unicodedata.name(piece, f"u{ord(piece):x}").split()
-            marks.append(f"_{words[words[0] == 'COMBINING' and len(words) > 1].lower()}")
+            marks.append(f"_{words[words[0] == '_COMBINING' and len(words) > 1].lower()}")
         elif piece in _MARKS or _letters(piece).strip("_") or piece == "_":
             letters.append(piece)
         else:
@@ -325,7 +325,7 @@ def _letters(piece: str) -> str:
     if piece in _STARS:
         return "_star"
     if piece[0] == "\\":
-        return LETTER_COMMANDS.get(piece, "")
+        return _LETTER_COMMANDS.get(piece, "")
     if piece in LETTERS:
         return LETTERS[piece]
     plain = unicodedata.normalize("NFKD", piece)

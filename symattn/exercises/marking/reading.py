@@ -68,7 +68,7 @@ def empty_table(exercise: Exercise) -> str:
     return buffer.getvalue()
 
 
-def read_table(text: str, collector: Collector) -> None:
+def _read_table(text: str, collector: Collector) -> None:
     """A table with one answer, or one student, in a row."""
     rows = _rows(text)
     try:
@@ -225,7 +225,7 @@ def read_answers(path: Path, exercises: Iterable[Exercise]) -> Answers:
         collector = Collector({exercise.version: exercise for exercise in exercises})
         match path.suffix.lower():
             case ".csv" | ".tsv":
-                read_table(_text(data), collector)
+                _read_table(_text(data), collector)
             case ".toml":
                 file = parsed(path, data)
                 read_tree(file.document, collector, lambda where: file.places.at(*where))
