@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from symattn.numbers.arrays import from_floats
     from symattn.numbers.reading import read
     from symattn.numbers.values import Value
-    from symattn.sheets.walkthrough import sheet
+    from symattn.sheets.case_sheet import sheet
     from symattn.solution.attention import Attention, attention
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution, solve
@@ -78,7 +78,7 @@ _HOMES = {
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "read": "symattn.numbers.reading",
-    "sheet": "symattn.sheets.walkthrough",
+    "sheet": "symattn.sheets.case_sheet",
     "solve": "symattn.solution.solution",
     "theory": "symattn.calculus.library",
     "verify": "symattn.verification",

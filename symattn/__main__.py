@@ -11,7 +11,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 
 import sys
 
-from symattn.endings import signals_heeded
+from symattn.signals import signals_heeded
 
 
 def main() -> None:

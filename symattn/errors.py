@@ -221,7 +221,7 @@ class Undecided(Faulty):
 
     Only values outside the field of quotients of exponential sums (``log``, ``erf``, pi,
     nested roots, an exponential of an exponential) and entries whose proof is too long
-    can end here; see :mod:`symattn.numbers.values` and :mod:`symattn.numbers.points`.
+    can end here; see :mod:`symattn.numbers.values` and :mod:`symattn.numbers.zero_test`.
 
     >>> print(Undecided([Fault("dV[0, 0]", "may be 0"), Fault("dV[1, 0]", "may be 0")]))
     2 undecided

@@ -22,8 +22,8 @@ from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
-from symattn.endings import undone
 from symattn.errors import Malformed
+from symattn.signals import undone
 
 #: Where ``-o -`` goes.
 STANDARD_OUTPUT = Path("/dev/stdout")

@@ -29,8 +29,8 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
-from symattn.endings import undone
 from symattn.errors import SymattnError, lacks_memory, unforeseen
+from symattn.signals import undone
 
 #: What is to be done: a function of a module, which is given an
 #: :class:`Asker` and these arguments. Both must be plain data to Python's pickle.

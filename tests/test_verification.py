@@ -19,7 +19,7 @@ from symattn.cases.case import make
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST
-from symattn.numbers.recipes import LazyExpression
+from symattn.numbers.lazy import LazyExpression
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict

@@ -17,8 +17,8 @@ from symattn import syntax
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.documents.article import Article
+from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.reading import Reading
-from symattn.documents.rewriting import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.limits import ROUNDS

@@ -1,7 +1,7 @@
 """A document's recipe in floats: what every figure would be if one step were another.
 
 Floats only look for causes; what is named is confirmed exactly
-(:mod:`symattn.auditing.weights`).
+(:mod:`symattn.auditing.edits`).
 
 One graph of operations: what claims, steps and gradients are made of, each once.
 

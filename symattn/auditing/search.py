@@ -1,7 +1,7 @@
 """Causes of a whole document: edits of its recipe, weighed in bits.
 
 What the figures gain by an edit, less what the edit costs: each wrong figure
-that it gives counts (:mod:`symattn.auditing.weights`); a right one that it
+that it gives counts (:mod:`symattn.auditing.edits`); a right one that it
 breaks costs, and so do its kind and the number of edits of that kind that were
 tried. As the prices are a code, the chance that any edit gains so many bits more
 than it costs, on figures that have nothing to do with it, is 2 to the power of
@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from symattn.auditing.edits import Base, Edit, Exactly, Weights, confirmed_by, with_entries
 from symattn.auditing.model import AuditedGraph, Flags, Model, Place, Predicted
 from symattn.auditing.prints import rederived
 from symattn.auditing.sites import Site
-from symattn.auditing.weights import Base, Edit, Exactly, Weights, confirmed_by, with_entries
 from symattn.errors import SymattnError
 from symattn.numbers.values import rational
 from symattn.programs.enclosures import FloatOperations, Matrix

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from symattn.auditing.edits import Base, Edit, table, with_entries
 from symattn.auditing.model import AuditedGraph, Flags, Model
 from symattn.auditing.terms import mistaken_calls
-from symattn.auditing.weights import Base, Edit, table, with_entries
 from symattn.errors import Undecided
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
-from symattn.numbers.formats import FloatFormat
+from symattn.numbers.float_formats import FloatFormat
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes

@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
-from symattn.calculus import reading, tensors
+from symattn.calculus import line_reading, tensors
 from symattn.calculus.atoms import Poly
 from symattn.calculus.draft import DerivationDraft, Said
+from symattn.calculus.hints import conditions, hint
 from symattn.calculus.language import Array
-from symattn.calculus.mending import conditions, hint
 from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
 from symattn.calculus.proving import Prover
@@ -351,7 +351,7 @@ class _Judge:
         for conclusion in other.concluded:
             # Its letters have to mean here what they mean there.
             with suppress(Malformed):
-                lines.append(reading.line(conclusion, self.draft.scope))
+                lines.append(line_reading.line(conclusion, self.draft.scope))
         return lines
 
     def _hint(self, statement: Said) -> str:
@@ -366,7 +366,7 @@ class _Judge:
 
     def _line(self, number: int, statement: Said) -> JudgedLine:
         try:
-            line = reading.line(statement.line, self.draft.scope)
+            line = line_reading.line(statement.line, self.draft.scope)
         except Malformed as error:
             why = error.faults[0].message
             return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))

@@ -21,8 +21,8 @@ import sympy as sp
 
 from symattn.calculus import language as term
 from symattn.calculus.atoms import At, Atom, Mono, NoNormalForm, Poly, summed
+from symattn.calculus.index_sums import Sums
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
-from symattn.calculus.sums import Sums
 from symattn.calculus.tensors import ParsedLine
 
 

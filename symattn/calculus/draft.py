@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symattn.calculus import reading
+from symattn.calculus import line_reading
 from symattn.calculus.language import Array, Axis
-from symattn.calculus.points import Ground
+from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, described
 from symattn.errors import Fault, Faults
 from symattn.tables.places import kind, misfits, table, text, unknown
@@ -149,7 +149,7 @@ def read(
             assumptions.append(text(item))
     for place, item in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
-            hypotheses.append(reading.hypothesis(text(item), scope))
+            hypotheses.append(line_reading.hypothesis(text(item), scope))
     lines = [
         replace(statement, at=line_of(f"lines[{place}]"))
         for place, statement in _lines(good.get("lines", []), faults)
@@ -233,7 +233,7 @@ def _defined(
     _add_losses(losses, scope)
     for key, formula in define.items():
         with faults.inside(f"define.{key}"):
-            array = reading.definition(key, text(formula), scope)
+            array = line_reading.definition(key, text(formula), scope)
             scope.arrays[array.name] = array
             yield Defined(key, formula, array)
         _add_losses(losses, scope)

@@ -4,7 +4,7 @@ over sizes that stay symbolic.
 An expression is what stands in the file and nothing more: no term is moved,
 merged or simplified when it is made. What it means is fixed twice, by modules
 that share no code: for all sizes at once (:mod:`symattn.calculus.normal`), and
-in numbers (:mod:`symattn.calculus.trials`).
+in numbers (:mod:`symattn.calculus.sampling`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Axis = str | int
 
 
 class Expr:
-    """A number that depends on indices; made by :mod:`symattn.calculus.reading`."""
+    """A number that depends on indices; made by :mod:`symattn.calculus.line_reading`."""
 
     __slots__ = ()
 

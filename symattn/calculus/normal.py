@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from symattn.calculus import differentiating, tends
+from symattn.calculus import differentiating, limits
 from symattn.calculus import language as term
 from symattn.calculus.atoms import (
     ONE,
@@ -27,8 +27,8 @@ from symattn.calculus.atoms import (
     summed,
 )
 from symattn.calculus.differentiating import FromSympy, ToSympy
+from symattn.calculus.index_sums import Sums
 from symattn.calculus.language import Array, AxisPlace, Expr, Index
-from symattn.calculus.sums import Sums
 
 Env = Mapping[Index, At]
 SlopeCache = dict[tuple[Expr, Array], tuple[Any, dict[Index, Any], tuple[Any, ...]]]
@@ -50,7 +50,7 @@ class Normal(Sums):
         self._arrays: dict[str, Array] = {}
         self._depth = 0
         self._opaque = {array.name: array for array in folded}
-        self._limits: dict[str, tuple[Atom, tends.Target]] = {}
+        self._limits: dict[str, tuple[Atom, limits.Target]] = {}
         self.random: frozenset[str] = frozenset()
         self.instead: dict[Array, tuple[Sequence[Index], Expr]] = {}
         """What folded arrays are known to be, for all values of what they are made of."""
@@ -263,7 +263,7 @@ class Normal(Sums):
         """A function, limit or expected value of a sum."""
         if name == "expect":
             unknown = frozenset(array for array in named(poly) if self.depends(array, self.random))
-            return tends.expectation(self, poly, self.random, unknown - self.random)
+            return limits.expectation(self, poly, self.random, unknown - self.random)
         if name in self._limits:
             return self._tends(name, poly, *self._limits[name])
         return super().apply(name, poly)
@@ -274,13 +274,13 @@ class Normal(Sums):
         array = self._opaque.get(name[1:].partition("/")[0] if "/" in name else name)
         return name in on or (array is not None and any(each.name in on for each in array.uses))
 
-    def _tends(self, name: str, body: Poly, variable: Atom, target: tends.Target) -> Poly:
+    def _tends(self, name: str, body: Poly, variable: Atom, target: limits.Target) -> Poly:
         """A limit; it stands as it is where it depends on what is folded, or is not seen."""
         moving = {variable.data[0]}
         if all(array in moving or not self.depends(array, moving) for array in named(body)):
             try:
-                return tends.limit(self, body, variable, target)
-            except tends.Unsigned as reason:
+                return limits.limit(self, body, variable, target)
+            except limits.Unsigned as reason:
                 self.unseen = str(reason)
             except NoNormalForm as reason:
                 self.unseen = str(reason)
@@ -298,11 +298,11 @@ class Normal(Sums):
         def still(part: Atom) -> bool:
             return not any(self.depends(each, moving) for each in entries(part))
 
-        return tends.by_parts(
+        return limits.by_parts(
             self, dict(body), still, lambda part: known(self.function(name, part))
         )
 
-    def _limit_by_sympy(self, body: Poly, variable: Atom, target: tends.Target) -> Poly:
+    def _limit_by_sympy(self, body: Poly, variable: Atom, target: limits.Target) -> Poly:
         """SymPy's limit of an expression without sums."""
         if any(atom.kind == "S" or atom.height for mono in body for atom, _ in mono):
             raise NoNormalForm("the limit of a sum over indices")

@@ -35,10 +35,10 @@ from symattn.calculus.atoms import (
     without,
 )
 from symattn.calculus.differentiating import names_in
+from symattn.calculus.index_sums import identified
 from symattn.calculus.language import Array, Axis, AxisPlace
 from symattn.calculus.normal import Normal, SlopeCache
 from symattn.calculus.powers import matches, size_of
-from symattn.calculus.sums import identified
 from symattn.calculus.tensors import ParsedLine
 
 _STEPS = 120

@@ -19,9 +19,9 @@ from flint import arb, ctx
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Expr, Index
-from symattn.calculus.points import Ground, Style, draw, indices
+from symattn.calculus.sample_points import Ground, Style, draw, indices
+from symattn.calculus.sampling import LOSS, Missing, SamplePoint, Unclear
 from symattn.calculus.tensors import ParsedLine
-from symattn.calculus.trials import LOSS, Missing, SamplePoint, Unclear
 from symattn.numbers.balls import precision
 
 BITS = (192, 192, 192, 192, 1200)

@@ -189,7 +189,7 @@ def _content(
         case "errata":
             return findings.errata(audit)
         case "text":
-            from symattn.cli.findings import report
+            from symattn.cli.audit_report import report
 
             show = partial(report, audit, strict, unfolded)
             if terminal:

@@ -75,9 +75,9 @@ def _question(
 ) -> tuple[str, str]:
     from symattn.exercises import questions
     from symattn.exercises.cloze import cloze
+    from symattn.exercises.faults import catalogue
     from symattn.exercises.key import FILE, read
     from symattn.exercises.quiz import essay
-    from symattn.exercises.slips import catalogue
     from symattn.exercises.stack import stack
     from symattn.languages.language import ENGLISH
     from symattn.languages.language import language as language_of
@@ -288,8 +288,8 @@ def _documents(
     asker: Asker, text: str, settings: dict[str, Any], form: str, solutions: bool
 ) -> list[PrintedSheet]:
     from symattn.exercises import questions
+    from symattn.exercises.faults import catalogue
     from symattn.exercises.key import FILE, read
-    from symattn.exercises.slips import catalogue
 
     asker.stage("computing")
     (exercise,) = read(Path(FILE), text.encode())

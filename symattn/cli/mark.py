@@ -14,20 +14,20 @@ import click
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.pages import page
-from symattn.endings import undone
 from symattn.errors import Fault, Faults, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
+from symattn.signals import undone
 from symattn.workers import Asker, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from symattn.exercises.exercise import Exercise
+    from symattn.exercises.marking.answer_files import GradebookRow
     from symattn.exercises.marking.collecting import Scheme, Script
     from symattn.exercises.marking.judging import Examiner
-    from symattn.exercises.marking.reading import GradebookRow
 
 
 @click.command("mark")
@@ -89,13 +89,13 @@ def command(
       symattn mark answers.toml --format json
     """
     from symattn.exercises.key import FILE, read_key
-    from symattn.exercises.marking import reading
-    from symattn.exercises.marking.reading import read_answers, scheme_of
+    from symattn.exercises.marking import answer_files
+    from symattn.exercises.marking.answer_files import read_answers, scheme_of
 
     if output == STANDARD_OUTPUT:
         raise Malformed("-o takes a folder here; without it the table goes to standard output")
     if output is not None:
-        outputs.claim_in(output, [reading.FILE])
+        outputs.claim_in(output, [answer_files.FILE])
     key = answers.parent / FILE if key is None else key
     exercises = read_key(key)
     if exercises[0].is_proof:
@@ -110,7 +110,7 @@ def command(
     scheme = submitted.scheme or scheme_of(key)
     rows: list[GradebookRow] = []
     failed: dict[str, Malformed] = {}
-    names = reading.file_names([script.student for script in submitted.scripts])
+    names = answer_files.file_names([script.student for script in submitted.scripts])
     folder = _Folder(output, outputs, names) if output is not None else None
     with undone(folder.bring_up_to_date) if folder else nullcontext():
         all_marked = _all_marked(key, submitted.scripts, scheme, language, pace)
@@ -119,19 +119,19 @@ def command(
                 failed[student] = marked
                 continue
             if form == "csv" and not rows:
-                click.echo(reading.csv_head([marked.row]), nl=False)
+                click.echo(answer_files.csv_head([marked.row]), nl=False)
             rows.append(marked.row)
-            line = reading.csv_line(marked.row, f"{name}.html" if folder else "")
+            line = answer_files.csv_line(marked.row, f"{name}.html" if folder else "")
             if folder:
                 folder.take(name, marked, line)
             if form == "csv":
                 click.echo(line, nl=False)
     not_marked = [*submitted.refused, *failed]
     if form == "json":
-        click.echo(json_text(reading.as_dict(rows, not_marked)))
+        click.echo(json_text(answer_files.as_dict(rows, not_marked)))
     elif form == "csv":
         if not rows:
-            click.echo(reading.csv_head(rows), nl=False)
+            click.echo(answer_files.csv_head(rows), nl=False)
     else:
         case_arguments.echo(
             case_arguments.printed(lambda out: _report(rows, not_marked, output, out), True)
@@ -145,7 +145,7 @@ def command(
 
 def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
     """Write the table that is to be filled, where nothing is yet."""
-    from symattn.exercises.marking.reading import empty_table
+    from symattn.exercises.marking.answer_files import empty_table
 
     if answers.suffix.lower() != ".csv":
         raise Malformed(f"{answers}: --begin creates a table: expected a name that ends in .csv")
@@ -175,7 +175,7 @@ def _all_marked(
 
 
 def _marked(asker: Asker, key: Path, script: Script, scheme: Scheme, language: str) -> _Marked:
-    from symattn.exercises.marking import reading
+    from symattn.exercises.marking import answer_files
     from symattn.exercises.marking.feedback import Feedback
     from symattn.languages.language import language as of_name
 
@@ -185,7 +185,9 @@ def _marked(asker: Asker, key: Path, script: Script, scheme: Scheme, language: s
     judged = examiner.judged(script)
     feedback = Feedback(judged, examiner.exercise, scheme, of_name(language))
     asker.stage("writing")
-    return _Marked(reading.row(feedback), page(feedback.sheet("feedback"), "html"), feedback.text())
+    return _Marked(
+        answer_files.row(feedback), page(feedback.sheet("feedback"), "html"), feedback.text()
+    )
 
 
 @lru_cache(maxsize=4)
@@ -219,7 +221,7 @@ class _Folder:
 
     def take(self, name: str, marked: _Marked, line: str) -> None:
         """Write the feedback of one student, whose row of the table is ``line``."""
-        from symattn.exercises.marking.reading import csv_head
+        from symattn.exercises.marking.answer_files import csv_head
 
         self._outputs.write(self._path / f"{name}.html", marked.html.encode())
         self._outputs.write(self._path / f"{name}.txt", marked.text.encode())
@@ -229,7 +231,7 @@ class _Folder:
 
     def bring_up_to_date(self) -> None:
         """Have all in the table whose feedback is written."""
-        from symattn.exercises.marking.reading import FILE
+        from symattn.exercises.marking.answer_files import FILE
 
         if (count := len(self._lines)) > self._in_table:
             self._outputs.write(self._path / FILE, "".join(self._lines[:count]).encode())
@@ -241,8 +243,8 @@ def _report(
 ) -> None:
     """Print the table, and how often each mistake was made."""
     from symattn.cli.cases import styled
-    from symattn.cli.columns import Columns, wrapped
-    from symattn.exercises.marking import reading
+    from symattn.cli.terminal_table import Columns, wrapped
+    from symattn.exercises.marking import answer_files
     from symattn.exercises.marking.collecting import points_text
 
     if rows:
@@ -272,10 +274,10 @@ def _report(
         students = f"{len(rows)} student{'s' if len(rows) != 1 else ''}"
         out.print()
         out.print(styled(f"{students}, {points_text(mean)} of {rows[0].most} points on average"))
-    for slip, count in reading.common(rows):
+    for slip, count in answer_files.common(rows):
         for k, line in enumerate(wrapped(visible(slip), out.width - 6)):
             out.print(styled(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)
     for student in not_marked:
         out.print(styled(f"not marked: {student}", style="red"), soft_wrap=True)
     if output is not None and rows:
-        out.print(styled(f"feedback and {reading.FILE} in {output}"), soft_wrap=True)
+        out.print(styled(f"feedback and {answer_files.FILE} in {output}"), soft_wrap=True)

@@ -96,7 +96,7 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
         from symattn.documents.reading import walkthrough
 
         return _readable(article.name, walkthrough(case.reading))
-    from symattn.cli.articles import report
+    from symattn.cli.article_report import report
 
     show = partial(report, case, case.reading)
     if terminal:

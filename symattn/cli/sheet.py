@@ -75,7 +75,7 @@ def command(
 def _sheet(
     asker: Asker, case: case_arguments.CaseArgument, form: str | None, settings: Changes
 ) -> PrintedSheet:
-    from symattn.sheets.walkthrough import sheet
+    from symattn.sheets.case_sheet import sheet
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")

@@ -80,7 +80,7 @@ def command(
     Exits with 1 if a sample failed or was stopped at a limit: the manifest says why, and the
     other samples are written all the same.
     """
-    from symattn.testing.inputs import DTYPES
+    from symattn.testing.samples import DTYPES
     from symattn.testing.vectors import (
         FORMS,
         MANIFEST,

@@ -13,8 +13,8 @@ from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.faults import InjectedFault, catalogue, is_visible
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
-from symattn.exercises.slips import InjectedFault, catalogue, is_visible
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
 from symattn.printers import blocks as b

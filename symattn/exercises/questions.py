@@ -10,16 +10,16 @@ from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.cases.settings import SheetSettings, settings
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.slips import FaultyEntry, InjectedFault, visible_faults
+from symattn.exercises.faults import FaultyEntry, InjectedFault, visible_faults
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import differential, symbol
 from symattn.shapes import keys
 from symattn.sheets import definitions
 from symattn.sheets.backward import BY_X, sum_of_outputs
+from symattn.sheets.case_sheet import given, renamed, role, verified, working
 from symattn.sheets.presentation import indexed
 from symattn.sheets.steps import Steps
-from symattn.sheets.walkthrough import given, renamed, role, verified, working
 
 #: A blank for one figure, in a row with room for a hand.
 BLANK = t.row(t.Strut("fraction"), t.Text("______"))
@@ -64,7 +64,7 @@ def solution(
 ) -> b.Sheet:
     """The solution: points, every step worked, and behind it what its common mistakes give.
 
-    ``faults`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
+    ``faults`` are those of :func:`~symattn.exercises.faults.catalogue`. Raises
     :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
 
     >>> from symattn.cases.library import load

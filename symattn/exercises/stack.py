@@ -17,8 +17,8 @@ from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.faults import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
-from symattn.exercises.slips import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, exercise
+from symattn.exercises.faults import VISIBLE, catalogue, mask_names, restricted_names
 from symattn.exercises.key import Draws, Integers
-from symattn.exercises.slips import VISIBLE, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
 from symattn.programs.enclosures import FloatOperations, Matrix
 from symattn.programs.nodes import Node, Run, ancestors

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from symattn.errors import Fault, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
-from symattn.numbers.doubles import Array
+from symattn.numbers.double_double import Array
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.rows import AnyArray, Rows, read_rows
 from symattn.numbers.tables import NumberTable

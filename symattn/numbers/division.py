@@ -12,9 +12,9 @@ from math import lcm
 
 from flint import fmpq, nmod_poly
 
-from symattn.numbers import sums
+from symattn.numbers import exponential_sums
 from symattn.numbers.balls import spend
-from symattn.numbers.sums import Exponent, NumberAtom, Sum, Wave
+from symattn.numbers.exponential_sums import Exponent, NumberAtom, Sum, Wave
 
 
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
@@ -35,7 +35,7 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     coordinates = _Coordinates(numerator, denominator)
     rest, below = coordinates.points(numerator), coordinates.points(denominator)
     lead, last = max(below), min(below)
-    factor = sums.invert_surd(below[lead])
+    factor = exponential_sums.invert_surd(below[lead])
     lowest = tuple(a - b for a, b in zip(min(rest), last, strict=True))
     quotient: dict[_Point, Sum] = {}
     most = max(len(numerator), len(rest))
@@ -46,11 +46,13 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
             return None
         # One step costs about as much as five times as many products.
         spend(5 * len(below))
-        step = quotient[shift] = sums.multiply(rest[top], factor)
-        minus = sums.scale(step, fmpq(-1))
+        step = quotient[shift] = exponential_sums.multiply(rest[top], factor)
+        minus = exponential_sums.scale(step, fmpq(-1))
         for point, coefficient in below.items():
             place = tuple(a + b for a, b in zip(point, shift, strict=True))
-            total = sums.add(rest.get(place, {}), sums.multiply(minus, coefficient))
+            total = exponential_sums.add(
+                rest.get(place, {}), exponential_sums.multiply(minus, coefficient)
+            )
             if total:
                 rest[place] = total
             else:
@@ -156,7 +158,11 @@ class _Coordinates:
             powers = zip(self.atoms, point[second:], strict=True)
             factors = tuple((atom, power) for atom, power in powers if power)
             for (_, radicand, waves), q in _real(angle, coefficient).items():
-                result[exponent, radicand, sums.merged(factors, waves) if waves else factors] = q
+                result[
+                    exponent,
+                    radicand,
+                    exponential_sums.merged(factors, waves) if waves else factors,
+                ] = q
         return result
 
 
@@ -177,7 +183,7 @@ def _coordinates(exponent: Exponent, scales: _Scales) -> tuple[int, ...]:
 
 def _exponent(coordinates: _Point, scales: _Scales) -> Exponent:
     each = zip(scales, coordinates, strict=True)
-    return tuple((m, *sums.lowest(p, scale)) for (m, scale), p in each if p)
+    return tuple((m, *exponential_sums.lowest(p, scale)) for (m, scale), p in each if p)
 
 
 def _imaginary(wave: Wave | None, m: int, q: fmpq) -> list[tuple[Exponent, int, fmpq]]:
@@ -185,7 +191,7 @@ def _imaginary(wave: Wave | None, m: int, q: fmpq) -> list[tuple[Exponent, int, 
     ``sqrt(-m)`` is ``i sqrt(m)``."""
     if wave is None:
         return [((), m, q)]
-    half, opposite = q / 2, sums.negative(wave.angle)
+    half, opposite = q / 2, exponential_sums.negative(wave.angle)
     if wave.function == "cos":
         return [(wave.angle, m, half), (opposite, m, half)]
     return [(wave.angle, -m, -half), (opposite, -m, half)]
@@ -198,7 +204,11 @@ def _real(angle: Exponent, coefficient: Sum) -> Sum:
     terms: Sum = {}
     if angle[0][1] > 0:
         for (_, m, _), q in coefficient.items():
-            wave = sums.wave("cos", angle) if m > 0 else sums.wave("sin", angle)
+            wave = (
+                exponential_sums.wave("cos", angle)
+                if m > 0
+                else exponential_sums.wave("sin", angle)
+            )
             factor: Sum = {((), abs(m), ()): 2 * q if m > 0 else -2 * q}
-            sums.accumulate(terms, sums.multiply(wave, factor))
+            exponential_sums.accumulate(terms, exponential_sums.multiply(wave, factor))
     return terms

@@ -9,10 +9,10 @@ from typing import Literal
 from flint import fmpq
 
 from symattn.errors import Malformed
-from symattn.numbers import quotients, sums
+from symattn.numbers import exponential_sums, quotients
 from symattn.numbers.balls import LAST, Exceeded, growing, precision
+from symattn.numbers.exponential_sums import UNIT, Circular, Monomial, NumberAtom, Root, Sum
 from symattn.numbers.quotients import Constant, OpaqueAtom, Parts
-from symattn.numbers.sums import UNIT, Circular, Monomial, NumberAtom, Root, Sum
 
 #: Largest power of what stands in a logarithm that is worked out.
 MAX_POWER = 16
@@ -21,9 +21,9 @@ MAX_POWER = 16
 def exp(parts: Parts) -> Parts:
     """``e`` to the power of a number."""
     if not parts:
-        return {(): sums.constant(1)}
+        return {(): exponential_sums.constant(1)}
     if parts.keys() == {()}:
-        exponent = sums.exponent_of(parts[()])
+        exponent = exponential_sums.exponent_of(parts[()])
         if exponent is not None:
             return {(): {(exponent, 1, ()): fmpq(1)}}
         powers = {
@@ -62,8 +62,8 @@ def log(parts: Parts) -> Parts:
     of an exponential is split."""
     match _only_term(parts):
         case (exponent, 1, ()), q:
-            rest = {} if q == 1 else _of_atom(OpaqueAtom("log", {(): sums.constant(q)}))
-            return quotients.total(({(): sums.terms_of(exponent)}, rest))
+            rest = {} if q == 1 else _of_atom(OpaqueAtom("log", {(): exponential_sums.constant(q)}))
+            return quotients.total(({(): exponential_sums.terms_of(exponent)}, rest))
     return _of_atom(OpaqueAtom("log", parts))
 
 
@@ -71,8 +71,12 @@ def sqrt(parts: Parts) -> Parts:
     """The square root of a positive number."""
     match _only_term(parts):
         case (exponent, 1, ()), q:
-            half = tuple((m, *sums.lowest(p, 2 * d)) for m, p, d in exponent)
-            return {(): sums.multiply(sums.root_of_rational(q), {(half, 1, ()): fmpq(1)})}
+            half = tuple((m, *exponential_sums.lowest(p, 2 * d)) for m, p, d in exponent)
+            return {
+                (): exponential_sums.multiply(
+                    exponential_sums.root_of_rational(q), {(half, 1, ()): fmpq(1)}
+                )
+            }
     denominator, above = quotients.over_one(parts)
     if not denominator:
         simple = _denested(above)
@@ -80,8 +84,11 @@ def sqrt(parts: Parts) -> Parts:
     below = quotients.expanded(denominator)
     if _is_negative(below):
         # What the root is divided by must be positive: 1 - e is not.
-        above, below = sums.scale(above, fmpq(-1)), sums.scale(below, fmpq(-1))
-    root = _of_atom(Root(sums.multiply(above, below)))
+        above, below = (
+            exponential_sums.scale(above, fmpq(-1)),
+            exponential_sums.scale(below, fmpq(-1)),
+        )
+    root = _of_atom(Root(exponential_sums.multiply(above, below)))
     return quotients.sum_of_products(((root, quotients.inverse({(): below})),))
 
 
@@ -153,15 +160,15 @@ def _cosine(twelfths: int) -> Sum:
     """
     place = abs((twelfths + 12) % 24 - 12)
     if place > 6:
-        return sums.scale(_cosine(12 - place), fmpq(-1))
+        return exponential_sums.scale(_cosine(12 - place), fmpq(-1))
     return {((), m, ()): q for m, q in _COSINES[place].items()}
 
 
 def _wave(function: Circular, parts: Parts) -> Parts:
     if parts.keys() <= {()}:
-        angle = sums.exponent_of(parts.get((), {}))
+        angle = exponential_sums.exponent_of(parts.get((), {}))
         if angle is not None:
-            terms = sums.wave(function, angle)
+            terms = exponential_sums.wave(function, angle)
             return {(): terms} if terms else {}
     return _with_sign(function, parts)
 
@@ -176,14 +183,14 @@ def _with_sign(function: Literal["cos", "sin", "erf"], parts: Parts) -> Parts:
     """An even or odd function of what is opaque: of that or of its negative, the one that
     starts with a positive term."""
     terms = parts[quotients.denominators(parts)[0]]
-    if terms[min(terms, key=sums.by_size)] > 0:
+    if terms[min(terms, key=exponential_sums.by_size)] > 0:
         return _of_atom(OpaqueAtom(function, parts))
     positive = _of_atom(OpaqueAtom(function, _negative(parts)))
     return positive if function == "cos" else _negative(positive)
 
 
 def _negative(parts: Parts) -> Parts:
-    return {below: sums.scale(above, fmpq(-1)) for below, above in parts.items()}
+    return {below: exponential_sums.scale(above, fmpq(-1)) for below, above in parts.items()}
 
 
 def _is_negative(terms: Sum) -> bool:
@@ -226,5 +233,7 @@ def _denested(terms: Sum) -> Sum | None:
         return None
     half = fmpq(whole, inner.q)
     larger, smaller = (a + half) / 2, (a - half) / 2
-    second = sums.scale(sums.root_of_rational(smaller), fmpq(1 if b > 0 else -1))
-    return sums.add(sums.root_of_rational(larger), second)
+    second = exponential_sums.scale(
+        exponential_sums.root_of_rational(smaller), fmpq(1 if b > 0 else -1)
+    )
+    return exponential_sums.add(exponential_sums.root_of_rational(larger), second)

@@ -14,10 +14,10 @@ from zlib import crc32
 
 from flint import arb, ctx, fmpq
 
-from symattn.numbers import sums
+from symattn.numbers import exponential_sums
 from symattn.numbers.balls import spend
 from symattn.numbers.division import divide
-from symattn.numbers.sums import NumberAtom, Root, Sum, Symbol, Wave
+from symattn.numbers.exponential_sums import NumberAtom, Root, Sum, Symbol, Wave
 
 
 class Normaliser:
@@ -29,7 +29,7 @@ class Normaliser:
     def __init__(self, terms: Sum) -> None:
         self.terms = terms
         self.symbols = _symbols_of(terms)
-        self._key = sums.structure(terms)
+        self._key = exponential_sums.structure(terms)
         self._hash = hash(self._key)
         self._order: tuple[object, ...] = ()
 
@@ -43,7 +43,7 @@ class Normaliser:
     def order(self) -> tuple[object, ...]:
         """Sort key of what is shown: short ones first."""
         if not self._order:
-            self._order = len(self.terms), *sums.order(self.terms)
+            self._order = len(self.terms), *exponential_sums.order(self.terms)
         return self._order
 
 
@@ -60,7 +60,9 @@ class OpaqueAtom(NumberAtom):
     def __init__(
         self, function: Literal["exp", "log", "cos", "sin", "erf"], argument: Parts
     ) -> None:
-        structures = frozenset((below, sums.structure(above)) for below, above in argument.items())
+        structures = frozenset(
+            (below, exponential_sums.structure(above)) for below, above in argument.items()
+        )
         super().__init__((function, structures), (function, *_order(argument)), length(argument))
         self.function = function
         self.argument = argument
@@ -92,12 +94,14 @@ _serial = count()
 
 
 def _order(parts: Parts) -> tuple[object, ...]:
-    return tuple((_by_normalisers(d), sums.order(parts[d])) for d in denominators(parts))
+    return tuple(
+        (_by_normalisers(d), exponential_sums.order(parts[d])) for d in denominators(parts)
+    )
 
 
 def length(parts: Parts) -> int:
     """The terms of a closed form, below and inside its atoms as well."""
-    return sum(map(sums.length, _sums(parts)))
+    return sum(map(exponential_sums.length, _sums(parts)))
 
 
 def width(parts: Parts) -> int:
@@ -140,13 +144,13 @@ def sum_of_products(pairs: Iterable[tuple[Parts, Parts]]) -> Parts:
         for d1, t1 in left.items():
             for d2, t2 in right.items():
                 denominator = d1 if not d2 else d2 if not d1 else joined(d1, d2)
-                _accumulate(result, denominator, sums.multiply(t1, t2))
+                _accumulate(result, denominator, exponential_sums.multiply(t1, t2))
     return simplified(result)
 
 
 def _accumulate(parts: Parts, denominator: Denominator, extra: Sum) -> None:
     if denominator in parts:
-        sums.accumulate(parts[denominator], extra)
+        exponential_sums.accumulate(parts[denominator], extra)
     else:
         parts[denominator] = dict(extra)
 
@@ -155,7 +159,7 @@ def inverse(parts: Parts) -> Parts:
     """One divided by a sum of parts that is not zero."""
     denominator, numerator = over_one(parts)
     unit, rest = primitive(numerator)
-    return simplified({rest: sums.multiply(expanded(denominator), _inverse_unit(unit))})
+    return simplified({rest: exponential_sums.multiply(expanded(denominator), _inverse_unit(unit))})
 
 
 def joined(left: Denominator, right: Denominator) -> Denominator:
@@ -176,10 +180,10 @@ def ordered(powers: dict[Normaliser, int]) -> Denominator:
 
 def expanded(denominator: Denominator) -> Sum:
     """A denominator multiplied out."""
-    product = sums.constant(1)
+    product = exponential_sums.constant(1)
     for normaliser, power in denominator:
         for _ in range(power):
-            product = sums.multiply(product, normaliser.terms)
+            product = exponential_sums.multiply(product, normaliser.terms)
     return product
 
 
@@ -191,8 +195,8 @@ def over_one(parts: Parts) -> tuple[Denominator, Sum]:
         powers = dict(denominator)
         for normaliser, power in common:
             for _ in range(power - powers.get(normaliser, 0)):
-                terms = sums.multiply(terms, normaliser.terms)
-        sums.accumulate(numerator, terms)
+                terms = exponential_sums.multiply(terms, normaliser.terms)
+        exponential_sums.accumulate(numerator, terms)
     return common, numerator
 
 
@@ -253,12 +257,14 @@ def primitive(terms: Sum) -> tuple[Sum, Denominator]:
     grouped = {(exponent, atoms) for exponent, _, atoms in terms}
     if len(grouped) == 1:
         return _without_wave(terms)
-    first = min(terms, key=sums.by_size)
-    factor = sums.content(terms)
+    first = min(terms, key=exponential_sums.by_size)
+    factor = exponential_sums.content(terms)
     if terms[first] < 0:
         factor = -factor
-    shift = sums.negative(first[0])
-    rest = sums.multiply(sums.scale(terms, 1 / factor), {(shift, 1, ()): fmpq(1)})
+    shift = exponential_sums.negative(first[0])
+    rest = exponential_sums.multiply(
+        exponential_sums.scale(terms, 1 / factor), {(shift, 1, ()): fmpq(1)}
+    )
     return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
 
 
@@ -279,7 +285,10 @@ def _inverse_unit(terms: Sum) -> Sum:
     exponent, _, atoms = next(iter(terms))
     surd: Sum = {((), m, ()): q for (_, m, _), q in terms.items()}
     flipped = tuple((atom, -power) for atom, power in atoms)
-    return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
+    return exponential_sums.multiply(
+        exponential_sums.invert_surd(surd),
+        {(exponential_sums.negative(exponent), 1, flipped): fmpq(1)},
+    )
 
 
 def generic(symbol: str) -> arb:
@@ -307,7 +316,7 @@ def _ball(terms: Sum) -> arb:
         if radicand != 1:
             part *= arb(radicand).sqrt()
         if exponent:
-            part *= sums.exponent_ball(exponent).exp()
+            part *= exponential_sums.exponent_ball(exponent).exp()
         for atom, power in atoms:
             part *= _atom_ball(atom) ** power
         result += part
@@ -321,7 +330,7 @@ def _atom_ball(atom: NumberAtom) -> arb:
         case Root():
             return _ball(atom.radicand).sqrt()
         case Wave():
-            angle = sums.exponent_ball(atom.angle)
+            angle = exponential_sums.exponent_ball(atom.angle)
             return angle.cos() if atom.function == "cos" else angle.sin()
         case OpaqueAtom():
             value: arb = getattr(ball(atom.argument), atom.function)()
@@ -368,5 +377,7 @@ def coefficient(parts: Parts, symbol: str | None) -> Parts:
             names = [atom.name for atom, _ in atoms if isinstance(atom, Symbol)]
             if (names[0] if names else None) == symbol:
                 rest = tuple(item for item in atoms if not isinstance(item[0], Symbol))
-                sums.accumulate(result.setdefault(denominator, {}), {(exponent, radicand, rest): q})
+                exponential_sums.accumulate(
+                    result.setdefault(denominator, {}), {(exponent, radicand, rest): q}
+                )
     return simplified(result)

@@ -27,10 +27,10 @@ from flint import arb, fmpq
 
 from symattn.errors import Malformed, Undecided, expected
 from symattn.limits import DECIDING, MAGNITUDE, PLACES, SIGNIFICANT, Budget
-from symattn.numbers import quotients, sums
+from symattn.numbers import exponential_sums, quotients
 from symattn.numbers.balls import FIRST, LAST, Exceeded, growing, precision
+from symattn.numbers.exponential_sums import UNIT, Monomial, NumberAtom, Root, Sum
 from symattn.numbers.quotients import OpaqueAtom, Parts
-from symattn.numbers.sums import UNIT, Monomial, NumberAtom, Root, Sum
 from symattn.verdicts import Verdict
 
 RoundingMode = Literal["half-even", "half-up", "half-down", "down", "up", "floor", "ceiling"]
@@ -254,7 +254,7 @@ def total(many: Iterable[LeadingTerm]) -> LeadingTerm:
     terms: Sum = {}
     rest = arb(0)
     for x in many:
-        sums.accumulate(terms, x.term)
+        exponential_sums.accumulate(terms, x.term)
         rest += x.rest
     short = [key for key, q in terms.items() if q.height_bits() <= _HEIGHT]
     if len(short) == len(terms) <= 1:
@@ -281,7 +281,7 @@ def _product(x: LeadingTerm, y: LeadingTerm) -> LeadingTerm:
     for one, other in ((x, y), (y, x)):
         if one.term and not other.rest.is_zero():
             rest += quotients.ball({(): one.term}) * other.rest
-    return LeadingTerm(sums.multiply(x.term, y.term), rest)
+    return LeadingTerm(exponential_sums.multiply(x.term, y.term), rest)
 
 
 def inverse(x: LeadingTerm) -> LeadingTerm:
@@ -290,7 +290,7 @@ def inverse(x: LeadingTerm) -> LeadingTerm:
     if share is None:
         return of_ball(1 / x.ball)
     (exponent, m, _), q = x.monomial
-    return _times({(sums.negative(exponent), m, ()): 1 / (q * m)}, -share / (1 + share))
+    return _times({(exponential_sums.negative(exponent), m, ()): 1 / (q * m)}, -share / (1 + share))
 
 
 def _times(term: Sum, share: arb) -> LeadingTerm:
@@ -300,7 +300,7 @@ def _times(term: Sum, share: arb) -> LeadingTerm:
 
 def exp(x: LeadingTerm) -> LeadingTerm:
     """``exp(x)``."""
-    exponent = sums.exponent_of(x.term)
+    exponent = exponential_sums.exponent_of(x.term)
     if exponent is None or not abs(x.rest) < 1:
         return of_ball(x.ball.exp())
     return _times({(exponent, 1, ()): fmpq(1)}, x.rest.expm1())
@@ -313,7 +313,7 @@ def log(x: LeadingTerm) -> LeadingTerm:
         return of_ball(x.ball.log())
     (exponent, m, _), q = x.monomial
     rest = share.log1p() + quotients.ball({(): {((), m, ()): q}}).log()
-    return total([of_sum(sums.terms_of(exponent)), of_ball(rest)])
+    return total([of_sum(exponential_sums.terms_of(exponent)), of_ball(rest)])
 
 
 def sqrt(x: LeadingTerm) -> LeadingTerm:
@@ -321,10 +321,12 @@ def sqrt(x: LeadingTerm) -> LeadingTerm:
     share = x.share
     if share is not None:
         (exponent, m, _), q = x.monomial
-        half = tuple((n, *sums.lowest(a, 2 * b)) for n, a, b in exponent)
+        half = tuple((n, *exponential_sums.lowest(a, 2 * b)) for n, a, b in exponent)
         if m == 1 and q > 0:
             try:
-                root = sums.multiply(sums.root_of_rational(q), {(half, 1, ()): fmpq(1)})
+                root = exponential_sums.multiply(
+                    exponential_sums.root_of_rational(q), {(half, 1, ()): fmpq(1)}
+                )
             except Exceeded:
                 pass
             else:

@@ -29,9 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb
 
-from symattn.numbers import doubles
+from symattn.numbers import double_double
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import (
+from symattn.numbers.double_double import (
     PAIR,
     TINY,
     UP,
@@ -113,7 +113,9 @@ def _series(table: _TaylorTable, place: Array, h: Array, more: Array) -> tuple[A
         rest = high[k] + h * rest
     total = rest, np.zeros_like(rest)
     for k in range(_PAIRS - 1, -1, -1):
-        total = doubles.add_pairs(high[k], low[k], *doubles.multiply_pairs(h, more, *total))
+        total = double_double.add_pairs(
+            high[k], low[k], *double_double.multiply_pairs(h, more, *total)
+        )
     return total
 
 
@@ -127,7 +129,7 @@ def sin(x: DoubleDouble) -> DoubleDouble:
     its product, less than 2**-46, and two sums no larger than that and the low float: less
     than ``2 U**2 |x| + 2**-98`` together. The slope is 1 at most.
 
-    >>> from symattn.numbers.doubles import exact
+    >>> from symattn.numbers.double_double import exact
     >>> near = sin(exact(np.array([1.0, 1e6])))
     >>> near.high, near.error < 2.0**-92
     (array([0.84147098, 0.        ]), array([ True, False]))
@@ -139,7 +141,7 @@ def sin(x: DoubleDouble) -> DoubleDouble:
 def cos(x: DoubleDouble) -> DoubleDouble:
     """``cos(x)``, the sine a quarter of a turn further; see :func:`sin`.
 
-    >>> from symattn.numbers.doubles import exact
+    >>> from symattn.numbers.double_double import exact
     >>> cos(exact(np.zeros(1)))
     DoubleDouble(high=array([1.]), low=array([0.]), error=array([0.]))
     """
@@ -165,7 +167,7 @@ def erf(x: DoubleDouble) -> DoubleDouble:
     The difference to the point is exact: of numbers that are multiples of the float's last
     place, and no larger than it. From 8 on ``1 - erf(x) < 2**-96``. The slope is below 1.13.
 
-    >>> from symattn.numbers.doubles import exact
+    >>> from symattn.numbers.double_double import exact
     >>> near = erf(exact(np.array([-1.0, 1e6])))
     >>> near.high, near.error < 2.0**-92
     (array([-0.84270079,  1.        ]), array([ True,  True]))
@@ -229,16 +231,16 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     t, more = two_sum(high, low + (np.where(x.hidden, 0.0, x.low) - step * third))
     tail = t * t
     tail = tail * tail * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t * (1 / 5040 + t / 40320))))
-    sixth = doubles.multiply_pairs(t, more, np.array(1 / 6), np.array(_SIXTH))
-    series = doubles.add_pairs(np.array(0.5), np.array(0.0), *sixth)
-    series = doubles.multiply_pairs(*series, *doubles.multiply_pairs(t, more, t, more))
-    series = doubles.add_pairs(*series, tail, np.array(0.0))
-    series = doubles.add_pairs(t, more, *series)
+    sixth = double_double.multiply_pairs(t, more, np.array(1 / 6), np.array(_SIXTH))
+    series = double_double.add_pairs(np.array(0.5), np.array(0.0), *sixth)
+    series = double_double.multiply_pairs(*series, *double_double.multiply_pairs(t, more, t, more))
+    series = double_double.add_pairs(*series, tail, np.array(0.0))
+    series = double_double.add_pairs(t, more, *series)
     whole = step.astype(np.int32)
     head, rest = (part[whole % _ENTRIES] for part in _powers())
-    power = doubles.add_pairs(head, rest, *doubles.multiply_pairs(head, rest, *series))
+    power = double_double.add_pairs(head, rest, *double_double.multiply_pairs(head, rest, *series))
     scale = whole // _ENTRIES
-    high, low = doubles.fast_two_sum(*(np.ldexp(part, scale) for part in power))
+    high, low = double_double.fast_two_sum(*(np.ldexp(part, scale) for part in power))
     near = np.minimum(x.error, 1.0)
     # exp(e) - 1 <= e (1 + e) up to 1.
     share = np.where(x.error <= 1, near * (1 + near) + _EXP, np.inf)

@@ -26,7 +26,7 @@ from symattn.shapes import Shape
 
 if TYPE_CHECKING:
     # Loaded where there are arrays: cases are read, and listed, without NumPy.
-    from symattn.numbers.doubles import Array, DoubleDouble
+    from symattn.numbers.double_double import Array, DoubleDouble
 
 #: Digits of a number that is taken here; the rest is for those who tell what is wrong.
 _DIGITS = DIGITS.most // 10
@@ -141,20 +141,20 @@ class NumberTable(Sequence[Row]):
         """The numbers as double-doubles."""
         import numpy as np
 
-        from symattn.numbers import doubles
+        from symattn.numbers import double_double
 
         grid = len(self), self.columns
         if self.floats is not None:
-            return doubles.exact(self.floats.reshape(grid))
+            return double_double.exact(self.floats.reshape(grid))
         if max(map(abs, self._above)) < _EXACT and max(self._below) < _EXACT:
             above, below = (
-                doubles.exact(np.array(whole, dtype=float).reshape(grid))
+                double_double.exact(np.array(whole, dtype=float).reshape(grid))
                 for whole in (self._above, self._below)
             )
-            return above if set(self._below) == {1} else doubles.divide(above, below)
+            return above if set(self._below) == {1} else double_double.divide(above, below)
         with precision(FIRST):
             balls = [None if x is None else arb(x) for x in self.numbers()]
-        near = doubles.of_balls(balls, FIRST)
+        near = double_double.of_balls(balls, FIRST)
         return near.map(lambda part: part.reshape(grid))
 
 

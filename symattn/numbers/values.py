@@ -9,7 +9,7 @@ instead of being multiplied out.
 Equality is decided (:func:`compare`) where the difference has a closed form:
 over one common denominator it is zero exactly when its numerator has no terms
 left. Rational numbers are worked out at once; everything else waits in a
-:class:`~symattn.numbers.recipes.Recipe` until its closed form is asked for.
+:class:`~symattn.numbers.lazy.Recipe` until its closed form is asked for.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from flint import fmpq, fmpz
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.formulas import Formula, latex, text
 from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
-from symattn.numbers import forms, functions, quotients, rationals, recipes, sums
+from symattn.numbers import closed_forms, exponential_sums, functions, lazy, quotients, rationals
 from symattn.numbers.balls import FIRST
-from symattn.numbers.formats import FloatFormat, float_format, nearest
-from symattn.numbers.forms import Names
+from symattn.numbers.closed_forms import Names
+from symattn.numbers.exponential_sums import Symbol
+from symattn.numbers.float_formats import FloatFormat, float_format, nearest
+from symattn.numbers.lazy import LazyExpression, Operation
 from symattn.numbers.quotients import Parts
-from symattn.numbers.recipes import LazyExpression, Operation
 from symattn.numbers.rounding import RoundingMode, decimal, significant
-from symattn.numbers.sums import Symbol
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
@@ -116,24 +116,24 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             raise Undecided(f"can't decide whether the divisor {self!r} is zero")
         if self.number is not None:
             return rational(1 / self.number)
-        return Value(recipes.INVERSE, (self,))
+        return Value(lazy.INVERSE, (self,))
 
     def exp(self) -> Value:
         """``e ** self``."""
-        return self._function(recipes.EXP, ONE, "an exponential")
+        return self._function(lazy.EXP, ONE, "an exponential")
 
     def log(self) -> Value:
         """The natural logarithm of a positive value."""
         if self.sign() <= 0:
             raise Malformed(f"the logarithm of {self!r}, which is not positive")
-        return Value(recipes.LOG, (self,))
+        return Value(lazy.LOG, (self,))
 
     def sqrt(self) -> Value:
         """The square root of a non-negative value."""
         sign = self.sign()
         if sign < 0:
             raise Malformed(f"the square root of {self!r}, which is negative")
-        return Value(recipes.SQRT, (self,)) if sign else ZERO
+        return Value(lazy.SQRT, (self,)) if sign else ZERO
 
     def tanh(self) -> Value:
         """The hyperbolic tangent, a quotient of exponentials.
@@ -151,11 +151,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         >>> x.cos() * y.cos() + x.sin() * y.sin() == (x - y).cos(), x.cos() ** 2
         (True, 1/2 + cos(1)/2)
         """
-        return self._function(recipes.COS, ONE, "a cosine")
+        return self._function(lazy.COS, ONE, "a cosine")
 
     def sin(self) -> Value:
         """The sine."""
-        return self._function(recipes.SIN, ZERO, "a sine")
+        return self._function(lazy.SIN, ZERO, "a sine")
 
     def erf(self) -> Value:
         """The error function: of another field, so that its equalities are mostly undecided.
@@ -163,7 +163,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         >>> ONE.erf().decimal(6), ONE.erf() + MINUS_ONE.erf() == 0
         (Decimal('0.842701'), True)
         """
-        return self._function(recipes.ERF, ZERO, "an error function")
+        return self._function(lazy.ERF, ZERO, "an error function")
 
     def _function(self, operation: Operation, at_zero: Value, what: str) -> Value:
         if self.has_symbols:
@@ -296,7 +296,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         parts = self.checked_form()
         if parts is None:
             raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(self)))
-        return forms.formula(parts, names)
+        return closed_forms.formula(parts, names)
 
     def coefficients(self) -> Iterator[tuple[str | None, Value]]:
         """The terms of a linear form: what stands alone (None), and before
@@ -315,12 +315,12 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         return self._text(None)
 
     def __repr__(self) -> str:
-        return self._text(forms.MAX_SHORT)
+        return self._text(closed_forms.MAX_SHORT)
 
     def _text(self, most: int | None) -> str:
         parts = self.checked_form()
         if parts is not None:
-            written = text(forms.formula(parts))
+            written = text(closed_forms.formula(parts))
             return written if most is None or len(written) <= most else f"{written[: most - 3]}..."
         if self.letters:
             return f"a form in {len(self.letters)} symbols"
@@ -346,7 +346,7 @@ def _operand(number: object) -> Value | None:
 
 def of_parts(parts: Parts) -> Value:
     """The value of a closed form that is known."""
-    value = Value(recipes.NUMBER, ())
+    value = Value(lazy.NUMBER, ())
     value._forms[0] = parts
     value.letters = frozenset(quotients.symbols(parts))
     if value.letters:
@@ -359,8 +359,8 @@ def of_parts(parts: Parts) -> Value:
 def rational(value: fmpq | int) -> Value:
     """A rational number as a value."""
     number = fmpq(value)
-    result = Value(recipes.NUMBER, ())
-    result._forms[0] = {(): sums.constant(number)} if number else {}
+    result = Value(lazy.NUMBER, ())
+    result._forms[0] = {(): exponential_sums.constant(number)} if number else {}
     result.number = number
     return result
 
@@ -393,7 +393,7 @@ def total(values: Iterable[Value]) -> Value:
             known += value.number
     if known or not rest:
         rest.append(rational(known))
-    return rest[0] if len(rest) == 1 else Value(recipes.TOTAL, rest)
+    return rest[0] if len(rest) == 1 else Value(lazy.TOTAL, rest)
 
 
 def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
@@ -414,20 +414,20 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
     if len(rest) == 1 and 1 in (rest[0][0].number, rest[0][1].number):
         left, right = rest[0]
         return left if right.number == 1 else right
-    return Value(recipes.PRODUCTS, [value for pair in rest for value in pair])
+    return Value(lazy.PRODUCTS, [value for pair in rest for value in pair])
 
 
 def _coefficient(value: Value, symbol: str | None) -> Value:
     """The coefficient by the lazy expression: of a sum of products of numbers and forms."""
     coefficients: dict[int, Value] = {}
-    for node in recipes.in_order(value, lambda node: [x for x in node.operands if x.letters]):
+    for node in lazy.in_order(value, lambda node: [x for x in node.operands if x.letters]):
         parts = [coefficients.get(id(x), x) for x in node.operands]
         if not node.letters:
             result = node if symbol is None else ZERO
-        elif node.operation is recipes.TOTAL:
+        elif node.operation is lazy.TOTAL:
             terms = zip(node.operands, parts, strict=True)
             result = total(y for x, y in terms if x.letters or symbol is None)
-        elif node.operation is recipes.PRODUCTS:
+        elif node.operation is lazy.PRODUCTS:
             pairs = zip(
                 parts[::2], parts[1::2], node.operands[::2], node.operands[1::2], strict=True
             )

@@ -2,7 +2,7 @@
 
 Where scores are rational, every entry of attention and of its gradients is a numerator
 over a power of its row's normaliser Z, or a sum of such quotients over all rows. The
-numerators are polynomials (:mod:`~symattn.numbers.lattices`); Z and a common whole
+numerators are polynomials (:mod:`~symattn.numbers.kronecker`); Z and a common whole
 denominator stay apart until the normal form is asked for. What is not of that kind, or
 takes longer, is not held, nor is what depends on it: None.
 """
@@ -18,7 +18,7 @@ from math import gcd, isqrt, lcm, prod
 from flint import arb, fmpq, fmpz, fmpz_mat
 
 from symattn.limits import PACKED, PACKED_DEGREE, PACKED_ENTRIES
-from symattn.numbers.lattices import (
+from symattn.numbers.kronecker import (
     MOST,
     KroneckerLattice,
     NotPacked,

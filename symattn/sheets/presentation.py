@@ -22,10 +22,10 @@ from symattn.errors import Malformed, Undecided
 from symattn.limits import QUICK
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.forms import NamedNormaliser, Names, linear_form
+from symattn.numbers.closed_forms import NamedNormaliser, Names, linear_form
+from symattn.numbers.exponential_sums import constant
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Masked
-from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, of_parts, total
 from symattn.printers import blocks as b
 from symattn.printers.layout import width

@@ -16,9 +16,9 @@ from flint import arb
 
 from symattn.cases.case import with_upstream
 from symattn.errors import Faults, Malformed, UnknownName, expected, short
-from symattn.numbers import arrays, doubles, series
+from symattn.numbers import arrays, double_double, series
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import DoubleDouble
+from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.numbers.values import Value, total
@@ -102,10 +102,10 @@ class _LogSums(EntrySource):
             return None
         with np.errstate(all="ignore"):
             largest = np.max(scores.high, axis=-1, keepdims=True)
-            shift = doubles.exact(np.where(np.isfinite(largest), largest, 0.0))
-            powers = series.exp(doubles.add(scores, doubles.negative(shift)))
-            sums = series.log(doubles.total(powers, -1))
-            logs = doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
+            shift = double_double.exact(np.where(np.isfinite(largest), largest, 0.0))
+            powers = series.exp(double_double.add(scores, double_double.negative(shift)))
+            sums = series.log(double_double.total(powers, -1))
+            logs = double_double.add(sums, shift).map(lambda part: part.reshape(1, -1))
         return DoubleDouble(
             np.where(self._empty, -np.inf, logs.high),
             np.where(self._empty, 0.0, logs.low),

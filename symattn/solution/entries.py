@@ -20,11 +20,11 @@ from symattn import formulas as f
 from symattn.errors import Fault, Faults, Undecided, short
 from symattn.ieee import need_ieee
 from symattn.limits import PURSUED
-from symattn.numbers import formats, rounding
+from symattn.numbers import float_formats, rounding
 from symattn.numbers.balls import FIRST
-from symattn.numbers.doubles import DoubleDouble
-from symattn.numbers.formats import BinaryFormat
-from symattn.numbers.forms import linear_form
+from symattn.numbers.closed_forms import linear_form
+from symattn.numbers.double_double import DoubleDouble
+from symattn.numbers.float_formats import BinaryFormat
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare, rational
@@ -135,7 +135,7 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
     floats = np.zeros(quantity.grid)
     doubt = np.ones(quantity.grid, dtype=bool)
     if (own := source.pairs()) is not None:
-        floats, certain = formats.rounded(own, form)
+        floats, certain = float_formats.rounded(own, form)
         doubt = ~certain
     if source.undefined is not None:
         floats = np.where(source.undefined, np.nan, floats)
@@ -144,7 +144,7 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
         if not doubt.any() or (balls := source.balls(bits)) is None:
             break
         places = np.flatnonzero(doubt)
-        near, certain = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
+        near, certain = float_formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
         floats.ravel()[places], doubt.ravel()[places] = near, ~certain
     faults = Faults()
     for i, j in np.argwhere(doubt).tolist():
@@ -160,8 +160,8 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
 def _followed_up(entry: EntryValue, form: BinaryFormat, undecided: int) -> float:
     """The nearest float of one entry, after so many that can't be decided."""
     if undecided < PURSUED.most:
-        return formats.nearest(entry, form)
-    raise Undecided(PURSUED.said(formats.unsettled(entry.ball(_WHOLE), form, _WHOLE)))
+        return float_formats.nearest(entry, form)
+    raise Undecided(PURSUED.said(float_formats.unsettled(entry.ball(_WHOLE), form, _WHOLE)))
 
 
 #: The parts of attention and of its gradients.

@@ -16,11 +16,11 @@ from flint import arb
 from symattn import formulas as f
 from symattn.errors import Fault, Faults, Malformed, OutOfRange, Undecided, expected
 from symattn.limits import PURSUED
-from symattn.numbers import formats
+from symattn.numbers import float_formats
 from symattn.numbers import rounding as roundings
 from symattn.numbers.balls import FIRST
-from symattn.numbers.formats import FloatFormat
-from symattn.numbers.forms import Names
+from symattn.numbers.closed_forms import Names
+from symattn.numbers.float_formats import FloatFormat
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
@@ -295,7 +295,7 @@ class Quantity:
         Where the nearest number can't be decided, :class:`Undecided` tells every such
         entry with the digits that are certain; ``undecided="nan"`` puts NaN there.
         """
-        form = formats.float_format(name)
+        form = float_formats.float_format(name)
         if undecided not in ("error", "nan"):
             raise Malformed(f"undecided={undecided!r}: {expected(undecided, ('error', 'nan'))}")
         if self.symbols:

@@ -18,10 +18,10 @@ from flint import arb
 from symattn.cases.case import Rows
 from symattn.errors import Refuted
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.doubles import DoubleDouble, joined
+from symattn.numbers.double_double import DoubleDouble, joined
 from symattn.numbers.reading import HIDDEN, Masked
 from symattn.numbers.values import Value
-from symattn.programs import enclosures, entrywise, pairs, pointwise, polynomials
+from symattn.programs import double_double, enclosures, entrywise, pointwise, polynomials
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import LazyGrid
 from symattn.programs.nodes import LINEAR, Leaf, Node, Op, Run, ancestors
@@ -49,8 +49,8 @@ class Runs:
         )
         self.exact: Run[LazyGrid[Value]] = Run(entrywise.exact(), self._given)
         self.pairs: Run[DoubleDouble] = Run(
-            pairs.DoubleDoubleMatrices(),
-            lambda node: self._known(node, pairs.enclose, lambda runs: runs.pairs),
+            double_double.DoubleDoubleMatrices(),
+            lambda node: self._known(node, double_double.enclose, lambda runs: runs.pairs),
         )
         self._balls: dict[int, _BallRun] = {}
         self._points: dict[int, Run[LazyGrid[arb]]] = {}

@@ -61,10 +61,10 @@ import numpy as np
 
 from symattn.errors import Malformed
 from symattn.numbers.arrays import FloatEntries, as_array
-from symattn.numbers.formats import FORMATS, BinaryFormat, FloatFormat, float_format
+from symattn.numbers.float_formats import FORMATS, BinaryFormat, FloatFormat, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
-from symattn.testing.model import Array, AttentionSteps, exactly, turned
+from symattn.testing.attention_steps import Array, AttentionSteps, exactly, turned
 
 #: What a kernel may round to its format.
 Level = Literal["fused", "unfused"]

@@ -16,10 +16,9 @@ import pytest
 from symattn import __version__, outputs
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.escaping import json_text, visible
-from symattn.numbers.formats import FloatFormat
+from symattn.numbers.float_formats import FloatFormat
 from symattn.shapes import Shape
 from symattn.testing.bounds import Level
-from symattn.testing.inputs import DTYPES, KINDS, STANDARD
 from symattn.testing.kernels import (
     Backward,
     Framework,
@@ -29,6 +28,7 @@ from symattn.testing.kernels import (
     check_attention,
     framework_of,
 )
+from symattn.testing.samples import DTYPES, KINDS, STANDARD
 from symattn.testing.vectors import SampleRequest
 
 #: Options that say which keys a query sees: a mask says all of them.
@@ -63,7 +63,7 @@ class _Marked:
 def choices(marks: Sequence[tuple[Sequence[object], Mapping[str, Any]]]) -> list[Choice]:
     """The samples that markers choose, given by their arguments; what a later one says counts.
 
-    ``kinds`` is one or several of :data:`~symattn.testing.inputs.KINDS` or ``"all"``, those for
+    ``kinds`` is one or several of :data:`~symattn.testing.samples.KINDS` or ``"all"``, those for
     every kernel unless given; ``dtypes`` likewise, float32; ``seeds`` is how many or which.
     Raises :class:`Malformed` with every fault.
 

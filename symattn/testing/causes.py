@@ -3,7 +3,7 @@
 A fault is named if what it makes of the same inputs is, within the bounds of a correct kernel
 that makes it, what was found in every wrong array, while the truth is far off; and if nothing
 else gives that too. Faults are called as the audit calls them
-(:data:`symattn.auditing.weights.KINDS`); what only kernels get wrong is in :data:`_OWN`.
+(:data:`symattn.auditing.edits.KINDS`); what only kernels get wrong is in :data:`_OWN`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from symattn.auditing.weights import KINDS, phrase
+from symattn.auditing.edits import KINDS, phrase
 from symattn.languages.sentence import Sentence
-from symattn.numbers.formats import FORMATS, FloatFormat
+from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.solution.entries import AttentionRole
-from symattn.testing.bounds import Precision, all_bounds, bounds
-from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
-from symattn.testing.model import (
+from symattn.testing.attention_steps import (
     Array,
     AttentionSteps,
     Change,
@@ -33,6 +31,8 @@ from symattn.testing.model import (
     rounded_to,
     steps_of,
 )
+from symattn.testing.bounds import Precision, all_bounds, bounds
+from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
 
 #: Faults of kernels that no document shows, by kind.
 _OWN: Mapping[str, str] = {

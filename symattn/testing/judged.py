@@ -12,12 +12,12 @@ import numpy.typing as npt
 from symattn.errors import Malformed
 from symattn.ieee import need_ieee
 from symattn.numbers import rounding
-from symattn.numbers.formats import FORMATS, FloatFormat
+from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
+from symattn.testing.attention_steps import Array, rounded_to
 from symattn.testing.bounds import Bound, Level, Precision, bounds, floats_of
-from symattn.testing.model import Array, rounded_to
 from symattn.verdicts import Verdict
 
 #: Digits of the exact value that are told.

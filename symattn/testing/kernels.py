@@ -16,16 +16,16 @@ import numpy as np
 from symattn.errors import Faults, Malformed, expected
 from symattn.ieee import need_ieee
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.formats import FORMATS, FloatFormat
+from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Alignment
+from symattn.testing.attention_steps import Array, Flags, rounded_to
 from symattn.testing.bounds import Level, Precision, floats_of, format_of, named
 from symattn.testing.causes import causes_of
 from symattn.testing.judged import JudgedArray, KernelCause, Report
-from symattn.testing.model import Array, Flags, rounded_to
 from symattn.verdicts import Verdict
 
 

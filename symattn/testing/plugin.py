@@ -22,7 +22,7 @@ _OF_ALL = pytest.StashKey[list[dict[str, Any]]]()
 _FIXTURE = "attention_case"
 _MARKER = (
     "attention(kinds=..., dtypes=..., seeds=..., n=8, d=8, lead=()): which samples "
-    "attention_case is (symattn.testing.inputs.KINDS)"
+    "attention_case is (symattn.testing.samples.KINDS)"
 )
 
 

@@ -1,6 +1,6 @@
 """Test vectors: inputs with correctly rounded results, for those without Python.
 
-A suite is a list of samples (:mod:`~symattn.testing.inputs`). Each becomes a file in
+A suite is a list of samples (:mod:`~symattn.testing.samples`). Each becomes a file in
 safetensors and one in JSON with hexadecimal floats; ``manifest.json`` says of all what they
 are, one line each. The bytes are the same on every machine, however many work on them. A
 sample that can't be worked out is a line in the manifest, and takes nothing from the others.
@@ -33,9 +33,9 @@ from symattn.numbers.arrays import from_floats
 from symattn.ownership import Outputs
 from symattn.shapes import Shape
 from symattn.solution.quantity import Quantity
+from symattn.testing.attention_steps import Array
 from symattn.testing.bounds import Precision, bounds
-from symattn.testing.inputs import DTYPES, KINDS, STANDARD, Sample, sample
-from symattn.testing.model import Array
+from symattn.testing.samples import DTYPES, KINDS, STANDARD, Sample, sample
 
 #: What the format calls each type, and how NumPy holds its bits.
 _TYPES = {
@@ -145,7 +145,7 @@ _CONVENTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """One sample of a suite: the arguments of :func:`symattn.testing.inputs.sample`."""
+    """One sample of a suite: the arguments of :func:`symattn.testing.samples.sample`."""
 
     kind: str
     dtype: str

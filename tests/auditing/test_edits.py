@@ -7,9 +7,9 @@ from string import ascii_lowercase
 import numpy as np
 import pytest
 
+from symattn.auditing.edits import KINDS, Exactly
 from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
-from symattn.auditing.weights import KINDS, Exactly
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.languages.language import fields

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from symattn.auditing.audit import audit
+from symattn.auditing.edits import KINDS
+from symattn.auditing.edits import phrase as said
 from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
-from symattn.auditing.weights import KINDS
-from symattn.auditing.weights import phrase as said
 from symattn.cases.case import make
 from symattn.languages.language import fields
 from symattn.solution.solution import Solution

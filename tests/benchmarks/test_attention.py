@@ -20,7 +20,7 @@ from flint import arb, arb_mat, ctx, fmpz_poly
 
 from symattn import attention, from_floats
 from symattn.numbers.balls import precision
-from symattn.numbers.formats import FloatFormat
+from symattn.numbers.float_formats import FloatFormat
 
 from .. import bare
 

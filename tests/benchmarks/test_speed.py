@@ -29,7 +29,7 @@ from symattn.printers import html
 from symattn.printers.latex import document
 from symattn.programs.nodes import Run
 from symattn.sheets import derivation, redpen
-from symattn.sheets.walkthrough import sheet
+from symattn.sheets.case_sheet import sheet
 from symattn.solution.solution import Solution
 from symattn.verification import verify
 

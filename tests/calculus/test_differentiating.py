@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from symattn.calculus import differentiating, draft, reading
+from symattn.calculus import differentiating, draft, line_reading
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.derivation import derived
 from symattn.calculus.differentiating import Stage, ToSympy
@@ -22,7 +22,7 @@ POINT = {"t": 0.7, "a": -1.3}
 
 
 def side(text):
-    return reading.line(f"{text} == 0", SCOPE).sides[0]
+    return line_reading.line(f"{text} == 0", SCOPE).sides[0]
 
 
 @pytest.mark.parametrize(

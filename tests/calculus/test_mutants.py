@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from symattn import syntax
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus.derivation import derived
 from symattn.calculus.proving import Prover
 from symattn.errors import Malformed
@@ -44,7 +44,7 @@ def falsehoods(held):
             if found == EACH:
                 break
             try:
-                reading.line(mutant, scope)
+                line_reading.line(mutant, scope)
                 false = judge.is_false(mutant)
             except (Malformed, Unreadable):
                 continue
@@ -83,7 +83,9 @@ def test_the_normal_form_alone_proves_no_false_mutant(kind, name) -> None:
         [array.name for array in ground.random],
         known=[one for one in ground.hypotheses if one.relation == "=="],
     )
-    shown = [one for one in falsehoods(held) if not prover.shown(reading.line(one, read.scope))]
+    shown = [
+        one for one in falsehoods(held) if not prover.shown(line_reading.line(one, read.scope))
+    ]
     assert shown == []
 
 

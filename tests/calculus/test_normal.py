@@ -10,13 +10,13 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.normal import Normal
-from symattn.calculus.points import draw, indices
 from symattn.calculus.proving import Prover
 from symattn.calculus.refuting import _needed
-from symattn.calculus.trials import Missing, Unclear
+from symattn.calculus.sample_points import draw, indices
+from symattn.calculus.sampling import Missing, Unclear
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
 
@@ -81,7 +81,7 @@ def test_normal_forms_keep_values(folder, name) -> None:
     held = 0
     for number, one in enumerate(tables["lines"]):
         try:
-            line = reading.line(one["line"], read.scope)
+            line = line_reading.line(one["line"], read.scope)
         except Malformed:
             continue
         for k, chosen in enumerate(SMALL.get(name, SIZES)):
@@ -147,7 +147,7 @@ expressions = st.recursive(leaves, larger, max_leaves=6)
 def test_normal_forms_of_random_expressions_keep_values(text, seed) -> None:
     """Whatever an expression is made of, its normal form has its value."""
     try:
-        line = reading.line(f"{text} == {text}", READ.scope)
+        line = line_reading.line(f"{text} == {text}", READ.scope)
     except Malformed:
         assume(False)
     sizes = dict(zip(["n", "m"], [(1, 2), (3, 2), (4, 1)][seed % 3], strict=True))
@@ -166,7 +166,7 @@ def test_normal_forms_obey_the_rules_of_computing(a, b, c) -> None:
     ]
     for text in laws:
         try:
-            line = reading.line(text, READ.scope)
+            line = line_reading.line(text, READ.scope)
         except Malformed:
             assume(False)
         why = Prover().shown(line)
@@ -187,4 +187,4 @@ def test_normal_forms_obey_the_rules_of_computing(a, b, c) -> None:
 )
 def test_names_and_order_of_sums_do_not_matter(line) -> None:
     """The same sum has one normal form."""
-    assert Prover().shown(reading.line(line, READ.scope)) == ""
+    assert Prover().shown(line_reading.line(line, READ.scope)) == ""

@@ -8,14 +8,14 @@ import pytest
 
 from symattn import syntax
 from symattn import typesetting as t
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.derivation import derived
-from symattn.calculus.mending import exchanged
+from symattn.calculus.hints import exchanged
 from symattn.calculus.normal import Normal
-from symattn.calculus.points import draw
 from symattn.calculus.printing import text, typeset
 from symattn.calculus.refuting import _drawn
+from symattn.calculus.sample_points import draw
 from symattn.numbers.balls import precision
 
 TABLES = {
@@ -76,7 +76,7 @@ def test_too_many_indices_that_look_alike_are_given_up() -> None:
     def polynomial(letters):
         entries = [f"x[{letter}]" for letter in letters]
         body = f"exp({' + '.join(entries)} - {' * '.join(entries)})"
-        side = reading.line(f"sum({', '.join(letters)}, {body}) == 0", scope).sides[0]
+        side = line_reading.line(f"sum({', '.join(letters)}, {body}) == 0", scope).sides[0]
         return algebra.read(side)
 
     assert polynomial("abc") == polynomial("cab")

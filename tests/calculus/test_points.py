@@ -8,8 +8,8 @@ import pytest
 
 from symattn.calculus import draft
 from symattn.calculus import language as term
-from symattn.calculus.points import draw, indices, places
-from symattn.calculus.trials import LOSS
+from symattn.calculus.sample_points import draw, indices, places
+from symattn.calculus.sampling import LOSS
 from symattn.numbers.balls import precision
 
 SHAPES = {"x": ["n"], "M": ["n", "n"], "t": [], "a": [], "b": []}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
 from symattn.calculus.derivation import derived
 from symattn.errors import Malformed
@@ -36,7 +36,7 @@ TABLES = {
 def message(line):
     scope = draft.read(TABLES).scope
     with pytest.raises(Malformed) as error:
-        reading.line(line, scope)
+        line_reading.line(line, scope)
     return error.value.faults[0].message
 
 
@@ -146,7 +146,7 @@ def test_definitions_that_can_not_be_read(key, text, told) -> None:
     """The message names what is wrong."""
     scope = draft.read(TABLES).scope
     with pytest.raises(Malformed) as error:
-        reading.definition(key, text, scope)
+        line_reading.definition(key, text, scope)
     assert told in error.value.faults[0].message
 
 
@@ -192,13 +192,13 @@ def test_definitions_that_can_not_be_read(key, text, told) -> None:
 def test_shapes(line, axes) -> None:
     """The places at which the sides of a line are compared run along these axes."""
     scope = draft.read(TABLES).scope
-    assert tuple(index.size for index in reading.line(line, scope).free) == axes
+    assert tuple(index.size for index in line_reading.line(line, scope).free) == axes
 
 
 def test_places() -> None:
     """Indices, numbers and sizes with something added, and where permutations send them."""
     scope = draft.read(TABLES).scope
-    line = reading.line("x[i + 1] * x[n - 1] * x[2] * x[1 + i] == x[p[p[i]]]", scope)
+    line = line_reading.line("x[i + 1] * x[n - 1] * x[2] * x[1 + i] == x[p[p[i]]]", scope)
     (i,) = line.free
     assert [one.at[0] for one in term.walk(line.sides[0]) if isinstance(one, term.Entry)] == [
         term.AxisPlace(i, offset=1),
@@ -212,16 +212,16 @@ def test_places() -> None:
 def test_how_far_indices_run() -> None:
     """It follows from the places, also from those of others that they are compared with."""
     scope = draft.read(TABLES).scope
-    line = reading.line("sum(j, delta(i, j) * step(j <= k)) == x[k]", scope)
+    line = line_reading.line("sum(j, delta(i, j) * step(j <= k)) == x[k]", scope)
     assert {index.name: index.size for index in line.free} == {"i": "n", "k": "n"}
     one = draft.read({"sizes": ["n"], "lines": [{"line": "0 == 0"}]}).scope
-    assert [index.size for index in reading.line("i * j == j * i", one).free] == ["n", "n"]
+    assert [index.size for index in line_reading.line("i * j == j * i", one).free] == ["n", "n"]
 
 
 def test_a_bound_index_hides_a_free_one() -> None:
     """The same letter inside a sum is another index."""
     scope = draft.read(TABLES).scope
-    line = reading.line("sum(i, x[i]) == n * x[i]", scope)
+    line = line_reading.line("sum(i, x[i]) == n * x[i]", scope)
     assert [index.name for index in line.free] == ["i"]
     assert isinstance(line.sides[0], term.Sum)
     assert line.sides[0].index is not line.free[0]
@@ -230,11 +230,13 @@ def test_a_bound_index_hides_a_free_one() -> None:
 def test_a_hypothesis_has_its_larger_side_first() -> None:
     """Inequalities are turned round."""
     scope = draft.read(TABLES).scope
-    found = [reading.hypothesis(text, scope) for text in ("t > 0", "0 < t", "t >= 0", "0 <= t")]
+    found = [
+        line_reading.hypothesis(text, scope) for text in ("t > 0", "0 < t", "t >= 0", "0 <= t")
+    ]
     assert [one.relation for one in found] == [">", ">", ">=", ">="]
     assert all(isinstance(one.sides[0], term.Entry) for one in found)
     with pytest.raises(Malformed):
-        reading.hypothesis("0 < t < 1", scope)
+        line_reading.hypothesis("0 < t < 1", scope)
 
 
 def test_every_name_has_a_scope() -> None:
@@ -257,7 +259,7 @@ def test_random_words_are_read_or_refused(words) -> None:
     """A line, or what is wrong: never another error."""
     scope = draft.read(TABLES).scope
     with suppress(Malformed):
-        assert len(reading.line(" ".join(words), scope).sides) >= 2
+        assert len(line_reading.line(" ".join(words), scope).sides) >= 2
 
 
 LINES = [one["line"] for name in names("corpus") for one in document("corpus", name)["lines"]]

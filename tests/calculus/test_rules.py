@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus.atoms import NoNormalForm, entries
 from symattn.calculus.derivation import derived
+from symattn.calculus.limits import contains, draws
 from symattn.calculus.normal import Normal
 from symattn.calculus.powers import matches
 from symattn.calculus.proving import Prover, rule
-from symattn.calculus.tends import contains, draws
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -42,7 +42,7 @@ def shown(line, *hypotheses, **tables):
     prover = Prover(
         [one.name for one in ground.positive()], [one.name for one in ground.random], known=known
     )
-    return prover.shown(reading.line(line, read.scope))
+    return prover.shown(line_reading.line(line, read.scope))
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ SCOPE = draft.read(TABLES).scope
 
 
 def mono(text):
-    (found,) = NORMAL.read(reading.line(f"{text} == 0", SCOPE).sides[0])
+    (found,) = NORMAL.read(line_reading.line(f"{text} == 0", SCOPE).sides[0])
     return found
 
 
 def test_matching() -> None:
     """A product inside a larger one, with names for its indices; what is left over."""
-    pattern = NORMAL.read(reading.line("x[i] * M[i, j] == 0", SCOPE).sides[0])
+    pattern = NORMAL.read(line_reading.line("x[i] * M[i, j] == 0", SCOPE).sides[0])
     ((wanted, _),) = pattern.items()
     free = {name for one, _ in wanted for name in one.names}
     target = mono("x[1] * M[1, k] * exp(t)")

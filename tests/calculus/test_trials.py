@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
 from symattn.calculus.language import AxisPlace
-from symattn.calculus.points import draw
-from symattn.calculus.trials import Missing, Unclear
+from symattn.calculus.sample_points import draw
+from symattn.calculus.sampling import Missing, Unclear
 from symattn.numbers.balls import precision
 
 TABLES = {
@@ -55,7 +55,7 @@ def point():
 
 
 def number(point, text, scope=READ.scope):
-    line = reading.line(f"{text} == 0", scope)
+    line = line_reading.line(f"{text} == 0", scope)
     point.env.update(dict.fromkeys(line.free, 1))
     return float(point.evaluate(line.sides[0]))
 

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from symattn.calculus import draft, reading
+from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
+from symattn.calculus.hints import place, replaced, text
 from symattn.calculus.language import AxisPlace, Index
-from symattn.calculus.mending import place, replaced, text
-from symattn.calculus.points import draw
+from symattn.calculus.sample_points import draw
 from symattn.numbers.balls import precision
 
 TABLES = {
@@ -59,10 +59,10 @@ def _precise():
 )
 def test_what_is_written_is_read_back(line) -> None:
     """In the language of derivation files, with the same value."""
-    first = reading.line(f"{line} == 0", READ.scope)
+    first = line_reading.line(f"{line} == 0", READ.scope)
     written = text(first.sides[0])
     assert "." not in written.replace("0.", "").replace("2.", "")
-    second = reading.line(f"{written} == 0", READ.scope)
+    second = line_reading.line(f"{written} == 0", READ.scope)
     point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
     assert point is not None
     values = []

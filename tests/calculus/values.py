@@ -11,7 +11,7 @@ from itertools import product
 import mpmath
 
 from symattn.calculus import language as term
-from symattn.calculus.trials import Missing
+from symattn.calculus.sampling import Missing
 
 mp = mpmath.mp.clone()
 mp.dps = 40

@@ -26,7 +26,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from symattn import attention, case, from_floats, solve
-from symattn.numbers import formats, rounding
+from symattn.numbers import float_formats, rounding
 from symattn.numbers.balls import precision
 from symattn.numbers.rounding import Real, RoundingMode
 from symattn.numbers.values import Value, rational
@@ -456,7 +456,7 @@ def floats(seed: int) -> Iterator[Wrong | None]:
     for source in (functions, ends, midway):
         for known in islice(source(seed, chance), 16):
             for form in FORMATS:
-                found = formats.nearest(known.real, formats.float_format(form))
+                found = float_formats.nearest(known.real, float_formats.float_format(form))
                 expected = known.bracket.settled(_NEAREST[form])
                 what = (f"{known.name} as {form}, seed {seed}", found.hex(), expected.hex())
                 yield None if same(found, expected) else what

@@ -21,7 +21,7 @@ from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked
 from symattn.errors import Malformed
 from symattn.limits import STATEMENT
-from symattn.numbers import balls, sums
+from symattn.numbers import balls, exponential_sums
 from symattn.numbers.rationals import read_printed
 from symattn.programs.program import Program, program
 from symattn.sheets.redpen import sheet
@@ -393,7 +393,7 @@ def spent(monkeypatch):
         counted.append(products)
         spend(products)
 
-    monkeypatch.setattr(sums, "spend", counting)
+    monkeypatch.setattr(exponential_sums, "spend", counting)
     return counted
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from symattn.cli.articles import excerpt
-from symattn.cli.findings import report
+from symattn.cli.article_report import excerpt
+from symattn.cli.audit_report import report
 from symattn.documents.article import Article
 from symattn.documents.text import Span
 from symattn.escaping import visible

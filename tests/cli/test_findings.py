@@ -16,8 +16,8 @@ from rich.console import Console
 import symattn
 from symattn.auditing import reports
 from symattn.cases import library
-from symattn.cli.columns import wrapped
-from symattn.cli.findings import report
+from symattn.cli.audit_report import report
+from symattn.cli.terminal_table import wrapped
 from symattn.verdicts import Verdict
 
 

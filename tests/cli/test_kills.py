@@ -259,7 +259,7 @@ def test_what_is_ignored_stays_ignored(run: Run) -> None:
     assert (process.returncode, out) == (0, b"1 sheet in sheets: LaTeX\n")
 
 
-@pytest.mark.parametrize("module", ["symattn.endings", "symattn.cli", "symattn.cli.main"])
+@pytest.mark.parametrize("module", ["symattn.signals", "symattn.cli", "symattn.cli.main"])
 def test_a_signal_while_modules_are_loaded(module: str, run: Run) -> None:
     """The command ends without a word and with 130 from its first own line on."""
     (run.folder / "hook").mkdir()

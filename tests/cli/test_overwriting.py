@@ -14,7 +14,7 @@ from symattn.cases import library
 from symattn.cli.main import _COMMANDS, _group
 from symattn.exercises.exercise import exercise
 from symattn.exercises.key import key
-from symattn.exercises.marking.reading import empty_table
+from symattn.exercises.marking.answer_files import empty_table
 from symattn.ownership import RECORD
 from symattn.testing import vectors
 from symattn.testing.vectors import SampleRequest

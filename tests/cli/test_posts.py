@@ -173,7 +173,7 @@ def test_a_post_is_audited_without_sympy(posts):
     """Nor is what looks for causes loaded, where nothing is wrong."""
     code = (
         "import sys; import symattn; from symattn.auditing import reports\n"
-        "from symattn.cli.findings import report\n"
+        "from symattn.cli.audit_report import report\n"
         "found = symattn.audit(sys.argv[1]); reports.as_dict(found)\n"
         "print(*sorted({'sympy', 'symattn.auditing.search'} & set(sys.modules)))"
     )

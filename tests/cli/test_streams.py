@@ -12,7 +12,7 @@ import pytest
 
 from symattn import verification
 from symattn.errors import Malformed, Refuted, Undecided
-from symattn.sheets import walkthrough
+from symattn.sheets import case_sheet
 from tests.folders import written
 
 GOOD = "[given]\nX = [[1, 2], [3, 4]]\n[steps]\nA = 'softmax(X)'\n"
@@ -193,7 +193,7 @@ def test_a_refuted_sheet_is_a_failed_check(
     def refuse(*_: object) -> None:
         raise Refuted("the cross-check refutes A")
 
-    monkeypatch.setattr(walkthrough, "sheet", refuse)
+    monkeypatch.setattr(case_sheet, "sheet", refuse)
     done = symattn("sheet", "cat-sat-mat", "-o", "out")
     assert (done.code, done.out, done.err) == (1, "", "symattn: the cross-check refutes A\n")
     assert not list(tmp_path.glob("out/*"))

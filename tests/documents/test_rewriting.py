@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symattn.documents.article import Article, Block, BlockPart
-from symattn.documents.rewriting import Moves, Rewriter, TextEdit, applied
+from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span, Text
 from symattn.numbers.rationals import PrintedNumber, read_printed
 

@@ -16,9 +16,9 @@ from symattn.documents.binding import tables as bound_tables
 from symattn.documents.binding.claims import figures
 from symattn.documents.files import article
 from symattn.documents.notation import prose as notation_prose
+from symattn.documents.python.code_values import UnreadCode
 from symattn.documents.python.following import FollowedProgram
 from symattn.documents.python.source import ProgramSource
-from symattn.documents.python.values import UnreadCode
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Opaque, Passage, ReadTable, Words
 from symattn.errors import Malformed

@@ -9,7 +9,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, exercise
-from symattn.exercises.marking.reading import read_answers
+from symattn.exercises.marking.answer_files import read_answers
 from symattn.exercises.questions import part_role
 from symattn.exercises.variants import _are_telling
 from symattn.languages.language import ENGLISH

@@ -16,8 +16,8 @@ from symattn.cases.case import make
 from symattn.cases.settings import LEVELS
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, exercise
+from symattn.exercises.faults import catalogue, visible_faults
 from symattn.exercises.questions import letter, question, solution
-from symattn.exercises.slips import catalogue, visible_faults
 from symattn.exercises.variants import variants
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown

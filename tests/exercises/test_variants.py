@@ -15,8 +15,8 @@ from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.exercises import variants as search
 from symattn.exercises.exercise import Exercise
+from symattn.exercises.faults import catalogue, is_visible, visible_faults
 from symattn.exercises.key import Draws, key
-from symattn.exercises.slips import catalogue, is_visible, visible_faults
 from symattn.exercises.variants import NumberRange, variants
 from symattn.numbers import rounding
 from symattn.numbers.reading import HIDDEN

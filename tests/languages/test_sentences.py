@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.auditing.weights import KINDS
+from symattn.auditing.edits import KINDS
 from symattn.cases.library import load
 from symattn.escaping import visible
-from symattn.exercises.slips import FACTOR_DROPPED, NOT_TRANSPOSED, USUAL
+from symattn.exercises.faults import FACTOR_DROPPED, NOT_TRANSPOSED, USUAL
 from symattn.languages.language import fields, language
 from symattn.printers import blocks as b
-from symattn.sheets import redpen, walkthrough
+from symattn.sheets import case_sheet, redpen
 from symattn.solution.solution import Solution, solve
 
 from ..notation import in_latex
@@ -100,7 +100,7 @@ def nameless(name: str) -> Solution:
 def sheets(name: str, settings: dict[str, Any]) -> Iterator[b.Sheet]:
     """Both sheets of a case."""
     solution = nameless(name)
-    yield walkthrough.sheet(solution, audience="author", detail="full", **settings)
+    yield case_sheet.sheet(solution, audience="author", detail="full", **settings)
     if solution.case.claims:
         yield redpen.sheet(audit(solution), **settings)
 

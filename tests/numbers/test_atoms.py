@@ -10,7 +10,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import forms
+from symattn.numbers import closed_forms
 from symattn.numbers.reading import read
 from symattn.numbers.values import compare, rational, symbol
 from symattn.verdicts import Verdict
@@ -66,8 +66,8 @@ def test_opaque_values_are_known_by_their_structure(first, second, x, y):
 
 def test_no_identity_is_a_text(monkeypatch):
     """Opaque numbers are made, multiplied and compared without printing any."""
-    monkeypatch.setattr(forms, "formula", None)
-    monkeypatch.setattr(forms, "sum_formula", None)
+    monkeypatch.setattr(closed_forms, "formula", None)
+    monkeypatch.setattr(closed_forms, "sum_formula", None)
     tower, root = read("exp(1/(1 + exp(1)))"), read("sqrt(3 + exp(1))")
     product = tower * root * (root + rational(1)).log()
     again = (read("1 + sqrt(3 + exp(1))")).log() * root * read("exp(1/(exp(1) + 1))")
@@ -129,13 +129,13 @@ def test_what_is_shown_is_sorted_by_its_text():
 
 def test_a_root_in_a_root_is_shown_once(monkeypatch):
     """Forty roots inside each other are shown in a few steps each, not in 3^40."""
-    plain, calls = forms.sum_formula, count()
+    plain, calls = closed_forms.sum_formula, count()
 
     def counted(terms):
         assert next(calls) < 1000
         return plain(terms)
 
-    monkeypatch.setattr(forms, "sum_formula", counted)
+    monkeypatch.setattr(closed_forms, "sum_formula", counted)
     value = read("exp(1)")
     for k in range(40):
         value = (value + rational(k)).sqrt()

@@ -11,9 +11,9 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import doubles, series
+from symattn.numbers import double_double, series
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import DoubleDouble, exact
+from symattn.numbers.double_double import DoubleDouble, exact
 
 from ..strategies import brief, some
 
@@ -55,7 +55,7 @@ class World:
         high = self.floats(shape)
         low = np.ldexp(high, -53 - self.rng.choice([0, 1, 9, 60], shape))
         low = low * self.rng.choice([-1.0, 0.0, 1.0], shape) * self.rng.uniform(0.5, 1, shape)
-        high, low = doubles.two_sum(high, low)
+        high, low = double_double.two_sum(high, low)
         error = np.ldexp(np.abs(high), -self.rng.integers(1, 140, shape))
         alone = np.ldexp(1.0, self.rng.integers(self.ends[0], min(self.ends[1], 50), shape))
         error = np.where(high == 0, alone, error)
@@ -113,25 +113,27 @@ def adding(world):
     y = DoubleDouble(
         np.where(near, -x.high, y.high), np.where(near, x.low, y.low), np.where(near, 0, y.error)
     )
-    return outside(doubles.add(x, y), each(arb.__add__, world.truth(x), world.truth(y)))
+    return outside(double_double.add(x, y), each(arb.__add__, world.truth(x), world.truth(y)))
 
 
 def multiplying(world):
     """Products of a column and a row."""
     x, y = world.pairs((8, 1)), world.pairs((1, 8))
-    return outside(doubles.multiply(x, y), each(arb.__mul__, world.truth(x), world.truth(y)))
+    return outside(double_double.multiply(x, y), each(arb.__mul__, world.truth(x), world.truth(y)))
 
 
 def dividing(world):
     """Quotients."""
     x, y = world.pairs(60), world.pairs(60)
-    return outside(doubles.divide(x, y), each(arb.__truediv__, world.truth(x), world.truth(y)))
+    return outside(
+        double_double.divide(x, y), each(arb.__truediv__, world.truth(x), world.truth(y))
+    )
 
 
 def rooting(world):
     """Square roots."""
     x = world.pairs(60).map(np.abs)
-    return outside(doubles.sqrt(x), each(arb.sqrt, world.truth(x)))
+    return outside(double_double.sqrt(x), each(arb.sqrt, world.truth(x)))
 
 
 def summing(world):
@@ -144,7 +146,7 @@ def summing(world):
     for axis in (0, 1):
         with precision(BITS):
             sums = numbers.sum(axis=axis, keepdims=True)
-        wrong += outside(doubles.total(x, axis), sums)
+        wrong += outside(double_double.total(x, axis), sums)
     return wrong
 
 
@@ -156,7 +158,7 @@ def products_of_matrices(world, terms=(1, 2, 3, 5, 8, 9, 33)):
         x.error[0] = y.error[:, 0] = 0
         with precision(BITS):
             numbers = world.truth(x) @ world.truth(y)
-        wrong += outside(doubles.matmul(x, y), numbers)
+        wrong += outside(double_double.matmul(x, y), numbers)
     return wrong
 
 
@@ -214,9 +216,9 @@ def choosing(world):
     low = np.where(world.rng.random(60) < 0.5, x.low, 0.0)
     y = DoubleDouble(np.where(same, x.high, y.high), np.where(same, low, y.low), y.error)
     one, other = world.truth(x), world.truth(y)
-    found = doubles.sign(x)
+    found = double_double.sign(x)
     return [
-        *outside(doubles.maximum(x, y), each(arb.max, one, other)),
+        *outside(double_double.maximum(x, y), each(arb.max, one, other)),
         *outside(found, each(arb.sgn, one)),
     ]
 
@@ -244,9 +246,9 @@ def test_long_products_and_sums_hold_too(world):
     y = DoubleDouble(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
     with precision(BITS):
         numbers = world.truth(x) @ sign
-    assert outside(doubles.matmul(x, y), numbers[:, None]) == []
+    assert outside(double_double.matmul(x, y), numbers[:, None]) == []
     flat = DoubleDouble(x.high * sign, x.low * sign, x.error)
-    assert outside(doubles.total(flat, 1), numbers[:, None]) == []
+    assert outside(double_double.total(flat, 1), numbers[:, None]) == []
 
 
 def dense(x):
@@ -268,7 +270,7 @@ def test_slices_hold_the_worst_digits(n):
             y = y.map(np.transpose)
             with precision(BITS):
                 numbers = world.truth(x) @ world.truth(y)
-            assert outside(doubles.matmul(x, y), numbers) == []
+            assert outside(double_double.matmul(x, y), numbers) == []
 
 
 def test_exponentials_hold_at_the_edges_of_their_table():
@@ -282,7 +284,7 @@ def test_exponentials_hold_at_the_edges_of_their_table():
         assert exponentials_of(world, x) == []
     beyond = series.exp(exact(np.array([-701.0, -1e300, 701.0, 1e300])))
     assert beyond.high.tolist() == [0.0] * 4
-    assert (beyond.error[:2] == doubles.TINY).all()
+    assert (beyond.error[:2] == double_double.TINY).all()
     assert (beyond.error[2:] == np.inf).all()
     vague = DoubleDouble(np.array([-701.0, 1.0]), np.zeros(2), np.array([2.0, 1.5]))
     assert (series.exp(vague).error == np.inf).all()
@@ -346,27 +348,27 @@ def test_a_hundred_thousand_points_are_within_the_bound(name):
 
 def fewer(monkeypatch):
     """Three slices where there should be four."""
-    cut = doubles._slices
+    cut = double_double._slices
 
     def cut_short(x, bits, axis):
         found, above, rest = cut(x, bits, axis)
         return found[:3], above, rest
 
-    monkeypatch.setattr(doubles, "_slices", cut_short)
+    monkeypatch.setattr(double_double, "_slices", cut_short)
 
 
 def short(monkeypatch):
     """Products without those of the low floats."""
 
     def multiply_pairs(a, b, c, d):
-        return doubles.two_product(a, c)
+        return double_double.two_product(a, c)
 
-    monkeypatch.setattr(doubles, "multiply_pairs", multiply_pairs)
+    monkeypatch.setattr(double_double, "multiply_pairs", multiply_pairs)
 
 
 def both(monkeypatch):
     """Numbers told apart whatever their errors are."""
-    monkeypatch.setattr(doubles, "is_apart", lambda x: x.high != 0)
+    monkeypatch.setattr(double_double, "is_apart", lambda x: x.high != 0)
 
 
 def thin(module, name, value):
@@ -377,16 +379,16 @@ def thin(module, name, value):
 @pytest.mark.parametrize(
     ("law", "fault"),
     [
-        (adding, thin(doubles, "PAIR", 2.0**-106)),
-        (multiplying, thin(doubles, "PAIR", 2.0**-106)),
-        (multiplying, thin(doubles, "TINY", 0.0)),
+        (adding, thin(double_double, "PAIR", 2.0**-106)),
+        (multiplying, thin(double_double, "PAIR", 2.0**-106)),
+        (multiplying, thin(double_double, "TINY", 0.0)),
         (multiplying, short),
-        (dividing, thin(doubles, "PAIR", 2.0**-106)),
-        (dividing, thin(doubles, "TINY", 0.0)),
-        (rooting, thin(doubles, "PAIR", 2.0**-106)),
-        (rooting, thin(doubles, "TINY", 0.0)),
-        (summing, thin(doubles, "PAIR", 2.0**-112)),
-        (products_of_matrices, thin(doubles, "TINY", 0.0)),
+        (dividing, thin(double_double, "PAIR", 2.0**-106)),
+        (dividing, thin(double_double, "TINY", 0.0)),
+        (rooting, thin(double_double, "PAIR", 2.0**-106)),
+        (rooting, thin(double_double, "TINY", 0.0)),
+        (summing, thin(double_double, "PAIR", 2.0**-112)),
+        (products_of_matrices, thin(double_double, "TINY", 0.0)),
         (long_products, fewer),
         (exponentials_of, thin(series, "_EXP", 2.0**-96)),
         (exponentials_of, thin(series, "TINY", 0.0)),
@@ -414,29 +416,29 @@ def test_what_is_not_known_stays_unknown():
     one = exact(np.ones(1))
     row = partial(DoubleDouble.map, change=lambda part: part.reshape(1, 1))
     for found in (
-        doubles.add(unknown, one),
-        doubles.multiply(unknown, one),
-        doubles.divide(one, unknown),
-        doubles.sqrt(unknown),
-        doubles.negative(unknown),
-        doubles.total(unknown, 0),
+        double_double.add(unknown, one),
+        double_double.multiply(unknown, one),
+        double_double.divide(one, unknown),
+        double_double.sqrt(unknown),
+        double_double.negative(unknown),
+        double_double.total(unknown, 0),
         series.exp(unknown),
         series.log(unknown),
         series.sin(unknown),
         series.cos(unknown),
         series.erf(unknown),
-        doubles.maximum(unknown, one),
-        doubles.maximum(one, unknown),
-        doubles.sign(unknown),
+        double_double.maximum(unknown, one),
+        double_double.maximum(one, unknown),
+        double_double.sign(unknown),
         series.sin(exact(np.array([32769.0]))),
         series.cos(exact(np.array([-1e300]))),
-        doubles.matmul(row(unknown), row(exact(np.zeros(1)))),
-        doubles.matmul(row(one), row(unknown)),
-        doubles.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
-        doubles.multiply(exact(np.array([1e200])), exact(np.array([1e200]))),
-        doubles.divide(one, exact(np.zeros(1))),
-        doubles.sqrt(exact(-np.ones(1))),
-        doubles.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
+        double_double.matmul(row(unknown), row(exact(np.zeros(1)))),
+        double_double.matmul(row(one), row(unknown)),
+        double_double.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
+        double_double.multiply(exact(np.array([1e200])), exact(np.array([1e200]))),
+        double_double.divide(one, exact(np.zeros(1))),
+        double_double.sqrt(exact(-np.ones(1))),
+        double_double.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
     ):
         assert found.error == np.inf
         assert np.isfinite([found.high, found.low]).all()
@@ -449,23 +451,23 @@ def test_masked_scores_stay_masked_beside_what_is_positive():
     two, zero = exact(np.array([2.0])), exact(np.array([0.0]))
     vague = DoubleDouble(np.array([1.0]), np.array([0.0]), np.array([1.0]))
     for found in (
-        doubles.add(hidden, two),
-        doubles.add(two, hidden),
-        doubles.multiply(hidden, two),
-        doubles.multiply(two, hidden),
-        doubles.divide(hidden, two),
+        double_double.add(hidden, two),
+        double_double.add(two, hidden),
+        double_double.multiply(hidden, two),
+        double_double.multiply(two, hidden),
+        double_double.divide(hidden, two),
     ):
         assert found.hidden.all()
         assert (found.low == 0).all()
         assert (found.error == 0).all()
     for found in (
-        doubles.multiply(hidden, zero),
-        doubles.multiply(hidden, vague),
-        doubles.multiply(hidden, doubles.negative(two)),
-        doubles.multiply(hidden, hidden),
-        doubles.divide(hidden, vague),
-        doubles.divide(two, hidden),
-        doubles.negative(hidden),
+        double_double.multiply(hidden, zero),
+        double_double.multiply(hidden, vague),
+        double_double.multiply(hidden, double_double.negative(two)),
+        double_double.multiply(hidden, hidden),
+        double_double.divide(hidden, vague),
+        double_double.divide(two, hidden),
+        double_double.negative(hidden),
         series.log(hidden),
         series.sin(hidden),
         series.cos(hidden),
@@ -474,9 +476,9 @@ def test_masked_scores_stay_masked_beside_what_is_positive():
         assert not found.hidden.any()
         assert found.error == np.inf
     assert series.exp(hidden).is_zero.all()
-    for found in (doubles.maximum(hidden, vague), doubles.maximum(vague, hidden)):
+    for found in (double_double.maximum(hidden, vague), double_double.maximum(vague, hidden)):
         assert found.high == found.error == 1
-    assert doubles.maximum(hidden, hidden).hidden.all()
+    assert double_double.maximum(hidden, hidden).hidden.all()
 
 
 def test_zeros_are_exact():
@@ -485,28 +487,28 @@ def test_zeros_are_exact():
     zero, some_number = exact(np.zeros((2, 2))), dense(np.full((2, 2), 0.3))
     made = DoubleDouble(some_number.high, some_number.low, np.full((2, 2), 0.1))
     for found in (
-        doubles.multiply(zero, made),
-        doubles.divide(zero, made),
-        doubles.add(some_number, doubles.negative(some_number)),
-        doubles.sqrt(zero),
-        doubles.total(zero, 0),
-        doubles.matmul(zero, made),
-        doubles.matmul(made, zero),
+        double_double.multiply(zero, made),
+        double_double.divide(zero, made),
+        double_double.add(some_number, double_double.negative(some_number)),
+        double_double.sqrt(zero),
+        double_double.total(zero, 0),
+        double_double.matmul(zero, made),
+        double_double.matmul(made, zero),
         series.sin(zero),
         series.erf(zero),
-        doubles.add(series.cos(zero), exact(-np.ones((2, 2)))),
-        doubles.maximum(zero, doubles.negative(made)),
-        doubles.sign(zero),
+        double_double.add(series.cos(zero), exact(-np.ones((2, 2)))),
+        double_double.maximum(zero, double_double.negative(made)),
+        double_double.sign(zero),
     ):
         assert found.is_zero.all()
     next_to = DoubleDouble(np.zeros((2, 2)), np.zeros((2, 2)), np.full((2, 2), 2.0**-1000))
     small = exact(np.full((2, 2), 2.0**-500))
     for found in (
-        doubles.multiply(next_to, small),
-        doubles.divide(next_to, exact(np.full((2, 2), 2.0**500))),
-        doubles.matmul(next_to, small),
-        doubles.matmul(small, next_to),
-        doubles.matmul(small, doubles.multiply(small, small)),
+        double_double.multiply(next_to, small),
+        double_double.divide(next_to, exact(np.full((2, 2), 2.0**500))),
+        double_double.matmul(next_to, small),
+        double_double.matmul(small, next_to),
+        double_double.matmul(small, double_double.multiply(small, small)),
     ):
         assert not found.is_zero.any()
 
@@ -515,7 +517,7 @@ def test_large_arrays_are_done_in_blocks():
     """By blocks of rows, whatever is broadcast to what, the results are the same."""
     world = World(3, -20, 20)
     wide, column, row = world.pairs((3, 7, 1201)), world.pairs((7, 1)), world.pairs((1201,))
-    for operation in (doubles.add, doubles.multiply, doubles.divide):
+    for operation in (double_double.add, double_double.multiply, double_double.divide):
         for x, y in ((wide, column), (row, wide), (wide, wide), (column, row)):
             found, whole = operation(x, y), inspect.unwrap(operation)(x, y)
             for part in ("high", "low", "error"):
@@ -537,7 +539,7 @@ def test_pairs_around_balls_hold_them(world, bits):
         parts = (x.high, x.low, x.error)
         rows = zip(*(part.tolist() for part in parts), strict=True)
         balls = [arb(h) * (arb(l) + 1).exp() + arb(0, e) for h, l, e in rows]
-    found = doubles.of_balls(balls, bits)
+    found = double_double.of_balls(balls, bits)
     for end in (arb.lower, arb.upper):
         assert outside(found, each(end, np.array([*balls, None], dtype=object)[:-1])) == []
     assert found.error[(x.high == 0) & (x.error == 0)].tolist() == [0.0] * int(
@@ -549,18 +551,18 @@ def test_balls_without_bounds_are_not_known():
     """What is no number, has no bound or is beyond floats; None is a masked score."""
     with precision(128):
         balls = [arb("nan"), arb("inf"), arb("-inf"), arb(0, "inf"), arb(2) ** 1030, None]
-    found = doubles.of_balls(balls, 128)
+    found = double_double.of_balls(balls, 128)
     assert found.error.tolist() == [np.inf] * 5 + [0.0]
     assert found.hidden.tolist() == [False] * 5 + [True]
     with precision(128):
         tiny = arb(2) ** -1100
-    assert not doubles.of_balls([tiny], 128).is_zero.any()
+    assert not double_double.of_balls([tiny], 128).is_zero.any()
 
 
 def test_parts_are_joined_along_an_axis():
     """The parts of a whole, put together again, are the whole."""
     whole = World(4, -20, 20).pairs((4, 6))
     halves = [whole.map(lambda part, k=k: part[:, k : k + 3]) for k in (0, 3)]
-    again = doubles.joined(halves, 1)
+    again = double_double.joined(halves, 1)
     for part in ("high", "low", "error"):
         assert (getattr(again, part) == getattr(whole, part)).all()

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
-from symattn.numbers import formats, rounding
-from symattn.numbers.formats import FORMATS
+from symattn.numbers import float_formats, rounding
+from symattn.numbers.float_formats import FORMATS
 from symattn.numbers.reading import HIDDEN, read
 from symattn.numbers.rounding import MODES
 from symattn.numbers.values import ONE, ZERO, Value, rational, symbol, total
@@ -308,10 +308,10 @@ def test_a_value_rounds_itself(value, places, mode, name):
     assert str(value.decimal(places, mode)) == str(rounding.decimal(value, places, mode))
     assert value.significant(places + 1, mode) == rounding.significant(value, places + 1, mode)
     # As text, where what is no number is equal to itself.
-    assert str(value.nearest(name)) == str(formats.nearest(value, FORMATS[name]))
+    assert str(value.nearest(name)) == str(float_formats.nearest(value, FORMATS[name]))
     assert value.decimal() == rounding.decimal(value, 4, "half-even")
     assert value.significant() == rounding.significant(value, 6, "half-even")
-    assert value.nearest() == formats.nearest(value, FORMATS["float64"])
+    assert value.nearest() == float_formats.nearest(value, FORMATS["float64"])
 
 
 def test_what_is_no_mode_and_no_format_is_refused():

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import of_balls
-from symattn.numbers.formats import FORMATS, float_format, nearest, rounded
+from symattn.numbers.double_double import of_balls
+from symattn.numbers.float_formats import FORMATS, float_format, nearest, rounded
 from symattn.numbers.reading import read
 
 from ..oracle import mpfr

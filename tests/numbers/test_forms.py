@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.forms import NamedNormaliser
+from symattn.numbers.closed_forms import NamedNormaliser
 from symattn.numbers.reading import read
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import ONE, compare

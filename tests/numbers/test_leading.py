@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from symattn import case, solve
 from symattn.errors import Undecided
-from symattn.numbers import recipes, rounding
+from symattn.numbers import lazy, rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.formats import FORMATS
+from symattn.numbers.exponential_sums import Sum
+from symattn.numbers.float_formats import FORMATS
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, LeadingTerm
-from symattn.numbers.sums import Sum
 
 from ..strategies import some
 
@@ -208,7 +208,7 @@ def test_digits_of_what_is_next_to_nothing():
 
 def test_plain_balls_that_tell_are_not_worked_out_again(monkeypatch):
     """Leading terms are looked for only where a ball of more than the first bits holds zero."""
-    monkeypatch.setattr(recipes, "_LEADING", {})
+    monkeypatch.setattr(lazy, "_LEADING", {})
     assert read("exp(1)/3 - 1").ball(4 * FIRST) < 0
     with pytest.raises(KeyError):
         read("log(1 + exp(-1000))").ball(4 * FIRST)

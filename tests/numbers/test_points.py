@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.limits import DECIDING, SHOWN
-from symattn.numbers import points
-from symattn.numbers.points import ZeroTestLine, is_zero
+from symattn.numbers import zero_test
 from symattn.numbers.reading import read
 from symattn.numbers.values import Value, rational, symbol, total
+from symattn.numbers.zero_test import ZeroTestLine, is_zero
 from symattn.verdicts import Verdict
 
 from ..strategies import field, some
@@ -175,12 +175,12 @@ def test_a_polynomial_that_vanishes_at_a_smaller_power_is_no_zero(q, k, step):
     power = rational(fmpq(q)) * (read(f"exp({step}/7)") - rational(fmpq(2) ** k))
     lines = lines_of(power)
     assert is_zero(lines) is REFUTED
-    assert not points._vanishes(lines, points._Variables(lines))
+    assert not zero_test._vanishes(lines, zero_test._Variables(lines))
 
 
 def vanishes(*lines: ZeroTestLine) -> bool:
     """Whether a number is proved to be zero by its value at a power of two alone."""
-    return points._vanishes(lines, points._Variables(lines))
+    return zero_test._vanishes(lines, zero_test._Variables(lines))
 
 
 def test_the_point_is_beyond_all_coefficients():
@@ -209,31 +209,31 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
     """With a bound of fewer bits than the coefficients have, what is no zero vanishes: the
     bound is needed, and so is room between the powers of two variables."""
     lines = [number("exp(1)"), number("-8"), ZeroTestLine("total", (0, 1))]
-    lattice = points._Variables(lines)
-    assert not points._vanishes(lines, lattice)
-    last = points._Bounds.last
+    lattice = zero_test._Variables(lines)
+    assert not zero_test._vanishes(lines, lattice)
+    last = zero_test._Bounds.last
 
     def smaller(bounds, given_lines):
         found = last(bounds, given_lines)
         assert found is not None
-        return points._Bound(2, found.whole, found.low, found.high, found.below)
+        return zero_test._Bound(2, found.whole, found.low, found.high, found.below)
 
-    monkeypatch.setattr(points._Bounds, "last", smaller)
+    monkeypatch.setattr(zero_test._Bounds, "last", smaller)
     # e is 2^3 there.
-    assert points._vanishes(lines, lattice)
+    assert zero_test._vanishes(lines, lattice)
     crossed = [number("exp(3)"), number("-exp(sqrt(2))"), ZeroTestLine("total", (0, 1))]
-    assert not points._vanishes(crossed, points._Variables(crossed))
+    assert not zero_test._vanishes(crossed, zero_test._Variables(crossed))
 
     def narrower(bounds, given_lines):
         found = last(bounds, given_lines)
         assert found is not None
         low = dict.fromkeys(found.low, 0)
-        return points._Bound(found.bits, found.whole, low, low, found.below)
+        return zero_test._Bound(found.bits, found.whole, low, low, found.below)
 
-    monkeypatch.setattr(points._Bounds, "last", narrower)
+    monkeypatch.setattr(zero_test._Bounds, "last", narrower)
     # Without room for its powers, one variable is the other.
     alike = [number("exp(1)"), number("-exp(sqrt(2))"), ZeroTestLine("total", (0, 1))]
-    assert points._vanishes(alike, points._Variables(alike))
+    assert zero_test._vanishes(alike, zero_test._Variables(alike))
 
 
 def test_a_long_recipe_is_decided_and_beyond_the_limit_is_left_at_once(monkeypatch):
@@ -249,7 +249,7 @@ def test_a_long_recipe_is_decided_and_beyond_the_limit_is_left_at_once(monkeypat
     minus = number("-1")
     tower += [minus, ZeroTestLine("products", (40, 41)), ZeroTestLine("total", (40, 42))]
     assert is_zero(tower) is UNDECIDED
-    monkeypatch.setattr(points, "EVALUATED", 3)
+    monkeypatch.setattr(zero_test, "EVALUATED", 3)
     assert is_zero(tower[-4:]) is UNDECIDED
     assert time.process_time() - start < 5
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed, NoClosedForm, Refuted, Undecided
 from symattn.limits import DECIDING, QUICK, SHOWN, Limit
-from symattn.numbers import points, quotients
+from symattn.numbers import quotients, zero_test
 from symattn.numbers.balls import FIRST, Exceeded, precision, spend, spending
 from symattn.numbers.quotients import Unfolded
 from symattn.numbers.reading import read
@@ -140,14 +140,14 @@ def test_quick_questions_end_early():
 def test_enclosures_end(monkeypatch):
     """Operations times bits have a limit, and beyond it that is said."""
     value = long_sum(50)
-    monkeypatch.setattr("symattn.numbers.recipes.ENCLOSURE", Limit(100 * 1000, "{found}!"))
+    monkeypatch.setattr("symattn.numbers.lazy.ENCLOSURE", Limit(100 * 1000, "{found}!"))
     assert value.ball(900).is_finite()
     with pytest.raises(Undecided, match=r"^10[01] operations at 1100 bits!$"):
         long_sum(50).ball(1100)
     # What is known already costs nothing.
     monkeypatch.undo()
     value.ball(4096)
-    monkeypatch.setattr("symattn.numbers.recipes.ENCLOSURE", Limit(0, "{found}!"))
+    monkeypatch.setattr("symattn.numbers.lazy.ENCLOSURE", Limit(0, "{found}!"))
     assert value.ball(4096).is_finite()
 
 
@@ -225,7 +225,7 @@ def test_rational_numbers_beyond_all_bounds_are_recipes():
 
 def test_a_quick_question_takes_nothing_from_a_thorough_one(monkeypatch):
     """What was cut short for the first is worked out for the second, and kept."""
-    monkeypatch.setattr(points, "EVALUATED", 0)
+    monkeypatch.setattr(zero_test, "EVALUATED", 0)
     base = total(read(f"exp({k}/7)") for k in range(60))
     square, other = base * base, total(read(f"exp({k}/7)") for k in range(60))
     doubt = square * base - other * (other * other)

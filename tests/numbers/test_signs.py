@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed, Undecided
-from symattn.numbers import points, recipes
+from symattn.numbers import lazy, zero_test
 from symattn.numbers.quotients import expansion
 from symattn.numbers.reading import read
 from symattn.numbers.values import of_parts, rational, total
@@ -79,10 +79,10 @@ def test_the_common_denominator_has_a_budget(monkeypatch):
     assert expansion(parts) == 3 * 2 * 6 * (1 + 1 + 4)
     assert of_parts(parts).is_zero() is Verdict.HOLDS
     assert of_parts(parts).sign() == 0
-    monkeypatch.setattr(points, "EVALUATED", 0)
-    monkeypatch.setattr(recipes, "EXPANSION", 216)
+    monkeypatch.setattr(zero_test, "EVALUATED", 0)
+    monkeypatch.setattr(lazy, "EXPANSION", 216)
     assert of_parts(parts).is_zero() is Verdict.HOLDS
-    monkeypatch.setattr(recipes, "EXPANSION", 215)
+    monkeypatch.setattr(lazy, "EXPANSION", 215)
     assert of_parts(parts).is_zero() is Verdict.UNDECIDED
     with pytest.raises(Undecided, match="can't decide the sign of"):
         of_parts(parts).sign()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symattn.errors import Malformed
 from symattn.formulas import latex, text
 from symattn.limits import DECIDING
-from symattn.numbers import points, sums
+from symattn.numbers import exponential_sums, zero_test
 from symattn.numbers.division import divide
 from symattn.numbers.reading import read
 from symattn.numbers.rows import read_rows
@@ -139,9 +139,9 @@ def test_waves_make_a_field(x, y, z):
 def test_a_quotient_of_sums_with_waves_is_found_or_left(x, y):
     """A product divided by a factor is the other one, or stays a quotient; never a third."""
     a, b = (value.parts.get((), {}) for value in (x, y))
-    found = divide(sums.multiply(a, b), b)
+    found = divide(exponential_sums.multiply(a, b), b)
     assert found is None or of_parts({(): found}) == x
-    assert divide(b, b) == sums.constant(1)
+    assert divide(b, b) == exponential_sums.constant(1)
 
 
 @some
@@ -171,13 +171,13 @@ def test_points_agree_with_the_normal_form_of_waves(x, y, z):
     product = of_parts(read(f"({x})*({y})").parts)
     for other in (product, product + read(z)):
         made = read(x) * read(y) - other
-        found = points.is_zero(made._lines())
+        found = zero_test.is_zero(made._lines())
         assert found in ((REFUTED,) if made.form(DECIDING) else (HOLDS, UNDECIDED))
 
 
 def test_a_wave_is_not_zero_however_near(monkeypatch):
     """cos(1) is not its first 12,000 digits: by the normal form, without points."""
-    monkeypatch.setattr(points, "EVALUATED", 0)
+    monkeypatch.setattr(zero_test, "EVALUATED", 0)
     with mpmath.workdps(12_020):
         whole = int(mpmath.floor(mpmath.cos(1) * mpmath.mpf(10) ** 12_000))
     assert (read("cos(1)") - fmpq(whole, 10**12_000)).is_zero() is REFUTED

@@ -25,7 +25,7 @@ from symattn.cases import library
 from symattn.printers import blocks as b
 from symattn.printers.html import document
 from symattn.printers.mathjax import mathml
-from symattn.sheets import derivation, redpen, walkthrough
+from symattn.sheets import case_sheet, derivation, redpen
 from symattn.solution.solution import solve
 
 from ..hostile import CASE, steering
@@ -50,7 +50,7 @@ def blocks(kind: str, name: str) -> b.Sheet:
     """The blocks of a page."""
     match kind:
         case "sheet":
-            return walkthrough.sheet(solve(name), audience="author")
+            return case_sheet.sheet(solve(name), audience="author")
         case "audit":
             return redpen.sheet(audit(name))
         case "derivation":
@@ -58,7 +58,7 @@ def blocks(kind: str, name: str) -> b.Sheet:
     with TemporaryDirectory() as folder:
         path = Path(folder, "case.toml")
         path.write_text(getattr(walkthroughs, name), "utf-8")
-        return walkthrough.sheet(solve(path), audience="author")
+        return case_sheet.sheet(solve(path), audience="author")
 
 
 class Reader(HTMLParser):
@@ -146,7 +146,7 @@ def formulas(block: Any) -> Iterator[t.Row]:
 @pytest.mark.parametrize("name", library.names())
 def test_a_page_is_small(name: str) -> None:
     """What a reader gets unless more is asked for is below 400 kB, fonts and drawing included."""
-    assert len(document(walkthrough.sheet(solve(name))).encode()) < 400_000
+    assert len(document(case_sheet.sheet(solve(name))).encode()) < 400_000
 
 
 @pytest.mark.sampled(8)
@@ -323,7 +323,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     path = tmp_path / "hostile.toml"
     path.write_text(CASE, "utf-8")
     solution = solve(path)
-    for sheet in (walkthrough.sheet(solution), redpen.sheet(audit(solution))):
+    for sheet in (case_sheet.sheet(solution), redpen.sheet(audit(solution))):
         page = document(sheet)
         reader = Reader(page)
         assert steering(page) == set()

@@ -17,7 +17,7 @@ from symattn.calculus.library import THEORY
 from symattn.printers import blocks as b
 from symattn.printers.latex import document
 from symattn.printers.layout import LINE, TEXT, matrix_width
-from symattn.sheets import derivation, redpen, walkthrough
+from symattn.sheets import case_sheet, derivation, redpen
 from symattn.solution.solution import solve
 
 from ..notation import equations, heat_map, in_latex, math, matrix
@@ -49,13 +49,13 @@ def made(which: str, folder: Path) -> tuple[b.Sheet, str]:
     name, kind = which.split(" ")
     match kind:
         case "worked":
-            sheet = walkthrough.sheet(solve(name), audience="author")
+            sheet = case_sheet.sheet(solve(name), audience="author")
         case "red":
             sheet = redpen.sheet(symattn.audit(name))
         case "proof":
             sheet = derivation.sheet(THEORY[name])
         case _:
-            sheet = walkthrough.sheet(
+            sheet = case_sheet.sheet(
                 solve(folder / f"{name}.toml"), detail="full", audience="author"
             )
     text = document(sheet)

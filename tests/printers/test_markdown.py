@@ -14,7 +14,7 @@ from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.printers import blocks as b
 from symattn.printers.markdown import document
-from symattn.sheets import redpen, walkthrough
+from symattn.sheets import case_sheet, redpen
 from symattn.solution.solution import solve
 
 from ..hostile import CASE, steering
@@ -124,7 +124,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     path = tmp_path / "hostile.toml"
     path.write_text(CASE, "utf-8")
     solution = solve(path)
-    for sheet in (walkthrough.sheet(solution), redpen.sheet(audit(solution))):
+    for sheet in (case_sheet.sheet(solution), redpen.sheet(audit(solution))):
         text = document(sheet)
         assert steering(text) == set()
         kinds = {token.type for token in tokens(text)}

@@ -14,7 +14,7 @@ from symattn.cases import library
 from symattn.printers import blocks as b
 from symattn.printers import mathjax
 from symattn.printers.mathjax import paragraph, printed, words
-from symattn.sheets.walkthrough import sheet
+from symattn.sheets.case_sheet import sheet
 
 from ..hostile import TEXT, steering
 from ..notation import equations, heat_map, math, matrix, read

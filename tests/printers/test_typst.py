@@ -26,7 +26,7 @@ from symattn.errors import EngineFailure
 from symattn.printers import blocks as b
 from symattn.printers import engine
 from symattn.printers.typst import document
-from symattn.sheets import redpen, walkthrough
+from symattn.sheets import case_sheet, redpen
 from symattn.solution.solution import solve
 
 from .. import notation
@@ -273,7 +273,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     path = tmp_path / "hostile.toml"
     path.write_text(CASE.replace("<script>", '#read(\\"/etc/passwd\\") $x$ <script>'), "utf-8")
     solution = solve(path)
-    for sheet in (walkthrough.sheet(solution), redpen.sheet(audit(solution))):
+    for sheet in (case_sheet.sheet(solution), redpen.sheet(audit(solution))):
         made = engine.typeset(document(sheet))
         assert made.complaints == ()
         text = "".join(text_of(made.pdf).split())

@@ -16,7 +16,7 @@ from symattn.crosscheck.recomputation import recompute
 from symattn.errors import Malformed
 from symattn.programs.display import formula
 from symattn.programs.program import program
-from symattn.sheets.walkthrough import sheet
+from symattn.sheets.case_sheet import sheet
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import verify

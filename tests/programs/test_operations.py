@@ -22,8 +22,8 @@ from symattn.programs.display import formula, names
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import Run, ancestors
+from symattn.sheets.case_sheet import sheet
 from symattn.sheets.presentation import Presentation
-from symattn.sheets.walkthrough import sheet
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict

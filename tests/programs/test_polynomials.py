@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn import attention
 from symattn.errors import Refuted
-from symattn.numbers import lattices
+from symattn.numbers import kronecker
 from symattn.programs import entrywise, polynomials
 from symattn.programs.nodes import Run
 from symattn.programs.polynomials import PolynomialMatrices, Polynomials
@@ -89,7 +89,7 @@ def beside(made, data):
         names.add(name)
         rows, columns = node.grid
         if isinstance(packed[node], Polynomials):
-            numerators = map(lattices.coefficients, packed[node].matrix.entries())
+            numerators = map(kronecker.coefficients, packed[node].matrix.entries())
             assert max(sum(map(abs, one)) for one in numerators) <= packed[node].size
         for i in range(rows):
             for j in range(columns):
@@ -168,11 +168,11 @@ def test_faults_are_left_to_the_recipes():
 def test_a_form_that_the_order_decides_is_left_to_the_recipes():
     """``1 - e**3`` is divided by ``1 + e + e**2`` where entries are computed one by one only
     when it has more terms: whoever can't tell what came first takes the recipes."""
-    below = lattices.packed([0, 1, 2])
-    with pytest.raises(lattices.NotPacked):
-        lattices.cancelled(below, 1, fmpz(1) - lattices.packed([3]))
-    assert lattices.cancelled(below, 2, below * below * 5) == (fmpz(1), 0, fmpz(5))
-    assert lattices.cancelled(below, 1, below + 1) == (below, 1, below + 1)
+    below = kronecker.packed([0, 1, 2])
+    with pytest.raises(kronecker.NotPacked):
+        kronecker.cancelled(below, 1, fmpz(1) - kronecker.packed([3]))
+    assert kronecker.cancelled(below, 2, below * below * 5) == (fmpz(1), 0, fmpz(5))
+    assert kronecker.cancelled(below, 1, below + 1) == (below, 1, below + 1)
 
 
 def test_a_wrong_form_is_refuted(monkeypatch):
@@ -188,13 +188,13 @@ def test_a_wrong_form_is_refuted(monkeypatch):
 def test_forms_are_written_down_when_they_are_used(monkeypatch):
     """Those of all entries are decided, none is written down."""
     written = []
-    parts = lattices.KroneckerLattice.parts
+    parts = kronecker.KroneckerLattice.parts
 
     def counted(*given):
         written.append(given)
         return parts(*given)
 
-    monkeypatch.setattr(lattices.KroneckerLattice, "parts", counted)
+    monkeypatch.setattr(kronecker.KroneckerLattice, "parts", counted)
     a = attention([[1, 2], [0, 1]], [[1, 0], [0, 1]], [[1], [3]], scale="1/2")
     values = [*a.output.values(), *a.backward([[1], [2]]).dQ.values()]
     assert all(value.waits for value in values)

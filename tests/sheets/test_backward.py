@@ -7,7 +7,7 @@ from typing import Any
 
 from symattn.cases.case import make
 from symattn.printers import blocks as b
-from symattn.sheets import walkthrough
+from symattn.sheets import case_sheet
 from symattn.solution.solution import Solution
 
 from ..notation import in_latex
@@ -17,7 +17,7 @@ SQUARE = [[1, "1/2"], [0, 2]]
 
 
 def sheet(given: Mapping[str, Any], steps: Mapping[str, str], **details: Any) -> b.Sheet:
-    return walkthrough.sheet(Solution(make("case", given, steps, **details)))
+    return case_sheet.sheet(Solution(make("case", given, steps, **details)))
 
 
 def plain(line: b.Line) -> str:

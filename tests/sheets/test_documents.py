@@ -16,7 +16,7 @@ from symattn.numbers.values import ONE, Value
 from symattn.printers import blocks as b
 from symattn.printers import engine
 from symattn.printers.latex import document
-from symattn.sheets import derivation, redpen, walkthrough
+from symattn.sheets import case_sheet, derivation, redpen
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import verify
@@ -40,14 +40,14 @@ Y = "A @ X"
 @pytest.mark.parametrize("name", ["cat-sat-mat", "length-4-causal"])
 def test_same_input_same_bytes(name: str) -> None:
     """Two runs write the same LaTeX."""
-    assert document(walkthrough.sheet(solve(name))) == document(walkthrough.sheet(solve(name)))
+    assert document(case_sheet.sheet(solve(name))) == document(case_sheet.sheet(solve(name)))
 
 
 @pytest.mark.heavy
 @needs_tex
 def test_same_input_same_pdf() -> None:
     """Two runs typeset the same PDF."""
-    tex = document(walkthrough.sheet(solve("cat-sat-mat-identical")))
+    tex = document(case_sheet.sheet(solve("cat-sat-mat-identical")))
     assert engine.typeset(tex).pdf == engine.typeset(tex).pdf
 
 
@@ -56,7 +56,7 @@ def test_same_input_same_pdf() -> None:
 @pytest.mark.parametrize("name", ["length-4-causal", "the-fox-jumps", "cat-sat-mat-d16"])
 def test_pages_without_complaints(name: str) -> None:
     """The widest sheets have no overfull line, missing letter or undefined reference."""
-    assert engine.typeset(document(walkthrough.sheet(solve(name)))).complaints == ()
+    assert engine.typeset(document(case_sheet.sheet(solve(name)))).complaints == ()
 
 
 def _pages(pdf: bytes, folder: Path) -> list[list[str]]:
@@ -99,7 +99,7 @@ def test_hostile_text_prints_as_it_is(tmp_path: Path) -> None:
     """LaTeX in tokens and titles is text: nothing is read, and it compiles."""
     path = tmp_path / "hostile.toml"
     path.write_text(HOSTILE, "utf-8")
-    tex = document(walkthrough.sheet(solve(path)))
+    tex = document(case_sheet.sheet(solve(path)))
     assert r"\input{/etc" not in tex
     assert engine.typeset(tex).complaints == ()
 
@@ -110,7 +110,7 @@ def test_letters_beyond_latin(tmp_path: Path) -> None:
     """Greek and Cyrillic tokens are typeset by lualatex; a letter that no font has is reported."""
     path = tmp_path / "letters.toml"
     path.write_text(HOSTILE.replace("ordinary", "кот \U0001f98a"), "utf-8")
-    tex = document(walkthrough.sheet(solve(path)))
+    tex = document(case_sheet.sheet(solve(path)))
     assert engine.wanted_engine(tex) == "lualatex"
     made = engine.typeset(tex)
     assert all("no font has the letter" in complaint for complaint in made.complaints)
@@ -145,7 +145,7 @@ def test_a_corrupted_enclosure_is_caught(quantity: str) -> None:
     assert refuted == [quantity.replace("grad(V)", "dL/dV")]
     message = f"the cross-check refutes {refuted[0]}; no sheet is written"
     with pytest.raises(Refuted, match=message):
-        walkthrough.sheet(solution)
+        case_sheet.sheet(solution)
 
 
 @pytest.mark.parametrize("quantity", ["A", "Y", "grad(V)"])
@@ -160,12 +160,12 @@ def test_a_corrupted_exact_value_is_caught(quantity: str) -> None:
     with pytest.raises(Refuted, match=r"entry \[0, 0\] is .* exactly, in balls"):
         solution[quantity].at(0, 0)
     with pytest.raises(Refuted):
-        walkthrough.sheet(solution)
+        case_sheet.sheet(solution)
 
 
 def test_normalisers_have_names() -> None:
     """Exponentials and normalisers are named, and used by name."""
-    tex = document(walkthrough.sheet(solve("cat-sat-mat")))
+    tex = document(case_sheet.sheet(solve("cat-sat-mat")))
     assert r"Z_{0} &= e + 1 + \sqrt{e} \approx 5.3670" in tex
     assert r"\dfrac{e}{Z_{0}}" in tex
 

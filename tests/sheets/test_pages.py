@@ -24,7 +24,7 @@ from symattn.cases.settings import Detail
 from symattn.errors import Malformed
 from symattn.printers import blocks as b
 from symattn.printers import layout
-from symattn.sheets import steps, walkthrough
+from symattn.sheets import case_sheet, steps
 from symattn.solution.solution import Solution, solve
 from symattn.verification import verify
 
@@ -85,7 +85,7 @@ def page(folder: Path) -> Reads:
             other = columns if axis else rows
             return quantity.removeprefix(r"\mathrm{d}") not in other and quantity[:2] != "J "
 
-        sheet = walkthrough.sheet(solve(path), detail=detail, places=places, audience="author")
+        sheet = case_sheet.sheet(solve(path), detail=detail, places=places, audience="author")
         return Page(sheet, truth(path), labelled, places)
 
     return read
@@ -353,7 +353,7 @@ def test_the_opening(page: Reads, folder: Path) -> None:
     assert page("names").sheet.subtitle == ("names",)
     path = folder / "bare.toml"
     path.write_text("[given]\nx = 1\n[steps]\ny = '2 * x'\n", "utf-8")
-    assert walkthrough.sheet(solve(path)).title == ("bare",)
+    assert case_sheet.sheet(solve(path)).title == ("bare",)
 
 
 def test_where_the_gradient_comes_from(page: Reads) -> None:
@@ -464,7 +464,7 @@ def test_nothing_is_compared_without_common_steps(folder: Path) -> None:
     path = folder / "other.toml"
     text = 'extends = "base.toml"\nreplace_steps = true\n[steps]\nY = "X @ X @ X[:, 0:1]"\n'
     path.write_text(text, "utf-8")
-    blocks = walkthrough.sheet(solve(path)).blocks
+    blocks = case_sheet.sheet(solve(path)).blocks
     assert not any(isinstance(x, b.Heading) and "Compared" in plain(x.text) for x in blocks)
 
 
@@ -506,7 +506,7 @@ def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
 
 def sheet_of(given: dict[str, object], computed: dict[str, str], **details: Any) -> b.Sheet:
     """A brief sheet of a case made here."""
-    return walkthrough.sheet(Solution(make("made", given, computed, **details)))
+    return case_sheet.sheet(Solution(make("made", given, computed, **details)))
 
 
 def matrices(made: b.Sheet) -> dict[str, b.Matrix]:
@@ -573,7 +573,7 @@ def test_no_jacobian_where_none_is_needed() -> None:
 def test_decimals_in_closed_form(entry: str, places: int, exact: str, near: str | None) -> None:
     """A rational number with at most six places, or as many as asked for, is a decimal."""
     case = make("made", {"x": [[1]]}, {"y": f"x * {entry}"})
-    made = matrices(walkthrough.sheet(Solution(case), places=places))
+    made = matrices(case_sheet.sheet(Solution(case), places=places))
     assert made["y ="].cells == ((exact,),)
     assert (r"y \approx" in made) == (near is not None)
     assert [made[name].cells for name in made if name == r"y \approx"] == [((near,),)] * bool(near)
@@ -600,7 +600,7 @@ def test_rows_that_no_page_holds() -> None:
     """A sheet refuses rows of very many entries, at their places, and says where they are shown."""
     wide = solve(make("wide", {"x": [1, 2]}, {"Y": "onehot(x, 2000)", "Z": "Y + 1"}))
     with pytest.raises(Malformed) as caught:
-        walkthrough.sheet(wide)
+        case_sheet.sheet(wide)
     assert [fault.where for fault in caught.value.faults] == ["steps.Y", "steps.Z"]
     assert "rows of 2000 entries; a sheet shows at most 1000" in str(caught.value)
 
@@ -618,7 +618,7 @@ def test_a_hint_sets_what_fits_on_its_line(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(steps, "broken", counting)
     row = [f"0.{k + 1:02}" for k in range(60)]
     solved = solve(make("long", {"x": [row], "y": [row]}, {"S": "x @ y.T", "A": "softmax(S)"}))
-    walkthrough.sheet(solved, backward=False, drawing=False)
+    case_sheet.sheet(solved, backward=False, drawing=False)
     assert 10 < max(longest) <= 24
 
 

@@ -10,7 +10,7 @@ from symattn.auditing.audit import audit
 from symattn.calculus.derivation import derived
 from symattn.cases.case import Case
 from symattn.printers import blocks as b
-from symattn.sheets import derivation, marked, redpen, walkthrough
+from symattn.sheets import case_sheet, derivation, marked, redpen
 from symattn.sheets.presentation import Presentation
 from symattn.sheets.steps import hints
 from symattn.solution.solution import solve
@@ -20,7 +20,7 @@ from .pages import of, paragraphs, plain
 
 def said(case: Case | str) -> str:
     """The paragraphs of a walkthrough."""
-    return "\n".join(paragraphs(walkthrough.sheet(solve(case))))
+    return "\n".join(paragraphs(case_sheet.sheet(solve(case))))
 
 
 def test_equal_sums_say_whether_their_exponentials_are_the_same() -> None:

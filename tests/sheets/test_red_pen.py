@@ -17,7 +17,7 @@ import pytest
 import symattn
 from symattn.auditing import reports
 from symattn.printers import blocks as b
-from symattn.sheets import redpen, walkthrough
+from symattn.sheets import case_sheet, redpen
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 
@@ -231,7 +231,7 @@ def test_statements_and_what_is_not_checked(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_where_the_document_differs(name: str) -> None:
     """A worked sheet has the roots too, and the statements that don't hold."""
-    blocks = walkthrough.sheet(solve(name), audience="teacher").blocks
+    blocks = case_sheet.sheet(solve(name), audience="teacher").blocks
     texts = [plain(x.text) for x in blocks if isinstance(x, b.Heading | b.Paragraph)]
     has_claims = bool(truth(name).document.get("claims"))
     assert ("Where the document differs" in texts) == has_claims

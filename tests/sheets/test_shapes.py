@@ -14,7 +14,7 @@ from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.printers.latex import document
 from symattn.sheets import redpen
-from symattn.sheets.walkthrough import sheet
+from symattn.sheets.case_sheet import sheet
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 

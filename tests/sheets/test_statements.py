@@ -10,7 +10,7 @@ import pytest
 from symattn.cases.case import make
 from symattn.printers import blocks as b
 from symattn.printers import latex, markdown
-from symattn.sheets.walkthrough import sheet
+from symattn.sheets.case_sheet import sheet
 from symattn.solution.solution import solve
 
 from ..notation import in_latex

@@ -6,7 +6,7 @@ import pytest
 
 from symattn.cases.case import make
 from symattn.printers import blocks as b
-from symattn.sheets.walkthrough import sheet
+from symattn.sheets.case_sheet import sheet
 from symattn.solution.solution import Solution, solve
 
 from ..notation import in_latex

@@ -9,8 +9,8 @@ from flint import ctx
 
 from symattn import Malformed, Verdict
 from symattn.cases.case import make, with_upstream
+from symattn.numbers.lazy import LazyExpression
 from symattn.numbers.reading import Masked
-from symattn.numbers.recipes import LazyExpression
 from symattn.programs.enclosures import BallMatrices
 from symattn.programs.entrywise import Entrywise
 from symattn.programs.nodes import ancestors

@@ -14,8 +14,8 @@ from symattn.auditing.audit import audit
 from symattn.numbers import rationals, rows
 from symattn.numbers.reading import read_entry
 from symattn.printers.latex import document
-from symattn.programs import pairs
-from symattn.sheets import redpen, walkthrough
+from symattn.programs import double_double
+from symattn.sheets import case_sheet, redpen
 from symattn.solution.solution import solve
 from symattn.verification import verify
 
@@ -47,7 +47,7 @@ def counts(monkeypatch):
 
     monkeypatch.setattr(rows, "read_entry", reading_one)
     monkeypatch.setattr(syntax, "parse", parsing)
-    computing(pairs.DoubleDoubleMatrices)
+    computing(double_double.DoubleDoubleMatrices)
     return found
 
 
@@ -94,7 +94,7 @@ def test_a_claim_is_read_once_for_all_that_follows(name, counts, monkeypatch):
     monkeypatch.setattr(rationals, "read_printed", None)
     verify(solution)
     found = audit(solution)
-    for made in (walkthrough.sheet(solution), redpen.sheet(found)):
+    for made in (case_sheet.sheet(solution), redpen.sheet(found)):
         assert document(made)
     assert [figure.label for figure in found.figures]
     assert counts["read"].total() == given

@@ -11,7 +11,7 @@ from flint import arb, arb_mat
 
 from symattn import attention
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.formats import FORMATS, rounded_balls
+from symattn.numbers.float_formats import FORMATS, rounded_balls
 
 from .. import bare
 

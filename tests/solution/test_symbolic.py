@@ -461,7 +461,7 @@ def test_what_sympy_alone_can_tell():
         "from symattn.solution.solution import solve; solve('cat-sat-mat')['dL/dQ'].decimal(4)",
         "from symattn.auditing.audit import audit; audit('please-study-man')",
         "import symattn.verification, symattn.cli.verify",
-        "from symattn.sheets.walkthrough import sheet; sheet('length-4-causal')",
+        "from symattn.sheets.case_sheet import sheet; sheet('length-4-causal')",
     ],
 )
 def test_sympy_is_loaded_for_formulas_only(work):

@@ -10,7 +10,7 @@ import pytest
 
 from symattn import from_floats
 from symattn.errors import Malformed
-from symattn.testing.inputs import DTYPES, KINDS, STANDARD, sample
+from symattn.testing.samples import DTYPES, KINDS, STANDARD, sample
 
 ARRAYS = ("q", "k", "v", "upstream")
 

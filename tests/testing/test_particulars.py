@@ -12,12 +12,12 @@ import pytest
 from symattn import attention, from_floats
 from symattn.errors import Malformed
 from symattn.testing import Precision, assert_close, check_attention
+from symattn.testing.attention_steps import exactly, steps_of
 from symattn.testing.bounds import all_bounds
 from symattn.testing.cases import choices
-from symattn.testing.inputs import DTYPES, KINDS, sample
 from symattn.testing.judged import error_of
 from symattn.testing.kernels import framework_of
-from symattn.testing.model import exactly, steps_of
+from symattn.testing.samples import DTYPES, KINDS, sample
 
 from .test_causes import ALL, N_K, Kernel, given, hiding, softmax
 

@@ -13,7 +13,7 @@ import safetensors
 
 from symattn.errors import Malformed
 from symattn.testing import vectors
-from symattn.testing.inputs import KINDS
+from symattn.testing.samples import KINDS
 from symattn.testing.vectors import (
     FORMS,
     SampleRequest,

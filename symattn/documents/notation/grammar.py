@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symattn import syntax
-from symattn.documents.notation import arrays, scripts, values
+from symattn.documents.notation import arrays, printed_values, scripts
 from symattn.documents.notation.products import (
     is_factor,
     is_number,
@@ -264,11 +264,11 @@ class Grammar(TokenRanges):
                 self.at += self.peek().kind == "percent"
                 return figure
             case "name":
-                return values.name(self)
+                return printed_values.name(self)
             case "open":
                 return self.bracket(token)
             case "command":
-                return values.command(self, token)
+                return printed_values.command(self, token)
         raise UnreadNotation
 
     def bracket(self, token: NotationToken) -> Tree:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.python import library, loops
-from symattn.documents.python.expressions import ExpressionReader
-from symattn.documents.python.values import (
+from symattn.documents.python.code_values import (
     HIDDEN,
     UNKNOWN,
     Applied,
@@ -24,6 +23,7 @@ from symattn.documents.python.values import (
     is_expressible,
     number,
 )
+from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Words
 from symattn.limits import FOLLOWED

@@ -10,10 +10,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.python import library, making
-from symattn.documents.python.library import LIBRARIES
-from symattn.documents.python.loops import comprehended, subscripted
-from symattn.documents.python.source import ProgramSource
-from symattn.documents.python.values import (
+from symattn.documents.python.code_values import (
     HIDDEN,
     INFINITE,
     UNKNOWN,
@@ -28,6 +25,9 @@ from symattn.documents.python.values import (
     number,
     size,
 )
+from symattn.documents.python.library import LIBRARIES
+from symattn.documents.python.loops import comprehended, subscripted
+from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Span
 from symattn.documents.trees import Named, Opaque, PrintedFigure
 from symattn.limits import NESTING, TOKENS

@@ -27,10 +27,10 @@ from symattn.documents.python.assignments import (
     shown,
     stored,
 )
+from symattn.documents.python.code_values import UNKNOWN, CodeScope, Items, UnreadCode, Value
 from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.python.loops import filled, rounds, take
 from symattn.documents.python.source import ProgramSource
-from symattn.documents.python.values import UNKNOWN, CodeScope, Items, UnreadCode, Value
 from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words
 from symattn.limits import FOLLOWED
 

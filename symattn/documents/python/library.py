@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.python import making
-from symattn.documents.python.making import MAKERS
-from symattn.documents.python.values import (
+from symattn.documents.python.code_values import (
     AXES,
     HIDDEN,
     INFINITE,
@@ -23,6 +22,7 @@ from symattn.documents.python.values import (
     call,
     number,
 )
+from symattn.documents.python.making import MAKERS
 from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
 
 #: Names of libraries, as they are usually imported.

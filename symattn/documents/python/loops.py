@@ -12,8 +12,15 @@ from contextlib import suppress
 
 from symattn import syntax
 from symattn.documents.python import library
+from symattn.documents.python.code_values import (
+    CodeScope,
+    Expressions,
+    Items,
+    UnreadCode,
+    Value,
+    number,
+)
 from symattn.documents.python.library import simplified
-from symattn.documents.python.values import CodeScope, Expressions, Items, UnreadCode, Value, number
 from symattn.documents.trees import Named
 from symattn.limits import FOLLOWED
 

@@ -1,7 +1,7 @@
 """Arrays that libraries make: zeros, ones, identities, triangles, counts.
 
 Their figures are printed nowhere. A triangle of ones whose size is not known stands as
-a call of :data:`~symattn.documents.python.values.BEYOND`.
+a call of :data:`~symattn.documents.python.code_values.BEYOND`.
 
 Which arrays are masks, and numbers that are known held against others.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from symattn import syntax
-from symattn.documents.python.values import (
+from symattn.documents.python.code_values import (
     Arguments,
     CodeScope,
     Items,
@@ -202,7 +202,7 @@ def kept(tree: syntax.Tree) -> syntax.Tree | None:
     """The mask of an array that is added to scores: 1 where it has 0, 0 where it has
     minus infinity; None of any other array.
 
-    >>> from symattn.documents.python.values import HIDDEN
+    >>> from symattn.documents.python.code_values import HIDDEN
     >>> syntax.text(kept(Labelled((number("0"), HIDDEN))))
     '[1, 0]'
     """

@@ -26,7 +26,7 @@ from symattn.cases.case import Claim
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.collecting import Blank, Script
-from symattn.exercises.marking.following import FollowThrough
+from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.exercises.marking import answer_files
 from symattn.exercises.marking import feedback as told_in
-from symattn.exercises.marking import reading
 from symattn.exercises.marking.collecting import Blank, Scheme, Script, points_text, read_answer
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.judging import Examiner
@@ -126,7 +126,7 @@ def test_hostile_text_harms_nothing() -> None:
     assert "<img" not in page
     assert not steering(page)
     assert not steering(found.text())
-    table = reading.csv_line(reading.row(found), "")
+    table = answer_files.csv_line(answer_files.row(found), "")
     assert not steering(table)
 
 
@@ -169,15 +169,17 @@ def test_the_table_of_marks() -> None:
     """A row for each student with points, part by part, and what the answers are."""
     scheme = Scheme(slip=Fraction(0))
     found = [feedback(HONEST), feedback(slipping("scale-dropped", "=1+1"), scheme=scheme)]
-    rows = [reading.row(one) for one in found]
-    lines = [reading.csv_line(row, f"{name}.html") for row, name in zip(rows, "ab", strict=True)]
-    read = [*csv.DictReader([reading.csv_head(rows), *lines])]
+    rows = [answer_files.row(one) for one in found]
+    lines = [
+        answer_files.csv_line(row, f"{name}.html") for row, name in zip(rows, "ab", strict=True)
+    ]
+    read = [*csv.DictReader([answer_files.csv_head(rows), *lines])]
     assert [row["student"] for row in read] == ["Ada", "'=1+1"]
     assert [row["points"] for row in read] == ["15", points_text(found[1].points)]
     assert (read[0]["T"], read[0]["right"], read[0]["slip"]) == ("1", "72", "0")
     assert (read[1]["T"], read[1]["feedback"]) == ("0", "b.html")
     assert "without the division by sqrt(d_k)" in read[1]["slips"]
-    told = reading.as_dict(rows, ["Bob"])
+    told = answer_files.as_dict(rows, ["Bob"])
     assert told["not_marked"] == ["Bob"]
     assert [*told["slips"].values()] == [1]
     for one in told["students"]:
@@ -195,7 +197,7 @@ def test_the_table_of_marks() -> None:
 )
 def test_names_of_files_are_safe_and_distinct(students) -> None:
     """One file each, in the folder, on every system that ignores case or knows devices."""
-    names = reading.file_names(students)
+    names = answer_files.file_names(students)
     assert len({name.casefold() for name in names}) == len(students)
     for name in names:
         assert (

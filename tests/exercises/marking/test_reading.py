@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from symattn.cases import library
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise, exercise
+from symattn.exercises.marking.answer_files import read_answers, scheme_of
 from symattn.exercises.marking.collecting import read_answer
-from symattn.exercises.marking.reading import read_answers, scheme_of
 
 from ...hostile import FORBIDDEN, TEXT
 

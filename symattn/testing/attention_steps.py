@@ -2,8 +2,7 @@
 
 The steps are a program (:mod:`symattn.programs`) for all heads at once. Bounds are computed
 from them, with the exact weights and results in the place of its own; what a wrong kernel is
-compared with is the same graph with other values for some steps.
-"""
+compared with is the same graph with other values for some steps."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers import doubles, formats
-from symattn.numbers.formats import FloatFormat
+from symattn.numbers import double_double, float_formats
+from symattn.numbers.float_formats import FloatFormat
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.programs.program import program
@@ -35,7 +34,7 @@ def rounded_to(values: Array, form: FloatFormat) -> Array:
     >>> rounded_to(np.array([1 / 3, 70000.0]), "float16").tolist()
     [0.333251953125, inf]
     """
-    return formats.rounded(doubles.exact(values), formats.FORMATS[form])[0]
+    return float_formats.rounded(double_double.exact(values), float_formats.FORMATS[form])[0]
 
 
 #: What attention is computed from. A query sees the keys that are ``seen``; where it has none

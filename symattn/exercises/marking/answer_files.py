@@ -5,8 +5,7 @@ marked.
 
 Tables for the marker: who has how many points, and which slips were made how often.
 
-Answers in a table: CSV with one answer, or one student, in a row.
-"""
+Answers in a table: CSV with one answer, or one student, in a row."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from symattn.exercises.marking.collecting import (
     read_scheme,
 )
 from symattn.exercises.marking.feedback import Feedback
-from symattn.exercises.marking.following import Positions, parsed_json, read_tree
+from symattn.exercises.marking.follow_through import Positions, parsed_json, read_tree
 from symattn.exercises.marking.judging import OUTCOMES, Outcome
 from symattn.limits import BYTES
 from symattn.shapes import grid, keys

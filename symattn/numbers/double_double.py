@@ -1,15 +1,15 @@
 """Double-double numbers with proved error bounds.
 
 A :class:`DoubleDouble` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971; see
-:mod:`~symattn.numbers.doubles`), each within ``error`` of the exact number: a ball whose
+:mod:`~symattn.numbers.double_double`), each within ``error`` of the exact number: a ball whose
 middle has 106 bits, in three NumPy arrays. It stands between floats, which certify
 nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
 for Arb. Matrix products are in
-:mod:`~symattn.numbers.doubles`, exponentials and logarithms in
+:mod:`~symattn.numbers.double_double`, exponentials and logarithms in
 :mod:`~symattn.numbers.series`.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow
-(IEEE 754-2019). The bounds of :mod:`~symattn.numbers.doubles`, ``3 U**2`` and ``5 U**2``,
+(IEEE 754-2019). The bounds of :mod:`~symattn.numbers.double_double`, ``3 U**2`` and ``5 U**2``,
 are here taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats
 themselves: what the roundings of a sum of up to 2**20 terms may take from them is
 less than the factor :data:`UP` adds. What underflows in a product or a quotient, of the
@@ -29,8 +29,7 @@ Numerische Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller 
 *Tight and rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS
 44, 2017.
 
-Matrix products of double-doubles by Ozaki slices, whose products are exact.
-"""
+Matrix products of double-doubles by Ozaki slices, whose products are exact."""
 
 from __future__ import annotations
 
@@ -429,7 +428,7 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     less than ``m**2 U**2 n a c``, times 1.01: their highs are added exactly, and each of the
     at most m lows is at most ``U n a c`` and takes part in m sums.
 
-    >>> from symattn.numbers.doubles import exact
+    >>> from symattn.numbers.double_double import exact
     >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
     >>> product.high, product.low == 2.0**-60, product.error < 2.0**-90
     (array([[1.]]), array([[ True]]), array([[ True]]))

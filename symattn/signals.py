@@ -2,8 +2,7 @@
 
 A signal's undoing is done at once and ends the process. Nothing is raised into
 code that may be anywhere, also where an exception would be lost or would find
-things half made.
-"""
+things half made."""
 
 from __future__ import annotations
 

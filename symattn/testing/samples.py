@@ -4,8 +4,7 @@ A sample's numbers are odd integers times powers of two, so each is a number of 
 exactly, with all its digits. The integers are cut from the stream of SHAKE-256 (FIPS 202)
 over a text that names the array, ``"ordinary 0 q"`` say: 64 bits each, the lowest byte
 first, of which the highest are taken. Samples of one kind and seed are so the same
-numbers in every format, but for the digits that a narrower one lacks.
-"""
+numbers in every format, but for the digits that a narrower one lacks."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, expected
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.formats import FORMATS, BinaryFormat
+from symattn.numbers.float_formats import FORMATS, BinaryFormat
 from symattn.shapes import Shape, show
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-r"""Values that letters and commands write: names, calls, quotients, roots, gradients, sums."""
+"""Values that letters and commands write: names, calls, quotients, roots, gradients, sums."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What expressions of a program stand for: trees of the grammar, and what only programs have.
 
-What functions of libraries are called with.
-"""
+What functions of libraries are called with."""
 
 from __future__ import annotations
 

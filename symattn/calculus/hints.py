@@ -6,8 +6,7 @@ is tried on the right side, and named where the line then stands all trials.
 Expressions as text, in the language of derivation files: for conditions and messages.
 
 What must be so that a line has a meaning: no denominator 0, logarithms and
-roots of what they are defined for, places that exist.
-"""
+roots of what they are defined for, places that exist."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from itertools import islice
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus import reading
+from symattn.calculus import line_reading
 from symattn.calculus.atoms import NoNormalForm, Poly, poly_text
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.normal import Normal
@@ -44,7 +43,7 @@ def hint(text: str, scope: LineScope, holds: Callable[[ParsedLine], bool]) -> st
             continue
         seen.add(written)
         try:
-            line = reading.line(written, scope)
+            line = line_reading.line(written, scope)
         except Malformed:
             continue
         if holds(line):

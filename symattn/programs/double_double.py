@@ -1,7 +1,7 @@
 """Pairs of floats with proved bounds: certified enclosures, many entries at a time.
 
 Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed
-precision: what :mod:`~symattn.numbers.doubles` leaves in doubt is for those. A
+precision: what :mod:`~symattn.numbers.double_double` leaves in doubt is for those. A
 matrix may have axes before its rows and columns, as in
 :mod:`~symattn.programs.enclosures`.
 """
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.ieee import need_ieee
-from symattn.numbers import doubles, series
+from symattn.numbers import double_double, series
 from symattn.numbers.balls import FIRST
-from symattn.numbers.doubles import Array, DoubleDouble
+from symattn.numbers.double_double import Array, DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
@@ -47,7 +47,7 @@ def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
         return rows.pairs()
     balls = [None if isinstance(x, Masked) else x.enclosure(FIRST) for row in rows for x in row]
     grid = len(rows), len(rows[0])
-    return doubles.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
+    return double_double.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
 
 
 def _constant(node: Node) -> DoubleDouble:
@@ -59,28 +59,28 @@ def _table(node: Node) -> DoubleDouble:
 
 
 def _triangle(node: Node) -> DoubleDouble:
-    return doubles.exact(np.tril(np.ones(node.grid)))
+    return double_double.exact(np.tril(np.ones(node.grid)))
 
 
 def _add(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     # A masked score with what may be no number isn't known to be one.
     doubt = (x.hidden & ~np.isfinite(y.error)) | (y.hidden & ~np.isfinite(x.error))
-    return _unknown(doubles.add(x, y), doubt)
+    return _unknown(double_double.add(x, y), doubt)
 
 
 def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *weights: DoubleDouble) -> DoubleDouble:
     if not weights:
         # Of two masked scores there is no difference.
-        return _add(node, x, doubles.negative(_open(y)))
+        return _add(node, x, double_double.negative(_open(y)))
     # Seen from the heaviest entry of the row, the mean of what is subtracted is of the
     # others alone: where one has nearly all the weight, nothing cancels.
     heaviest = np.argmax(weights[0].high, axis=-1)[..., None]
     chosen = x.map(lambda part: np.take_along_axis(part, heaviest, -1))
-    apart = doubles.add(x, doubles.negative(chosen))
+    apart = double_double.add(x, double_double.negative(chosen))
     zero = np.zeros_like(chosen.high)
     apart = apart.map(lambda part: _put(part, heaviest, zero))
-    mean = doubles.total(doubles.multiply(*weights, apart), -1)
-    centred = doubles.add(apart, doubles.negative(mean))
+    mean = double_double.total(double_double.multiply(*weights, apart), -1)
+    centred = double_double.add(apart, double_double.negative(mean))
     # There is no mean of masked scores.
     return _unknown(centred, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), centred.shape))
 
@@ -107,33 +107,35 @@ def _unknown(x: DoubleDouble, where: npt.NDArray[np.bool_]) -> DoubleDouble:
 def _multiply(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     if node.extra == FLOW:
         x, y = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
-    return doubles.multiply(x, y)
+    return double_double.multiply(x, y)
 
 
 def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
     """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
     sign = np.where(x.high < 0, -1.0, 1.0)
-    twice = doubles.multiply(_open(x), doubles.exact(-2.0 * sign))
+    twice = double_double.multiply(_open(x), double_double.exact(-2.0 * sign))
     power = series.exp(twice)
-    ones = doubles.exact(np.ones_like(x.high))
-    size = doubles.divide(doubles.add(ones, doubles.negative(power)), doubles.add(ones, power))
-    return doubles.multiply(size, doubles.exact(sign))
+    ones = double_double.exact(np.ones_like(x.high))
+    size = double_double.divide(
+        double_double.add(ones, double_double.negative(power)), double_double.add(ones, power)
+    )
+    return double_double.multiply(size, double_double.exact(sign))
 
 
 def _softmax(node: Node, x: DoubleDouble) -> DoubleDouble:
     """Shifted by a float near the largest score of the row."""
     largest = np.max(x.high, axis=-1, keepdims=True)
     powers = series.exp(
-        doubles.add(x, doubles.exact(np.where(np.isfinite(largest), -largest, 0.0)))
+        double_double.add(x, double_double.exact(np.where(np.isfinite(largest), -largest, 0.0)))
     )
-    return doubles.divide(powers, doubles.total(powers, -1))
+    return double_double.divide(powers, double_double.total(powers, -1))
 
 
 def _rowmax(node: Node, x: DoubleDouble) -> DoubleDouble:
     def column(k: int) -> DoubleDouble:
         return x.map(lambda part: part[..., k : k + 1])
 
-    return reduce(doubles.maximum, map(column, range(x.shape[-1])))
+    return reduce(double_double.maximum, map(column, range(x.shape[-1])))
 
 
 def _hide(node: Node, x: DoubleDouble, keep: DoubleDouble) -> DoubleDouble:
@@ -148,7 +150,7 @@ def _hide(node: Node, x: DoubleDouble, keep: DoubleDouble) -> DoubleDouble:
 def _concat(node: Node, *parts: DoubleDouble) -> DoubleDouble:
     many = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
     wide = [x.map(lambda part: np.broadcast_to(part, many + part.shape[-2:])) for x in parts]
-    return doubles.joined(wide, -1)
+    return double_double.joined(wide, -1)
 
 
 def _moved(node: Node, x: DoubleDouble) -> DoubleDouble:
@@ -156,7 +158,7 @@ def _moved(node: Node, x: DoubleDouble) -> DoubleDouble:
 
 
 def _total(node: Node, x: DoubleDouble) -> DoubleDouble:
-    return doubles.total(doubles.total(_open(x), -1), -2)
+    return double_double.total(double_double.total(_open(x), -1), -2)
 
 
 _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
@@ -164,26 +166,26 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "table": _table,
     "triangle": _triangle,
     **dict.fromkeys(MOVING, _moved),
-    "negate": lambda node, x: doubles.negative(_open(x)),
+    "negate": lambda node, x: double_double.negative(_open(x)),
     "add": _add,
     "subtract": _subtract,
     "multiply": _multiply,
-    "divide": lambda node, x, y: doubles.divide(x, _open(y)),
-    "matmul": lambda node, x, y: doubles.matmul(_open(x), _open(y)),
-    "sqrt": lambda node, x: doubles.sqrt(_open(x)),
+    "divide": lambda node, x, y: double_double.divide(x, _open(y)),
+    "matmul": lambda node, x, y: double_double.matmul(_open(x), _open(y)),
+    "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: series.exp(x),
     "log": lambda node, x: series.log(_open(x)),
     "tanh": _tanh,
-    "maximum": lambda node, x, y: doubles.maximum(x, y),
-    "above": lambda node, x, y: doubles.above(x, y),
+    "maximum": lambda node, x, y: double_double.maximum(x, y),
+    "above": lambda node, x, y: double_double.above(x, y),
     "sin": lambda node, x: series.sin(_open(x)),
     "cos": lambda node, x: series.cos(_open(x)),
     "erf": lambda node, x: series.erf(_open(x)),
     "softmax": _softmax,
     "hide": _hide,
     "concat": _concat,
-    "rowsum": lambda node, x: doubles.total(_open(x), -1),
-    "colsum": lambda node, x: doubles.total(_open(x), -2),
+    "rowsum": lambda node, x: double_double.total(_open(x), -1),
+    "colsum": lambda node, x: double_double.total(_open(x), -2),
     "rowmax": _rowmax,
     "total": _total,
     # Of a masked score that is put among zeros nothing is known.

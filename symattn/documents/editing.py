@@ -1,8 +1,7 @@
-r"""Figures written anew where they stand, in their places and their style.
+"""Figures written anew where they stand, in their places and their style.
 
 Only digits change, and a sign where it has to: separators, braces, escapes and
-what follows (a power of ten, a percent sign) stay as they are in the file.
-"""
+what follows (a power of ten, a percent sign) stay as they are in the file."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 A sum is one atom, whose indices are numbered in a way that does not depend on
 what they were called: equal sums look equal. What does not depend on an index
-comes out of its sum, deltas are used up, comparisons are counted.
-"""
+comes out of its sum, deltas are used up, comparisons are counted."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ at the cost of one operation each; its closed form is made on demand, under a
 budget, and many have none. So digits never wait for closed forms.
 
 Zero, positive or negative is told by balls first, by the closed form where
-those leave a doubt. A ball that holds zero is worked out again by leading terms.
-"""
+those leave a doubt. A ball that holds zero is worked out again by leading terms."""
 
 from __future__ import annotations
 
@@ -18,20 +17,12 @@ from typing import Protocol, TypeVar
 from flint import arb, fmpq
 
 from symattn.errors import Malformed, Refuted, Undecided
-from symattn.limits import (
-    DECIDING,
-    ENCLOSURE,
-    EXPANSION,
-    QUICK,
-    QUICK_BITS,
-    SHOWN,
-    Budget,
-)
-from symattn.numbers import forms, functions, points, quotients, rounding
+from symattn.limits import DECIDING, ENCLOSURE, EXPANSION, QUICK, QUICK_BITS, SHOWN, Budget
+from symattn.numbers import closed_forms, functions, quotients, rounding, zero_test
 from symattn.numbers.balls import FIRST, LAST, Exceeded, growing, precision, spending
+from symattn.numbers.exponential_sums import UNIT, Symbol, Wave
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.rounding import LeadingTerm
-from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
@@ -84,7 +75,7 @@ _NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
 EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, _NAMES))
 
 #: Operations that need no closed form to be evaluated at a point.
-_KINDS: Mapping[int, points.InstructionKind] = {
+_KINDS: Mapping[int, zero_test.InstructionKind] = {
     id(TOTAL): "total", id(PRODUCTS): "products", id(INVERSE): "inverse",
 }  # fmt: skip
 
@@ -274,7 +265,7 @@ class LazyExpression:
         if parts is not None and self.operation is not NUMBER and not self._checked:
             closed, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
             if closed.is_finite() and near.is_finite() and not closed.overlaps(near):
-                raise Refuted(f"the closed form {forms.short(parts)} is not {near}")
+                raise Refuted(f"the closed form {closed_forms.short(parts)} is not {near}")
             self._checked = True
         return parts
 
@@ -305,7 +296,7 @@ class LazyExpression:
             short = self.form()
             seems = Verdict.UNDECIDED if short is None else _form_is_zero(short)
             if seems is Verdict.UNDECIDED:
-                seems = points.is_zero(self._lines())
+                seems = zero_test.is_zero(self._lines())
             if seems is not Verdict.UNDECIDED:
                 return seems
         parts = self.form(budget)
@@ -315,7 +306,7 @@ class LazyExpression:
         last = QUICK_BITS if budget is QUICK else bits
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
-    def _lines(self) -> list[points.ZeroTestLine]:
+    def _lines(self) -> list[zero_test.ZeroTestLine]:
         """The expression as a straight-line program: functions by their closed forms."""
         known: dict[int, Parts] = {}
 
@@ -328,15 +319,15 @@ class LazyExpression:
             known[id(node)] = parts
             return ()
 
-        lines: list[points.ZeroTestLine] = []
+        lines: list[zero_test.ZeroTestLine] = []
         places: dict[int, int] = {}
         for node in in_order(self, below):
             places[id(node)] = len(lines)
             if id(node) in known:
-                lines.append(points.ZeroTestLine("number", parts=known[id(node)]))
+                lines.append(zero_test.ZeroTestLine("number", parts=known[id(node)]))
             else:
                 operands = [places[id(x)] for x in node.operands]
-                lines.append(points.ZeroTestLine(_KINDS[id(node.operation)], operands))
+                lines.append(zero_test.ZeroTestLine(_KINDS[id(node.operation)], operands))
         return lines
 
     def sign(self) -> int:

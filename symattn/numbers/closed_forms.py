@@ -9,9 +9,18 @@ from functools import lru_cache
 from flint import fmpq
 
 from symattn import formulas as f
-from symattn.numbers import quotients, sums
+from symattn.numbers import exponential_sums, quotients
+from symattn.numbers.exponential_sums import (
+    Atoms,
+    Exponent,
+    Monomial,
+    NumberAtom,
+    Root,
+    Sum,
+    Symbol,
+    Wave,
+)
 from symattn.numbers.quotients import Constant, Denominator, Normaliser, OpaqueAtom, Parts
-from symattn.numbers.sums import Atoms, Exponent, Monomial, NumberAtom, Root, Sum, Symbol, Wave
 
 #: Longest closed form that messages and ``repr`` show whole.
 MAX_SHORT = 200
@@ -91,15 +100,15 @@ def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]
         else:
             form = named.name
             for _ in range(power):
-                terms = sums.multiply(terms, named.unit)
+                terms = exponential_sums.multiply(terms, named.unit)
         below.append(form if power == 1 else f.Power(form, f.Number(str(power))))
     if not below:
         form = sum_formula(terms)
         return list(form.terms) if isinstance(form, f.Sum) else [form]
-    factor = sums.content(terms)
+    factor = exponential_sums.content(terms)
     if all(q < 0 for q in terms.values()):
         factor = -factor
-    primitive = sums.scale(terms, 1 / factor)
+    primitive = exponential_sums.scale(terms, 1 / factor)
     above: list[f.Formula] = []
     count = abs(int(factor.p))
     if len(primitive) == 1:
@@ -134,7 +143,7 @@ def _reading_order(key: Monomial) -> tuple[object, ...]:
     """By the text of the atoms, then by growing exponents."""
     exponent, radicand, atoms = key
     named = " ".join(f"{name}^{power}" for name, _, power in _by_text(atoms))
-    return named, sums.size(exponent), exponent, radicand
+    return named, exponential_sums.size(exponent), exponent, radicand
 
 
 def _term(key: Monomial, q: fmpq) -> f.Formula:
@@ -181,7 +190,7 @@ def _atom(atom: NumberAtom) -> tuple[str, f.Formula]:
         case Root(radicand=radicand):
             form = f.Root(sum_formula(radicand))
         case Wave(function=function, angle=angle):
-            form = f.Function(function, (sum_formula(sums.terms_of(angle)),))
+            form = f.Function(function, (sum_formula(exponential_sums.terms_of(angle)),))
         case Constant():
             form = f.PI
         case OpaqueAtom(function=function, argument=argument):
@@ -201,4 +210,4 @@ def _power_of_e(exponent: Exponent) -> f.Formula:
         return f.E
     if exponent == ((1, 1, 2),):
         return f.Root(f.E)
-    return f.Power(f.E, sum_formula(sums.terms_of(exponent)))
+    return f.Power(f.E, sum_formula(exponential_sums.terms_of(exponent)))

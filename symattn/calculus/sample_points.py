@@ -13,8 +13,8 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.jets import slope
 from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.sampling import LOSS, Missing, SamplePoint
 from symattn.calculus.tensors import ParsedLine
-from symattn.calculus.trials import LOSS, Missing, SamplePoint
 from symattn.numbers.balls import precision
 
 Style = Literal["any", "above", "below", "wide", "whole"]

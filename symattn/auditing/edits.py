@@ -7,8 +7,7 @@ Edits of a recipe: the usual mistakes, each as what one step is instead.
 An edit gives a step other values; the rest of the recipe stays as it is. Which
 there are is a table: a kind, how rare it is in bits, and its phrase. The prices
 are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling
-by shortest data description, 1978).
-"""
+by shortest data description, 1978)."""
 
 from __future__ import annotations
 

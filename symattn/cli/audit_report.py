@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symattn.auditing import reports
 from symattn.auditing.reports import file_of
-from symattn.cli import articles
-from symattn.cli.columns import Columns, heading, paragraph
+from symattn.cli import article_report
+from symattn.cli.terminal_table import Columns, heading, paragraph
 from symattn.escaping import visible
 from symattn.verdicts import Verdict
 
@@ -55,8 +55,8 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     if audit.causes:
         out.print()
     if reading:
-        articles.figures(audit, out, unfolded)
-        articles.others(audit, out, strict)
+        article_report.figures(audit, out, unfolded)
+        article_report.others(audit, out, strict)
     else:
         _figures(audit, out, unfolded)
         _others(audit, out, strict)
@@ -64,7 +64,7 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     for item in audit.unchecked:
         paragraph(out, f"not checked, {item.where}: {item.what} ({item.reason})", "dim", "  ")
     if reading:
-        articles.reading(audit, out)
+        article_report.reading(audit, out)
     out.print()
 
 

@@ -1,4 +1,4 @@
-r"""Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
+"""Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
 
 ``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of
 rational multiples of such roots, and the atoms are symbols, waves (the cosine or
@@ -12,8 +12,7 @@ the rationals, and exponentials of distinct algebraic numbers, the imaginary one
 that waves are made of among them, over the algebraic numbers
 (Lindemann-Weierstrass; A. Baker, *Transcendental Number Theory*, theorem 1.4).
 So a sum without opaque atoms is zero exactly when its dictionary is empty: that
-is what makes equality decidable.
-"""
+is what makes equality decidable."""
 
 from __future__ import annotations
 

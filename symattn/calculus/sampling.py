@@ -2,8 +2,7 @@
 
 The second witness of every line. It shares no code with the normal forms of
 :mod:`symattn.calculus.normal`: each expression is evaluated as it stands, sums
-term by term, derivatives by numbers that carry them (:mod:`symattn.calculus.jets`).
-"""
+term by term, derivatives by numbers that carry them (:mod:`symattn.calculus.jets`)."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ The parts of an exercise as a chain: which are computed from which, and which fa
 Trials: the answers that a question is tested with, and what it should say of them.
 
 A test holds for all versions of a question, whatever their numbers: so what is to be
-expected of each is computed, in floats.
-"""
+expected of each is computed, in floats."""
 
 from __future__ import annotations
 
@@ -22,9 +21,9 @@ from typing import Literal
 import numpy as np
 
 from symattn import formulas as f
+from symattn.auditing.edits import Edit
 from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
-from symattn.auditing.weights import Edit
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part

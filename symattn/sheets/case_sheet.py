@@ -6,8 +6,7 @@ and SymPy found; how to make the sheet again. Its settings say which of these.
 
 How a sheet is made again: commands that work from where one stands.
 
-A softmax on a sheet: exponentials, row sums, a row of weights worked out, shades.
-"""
+A softmax on a sheet: exponentials, row sums, a row of weights worked out, shades."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 Rounding is monotone, so the nearest number is certain when both ends of an
 enclosure have the same one (Ziv's strategy, as in :mod:`.rounding`). Where they
 don't, the precision grows, and the exact value decides on which side of the
-boundary between two neighbours it is.
-"""
+boundary between two neighbours it is."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from symattn.numbers.doubles import DoubleDouble
+    from symattn.numbers.double_double import DoubleDouble
     from symattn.numbers.rounding import Real
 
 #: Certain digits that are told of a number whose float is not.
@@ -183,7 +182,7 @@ def rounded(
     """
     import numpy as np
 
-    from symattn.numbers.doubles import DoubleDouble
+    from symattn.numbers.double_double import DoubleDouble
 
     floats, certain = np.empty(x.shape), np.empty(x.shape, dtype=bool)
     flat = x.map(np.ravel)
@@ -226,7 +225,7 @@ def rounded_balls(
     """
     import numpy as np
 
-    from symattn.numbers.doubles import of_balls
+    from symattn.numbers.double_double import of_balls
 
     # What is below half of the smallest number rounds to 0; of what double-doubles, which
     # have no room for small numbers, can't hold, the ends are rounded.

@@ -16,8 +16,7 @@ the function is, and other values may be put in their place:
 
 Waves are functions of more such powers, ``e^(i sqrt(r)/m)``, or of the tangent u of half
 that angle: ``cos = (1 - u^2)/(1 + u^2)``, ``sin = 2u/(1 + u^2)``, and u is random modulo
-a prime. A number that vanishes whatever its waves are is zero as well.
-"""
+a prime. A number that vanishes whatever its waves are is zero as well."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 from flint import fmpq, fmpz
 
 from symattn.limits import BOUNDED, EVALUATED, EVALUATION
+from symattn.numbers.exponential_sums import Exponent, Monomial, NumberAtom, Sum, Symbol, Wave
 from symattn.numbers.quotients import Denominator, Normaliser, Parts
-from symattn.numbers.sums import Exponent, Monomial, NumberAtom, Sum, Symbol, Wave
 from symattn.verdicts import Verdict
 
 #: How a line is made.

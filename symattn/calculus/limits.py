@@ -23,7 +23,7 @@ from symattn.calculus.atoms import (
     within,
     without,
 )
-from symattn.calculus.sums import Sums
+from symattn.calculus.index_sums import Sums
 
 
 class Unsigned(NoNormalForm):

@@ -2,8 +2,7 @@
 
 Lines of an article, cut around what is spoken of, with a mark under that.
 
-How an article was understood, on a terminal, as wide as that is.
-"""
+How an article was understood, on a terminal, as wide as that is."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from rich.cells import cell_len
 from symattn import syntax
 from symattn.auditing import reports
 from symattn.cli.cases import styled
-from symattn.cli.columns import Columns, heading, paragraph
+from symattn.cli.terminal_table import Columns, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.shapes import Nested, show

@@ -1,8 +1,7 @@
 """What comes of a student's own answers: the steps of a program once more, in
 balls, with numbers that were written down in the places of some.
 
-Answers in nested tables and lists: TOML and JSON, each fault with its place.
-"""
+Answers in nested tables and lists: TOML and JSON, each fault with its place."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ exp(1/steps)``. A sum of them with whole coefficients is a polynomial in t, held
 value at ``2**64`` (Kronecker substitution; von zur Gathen, Gerhard, *Modern Computer
 Algebra*, 8.4): sums and products of such numbers are those of the polynomials, FLINT
 multiplies whole matrices of them, and coefficients below ``2**63`` are the digits that
-they are read off from again.
-"""
+they are read off from again."""
 
 from __future__ import annotations
 
@@ -17,10 +16,10 @@ from struct import unpack
 
 from flint import arb, ctx, fmpq, fmpz, fmpz_poly
 
-from symattn.numbers import sums
+from symattn.numbers import exponential_sums
 from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.exponential_sums import Sum
 from symattn.numbers.quotients import Denominator, Normaliser, Parts
-from symattn.numbers.sums import Sum
 
 #: Bits of a digit; coefficients and their sums are smaller than half of that.
 _DIGIT = 64
@@ -61,7 +60,7 @@ class KroneckerLattice:
         self._known: dict[fmpz, Normaliser] = {}
         self._units: dict[int, arb] = {}
         self._values: dict[tuple[fmpz, int], arb] = {}
-        self._monomials: list[sums.Monomial] = [sums.UNIT]
+        self._monomials: list[exponential_sums.Monomial] = [exponential_sums.UNIT]
 
     def normal(self, parts: Sequence[PackedPart]) -> Sequence[PackedPart]:
         """The sum of parts that are in normal form and not 0, as
@@ -108,7 +107,9 @@ class KroneckerLattice:
     def _terms(self, above: fmpz, below: int) -> Sum:
         numbers = coefficients(above)
         missing = range(len(self._monomials), len(numbers))
-        self._monomials += [(((1, *sums.lowest(k, self.steps)),), 1, ()) for k in missing]
+        self._monomials += [
+            (((1, *exponential_sums.lowest(k, self.steps)),), 1, ()) for k in missing
+        ]
         terms = zip(self._monomials, numbers, strict=False)
         return {monomial: fmpq(number, below) for monomial, number in terms if number}
 
@@ -164,12 +165,12 @@ class PackedQuotient:
         return fmpq(above, self._below)
 
     def form(self, operands: Sequence[Parts] = ()) -> Parts:
-        """See :class:`~symattn.numbers.recipes.Operation`."""
+        """See :class:`~symattn.numbers.lazy.Operation`."""
         self._need_check()
         return self._lattice.parts(self._packed, self._below)
 
     def ball(self, operands: Sequence[arb] = ()) -> arb:
-        """See :class:`~symattn.numbers.recipes.Operation`."""
+        """See :class:`~symattn.numbers.lazy.Operation`."""
         self._need_check()
         return self._lattice.ball(self._packed, self._below)
 

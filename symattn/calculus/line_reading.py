@@ -3,8 +3,7 @@
 Matrix forms are read as entries at indices of their own, so that
 ``dS == A * (dA - rowsum(A * dA))`` and
 ``dS[i, j] == A[i, j] * (dA[i, j] - sum(l, A[i, l] * dA[i, l]))`` are the same
-line. How far an index runs follows from the places where it stands.
-"""
+line. How far an index runs follows from the places where it stands."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from typing import cast
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.forms import Forms
 from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.matrix_forms import Forms
 from symattn.calculus.tensors import (
     FUNCTIONS,
     OTHERS,
