@@ -219,7 +219,7 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, BoundedFloats]]) -> Check:
             if math.isinf(bound):
                 doubts.append(Sentence("64-bit floats can't decide it"))
                 continue
-            if quantity.is_hidden(i, j):
+            if quantity.is_masked(i, j):
                 ulp = scaled = 0.0 if floats[0][0] == -math.inf else math.inf
             else:
                 measured = _measured(EntryValue(quantity, i, j), bound, floats)

@@ -53,7 +53,7 @@ def balls(data, node, bits=BITS):
         rows, columns = node.grid
         assert held.shape == (rows, columns)
         return [
-            [None if i * columns + j in held.hidden else held.matrix[i, j] for j in range(columns)]
+            [None if i * columns + j in held.masked else held.matrix[i, j] for j in range(columns)]
             for i in range(rows)
         ]
 

@@ -64,9 +64,9 @@ def _rope(x, base):
 def _hide(x, keep):
     rows, columns = x.shape
     keep = np.broadcast_to(keep, (rows, columns))
-    hidden = -mpmath.inf
+    masked = -mpmath.inf
     return np.array(
-        [[x[i, j] if keep[i, j] != 0 else hidden for j in range(columns)] for i in range(rows)],
+        [[x[i, j] if keep[i, j] != 0 else masked for j in range(columns)] for i in range(rows)],
         dtype=object,
     )
 

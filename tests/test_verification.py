@@ -324,12 +324,12 @@ def test_a_wrong_mask_is_refuted(name, monkeypatch) -> None:
     """What a mask hides that is 1 up to rounding can only be wrong."""
     given, steps, _ = OPEN["mask"]
 
-    def hidden(*arguments):
+    def masked(*arguments):
         """The recomputation of a program whose mask hides an entry more."""
         raw, text, loss = arguments
         return recompute({**raw, "M": [[1, 0], [1, 1]]}, {**text, "T": "mask(X @ X.T, M)"}, loss)
 
-    monkeypatch.setattr(verification, "recompute", hidden)
+    monkeypatch.setattr(verification, "recompute", masked)
     case = make("mask", {**given, "M": [[1, 1], [1, 1]]}, steps)
     checks = {check.quantity: check for check in verify(case).checks}
     assert checks[name].verdict is REFUTED

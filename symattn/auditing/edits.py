@@ -210,7 +210,7 @@ def confirmed_by(
         _, i, j = recipe.places[place]
         try:
             quantity = recipe.solution.quantity(nodes[place])
-            masked = quantity.is_hidden(i, j)
+            masked = quantity.is_masked(i, j)
             near = arb("-inf") if masked else EntryValue(quantity, i, j).ball(FIRST)
         except SymattnError:
             continue

@@ -168,7 +168,7 @@ class _Wide(BallMatrices):
         rows, columns = x.shape
         scores, flat = x.matrix.entries(), [arb(0)] * (rows * columns)
         for start in range(0, rows * columns, columns):
-            seen = [k for k in range(start, start + columns) if k not in x.hidden]
+            seen = [k for k in range(start, start + columns) if k not in x.masked]
             for j in seen:
                 powers = ((scores[k] - scores[j]).exp() for k in seen if k != j)
                 flat[j] = 1 / sum(powers, arb(1))

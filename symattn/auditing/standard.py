@@ -30,7 +30,8 @@ from symattn.limits import PLACES
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED as MASKED_ENTRY
+from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.programs import nodes
@@ -88,7 +89,7 @@ class Standard:
         ``reach`` gives all that a figure of mere numbers may be, as these may have
         been rounded; None where it is what they come to.
         """
-        masked = entry.is_hidden
+        masked = entry.is_masked
         if masked or printed is None:
             same = masked and printed is None
             correct = MINUS_INFINITY if masked else str(entry.value)
@@ -283,7 +284,7 @@ class Recipes:
         place = (node.serial, i, j)
         if place not in self._exact:
             quantity = self.solution.quantity(node)
-            if quantity.is_hidden(i, j):
+            if quantity.is_masked(i, j):
                 self._exact[place] = arb("-inf")
             elif quantity.symbols:
                 self._exact[place] = arb("nan")
@@ -357,7 +358,7 @@ class Recipes:
         if self._is_folded and node.op in ("given", "hide"):
             known = term_number(float(self.exact(node, i, j)))
             if known is MASKED:
-                return HIDDEN
+                return MASKED_ENTRY
             if node.op == "given" and known in (ZERO, ONE):
                 return known
         if name in self._symmetric:

@@ -339,7 +339,7 @@ def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
             if target is not None and shape != target.shape:
                 wanted = show(target.shape)
                 raise Malformed(f"expected the output's shape, {wanted}, found {show(shape)}")
-            if not isinstance(rows, NumberTable) or rows.has_hidden:
+            if not isinstance(rows, NumberTable) or rows.has_masked:
                 Faults(
                     Fault("".join(f"[{k}]" for k in keys(shape, i, j)), bad)
                     for i, row in enumerate(rows)

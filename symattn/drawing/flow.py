@@ -124,7 +124,7 @@ class Flow:
         quantity = self._solution.quantity(node, name)
         is_weights = node.op == "softmax"
         hiding = self._solution.quantity(node.operands[0]) if is_weights else quantity
-        drawn = cells(quantity, self._places, hiding.is_hidden, is_weights)
+        drawn = cells(quantity, self._places, hiding.is_masked, is_weights)
         self.cells.append(drawn)
         tokens = self._tokens(node) if name in self._ends() else ()
         is_given = node.op == "given"

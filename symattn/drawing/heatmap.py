@@ -49,7 +49,7 @@ class HeatCell:
 
     shade: float = 0.0
     figure: str = ""
-    is_hidden: bool = False
+    is_masked: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Cells:
 def cells(
     quantity: Quantity,
     places: int | None,
-    is_hidden: Callable[[int, int], bool],
+    is_masked: Callable[[int, int], bool],
     are_weights: bool = False,
 ) -> Cells:
     """The cells of a quantity, with figures to so many ``places``; unless told, so
@@ -93,7 +93,7 @@ def cells(
                 (_middle(quantity, i, j), i, j)
                 for i in range(top, min(top + down, rows))
                 for j in range(left, min(left + across, columns))
-                if not is_hidden(i, j)
+                if not is_masked(i, j)
             ]
             sizes[-1].append(max(block, key=_size) if block else None)
     known = [abs(entry[0]) for row in sizes for entry in row if entry and entry[0] is not None]
@@ -107,7 +107,7 @@ def cells(
 
     def cell(entry: tuple[arb | None, int, int] | None) -> HeatCell:
         if entry is None:
-            return HeatCell(is_hidden=True)
+            return HeatCell(is_masked=True)
         middle, i, j = entry
         shade = 0.0
         # One number by itself is neither small nor large.
@@ -117,7 +117,7 @@ def cells(
         return HeatCell(shade, figure(quantity, i, j, digits) if has_figures else "")
 
     grid = tuple(tuple(map(cell, row)) for row in sizes)
-    is_whole = all(x.figure or x.is_hidden for row in grid for x in row)
+    is_whole = all(x.figure or x.is_masked for row in grid for x in row)
     return Cells(grid if is_whole else _plain(grid), scale, (down, across))
 
 
@@ -298,7 +298,7 @@ class HeatMapDrawing:
         width, height = self.cell
         lines = ""
         for left, top, i, j in self._corners(x, y):
-            if not self._cells.rows[i][j].is_hidden:
+            if not self._cells.rows[i][j].is_masked:
                 continue
             reach = _HATCH / 2
             while reach < width + height:

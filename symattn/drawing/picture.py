@@ -83,7 +83,7 @@ def attentions(solution: Solution, places: int | None) -> list[AttentionPattern]
         if node.serial in called:
             name = (*lettering.name(called[node.serial]), lettering.LetterRun(" = "), *name)
         scores = solution.quantity(node.operands[0])
-        drawn = cells(solution.quantity(node), places, scores.is_hidden, are_weights=True)
+        drawn = cells(solution.quantity(node), places, scores.is_masked, are_weights=True)
         queries, keys = (_labels(solution, axes, node, drawn, axis) for axis in (0, 1))
         softmaxes.append(AttentionPattern(name, node, drawn, queries, keys))
     return softmaxes
@@ -227,9 +227,9 @@ def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMapDrawing
         yield _swatch("signed"), say.text("negative to positive, the largest darkest")
     if "symbols" in scales:
         yield _swatch("symbols"), say.text("symbolic, by the largest coefficient")
-    if any(cell.is_hidden for cells in drawn for row in cells.rows for cell in row):
-        hidden = Cells(((HeatCell(is_hidden=True), HeatCell(is_hidden=True)),), "weights", (1, 1))
-        yield HeatMapDrawing(hidden, _SWATCH), say.text("masked")
+    if any(cell.is_masked for cells in drawn for row in cells.rows for cell in row):
+        masked = Cells(((HeatCell(is_masked=True), HeatCell(is_masked=True)),), "weights", (1, 1))
+        yield HeatMapDrawing(masked, _SWATCH), say.text("masked")
     if any(cells.block != (1, 1) for cells in drawn):
         yield None, say.text("each cell of a large matrix shows the largest of several entries")
 
@@ -318,7 +318,7 @@ def _attending(attention: AttentionPattern, say: Language) -> Iterator[str]:
         return
     for query, row in zip(attention.queries, attention.cells.rows, strict=True):
         weights = [
-            f"{key} {say.text('masked') if cell.is_hidden else cell.figure}"
+            f"{key} {say.text('masked') if cell.is_masked else cell.figure}"
             for key, cell in zip(attention.keys, row, strict=True)
         ]
         yield say.text("{query} attends to {weights}.", query=query, weights=", ".join(weights))

@@ -227,7 +227,7 @@ class _ClozeQuestion:
             (i, j): rounding.decimal(EntryValue(quantity, i, j), part.places + _MORE, mode)
             for i in range(rows)
             for j in range(columns)
-            if not right.is_hidden(i, j) and not quantity.is_hidden(i, j)
+            if not right.is_masked(i, j) and not quantity.is_masked(i, j)
         }
 
 

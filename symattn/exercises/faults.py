@@ -248,10 +248,10 @@ def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> FaultyEntry
     for i, row in enumerate(exercise.right(part)):
         for j, right in enumerate(row):
             try:
-                hidden = quantity.is_hidden(i, j)
+                masked = quantity.is_masked(i, j)
                 wrong = (
                     Decimal("-Infinity")
-                    if hidden
+                    if masked
                     else rounding.decimal(EntryValue(quantity, i, j), part.places, mode)
                 )
             except SymattnError:

@@ -181,7 +181,7 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
         sentence = (
             *sentence,
             " ",
-            *say("A masked score is {hidden}.", hidden=b.Math(t.MINUS_INFINITY)),
+            *say("A masked score is {masked}.", masked=b.Math(t.MINUS_INFINITY)),
         )
     yield b.Paragraph(sentence)
     for place, part in enumerate(exercise.parts):

@@ -215,7 +215,7 @@ class _StackQuestion:
             if self._is_masked(part):
                 blocks.append(
                     mathjax.paragraph(
-                        self.say("A masked score is {hidden}.", hidden=b.Code("-inf"))
+                        self.say("A masked score is {masked}.", masked=b.Code("-inf"))
                     )
                 )
             blocks.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
@@ -225,7 +225,7 @@ class _StackQuestion:
     def _is_masked(self, part: Part) -> bool:
         quantity = self.first.solution[part.quantity]
         rows, columns = quantity.grid
-        return any(quantity.is_hidden(i, j) for i in range(rows) for j in range(columns))
+        return any(quantity.is_masked(i, j) for i in range(rows) for j in range(columns))
 
     def _generalfeedback(self) -> str:
         answers = (

@@ -20,7 +20,7 @@ from symattn.errors import Fault, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.double_double import Array
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import AnyArray, Rows, read_rows
 from symattn.numbers.tables import NumberTable
 from symattn.shapes import Shape, show
@@ -65,7 +65,7 @@ def _fractions(nested: Any) -> Any:
 
 def _fraction(number: float) -> ExactFloat:
     if number == -math.inf:
-        return HIDDEN
+        return MASKED
     if not math.isfinite(number):
         raise Malformed(f"expected a finite float, found {number}")
     return Fraction(number)

@@ -145,7 +145,7 @@ class DoubleDouble:
         return zero
 
     @property
-    def hidden(self) -> npt.NDArray[np.bool_]:
+    def masked(self) -> npt.NDArray[np.bool_]:
         """Where masked scores stand."""
         return np.isneginf(self.high)
 
@@ -271,7 +271,7 @@ def add(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x + y``, with broadcasting; a masked score stays one."""
     high, low = add_pairs(x.high, x.low, y.high, y.low)
     error = ((x.error + y.error) + PAIR * np.abs(high)) * UP
-    return _masking(settled(high, low, error), np.broadcast_to(x.hidden | y.hidden, high.shape))
+    return _masking(settled(high, low, error), np.broadcast_to(x.masked | y.masked, high.shape))
 
 
 @in_blocks
@@ -286,7 +286,7 @@ def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     lost = np.where(x.is_zero | y.is_zero, 0.0, TINY)
     error = (error + PAIR * np.abs(high) + lost) * (UP * (1 + 2.0**-50))
     product = settled(high, low, error)
-    first, other = (np.broadcast_to(z.hidden, high.shape) for z in (x, y))
+    first, other = (np.broadcast_to(z.masked, high.shape) for z in (x, y))
     if not (first.any() or other.any()):
         return product
     positive = [np.broadcast_to(z.high > z.error, high.shape) for z in (x, y)]
@@ -316,7 +316,7 @@ def divide(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     error = (error + PAIR * np.abs(high) + lost) * UP
     quotient = settled(high, low, np.where(least > 0, error, np.inf))
     positive = np.broadcast_to(y.high > y.error, high.shape)
-    return _masking(quotient, np.broadcast_to(x.hidden, high.shape) & positive)
+    return _masking(quotient, np.broadcast_to(x.masked, high.shape) & positive)
 
 
 @in_blocks
@@ -348,7 +348,7 @@ def maximum(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     array([1., 0.])
     """
     first = (x.high > y.high) | ((x.high == y.high) & (x.low >= y.low))
-    apart = is_apart(add(x, negative(y))) | x.hidden | y.hidden
+    apart = is_apart(add(x, negative(y))) | x.masked | y.masked
     high, low = np.where(first, x.high, y.high), np.where(first, x.low, y.low)
     larger = np.where(first, x.error, y.error)
     return DoubleDouble(high, low, np.where(apart, larger, np.maximum(x.error, y.error)))
@@ -374,8 +374,8 @@ def above(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """
     first, second = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
     signs = sign(add(first, negative(second)))
-    masked = x.hidden | y.hidden
-    high = np.where(masked, ~x.hidden, np.maximum(signs.high, 0.0))
+    masked = x.masked | y.masked
+    high = np.where(masked, ~x.masked, np.maximum(signs.high, 0.0))
     return DoubleDouble(high, np.zeros_like(high), np.where(masked, 0.0, signs.error))
 
 

@@ -199,7 +199,7 @@ def _rounded(
     import numpy as np
 
     with np.errstate(all="ignore"):
-        masked, size = x.hidden, np.abs(np.where(x.hidden, 0.0, x.high))
+        masked, size = x.masked, np.abs(np.where(x.masked, 0.0, x.high))
         exponent = np.maximum(np.frexp(size)[1] - 1, form.lowest)
         unit = np.ldexp(1.0, exponent - form.digits + 1)
         near = np.rint(size / unit) * unit

@@ -27,7 +27,7 @@ class Masked:
     __repr__ = __str__
 
 
-HIDDEN = Masked()
+MASKED = Masked()
 
 
 def read(number: object, symbols: bool = False) -> Value:
@@ -62,12 +62,12 @@ def read_entry(number: object, symbols: bool = False) -> Value | Masked:
     if isinstance(number, Masked):
         return number
     if isinstance(number, str) and number.strip().replace("−", "-") == "-inf":
-        return HIDDEN
+        return MASKED
     # Comparing a signalling NaN raises.
     if isinstance(number, Decimal) and number.is_infinite() and number < 0:
-        return HIDDEN
+        return MASKED
     if isinstance(number, float) and number == -math.inf:
-        return HIDDEN
+        return MASKED
     return read(number, symbols)
 
 
@@ -108,7 +108,7 @@ def read_tree(tree: syntax.Tree) -> Value | Masked:
     """
     match tree:
         case syntax.Negative(syntax.Name("inf")) | syntax.Literal("-inf"):
-            return HIDDEN
+            return MASKED
     return evaluate(tree, syntax.text(tree))
 
 

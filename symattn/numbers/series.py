@@ -180,7 +180,7 @@ def erf(x: DoubleDouble) -> DoubleDouble:
     high, low = _series(_errors(), place, h, more)
     high, low = np.where(near, high, 1.0), np.where(near, low, 0.0)
     error = np.where(x.is_zero, 0.0, 1.13 * x.error + _SERIES) * UP
-    return settled(sign * high, sign * low, np.where(x.hidden, np.inf, error))
+    return settled(sign * high, sign * low, np.where(x.masked, np.inf, error))
 
 
 #: The table of powers has so many entries from 1 to 2.
@@ -225,10 +225,10 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     (array([2.71828183]), array([ True]))
     """
     first, second, third = _steps()
-    at = np.clip(np.where(x.hidden, 0.0, x.high), -2 * _MOST, _MOST + 1)
+    at = np.clip(np.where(x.masked, 0.0, x.high), -2 * _MOST, _MOST + 1)
     step = np.rint(at * (_ENTRIES / np.log(2.0)))
     high, low = two_sum(at - step * first, -step * second)
-    t, more = two_sum(high, low + (np.where(x.hidden, 0.0, x.low) - step * third))
+    t, more = two_sum(high, low + (np.where(x.masked, 0.0, x.low) - step * third))
     tail = t * t
     tail = tail * tail * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t * (1 / 5040 + t / 40320))))
     sixth = double_double.multiply_pairs(t, more, np.array(1 / 6), np.array(_SIXTH))
@@ -249,7 +249,7 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     # Below, what is known is that it is next to nothing.
     below = (x.high < -_MOST) & (x.error <= 1)
     result = settled(high, low, np.where(known, error, np.inf))
-    for part, off in ((below, TINY), (x.hidden, 0.0)):
+    for part, off in ((below, TINY), (x.masked, 0.0)):
         if part.any():
             high, low = np.where(part, 0.0, result.high), np.where(part, 0.0, result.low)
             result = DoubleDouble(high, low, np.where(part, off, result.error))

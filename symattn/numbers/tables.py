@@ -20,7 +20,7 @@ from flint import arb, fmpq
 
 from symattn.limits import DIGITS, ENTRIES
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value, rational
 from symattn.shapes import Shape
 
@@ -77,7 +77,7 @@ class NumberTable(Sequence[Row]):
         i = range(len(self))[key]
         if i not in self._rows:
             self._rows[i] = tuple(
-                HIDDEN if number is None else rational(number)
+                MASKED if number is None else rational(number)
                 for number in self._numbers(i * self.columns, (i + 1) * self.columns)
             )
         return self._rows[i]
@@ -101,11 +101,11 @@ class NumberTable(Sequence[Row]):
 
     def tolist(self) -> list[list[Fraction | Masked]]:
         """Nested lists of Fractions; the independent cross-check reads these."""
-        flat = [HIDDEN if x is None else Fraction(int(x.p), int(x.q)) for x in self.numbers()]
+        flat = [MASKED if x is None else Fraction(int(x.p), int(x.q)) for x in self.numbers()]
         return [flat[k : k + self.columns] for k in range(0, len(flat), self.columns)]
 
     @property
-    def has_hidden(self) -> bool:
+    def has_masked(self) -> bool:
         """Whether masked scores are among the numbers."""
         return self.floats is not None and bool((self.floats == -inf).any())
 

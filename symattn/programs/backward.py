@@ -190,7 +190,7 @@ RULES: Mapping[str, Rule] = {
     "above": lambda node, g: [None, None],
     "rowmax": _rowmax,
     "softmax": _softmax,
-    # Nothing flows into a hidden score; the mask is no variable.
+    # Nothing flows into a masked score; the mask is no variable.
     "hide": lambda node, g: [times(g, node.operands[1]), None],
     "concat": _concat,
     "rowsum": _SUMMED,

@@ -64,7 +64,7 @@ def _triangle(node: Node) -> DoubleDouble:
 
 def _add(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     # A masked score with what may be no number isn't known to be one.
-    doubt = (x.hidden & ~np.isfinite(y.error)) | (y.hidden & ~np.isfinite(x.error))
+    doubt = (x.masked & ~np.isfinite(y.error)) | (y.masked & ~np.isfinite(x.error))
     return _unknown(double_double.add(x, y), doubt)
 
 
@@ -82,7 +82,7 @@ def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *weights: DoubleDoub
     mean = double_double.total(double_double.multiply(*weights, apart), -1)
     centred = double_double.add(apart, double_double.negative(mean))
     # There is no mean of masked scores.
-    return _unknown(centred, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), centred.shape))
+    return _unknown(centred, np.broadcast_to(x.masked.any(axis=-1, keepdims=True), centred.shape))
 
 
 def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:
@@ -93,7 +93,7 @@ def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) 
 
 def _open(x: DoubleDouble) -> DoubleDouble:
     """Nothing is known where a masked score stands."""
-    return _unknown(x, x.hidden)
+    return _unknown(x, x.masked)
 
 
 def _unknown(x: DoubleDouble, where: npt.NDArray[np.bool_]) -> DoubleDouble:

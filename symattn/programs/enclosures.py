@@ -36,7 +36,7 @@ class Enclosure:
     """A matrix of balls; ``hidden`` are the flat places of masked scores."""
 
     matrix: arb_mat
-    hidden: frozenset[int] = frozenset()
+    masked: frozenset[int] = frozenset()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -51,16 +51,16 @@ def enclose(rows: Sequence[Sequence[Value | Masked]], bits: int) -> Enclosure:
         places = frozenset(k for k, number in enumerate(numbers) if number is None)
         known = [fmpq(0) if number is None else number for number in numbers]
         return Enclosure(arb_mat(len(rows), rows.columns, known), places)
-    hidden = set()
+    masked = set()
     flat: list[arb | fmpq] = []
     for row in rows:
         for entry in row:
             if isinstance(entry, Masked):
-                hidden.add(len(flat))
+                masked.add(len(flat))
                 flat.append(fmpq(0))
             else:
                 flat.append(entry.enclosure(bits) if entry.number is None else entry.number)
-    return Enclosure(arb_mat(len(rows), len(rows[0]), flat), frozenset(hidden))
+    return Enclosure(arb_mat(len(rows), len(rows[0]), flat), frozenset(masked))
 
 
 class BallMatrices:
@@ -102,45 +102,45 @@ class BallMatrices:
         return -_open(x)
 
     def _add(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
-        return Enclosure(x.matrix + y.matrix, x.hidden | y.hidden)
+        return Enclosure(x.matrix + y.matrix, x.masked | y.masked)
 
     def _subtract(self, node: Node, x: Enclosure, y: Enclosure, *weights: Enclosure) -> Enclosure:
-        if weights and not x.hidden:
+        if weights and not x.masked:
             return Enclosure(_centred(x.matrix, *weights))
         # Of two masked scores there is no difference.
-        return Enclosure(x.matrix - _open(y), x.hidden - y.hidden)
+        return Enclosure(x.matrix - _open(y), x.masked - y.masked)
 
     def _scaled(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         factor = _open(y)[0, 0]
         scaled = x.matrix * factor if node.op == "multiply" else x.matrix / factor
-        return _masked(Enclosure(scaled, x.hidden), dict.fromkeys(x.hidden, factor))
+        return _masked(Enclosure(scaled, x.masked), dict.fromkeys(x.masked, factor))
 
     def _multiply(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         left, right = _open(x).entries(), _open(y).entries()
-        if x.hidden & y.hidden:
+        if x.masked & y.masked:
             raise Malformed(_NOT_POSITIVE)
         flat = [a * b for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
-        factors = {k: right[k] for k in x.hidden} | {k: left[k] for k in y.hidden}
-        return _masked(Enclosure(arb_mat(*node.grid, flat), x.hidden | y.hidden), factors)
+        factors = {k: right[k] for k in x.masked} | {k: left[k] for k in y.masked}
+        return _masked(Enclosure(arb_mat(*node.grid, flat), x.masked | y.masked), factors)
 
     def _divide(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         divisors = _open(y).entries()
         flat = [a / b for a, b in zip(x.matrix.entries(), divisors, strict=True)]
-        factors = {k: divisors[k] for k in x.hidden}
-        return _masked(Enclosure(arb_mat(*node.grid, flat), x.hidden), factors)
+        factors = {k: divisors[k] for k in x.masked}
+        return _masked(Enclosure(arb_mat(*node.grid, flat), x.masked), factors)
 
     def _maximum(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         flat = [a.max(b) for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
         for first, other in ((x, y), (y, x)):
             flat = [
-                b if k in first.hidden else a
+                b if k in first.masked else a
                 for k, (a, b) in enumerate(zip(flat, other.matrix.entries(), strict=True))
             ]
-        return Enclosure(arb_mat(*node.grid, flat), x.hidden & y.hidden)
+        return Enclosure(arb_mat(*node.grid, flat), x.masked & y.masked)
 
     def _above(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         flat = [above(a, b) for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
-        for places, value in ((y.hidden, 1), (x.hidden, 0)):
+        for places, value in ((y.masked, 1), (x.masked, 0)):
             for place in places:
                 flat[place] = arb(value)
         return arb_mat(*node.grid, flat)
@@ -177,14 +177,14 @@ class BallMatrices:
         return arb_mat(rows, columns, flat)
 
     def _hide(self, node: Node, x: Enclosure, keep: Enclosure) -> Enclosure:
-        flat, hidden = x.matrix.entries(), set(x.hidden)
+        flat, masked = x.matrix.entries(), set(x.masked)
         for k, entry in enumerate(_open(keep).entries()):
             if entry.is_zero():
-                hidden.add(k)
+                masked.add(k)
             elif not (entry - 1).is_zero():
                 # Only the exact entry tells whether it is 0, 1 or no mask at all.
                 flat[k] = arb.nan()
-        return Enclosure(arb_mat(*x.shape, flat), frozenset(hidden))
+        return Enclosure(arb_mat(*x.shape, flat), frozenset(masked))
 
     def _concat(self, node: Node, *parts: Enclosure) -> Enclosure:
         tables = [_rows(part) for part in parts]
@@ -313,31 +313,31 @@ def _masked(scaled: Enclosure, factors: Mapping[int, arb]) -> Enclosure:
     flat = scaled.matrix.entries()
     for place in doubtful:
         flat[place] = arb.nan()
-    return Enclosure(arb_mat(*scaled.shape, flat), scaled.hidden - doubtful)
+    return Enclosure(arb_mat(*scaled.shape, flat), scaled.masked - doubtful)
 
 
 def _powers(x: Enclosure) -> arb_mat:
     """``exp(x)``; of a masked score 0."""
     powers = [entry.exp() for entry in x.matrix.entries()]
-    for place in x.hidden:
+    for place in x.masked:
         powers[place] = arb(0)
     return arb_mat(*x.shape, powers)
 
 
 def _open(x: Enclosure) -> arb_mat:
     """The matrix, with no bound where a masked score stands."""
-    if not x.hidden:
+    if not x.masked:
         return x.matrix
     flat = x.matrix.entries()
-    for place in x.hidden:
+    for place in x.masked:
         flat[place] = arb.nan()
     return arb_mat(*x.shape, flat)
 
 
 def _filled(x: Enclosure) -> Enclosure:
     """The matrix with 0 where a masked score stands."""
-    flat = x.matrix.entries() if x.hidden else []
-    for place in x.hidden:
+    flat = x.matrix.entries() if x.masked else []
+    for place in x.masked:
         flat[place] = arb(0)
     return Enclosure(arb_mat(*x.shape, flat)) if flat else x
 
@@ -345,22 +345,22 @@ def _filled(x: Enclosure) -> Enclosure:
 def _rows(x: Enclosure) -> list[list[arb | None]]:
     rows, columns = x.shape
     flat: list[arb | None] = list(x.matrix.entries())
-    for place in x.hidden:
+    for place in x.masked:
         flat[place] = None
     return [flat[i * columns : (i + 1) * columns] for i in range(rows)]
 
 
 def _from_rows(table: list[list[arb | None]]) -> Enclosure:
     flat = [entry for row in table for entry in row]
-    hidden = frozenset(k for k, entry in enumerate(flat) if entry is None)
+    masked = frozenset(k for k, entry in enumerate(flat) if entry is None)
     known = [arb(0) if entry is None else entry for entry in flat]
-    return Enclosure(arb_mat(len(table), len(table[0]), known), hidden)
+    return Enclosure(arb_mat(len(table), len(table[0]), known), masked)
 
 
 def _transposed(x: Enclosure) -> Enclosure:
     rows, columns = x.shape
-    hidden = frozenset(k % columns * rows + k // columns for k in x.hidden)
-    return Enclosure(x.matrix.transpose(), hidden)
+    masked = frozenset(k % columns * rows + k // columns for k in x.masked)
+    return Enclosure(x.matrix.transpose(), masked)
 
 
 def _spread(x: Enclosure, grid: tuple[int, int]) -> Enclosure:

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
 from symattn.numbers import values
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
@@ -176,7 +176,7 @@ class Entrywise(Generic[S]):
         def entry(i: int, j: int) -> S | Masked:
             a, b = x.at(i, j), y.at(i, j)
             if isinstance(a, Masked) or isinstance(b, Masked):
-                return HIDDEN
+                return MASKED
             return self.scalars.total((a, b))
 
         return entry
@@ -187,7 +187,7 @@ class Entrywise(Generic[S]):
         def entry(i: int, j: int) -> S | Masked:
             a, b = x.at(i, j), y.number(i, j)
             if isinstance(a, Masked):
-                return HIDDEN
+                return MASKED
             return self.scalars.total((a, self.scalars.negative(b)))
 
         return entry
@@ -201,7 +201,7 @@ class Entrywise(Generic[S]):
                 if node.extra == FLOW:
                     return self.scalars.constant(values.ZERO)
                 self._need_positive(b if isinstance(a, Masked) else a)
-                return HIDDEN
+                return MASKED
             return self.scalars.sum_of_products(((a, b),))
 
         return entry
@@ -214,7 +214,7 @@ class Entrywise(Generic[S]):
             a, divisor = x.at(i, j), by.number(i, j)
             if isinstance(a, Masked):
                 self._need_positive(y.at(i, j))
-                return HIDDEN
+                return MASKED
             return self.scalars.quotient(a, divisor)
 
         return entry
@@ -227,7 +227,7 @@ class Entrywise(Generic[S]):
     def _largest(self, items: Iterable[S | Masked], to_first: bool = False) -> S | Masked:
         """The largest one; a masked score is less than every number."""
         numbers = [x for x in items if not isinstance(x, Masked)]
-        return self.scalars.largest(numbers, to_first=to_first) if numbers else HIDDEN
+        return self.scalars.largest(numbers, to_first=to_first) if numbers else MASKED
 
     def _above(self, node: Node, x: LazyGrid[S], y: LazyGrid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
@@ -285,7 +285,7 @@ class Entrywise(Generic[S]):
 
     def _hide(self, node: Node, x: LazyGrid[S], keep: LazyGrid[S]) -> Compute[S]:
         keep = self._spread_to(node, keep)
-        return lambda i, j: x.at(i, j) if self.keeps(node, i, j, keep) else HIDDEN
+        return lambda i, j: x.at(i, j) if self.keeps(node, i, j, keep) else MASKED
 
     def _concat(self, node: Node, *parts: LazyGrid[S]) -> Compute[S]:
         places = [(part, k) for part in parts for k in range(part.columns)]

@@ -264,14 +264,14 @@ def triangle(rows: int, columns: int) -> Node:
 
 
 def causal(x: Node) -> Node:
-    """Scores of later positions (j > i) hidden."""
+    """Scores of later positions (j > i) masked."""
     if len(x.shape) != 2:
         raise Malformed(f"causal takes a matrix of scores, found {show(x.shape)}")
     return Node("hide", (x, triangle(*x.shape)), x.shape)
 
 
 def mask(x: Node, keep: Node) -> Node:
-    """Scores where ``keep`` is 0 hidden, those where it is 1 kept."""
+    """Scores where ``keep`` is 0 masked, the others kept."""
     shape = elementwise("multiply", x, keep).shape
     if shape != x.shape:
         raise Malformed(f"a mask of {show(keep.shape)} doesn't fit scores of {show(x.shape)}")
@@ -390,8 +390,8 @@ def sums_to_zero(node: Node) -> bool:
         for side, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
             weights = weights_of_mean(side)
             if weights is other:
-                hidden = {mask.serial for mask in _masks(weights.operands[0])}
-                return all(mask.serial in hidden for mask in masks)
+                masked = {mask.serial for mask in _masks(weights.operands[0])}
+                return all(mask.serial in masked for mask in masks)
         if node.op == "multiply" and node.extra != FLOW and x.grid == (1, 1):
             x, factors = factors[0], [x]
         masks += [factor for factor in factors if factor.grid != (1, 1)]

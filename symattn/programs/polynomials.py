@@ -63,7 +63,7 @@ class Polynomials:
     lattice: KroneckerLattice | None = None
     power: int = 0
     turned: bool = False
-    hidden: frozenset[int] = frozenset()
+    masked: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if self.size >= MOST:
@@ -200,7 +200,7 @@ def quotients(matrix: Held | None) -> Quotients | None:
 def _rational(grid: tuple[int, int], numbers: Sequence[fmpq | None]) -> Polynomials:
     known = [fmpq(0) if x is None else x for x in numbers]
     polynomials = _fractions(grid, [int(x.p) for x in known], [int(x.q) for x in known])
-    return replace(polynomials, hidden=frozenset(k for k, x in enumerate(numbers) if x is None))
+    return replace(polynomials, masked=frozenset(k for k, x in enumerate(numbers) if x is None))
 
 
 def _fractions(grid: tuple[int, int], above: Sequence[int], below: Sequence[int]) -> Polynomials:
@@ -222,7 +222,7 @@ def _need(*work: int) -> None:
 
 def _open(x: Polynomials) -> Polynomials:
     """The matrix, which must not have masked scores."""
-    if x.hidden:
+    if x.masked:
         raise NotPacked
     return x
 
@@ -256,7 +256,7 @@ def _negate(node: Node, x: Polynomials) -> Polynomials:
 
 def _add(node: Node, x: Polynomials, y: Polynomials) -> Polynomials:
     x, y = _over_one(*_fitted(node, x, y))
-    return replace(x, matrix=x.matrix + y.matrix, size=x.size + y.size, hidden=x.hidden | y.hidden)
+    return replace(x, matrix=x.matrix + y.matrix, size=x.size + y.size, masked=x.masked | y.masked)
 
 
 def _fitted(node: Node, x: Polynomials, y: Polynomials) -> tuple[Polynomials, Polynomials]:
@@ -380,7 +380,7 @@ def _softmax(node: Node, x: Polynomials) -> Polynomials:
     above: list[list[int | None]] = []
     for i in range(rows):
         places = range(i * columns, (i + 1) * columns)
-        row = [None if k in x.hidden else int(scores[k]) for k in places]
+        row = [None if k in x.masked else int(scores[k]) for k in places]
         least = min((score for score in row if score is not None), default=None)
         if least is None:
             raise NotPacked
@@ -408,7 +408,7 @@ def _hide(node: Node, x: Polynomials, keep: Polynomials) -> Polynomials:
     flat = _open(keep).matrix.entries()
     if keep.lattice is not None or not all(entry in (0, keep.below) for entry in flat):
         raise NotPacked
-    return replace(x, hidden=x.hidden | {k for k, entry in enumerate(flat) if not entry})
+    return replace(x, masked=x.masked | {k for k, entry in enumerate(flat) if not entry})
 
 
 def _rowsum(node: Node, x: Polynomials) -> Polynomials:

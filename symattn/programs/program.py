@@ -17,7 +17,7 @@ from symattn import syntax
 from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.limits import STEPS
-from symattn.numbers.reading import HIDDEN, Masked, evaluate, read_tree
+from symattn.numbers.reading import MASKED, Masked, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.backward import flows, number, pi, times
@@ -123,7 +123,7 @@ class Program:
             case syntax.Name(name):
                 return self._quantity(name)
             case syntax.Negative(syntax.Name("inf")):
-                return nodes.table(((HIDDEN,),), ())
+                return nodes.table(((MASKED,),), ())
             case syntax.Negative(operand):
                 return nodes.negate(lower(operand))
             case syntax.Power(base, exponent):

@@ -77,7 +77,7 @@ def _introduction(steps: Steps, node: Node) -> b.Line:
     scores = node.operands[0]
     quantity = steps.shown.quantity(scores)
     rows, columns = scores.grid
-    hidden = any(quantity.is_hidden(i, j) for i in range(rows) for j in range(columns))
+    hidden = any(quantity.is_masked(i, j) for i in range(rows) for j in range(columns))
     masked = f.typeset(f.Function("exp", (f.MINUS_INFINITY,))) + t.EQUALS + _NOTHING
     return (
         *steps.say("Take the exponential of every score and sum each row."),

@@ -245,7 +245,7 @@ class Presentation:
     def is_zero(self, node: Node, i: int, j: int) -> bool:
         """Whether an entry is 0, as far as enclosures tell, or a masked score."""
         quantity = self.quantity(node)
-        if quantity.is_hidden(i, j):
+        if quantity.is_masked(i, j):
             return True
         if quantity.letters:
             return next(EntryValue(quantity, i, j).coefficients(), None) is None
@@ -266,8 +266,8 @@ class Presentation:
     def _zeros(self, node: Node, i: int) -> tuple[int, int]:
         """How many entries of a row are masked, and how many are 0 or masked."""
         columns = range(node.grid[1])
-        hidden = sum(self.quantity(node).is_hidden(i, j) for j in columns)
-        return hidden, sum(self.is_zero(node, i, j) for j in columns)
+        masked = sum(self.quantity(node).is_masked(i, j) for j in columns)
+        return masked, sum(self.is_zero(node, i, j) for j in columns)
 
     def telling_row(self, node: Node) -> int:
         """The row of a quantity that is worked: with the fewest zeros, and of several
@@ -301,7 +301,7 @@ class Presentation:
     def decimal(self, node: Node, i: int, j: int, places: int | None = None) -> f.Formula:
         """An entry correctly rounded to the sheet's places, or to so many."""
         quantity = self.quantity(node)
-        if quantity.is_hidden(i, j):
+        if quantity.is_masked(i, j):
             return f.MINUS_INFINITY
         real = EntryValue(quantity, i, j)
         if real.has_symbols:

@@ -55,7 +55,7 @@ def hint(presentation: Presentation, node: Node, i: int, j: int) -> b.Hint:
      \\approx 0.186323723226
     """
     rows: list[tuple[t.Row, t.Row]] = []
-    if node.op != "given" and not presentation.quantity(node).is_hidden(i, j):
+    if node.op != "given" and not presentation.quantity(node).is_masked(i, j):
         rows.append((t.EQUALS, _short(presentation.substituted(node, i, j))))
     exact = (
         None

@@ -19,7 +19,7 @@ from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays, double_double, series
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.numbers.values import Value, total
 from symattn.shapes import Shape, grid, show
@@ -91,7 +91,7 @@ class _LogSums(EntrySource):
 
     def _entry(self, i: int, j: int) -> Value | Masked:
         if self._empty[j]:
-            return HIDDEN
+            return MASKED
         row = (self._scores.entry(j, k) for k in range(self._scores.grid[1]))
         return total(score.exp() for score in row if isinstance(score, Value)).log()
 

@@ -25,7 +25,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.closed_forms import linear_form
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.float_formats import BinaryFormat
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare, rational
 from symattn.programs.functions.losses import DOMAINS, WEIGHTED, Domain
@@ -52,7 +52,7 @@ class _Quantity(Protocol):
     @property
     def grid(self) -> tuple[int, int]: ...
     def entry(self, i: int, j: int) -> Value | Masked: ...
-    def is_hidden(self, i: int, j: int) -> bool: ...
+    def is_masked(self, i: int, j: int) -> bool: ...
     def coefficient(self, symbol: str) -> _Quantity: ...
 
 
@@ -72,9 +72,9 @@ class EntryValue:
         return value
 
     @property
-    def is_hidden(self) -> bool:
+    def is_masked(self) -> bool:
         """Whether the entry is a masked score."""
-        return self.quantity.is_hidden(self.i, self.j)
+        return self.quantity.is_masked(self.i, self.j)
 
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
@@ -91,7 +91,7 @@ class EntryValue:
     def has_symbols(self) -> bool:
         """Whether the entry is a linear form in symbols."""
         # A quantity of numbers needs no exact value to know that it has none.
-        if not self.quantity.letters or self.is_hidden:
+        if not self.quantity.letters or self.is_masked:
             return False
         return any(symbol is not None for symbol, _ in self.coefficients())
 
@@ -150,7 +150,7 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
     for i, j in np.argwhere(doubt).tolist():
         entry = EntryValue(quantity, i, j)
         try:
-            floats[i, j] = -np.inf if entry.is_hidden else _followed_up(entry, form, len(faults))
+            floats[i, j] = -np.inf if entry.is_masked else _followed_up(entry, form, len(faults))
         except Undecided as error:
             floats[i, j] = np.nan
             faults += [fault.inside(entry.place) for fault in error.faults]
@@ -276,7 +276,7 @@ def _infinite(node: Node, function: str, known: Known) -> Iterator[Fault]:
     pairs, exact = known
     masked = np.broadcast_to(~np.isfinite(pairs(levels).high), levels.grid)
     for i, j in np.argwhere(masked).tolist():
-        if exact(levels, i, j) is not HIDDEN:
+        if exact(levels, i, j) is not MASKED:
             continue
         weight = exact(weights, i, j)
         if isinstance(weight, Masked) or weight.is_zero() is not Verdict.HOLDS:

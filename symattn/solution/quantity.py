@@ -21,7 +21,7 @@ from symattn.numbers import rounding as roundings
 from symattn.numbers.balls import FIRST
 from symattn.numbers.closed_forms import Names
 from symattn.numbers.float_formats import FloatFormat
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
@@ -203,7 +203,7 @@ class Quantity:
         if not self.letters:
             return ()
         rows, columns = self.grid
-        places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_hidden(i, j)]
+        places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_masked(i, j)]
         entries = [EntryValue(self, i, j) for i, j in places]
         letters = {symbol for entry in entries for symbol, _ in entry.coefficients()}
         return tuple(sorted(symbol for symbol in letters if symbol is not None))
@@ -272,7 +272,7 @@ class Quantity:
         def each(i: int, j: int) -> Decimal | str:
             entry = EntryValue(self, i, j)
             try:
-                if not entry.is_hidden:
+                if not entry.is_masked:
                     return rounded(entry, to, digits, self.rounding if mode is None else mode)
             except Undecided as error:
                 faults.extend(fault.inside(entry.place) for fault in error.faults)
@@ -310,10 +310,10 @@ class Quantity:
             kept = name if name in ("float64", "float32", "float16") else "float32"
             return floats.reshape(self.shape).astype(kept)
 
-    def is_hidden(self, i: int, j: int) -> bool:
+    def is_masked(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""
         near = self.near(i, j)
-        return (near is None or near.is_nan()) and self.entry(i, j) is HIDDEN
+        return (near is None or near.is_nan()) and self.entry(i, j) is MASKED
 
     def near(self, i: int, j: int) -> arb | None:
         """An enclosure of entry (i, j) of the grid, or None where only the
@@ -363,7 +363,7 @@ class Quantity:
         """An entry as notebooks show it: rounded, its closed form where that is short."""
         from symattn.printers.markdown import NotebookCell
 
-        if self.is_hidden(i, j):
+        if self.is_masked(i, j):
             return NotebookCell("-∞")
         entry = EntryValue(self, i, j)
         try:

@@ -19,7 +19,7 @@ from symattn.cases.case import Rows
 from symattn.errors import Refuted
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble, joined
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs import double_double, enclosures, entrywise, pointwise, polynomials
 from symattn.programs.enclosures import Enclosure
@@ -131,7 +131,7 @@ class Runs:
         return LazyGrid(*grid, lambda i, j: base.point(node, i, j, bits))
 
     def _keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
-        return self.exact[node].at(i, j) is not HIDDEN
+        return self.exact[node].at(i, j) is not MASKED
 
 
 def _degree(op: Op, below: list[int]) -> int:
@@ -203,7 +203,7 @@ class ComputedSource(EntrySource):
     def _balls(self, bits: int) -> Sequence[arb | None]:
         enclosure = self._runs.balls(bits)[self._node]
         flat: list[arb | None] = [*enclosure.matrix.entries()]
-        for place in enclosure.hidden:
+        for place in enclosure.masked:
             flat[place] = None
         return flat
 

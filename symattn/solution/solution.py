@@ -130,7 +130,7 @@ class Solution:
     def keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
         """Whether the mask of a masking step keeps entry (i, j); see
         :data:`~symattn.programs.entrywise.Keeps`."""
-        return not self.quantity(node).is_hidden(i, j)
+        return not self.quantity(node).is_masked(i, j)
 
     def _made(self, node: Node, name: str) -> Quantity:
         degree = self._runs.degree(node) if self.case.symbols else 0

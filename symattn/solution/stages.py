@@ -28,7 +28,7 @@ from sympy.printing.latex import LatexPrinter
 from symattn.cases.case import Rows
 from symattn.errors import Faults, Malformed, expected
 from symattn.numbers.arrays import FloatEntries, as_array
-from symattn.numbers.reading import HIDDEN, Masked, read
+from symattn.numbers.reading import MASKED, Masked, read
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import ONE, ZERO, Value, compare
 from symattn.programs import entrywise, nodes
@@ -101,7 +101,7 @@ class Stages:
                 operands = [self._grids[operand.serial] for operand in node.operands]
                 self._grids[node.serial] = self._forward(node, operands, name)
         outputs = self._stages[output].letters if output else ()
-        self.has_gradients = bool(outputs) and HIDDEN not in chain.from_iterable(outputs)
+        self.has_gradients = bool(outputs) and MASKED not in chain.from_iterable(outputs)
         if self.has_gradients:
             self._backward(output)
 

@@ -296,7 +296,7 @@ def _digits(quantity: Quantity, index: Sequence[int]) -> str:
     entry, undefined = EntryValue(quantity, i, j), quantity.source.undefined
     if undefined is not None and undefined[i, j]:
         return "nan"
-    if entry.is_hidden:
+    if entry.is_masked:
         return "-inf"
     decimal = rounding.significant(entry, _DIGITS, "half-even")
     return str(decimal) if decimal else "0"

@@ -77,8 +77,8 @@ def value(quantity, i, j):
     """An exact entry as a float; of a masked score whose sign is wrong there is none."""
     with precision(FIRST):
         try:
-            hidden = quantity.is_hidden(i, j)
-            return -np.inf if hidden else float(EntryValue(quantity, i, j).ball(FIRST))
+            masked = quantity.is_masked(i, j)
+            return -np.inf if masked else float(EntryValue(quantity, i, j).ball(FIRST))
         except Malformed:
             return np.inf
 

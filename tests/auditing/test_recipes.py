@@ -35,10 +35,10 @@ def test_weights_from_shifted_exponentials_carry_a_wrong_one(row: int, mask: boo
     powers[0] *= 1.13
     said = [float(text) for text in rounded(powers)]
     weights = rounded([power / sum(said) for power in said])
-    hidden = ["0"] * (3 - kept)
+    masked = ["0"] * (3 - kept)
     found = judged(
-        (f"exp(T[{row}] - T[{row}, {kept - 1}])", rounded(powers) + hidden),
-        (f"A[{row}]", weights + hidden),
+        (f"exp(T[{row}] - T[{row}, {kept - 1}])", rounded(powers) + masked),
+        (f"A[{row}]", weights + masked),
         mask=mask,
     )
     wrong, *others = [figure for figure in found.figures if figure.cause]

@@ -130,8 +130,8 @@ def _weights() -> Iterator[str]:
 
 def _masked() -> Iterator[str]:
     scaled = X @ W_Q @ (X @ W_K).T / 3**0.5
-    hidden = np.where(np.tri(len(X)) > 0, scaled, -np.inf)
-    weights = softmax(hidden)
+    masked = np.where(np.tri(len(X)) > 0, scaled, -np.inf)
+    weights = softmax(masked)
     yield "## Without looking ahead\n"
     yield "A decoder may not see what comes later. Its scores there are $-\\infty$, and the weights"
     yield "of what is left are larger than before:"

@@ -101,14 +101,14 @@ def total(items):
 # -- entries -----------------------------------------------------------------------------
 
 
-def each(f, hidden=None):
+def each(f, masked=None):
     """A function of every entry; ``hidden`` is what it makes of a masked score."""
 
     def made(x):
         return q(
             x.shape,
             lambda i, j: (
-                hidden if x.rows[i][j] is None and hidden is not None else f(number(x.rows[i][j]))
+                masked if x.rows[i][j] is None and masked is not None else f(number(x.rows[i][j]))
             ),
         )
 
@@ -699,10 +699,10 @@ def _calls() -> Iterator[Call]:
         "sign": lambda x: arb(sign_of(x)), "sigmoid": _sigmoid, "silu": lambda x: x * _sigmoid(x),
         "softplus": lambda x: (1 + x.exp()).log(), "gelu": _gelu,
     }.items():  # fmt: skip
-        hidden = {"relu": arb(0), "softplus": arb(0), "sign": arb(-1)}.get(name)
+        masked = {"relu": arb(0), "softplus": arb(0), "sign": arb(-1)}.get(name)
         kind = {"sqrt": "weights", "log": "above"}.get(name, "x")
-        yield Call(f"{name}({{0}})", each(f, hidden), (kind,))
-    yield Call("exp({0})", each(arb.exp, hidden=arb(0)))
+        yield Call(f"{name}({{0}})", each(f, masked), (kind,))
+    yield Call("exp({0})", each(arb.exp, masked=arb(0)))
     yield Call('gelu({0}, approximate="tanh")', each(_gelu_tanh))
     yield Call("-({0})", each(lambda x: -x))
     for k in (-2, -1, 0, 1, 2, 3):

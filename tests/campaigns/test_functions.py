@@ -82,7 +82,7 @@ class Program:
         def share():
             return Fraction(chance.randint(0, 8), 8)
 
-        def hidden():
+        def masked():
             return "-inf" if chance.random() < 0.35 else entry()
 
         def bit():
@@ -104,8 +104,8 @@ class Program:
             "s": entry(),
             "v": [entry() for _ in range(m)],
             "T": matrix(m, n, entry),
-            "H": matrix(n, m, hidden),
-            "h": narrow(hidden),
+            "H": matrix(n, m, masked),
+            "h": narrow(masked),
             "P": matrix(n, m, share),
             "p": share(),
             "M": matrix(n, m, bit),
@@ -359,7 +359,7 @@ class Campaign:
             self.counts[kind] += 1
             i, j = divmod(k, columns)
             where = f"{name}[{i}, {j}]"
-            if quantity.is_hidden(i, j) != (x is None):
+            if quantity.is_masked(i, j) != (x is None):
                 raise Wrong(f"{where}: masked or not")
             if x is None:
                 continue

@@ -53,7 +53,7 @@ def with_sink(x: Any, sink: Any) -> Any:
     return np.exp(x) / (np.exp(x).sum(axis=-1, keepdims=True) + np.exp(sink))
 
 
-def hidden(x: Any, keep: Any) -> Any:
+def masked(x: Any, keep: Any) -> Any:
     return np.where(keep, x, -np.inf)
 
 
@@ -154,7 +154,7 @@ STEPS: Mapping[str, Oracle] = {
     "(A == 1/8) + (C != 5/8)": lambda g: 1.0 * (g.A == 0.125) + (g.C != 0.625),
     "where(M, A, C)": lambda g: np.where(g.M == 1, g.A, g.C),
     "where(A > w, s, C * C)": lambda g: np.where(g.w < g.A, g.s, g.C * g.C),
-    "where(M, A, -inf)": lambda g: hidden(g.A, g.M == 1),
+    "where(M, A, -inf)": lambda g: masked(g.A, g.M == 1),
     "pi * s": lambda g: math.pi * g.s,
     "-A / w + w * A - C": lambda g: -g.A / g.w + g.w * g.A - g.C,
     # Rows and columns
@@ -165,7 +165,7 @@ STEPS: Mapping[str, Oracle] = {
     "softmax(A, sink=B[0:2, 0:1])": lambda g: with_sink(g.A, g.B[0:2, 0:1]),
     "softmax(A, sink=v)": lambda g: with_sink(g.A, g.v[:, None]),
     "softmax(w, sink=-1)": lambda g: with_sink(g.w, -1.0),
-    "softmax(where(M, A, -inf), sink=s)": lambda g: with_sink(hidden(g.A, g.M == 1), g.s),
+    "softmax(where(M, A, -inf), sink=s)": lambda g: with_sink(masked(g.A, g.M == 1), g.s),
     "log_softmax(A)": lambda g: np.log(softmax(g.A)),
     "log_softmax(A, 0)": lambda g: np.log(softmax(g.A, 0)),
     "logsumexp(A)": lambda g: logsumexp(g.A, 1),
@@ -230,15 +230,15 @@ STEPS: Mapping[str, Oracle] = {
     "positions(rows(B), 5, base=s * 100)": lambda g: positions(3, 5, g.s * 100),
     # Attention
     "head(A.T, 1, 2)": lambda g: g.A.T[:, 1:],
-    "causal(A)": lambda g: hidden(g.A, np.tri(2, 3)),
-    'causal(A, align="bottom-right")': lambda g: hidden(g.A, np.tri(2, 3, 1)),
-    "causal(B, align='bottom-right')[1:]": lambda g: hidden(g.B, np.tri(3, 2, -1))[1:],
-    'causal(A, align="top-left")': lambda g: hidden(g.A, np.tri(2, 3)),
-    "mask(A, M)": lambda g: hidden(g.A, g.M),
-    "mask(A, A > -2)": lambda g: hidden(g.A, g.A > -2),
-    "window(B @ A, 1, 0)": lambda g: hidden(g.B @ g.A, np.tri(3) - np.tri(3, 3, -2)),
-    "padding(A, k)": lambda g: hidden(g.A, np.arange(3) < 2),
-    "padding(w, 1)": lambda g: hidden(g.w, np.arange(3) < 1),
+    "causal(A)": lambda g: masked(g.A, np.tri(2, 3)),
+    'causal(A, align="bottom-right")': lambda g: masked(g.A, np.tri(2, 3, 1)),
+    "causal(B, align='bottom-right')[1:]": lambda g: masked(g.B, np.tri(3, 2, -1))[1:],
+    'causal(A, align="top-left")': lambda g: masked(g.A, np.tri(2, 3)),
+    "mask(A, M)": lambda g: masked(g.A, g.M),
+    "mask(A, A > -2)": lambda g: masked(g.A, g.A > -2),
+    "window(B @ A, 1, 0)": lambda g: masked(g.B @ g.A, np.tri(3) - np.tri(3, 3, -2)),
+    "padding(A, k)": lambda g: masked(g.A, np.arange(3) < 2),
+    "padding(w, 1)": lambda g: masked(g.w, np.arange(3) < 1),
     "alibi(A, s)": lambda g: g.A - g.s * np.abs(np.subtract.outer(np.arange(2), np.arange(3))),
     "rope(F)": lambda g: rope(g.F, np.arange(3)),
     "rope(F, positions=p, base=s * 50)": lambda g: rope(g.F, g.p, g.s * 50),

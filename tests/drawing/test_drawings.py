@@ -119,12 +119,12 @@ def test_figures_are_the_decimals_of_the_solution(name, solved) -> None:
     for key, node in solution.program.named.items():
         quantity = solution[key]
         mask = solution.quantity(node.operands[0]) if node.op == "softmax" else quantity
-        shown = cells(quantity, 3, mask.is_hidden)
+        shown = cells(quantity, 3, mask.is_masked)
         for i, row in enumerate(shown.rows):
             for j, cell in enumerate(row):
-                assert cell.is_hidden == mask.is_hidden(i, j)
+                assert cell.is_masked == mask.is_masked(i, j)
                 entry = EntryValue(quantity, i, j)
-                if cell.is_hidden or not cell.figure or entry.has_symbols:
+                if cell.is_masked or not cell.figure or entry.has_symbols:
                     continue
                 seen += 1
                 digits = cell.figure.replace(MINUS, "-")
@@ -273,7 +273,7 @@ def test_a_large_matrix_is_summarised() -> None:
     """Each cell is the largest of its block, and a picture of many entries stays small."""
     rows = [[((7 * i + 5 * j) % 23) - 11 for j in range(40)] for i in range(50)]
     solution = solve(symattn.case("large", {"X": rows}, {"A": "softmax(X / 10)", "Y": "A.T @ X"}))
-    shown = cells(solution["X"], None, solution["X"].is_hidden)
+    shown = cells(solution["X"], None, solution["X"].is_masked)
     assert (shown.grid, shown.block) == ((13, 14), (4, 3))
     for i, row in enumerate(shown.rows):
         for j, cell in enumerate(row):

@@ -25,7 +25,7 @@ def elements(svg: str, tag: str, paint: str) -> list[ElementTree.Element]:
 
 def figures(quantity: Quantity, places: int | None = None) -> list[list[str]]:
     """The figures of a quantity."""
-    return [[x.figure for x in row] for row in cells(quantity, places, quantity.is_hidden).rows]
+    return [[x.figure for x in row] for row in cells(quantity, places, quantity.is_masked).rows]
 
 
 def attending(count: int) -> Case:
@@ -90,7 +90,7 @@ def test_a_description_tells_weights_one_by_one(count) -> None:
 def test_each_column_has_its_label_above_it(label) -> None:
     """An upright label stands in the middle of its column, a slanted one begins there."""
     quantity = solve(attending(3))["Y"]
-    shown: Cells = cells(quantity, None, quantity.is_hidden)
+    shown: Cells = cells(quantity, None, quantity.is_masked)
     row = Cells((shown.rows[0] * 4,), shown.scale, (1, 1))
     heat = HeatMapDrawing(row, Measure(10.0, (30.0, 20.0), (400.0, 400.0)), (), [label] * 4)
     drawn = ElementTree.fromstring(f"<svg>{''.join(heat.parts(5.0, 7.0))}</svg>")

@@ -89,7 +89,7 @@ def test_blanks(name):
             (part, EntryValue(quantity, i, j))
             for i in range(rows)
             for j in range(columns)
-            if not quantity.is_hidden(i, j)
+            if not quantity.is_masked(i, j)
         ]
     assert len(found) == len(places) == shown.count(":NUMERICAL:")
     totals = dict.fromkeys(made.parts, 0)
@@ -214,7 +214,7 @@ def answers_of(made):
         rows, columns = quantity.grid
         places = ((i, j) for i in range(rows) for j in range(columns))
         for i, j in places:
-            if not quantity.is_hidden(i, j):
+            if not quantity.is_masked(i, j):
                 found[part.quantity, i, j] = next(waiting).answers
     return found
 

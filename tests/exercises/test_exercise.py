@@ -44,9 +44,9 @@ def test_masked_puts_a_mask_before_the_softmax() -> None:
     """A case without a mask gets one that hides later keys, and it is asked for."""
     made = exercise(library.load("cat-sat-mat"), "masked")
     assert [part.quantity for part in made.parts] == ["S", "T", "M", "A", "Y"]
-    hidden = made.solution["M"]
+    masked = made.solution["M"]
     causal = exercise(library.load("cat-sat-mat-causal"), "masked").solution["M"]
-    assert hidden.equals(causal) is Verdict.HOLDS
+    assert masked.equals(causal) is Verdict.HOLDS
 
 
 def test_masked_leaves_a_mask_as_it_is() -> None:

@@ -19,7 +19,7 @@ from symattn.exercises.faults import catalogue, is_visible, visible_faults
 from symattn.exercises.key import Draws, key
 from symattn.exercises.variants import NumberRange, variants
 from symattn.numbers import rounding
-from symattn.numbers.reading import HIDDEN
+from symattn.numbers.reading import MASKED
 from symattn.solution.entries import EntryValue
 
 CASES = ("cat-sat-mat", "cat-sat-mat-padding", "cat-sat-mat-d16", "the-cat-sleeps")
@@ -94,7 +94,7 @@ def test_numbers_are_pleasant(name: str, level: str, seed: int) -> None:
         masks = [x for x in case.program.steps if case.program.quantities[x].op == "hide"]
         scores = one.solution[(*masks, "T")[0]]
         for above, weights in zip(scores.rows, one.solution["A"].decimal(8), strict=True):
-            kept = [place for place, x in enumerate(above) if x is not HIDDEN]
+            kept = [place for place, x in enumerate(above) if x is not MASKED]
             assert kept
             if len(kept) > 1:
                 shown = sorted(weights[place] for place in kept)
@@ -109,7 +109,7 @@ def test_numbers_are_pleasant(name: str, level: str, seed: int) -> None:
             rows, columns = quantity.grid
             for i in range(rows):
                 for j in range(columns):
-                    if not quantity.is_hidden(i, j):
+                    if not quantity.is_masked(i, j):
                         entry = EntryValue(quantity, i, j)
                         units = rounding.decimal(entry, part.places + 4, "down")
                         units = abs(units).scaleb(part.places)

@@ -63,13 +63,13 @@ def entries(value):
     return value.reshape(-1).tolist()
 
 
-def hidden(value):
+def masked(value):
     """Which entries are masked scores."""
     return np.array([x == -mpmath.inf for x in entries(value)], dtype=bool).reshape(value.shape)
 
 
 def finite(*values):
-    need(not any(hidden(value).any() for value in values))
+    need(not any(masked(value).any() for value in values))
 
 
 def positive(value):
@@ -215,7 +215,7 @@ class Author:
     def multiplied(self, depth):
         x, y = self.operand(depth), self.either(depth)
         for one, other in ((x, y), (y, x)):
-            if hidden(one.value).any():
+            if masked(one.value).any():
                 positive(other.value)
         return Drawn(f"{x.inner} * {y.inner}", as_array(x.value * y.value), False)
 
@@ -223,7 +223,7 @@ class Author:
         x, y = self.operand(depth), self.either(depth)
         finite(y.value)
         need(all(abs(v) > NEAR_ZERO for v in entries(y.value)))
-        if hidden(x.value).any():
+        if masked(x.value).any():
             positive(y.value)
         return Drawn(f"{x.inner} / {y.inner}", as_array(x.value / y.value), False)
 
@@ -286,7 +286,7 @@ class Author:
     def softmax(self, depth):
         x = self.operand(depth)
         need(x.shape)
-        need(not hidden(x.value).all(axis=-1).any())
+        need(not masked(x.value).all(axis=-1).any())
         self.need_gentle(x)
         return self.called("softmax", x)
 

@@ -447,38 +447,38 @@ def test_what_is_not_known_stays_unknown():
 def test_masked_scores_stay_masked_beside_what_is_positive():
     """A sum with one, a positive multiple and a share of it are masked; what is not known
     to be positive makes nothing known of it; its exponential is exactly 0."""
-    hidden = exact(np.array([-np.inf]))
+    masked = exact(np.array([-np.inf]))
     two, zero = exact(np.array([2.0])), exact(np.array([0.0]))
     vague = DoubleDouble(np.array([1.0]), np.array([0.0]), np.array([1.0]))
     for found in (
-        double_double.add(hidden, two),
-        double_double.add(two, hidden),
-        double_double.multiply(hidden, two),
-        double_double.multiply(two, hidden),
-        double_double.divide(hidden, two),
+        double_double.add(masked, two),
+        double_double.add(two, masked),
+        double_double.multiply(masked, two),
+        double_double.multiply(two, masked),
+        double_double.divide(masked, two),
     ):
-        assert found.hidden.all()
+        assert found.masked.all()
         assert (found.low == 0).all()
         assert (found.error == 0).all()
     for found in (
-        double_double.multiply(hidden, zero),
-        double_double.multiply(hidden, vague),
-        double_double.multiply(hidden, double_double.negative(two)),
-        double_double.multiply(hidden, hidden),
-        double_double.divide(hidden, vague),
-        double_double.divide(two, hidden),
-        double_double.negative(hidden),
-        series.log(hidden),
-        series.sin(hidden),
-        series.cos(hidden),
-        series.erf(hidden),
+        double_double.multiply(masked, zero),
+        double_double.multiply(masked, vague),
+        double_double.multiply(masked, double_double.negative(two)),
+        double_double.multiply(masked, masked),
+        double_double.divide(masked, vague),
+        double_double.divide(two, masked),
+        double_double.negative(masked),
+        series.log(masked),
+        series.sin(masked),
+        series.cos(masked),
+        series.erf(masked),
     ):
-        assert not found.hidden.any()
+        assert not found.masked.any()
         assert found.error == np.inf
-    assert series.exp(hidden).is_zero.all()
-    for found in (double_double.maximum(hidden, vague), double_double.maximum(vague, hidden)):
+    assert series.exp(masked).is_zero.all()
+    for found in (double_double.maximum(masked, vague), double_double.maximum(vague, masked)):
         assert found.high == found.error == 1
-    assert double_double.maximum(hidden, hidden).hidden.all()
+    assert double_double.maximum(masked, masked).masked.all()
 
 
 def test_zeros_are_exact():
@@ -553,7 +553,7 @@ def test_balls_without_bounds_are_not_known():
         balls = [arb("nan"), arb("inf"), arb("-inf"), arb(0, "inf"), arb(2) ** 1030, None]
     found = double_double.of_balls(balls, 128)
     assert found.error.tolist() == [np.inf] * 5 + [0.0]
-    assert found.hidden.tolist() == [False] * 5 + [True]
+    assert found.masked.tolist() == [False] * 5 + [True]
     with precision(128):
         tiny = arb(2) ** -1100
     assert not double_double.of_balls([tiny], 128).is_zero.any()

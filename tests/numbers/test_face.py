@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.numbers import float_formats, rounding
 from symattn.numbers.float_formats import FORMATS
-from symattn.numbers.reading import HIDDEN, read
+from symattn.numbers.reading import MASKED, read
 from symattn.numbers.rounding import MODES
 from symattn.numbers.values import ONE, ZERO, Value, rational, symbol, total
 
@@ -181,7 +181,7 @@ def test_what_read_refuses_is_refused_beside_a_value(number):
 
 
 @pytest.mark.parametrize(
-    "thing", ["1", None, [1], 1j, object(), HIDDEN], ids=lambda x: type(x).__name__
+    "thing", ["1", None, [1], 1j, object(), MASKED], ids=lambda x: type(x).__name__
 )
 def test_what_is_no_number_equals_no_value(thing):
     """Beside what is no number, == is False and the rest a TypeError."""

@@ -17,7 +17,7 @@ import symattn
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.reading import HIDDEN, Masked, evaluate, read, read_entry
+from symattn.numbers.reading import MASKED, Masked, evaluate, read, read_entry
 from symattn.numbers.values import Value
 from symattn.syntax import parse
 
@@ -131,10 +131,10 @@ def test_text_is_arithmetic(text, value):
     assert exactly(read(text)) == value
 
 
-@pytest.mark.parametrize("hidden", ["-inf", " -inf ", "−inf", -math.inf, Decimal("-inf"), HIDDEN])
-def test_minus_infinity_is_a_masked_score(hidden):
+@pytest.mark.parametrize("hidden", ["-inf", " -inf ", "−inf", -math.inf, Decimal("-inf"), MASKED])
+def test_minus_infinity_is_a_masked_score(masked):
     """Where scores are read, minus infinity hides one."""
-    assert isinstance(read_entry(hidden), Masked)
+    assert isinstance(read_entry(masked), Masked)
 
 
 def test_symbols_are_read_where_they_are_asked_for():
@@ -176,7 +176,7 @@ def test_from_floats_feeds_every_entrance():
     shape, rows = read_rows(from_floats([[0.5, -math.inf]]))
     assert shape == (1, 2)
     assert exactly(rows[0][0]) == Fraction(1, 2)
-    assert rows[0][1] is HIDDEN
+    assert rows[0][1] is MASKED
 
 
 def test_integers_have_a_length():
@@ -226,4 +226,4 @@ def test_what_holds_one_number_is_that_number():
     assert exactly(read(np.array("1/3"))) == Fraction(1, 3)
     assert exactly(read(np.str_("0.5"))) == Fraction(1, 2)
     assert read(np.array("g"), symbols=True).symbols == ("g",)
-    assert str(HIDDEN) == repr(HIDDEN) == "-inf"
+    assert str(MASKED) == repr(MASKED) == "-inf"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.numbers import tables
-from symattn.numbers.reading import HIDDEN, read, read_entry
+from symattn.numbers.reading import MASKED, read, read_entry
 from symattn.numbers.rows import read_rows
 from symattn.numbers.tables import NumberTable
 
@@ -114,7 +114,7 @@ def test_a_table_is_a_sequence_of_rows():
         table[2]
     assert tables.read([1, 2]) is not None
     floats = NumberTable(2, floats=np.array([[0.5, -np.inf]]))
-    assert floats[0] == (read("1/2"), HIDDEN)
-    assert floats.pairs().hidden.tolist() == [[False, True]]
+    assert floats[0] == (read("1/2"), MASKED)
+    assert floats.pairs().masked.tolist() == [[False, True]]
     mixed = NumberTable.joined([table, NumberTable(2, floats=np.array([[0.5, 0.1]]))])
     assert mixed[2] == (read("1/2"), read(Fraction(0.1)))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
-from symattn.numbers.reading import HIDDEN, Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.programs import entrywise, nodes
 from symattn.programs.program import differentiate, program
 from symattn.verdicts import Verdict
@@ -233,7 +233,7 @@ def test_masked_scores_are_minus_infinity_everywhere():
     made = program({"S": (2, 3)}, {"M": "causal(S)", "A": "softmax(M)", "E": "exp(M)"})
     data = {"S": [[1, 2, 3], ["1/2", 1, 0]]}
     masked, weights, powers = (made.quantities[name] for name in "MAE")
-    assert [x is HIDDEN for x in exact(data, masked)[0]] == [False, True, True]
+    assert [x is MASKED for x in exact(data, masked)[0]] == [False, True, True]
     assert [x is None for x in balls(data, masked)[0]] == [False, True, True]
     assert list(floats(data, masked)[0]) == [1, -np.inf, -np.inf]
     assert exact(data, weights)[0][2].is_zero() is Verdict.HOLDS
@@ -334,7 +334,7 @@ def test_a_mask_may_be_computed():
     """A mask entry that is 0 or 1 only after simplification still counts."""
     node = program({"S": (1, 2), "M": (1, 2)}, {"A": "mask(S, M)"}).quantities["A"]
     data = {"S": [[1, 2]], "M": [["sqrt(2)*sqrt(2) - 2", "exp(1)*exp(-1)"]]}
-    assert exact(data, node)[0][0] is HIDDEN
+    assert exact(data, node)[0][0] is MASKED
     assert str(exact(data, node)[0][1]) == "2"
 
 

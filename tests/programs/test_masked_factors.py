@@ -9,7 +9,7 @@ import pytest
 
 from symattn.cases.case import make
 from symattn.errors import Malformed
-from symattn.numbers.reading import HIDDEN
+from symattn.numbers.reading import MASKED
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import verify
@@ -72,8 +72,8 @@ def test_a_factor_that_balls_do_not_know() -> None:
     }
     held = Solution(make("computed", GIVEN, steps))
     for name in ("T", "D"):
-        assert held[name].is_hidden(0, 1)
-        assert not held[name].is_hidden(1, 0)
+        assert held[name].is_masked(0, 1)
+        assert not held[name].is_masked(1, 0)
     wrong = {**steps, "F": "mask(0 - W, n)"}
     with pytest.raises(Malformed, match=r"not positive|not defined"):
         Solution(make("negative", GIVEN, wrong))
@@ -102,7 +102,7 @@ def test_what_masked_scores_are_divided_by_stands_at_their_place() -> None:
     """Positive where a score is masked; elsewhere, and mirrored, it may be anything."""
     given = {"S": [[0, "-inf"], [1, 2]], "D": [[1, 2], [-1, 1]]}
     found = Solution(make("t", given, {"T": "S / D", "A": "softmax(T)"}))
-    assert found["T"].rows[0][1] is HIDDEN
+    assert found["T"].rows[0][1] is MASKED
     assert found["A"].decimal(2)[0] == (1, 0)
     given["D"] = [[1, -2], [1, 1]]
     with pytest.raises(Malformed, match="scaled by"):

@@ -8,7 +8,7 @@ from flint import arb
 
 from symattn.cases import library
 from symattn.numbers.balls import precision
-from symattn.numbers.reading import HIDDEN
+from symattn.numbers.reading import MASKED
 from symattn.programs.nodes import ancestors
 from symattn.solution.solution import Solution, solve
 
@@ -37,11 +37,11 @@ def beside_balls(solution: Solution) -> tuple[int, int]:
             for place, (high, low, error) in enumerate(rows):
                 entries += 1
                 if high == -np.inf:
-                    assert place in balls.hidden, node.op
+                    assert place in balls.masked, node.op
                     assert error == 0
                 elif error < np.inf:
                     known += 1
-                    assert place not in balls.hidden, node.op
+                    assert place not in balls.masked, node.op
                     with precision(BITS):
                         off = flat[place] - arb(high) - arb(low)
                         # Balls of Arb have a bound of their own.
@@ -71,7 +71,7 @@ def test_every_operation_is_known_in_pairs(step):
 
 
 def test_a_mask_that_is_computed_is_left_to_the_exact_value():
-    """What is 0 or 1 only by cancelling is not known in pairs: no score is hidden by a
+    """What is 0 or 1 only by cancelling is not known in pairs: no score is masked by a
     guess."""
     from symattn.cases.case import make
 
@@ -80,5 +80,5 @@ def test_a_mask_that_is_computed_is_left_to_the_exact_value():
     held = near.source.pairs()
     assert held is not None
     assert (held.error == np.inf).all()
-    assert near[0, 0] is not HIDDEN
+    assert near[0, 0] is not MASKED
     np.testing.assert_array_equal(near.nearest(), [[1, 2], [3, 4]])

@@ -23,7 +23,7 @@ def beside_matrices(solution):
         held = runs.balls(MANY)[node]
         for place, ball in enumerate(held.matrix.entries()):
             i, j = divmod(place, node.grid[1])
-            if place in held.hidden or not ball.is_finite():
+            if place in held.masked or not ball.is_finite():
                 continue
             near, closer = (runs.point(node, i, j, bits) for bits in (FEW, MANY))
             with precision(2 * MANY):

@@ -197,7 +197,7 @@ def test_attention_is_the_derived_one() -> None:
 
 @pytest.mark.parametrize("step", ["causal(S)", "mask(S, P)"])
 def test_masks_are_the_derived_ones(step: str) -> None:
-    """A hidden score has weight and gradient exactly 0, as the derivation of masking says."""
+    """A masked score has weight and gradient exactly 0, as the derivation of masking says."""
     random = np.random.default_rng(9)
     data = {"S": random.normal(size=(3, 3)), "P": np.tri(3)}
     gradient, value = floats({"T": step, "A": "softmax(T)"}, data, "A", random.normal(size=(3, 3)))

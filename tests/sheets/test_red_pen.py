@@ -302,7 +302,7 @@ def audited(tmp_path: Path, *claimed: tuple[str, str], head: str = "") -> b.Shee
 @pytest.mark.parametrize(
     ("of", "text", "marks"),
     [
-        # Minus infinity is right only where a score is hidden.
+        # Minus infinity is right only where a score is masked.
         ("M", "[[1, 2], [3, 5]]", [["1", r"\struck{2}\;\correct{-\infty}"], ["3", "5"]]),
         ("M[0]", '[2, "-inf"]', [[r"\struck{2}\;\correct{1}", r"-\infty"]]),
         ("M[1]", '["−inf", -inf]', [[rf"\struck{{-\infty}}\;\correct{{{k}}}" for k in (3, 5)]]),

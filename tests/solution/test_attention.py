@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import symattn
 from symattn import Malformed, Verdict, attention
-from symattn.numbers.reading import HIDDEN, read
+from symattn.numbers.reading import MASKED, read
 
 from ..strategies import few, small_matrices
 
@@ -119,7 +119,7 @@ def test_a_scale_is_one_number(scale):
 def test_a_causal_mask_hides_later_keys():
     """Scores above the diagonal are masked, rectangular or not; weights there are 0."""
     a = attention(Q, K, V, causal="top-left")
-    assert [[x is HIDDEN for x in row] for row in a.scores.rows] == [
+    assert [[x is MASKED for x in row] for row in a.scores.rows] == [
         [False, True],
         [False, False],
         [False, False],
@@ -278,7 +278,7 @@ def test_what_sees_no_key_has_no_sum(empty):
     one = attention(Q, K, V, mask=keep, on_empty_row=empty)
     assert one.lse.nearest()[1] == -math.inf
     assert str(one.lse.decimal(2)[1]) == "-Infinity"
-    assert one.lse.at(1) is HIDDEN
+    assert one.lse.at(1) is MASKED
     assert np.isfinite(one.lse.nearest()[::2]).all()
     many = attention([[Q, Q]], [[K]], [[V]], mask=keep, on_empty_row=empty)
     assert many.lse.nearest().tolist() == [[one.lse.nearest().tolist()] * 2]

@@ -12,7 +12,7 @@ import symattn
 from symattn import attention, from_floats
 from symattn.cases.case import make
 from symattn.errors import Malformed
-from symattn.numbers.reading import HIDDEN, read
+from symattn.numbers.reading import MASKED, read
 from symattn.numbers.values import compare
 from symattn.verdicts import Verdict
 
@@ -101,7 +101,7 @@ def test_the_first_causal_row():
     s = symattn.solve("cat-sat-mat-causal")
     assert texts(s["A"])[:2] == [["1", "0", "0"], ["1/(1 + e)", "e/(1 + e)", "0"]]
     assert s["Y[0]"].equals(s["X[0]"]) is Verdict.HOLDS
-    assert s["M"].at(0, 1) is HIDDEN
+    assert s["M"].at(0, 1) is MASKED
     assert s["M"].exact[0, 1] == -sympy.oo
     assert s["M"].decimal(2)[0] == (Decimal("1.00"), Decimal("-Infinity"), Decimal("-Infinity"))
     assert s["M"].nearest().tolist()[0] == [1.0, float("-inf"), float("-inf")]

@@ -15,7 +15,7 @@ import sympy
 import symattn
 from symattn import Malformed, Undecided, Verdict
 from symattn.cases.case import make
-from symattn.numbers.reading import HIDDEN
+from symattn.numbers.reading import MASKED
 
 STEPS = {"A": "softmax(X)", "v": "A[0]", "s": "total(A @ X.T)", "M": "causal(X)"}
 
@@ -119,7 +119,7 @@ def test_expressions_without_a_value_are_refused_when_asked(solved):
 def test_masked_scores_are_shown_as_minus_infinity(solved):
     """Exactly, in digits, in floats, in text and in LaTeX."""
     masked = solved["M"]
-    assert masked.at(0, 1) is HIDDEN
+    assert masked.at(0, 1) is MASKED
     assert masked.exact == sympy.Matrix(
         [[1, -sympy.oo], [sympy.Rational(1, 2), sympy.Rational(1, 3)]]
     )

@@ -220,7 +220,7 @@ def test_soft_capping_after_the_bias_is_named():
 
 
 def test_a_row_masked_whole_that_gives_the_mean_is_named():
-    """A hidden score of -1e9 makes all keys of such a row equal."""
+    """A masked score of -1e9 makes all keys of such a row equal."""
     mask = np.tri(N_Q, N_K, dtype=bool)
     mask[2] = False
     kernel = Kernel(scores=lambda s: np.where(mask, s, np.float32(-1e9)))

@@ -278,12 +278,12 @@ def cases(grammar: TokenRanges, start: int, end: int) -> Tree:
         raise UnreadNotation
     entries = [grammar.inside(*_trimmed(grammar, *row[0])) for row in rows]
     conditions = [_condition(grammar, *row[1]) if len(row) > 1 else None for row in rows]
-    hidden = [
+    masked = [
         isinstance(entry, PrintedFigure) and entry.text == MINUS_INFINITY for entry in entries
     ]
-    if sum(hidden) != 1:
+    if sum(masked) != 1:
         raise UnreadNotation
-    kept = hidden.index(False)
+    kept = masked.index(False)
     condition = conditions[kept] or _not(conditions[1 - kept])
     if condition is None:
         raise UnreadNotation

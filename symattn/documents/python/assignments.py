@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from symattn import syntax
 from symattn.documents.python import library, loops
 from symattn.documents.python.code_values import (
-    HIDDEN,
+    MASKED,
     UNKNOWN,
     Applied,
     CodeScope,
@@ -401,7 +401,7 @@ def _is_entry(key: ast.expr, meaning: Value) -> bool:
     if isinstance(key, ast.Tuple):
         return not any(isinstance(part, ast.Slice) for part in key.elts)
     if isinstance(key, ast.Name):
-        return meaning != HIDDEN
+        return meaning != MASKED
     return isinstance(key, ast.Constant | ast.BinOp) or (
         isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
     )

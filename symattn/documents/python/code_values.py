@@ -80,7 +80,7 @@ def is_expressible(tree: syntax.Tree) -> bool:
     return not any(
         (isinstance(part, syntax.Call) and part.function in BEYOND)
         or isinstance(part, syntax.Sequence | syntax.Comparison)
-        or part in (INFINITE, HIDDEN)
+        or part in (INFINITE, MASKED)
         for part in _parts(tree)
     )
 
@@ -93,7 +93,7 @@ def _parts(tree: syntax.Tree) -> Iterator[syntax.Tree]:
 #: So deep are lists nested at most, batches of one around matrices among them.
 _DEEPEST = 8
 #: What masked scores are filled with.
-HIDDEN = PrintedFigure("-inf")
+MASKED = PrintedFigure("-inf")
 INFINITE = PrintedFigure("inf")
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from symattn import syntax
 from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
-    HIDDEN,
     INFINITE,
+    MASKED,
     UNKNOWN,
     Applied,
     Arguments,
@@ -256,7 +256,7 @@ class ExpressionReader:
     def _negative(self, node: ast.expr, operand: ast.expr, depth: int) -> Value:
         value = self.value(operand, depth)
         if value == INFINITE:
-            return HIDDEN
+            return MASKED
         if isinstance(value, PrintedFigure) and isinstance(operand, ast.Constant):
             return PrintedFigure(f"-{value.text}", self.span(node))
         return syntax.Negative(_numeric(self.scope.tree(value)))
@@ -305,7 +305,7 @@ class ExpressionReader:
             raise UnreadCode
         match value, attribute:
             case ast.Call(func=ast.Attribute(attr="finfo") | ast.Name(id="finfo")), "min":
-                return HIDDEN
+                return MASKED
         if attribute in _TRANSPOSED:
             return syntax.Transposed(self.tree(value, depth))
         if attribute == "shape":
@@ -397,7 +397,7 @@ def _dotted(node: ast.expr) -> str:
 
 def _numeric(tree: syntax.Tree) -> syntax.Tree:
     """What can be computed with: infinite numbers can't."""
-    if tree in (HIDDEN, INFINITE):
+    if tree in (MASKED, INFINITE):
         raise UnreadCode
     return tree
 

@@ -10,9 +10,9 @@ from symattn import syntax
 from symattn.documents.python import making
 from symattn.documents.python.code_values import (
     AXES,
-    HIDDEN,
     INFINITE,
     KEPT,
+    MASKED,
     Applied,
     Arguments,
     CodeScope,
@@ -160,7 +160,7 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
     """Scores where the mask has 1; elsewhere what they are filled with."""
     if scores in (keep, negated(keep)):
         raise UnreadCode
-    if fill == HIDDEN:
+    if fill == MASKED:
         return (
             call("causal", scores) if keep == call("triangle") else call("mask", scores, kept(keep))
         )
@@ -178,7 +178,7 @@ def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tre
         if not isinstance(fills, syntax.Array) or making.is_mask(fills, scope):
             continue
         if (keep := making.kept(fills)) is not None:
-            return masked(scores, keep, HIDDEN)
+            return masked(scores, keep, MASKED)
     return syntax.Binary("+", left, right)
 
 
@@ -290,7 +290,7 @@ def _infinite(given: Arguments) -> Value:
     value = given.value(0)
     if isinstance(value, str):
         text = value.strip().lower().replace("infinity", "inf")
-        known = {"-inf": HIDDEN, "inf": INFINITE, "+inf": INFINITE}
+        known = {"-inf": MASKED, "inf": INFINITE, "+inf": INFINITE}
         if text not in known:
             raise UnreadCode
         return known[text]
@@ -402,7 +402,7 @@ def scaled_array(
         or not isinstance(factor, PrintedFigure)
     ):
         return None
-    if op not in "*/" or factor in (HIDDEN, INFINITE):
+    if op not in "*/" or factor in (MASKED, INFINITE):
         return None
 
     def entry(tree: syntax.Tree) -> syntax.Tree:

@@ -60,7 +60,7 @@ class Rounding(BallMatrices):
         if node.op in _MOVING:
             return enclosure
         flat = [self._rounded(entry) for entry in enclosure.matrix.entries()]
-        return Enclosure(arb_mat(*enclosure.shape, flat), enclosure.hidden)
+        return Enclosure(arb_mat(*enclosure.shape, flat), enclosure.masked)
 
     def _rounded(self, entry: arb) -> arb:
         scaled = entry * self._scale
@@ -99,15 +99,15 @@ class FollowThrough:
         others are what it makes. What is computed on is to be asked for afterwards."""
         node = self._nodes[name]
         enclosure = self._computed(node)
-        flat, hidden = enclosure.matrix.entries(), set(enclosure.hidden)
+        flat, masked = enclosure.matrix.entries(), set(enclosure.masked)
         for (i, j), number in written.items():
             place = i * node.grid[1] + j
-            hidden.discard(place)
+            masked.discard(place)
             if number is None:
-                hidden.add(place)
+                masked.add(place)
             else:
                 flat[place] = number
-        self._put[node.serial] = Enclosure(arb_mat(*node.grid, flat), frozenset(hidden))
+        self._put[node.serial] = Enclosure(arb_mat(*node.grid, flat), frozenset(masked))
 
     def _computed(self, node: Node) -> Enclosure:
         if (known := self._input(node)) is not None:
@@ -134,7 +134,7 @@ class FollowThrough:
 def _rows(enclosure: Enclosure) -> list[list[arb | None]]:
     rows, columns = enclosure.shape
     flat: list[arb | None] = [*enclosure.matrix.entries()]
-    for place in enclosure.hidden:
+    for place in enclosure.masked:
         flat[place] = None
     return [flat[i * columns : (i + 1) * columns] for i in range(rows)]
 

@@ -231,8 +231,8 @@ class _Judging:
     ) -> tuple[Outcome, bool]:
         """What an answer is, but for slips; and whether it only has too few places."""
         _, i, j = blank
-        if printed is None or entry.is_hidden:
-            if printed is None and entry.is_hidden:
+        if printed is None or entry.is_masked:
+            if printed is None and entry.is_masked:
                 return "right", False
             own = printed is None and ways.own[i][j] is None
             return ("follows" if own else "wrong"), False
@@ -373,7 +373,7 @@ def _is_short(entry: EntryValue, printed: PrintedNumber) -> bool:
 
 def _judgement(entry: EntryValue, printed: PrintedNumber | None, holds: bool) -> Judgement:
     verdict = Verdict.HOLDS if holds else Verdict.REFUTED
-    if printed is None or entry.is_hidden:
+    if printed is None or entry.is_masked:
         return Judgement(verdict, "")
     try:
         off = printed.count - correct_count(entry, printed, "half-even")
@@ -383,7 +383,7 @@ def _judgement(entry: EntryValue, printed: PrintedNumber | None, holds: bool) ->
 
 
 def _correct(entry: EntryValue, part: Part, mode: rounding.RoundingMode) -> str:
-    if entry.is_hidden:
+    if entry.is_masked:
         return MINUS_INFINITY
     try:
         return f"{rounding.decimal(entry, part.places, mode):f}"

@@ -173,7 +173,7 @@ def head(x: Node, k: Count, heads: Size) -> Node:
 
 @function(is_written=False)
 def causal(x: Node, align: Literal["top-left", "bottom-right"] = "top-left") -> Node:
-    """Scores of later keys hidden; bottom-right lets the last query see all keys."""
+    """Scores of later keys masked; bottom-right lets the last query see all keys."""
     _need_scores(x, "causal")
     rows, columns = x.shape
     if align == "top-left" or rows == columns:
@@ -183,20 +183,20 @@ def causal(x: Node, align: Literal["top-left", "bottom-right"] = "top-left") -> 
 
 @function(is_written=False)
 def mask(x: Node, M: Node) -> Node:
-    """Scores where M is 0 hidden, those where it is 1 kept."""
+    """Scores where M is 0 masked, the others kept."""
     return nodes.mask(x, M)
 
 
 @function()
 def window(x: Node, left: Count, right: Count = Count(0)) -> Node:  # noqa: B008
-    """Scores hidden of keys more than left before a query, or more than right after it."""
+    """Scores of keys more than left before a query, or more than right after it, masked."""
     _need_scores(x, "window")
     return nodes.mask(x, _seen(x, left, right))
 
 
 @function()
 def padding(x: Node, lengths: Node) -> Node:
-    """Scores of keys from a length on hidden, a whole number for all queries."""
+    """Scores of keys from a length on masked; one whole number for all queries."""
     _need_scores(x, "padding")
     if lengths.shape:
         raise Malformed(f"expected one length for all queries, found {show(lengths.shape)}")
