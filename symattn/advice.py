@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-#: How to get a walkthrough file.
+#: How to get a case file.
 MAKE_ONE = "'symattn new FILE.toml' writes one to start from"
 
 _TRANSPOSE = "the transpose is written X.T"

@@ -206,7 +206,7 @@ def test_a_derivation_by_hand() -> None:
 
 def test_walkthroughs_of_blocks(tmp_path: Path) -> None:
     """All that the steps of several heads and of training state holds; the table names
-    bundled walkthroughs whose statements hold."""
+    bundled cases whose statements hold."""
     path = tmp_path / "two-heads.toml"
     path.write_text(block("toml", 'title = "Two heads learn"'), "utf-8")
     named = [name for row in table("walkthrough | in it holds, exactly") for name in code(row[0])]

@@ -107,7 +107,7 @@ def _refused(article: Article, why: str) -> CorrectedArticle:
 
 def _reading(audit: Audit) -> Reading:
     if audit.case.reading is None:
-        raise Malformed("only articles can be corrected, not walkthrough files")
+        raise Malformed("only articles can be corrected, not case files")
     return audit.case.reading
 
 

@@ -25,7 +25,7 @@ from symattn.verdicts import Verdict
 
 class SourceRegion(NamedTuple):
     """A part of a file: lines and columns count from 1, and it ends before ``end_column``
-    of ``end_line``. In a walkthrough file only the line is known; 0: not even that."""
+    of ``end_line``. In a case file only the line is known; 0: not even that."""
 
     line: int
     column: int | None = None

@@ -1,1 +1,1 @@
-"""Cases: the walkthrough file, its checks, the bundled library."""
+"""Cases: the case file, its checks, the bundled library."""

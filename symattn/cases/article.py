@@ -1,4 +1,4 @@
-"""The case of an article: what its reading says, made and checked like a walkthrough file."""
+"""The case of an article: what its reading says, made and checked like a case file."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _without(reading: Reading, error: Malformed) -> Reading:
 
 
 def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:
-    """A claim as a walkthrough file has it; one above all headings is told by its line."""
+    """A claim as a case file has it; one above all headings is told by its line."""
     where = claim.where or f"line {reading.article.place(claim.span.start).line}"
     entry: dict[str, Any] = {"where": where, claim.key: claim.tree}
     if claim.printed is not None:

@@ -1,4 +1,4 @@
-"""A case: the inputs, steps, loss and claims of one walkthrough, checked."""
+"""A case: the inputs, steps, loss and claims of one case, checked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LOSS_KEYS = ("output", "upstream", "wrt")
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """One walkthrough. Made by :func:`make`, which checks it.
+    """One case. Made by :func:`make`, which checks it.
 
     ``raw`` holds the given numbers and the upstream gradient as they were
     written: the independent cross-check reads those itself. ``tolerance`` is
@@ -118,7 +118,7 @@ def make(
     sheet: Mapping[str, object] | None = None,
     reading: Reading | None = None,
 ) -> Case:
-    """A checked case, from what a walkthrough file says in its tables.
+    """A checked case, from what a case file says in its tables.
 
     ``given`` maps names to numbers, or to nested lists or arrays of them, n or
     n x m; ``steps`` maps names to expressions, or to trees of such. ``loss`` may have ``output``, a

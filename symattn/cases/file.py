@@ -1,6 +1,6 @@
-"""The walkthrough file: TOML text to a checked case.
+"""The case file: TOML text to a checked case.
 
-The case of an article: what its reading says, made and checked like a walkthrough file.
+The case of an article: what its reading says, made and checked like a case file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KEYS: dict[str, type] = {
 }
 
 #: What messages call such a file, and how one is made.
-_KIND = ("walkthrough file", MAKE_ONE)
+_KIND = ("case file", MAKE_ONE)
 #: (name of a case or a file, the file that names it) -> the file of that name.
 _FindFile = Callable[[str, Path], Path]
 
@@ -168,7 +168,7 @@ def _base(chain: list[File], find: _FindFile) -> File:
     except Malformed as error:
         line = error.faults[0].line
         at = f": see its line {line}" if line else ""
-        raise Malformed(f"{label} is not a walkthrough file{at}") from None
+        raise Malformed(f"{label} is not a case file{at}") from None
     return other
 
 

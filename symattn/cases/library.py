@@ -1,4 +1,4 @@
-"""The bundled walkthroughs, and how a case is found by name or path, in a walkthrough
+"""The bundled cases, and how a case is found by name or path, in a case
 file or in an article."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def names() -> tuple[str, ...]:
-    """The names of the bundled walkthroughs, sorted.
+    """The names of the bundled cases, sorted.
 
     >>> "cat-sat-mat" in names()
     True
@@ -26,8 +26,8 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str, articles: bool = False) -> Path:
-    """The file of a bundled walkthrough, or ``name`` itself if it is the path of a
-    walkthrough file or, with ``articles``, of an article.
+    """The file of a bundled case, or ``name`` itself if it is the path of a
+    case file or, with ``articles``, of an article.
 
     Raises :class:`UnknownName` for what is neither.
 
@@ -44,7 +44,7 @@ def find(name: str, articles: bool = False) -> Path:
         raise UnknownName(f"unknown case {label}: a folder; name the articles in it")
     kinds = f" and no article ({', '.join(SUFFIXES)})" if articles else ""
     if "/" in name or Path(name).suffix or is_known:
-        reason = f"no walkthrough file ending in .toml{kinds}; {MAKE_ONE}"
+        reason = f"no case file ending in .toml{kinds}; {MAKE_ONE}"
         raise UnknownName(f"unknown case {label}: {reason}")
     paths = "the path of an article, of a .toml file" if articles else "the path of a .toml file"
     known = (*names(), *(articles_in(Path()) if articles else ()))
@@ -53,11 +53,11 @@ def find(name: str, articles: bool = False) -> Path:
 
 
 def load(name: str | Path, allow_outside: bool = False, data: bytes | None = None) -> Case:
-    """The case of that name or path: a walkthrough file, or an article (Markdown, a
+    """The case of that name or path: a case file, or an article (Markdown, a
     notebook, LaTeX, HTML, text) with its side file.
 
     A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
-    that of one. A walkthrough file may extend bundled ones and files in its own folder
+    that of one. A case file may extend bundled ones and files in its own folder
     and below; ``allow_outside`` lets it extend any. A file may be read as if it had
     ``data`` as its bytes. Raises :class:`Malformed` with every fault of the file.
 
@@ -85,7 +85,7 @@ def _about(allow_outside: bool, name: str, path: Path) -> Path:
 
 
 def _beside(allow_outside: bool, name: str, path: Path) -> Path:
-    """What the file at ``path`` extends: a bundled walkthrough or a file beside itself."""
+    """What the file at ``path`` extends: a bundled case or a file beside itself."""
     if name in names():
         return find(name)
     wanted = path.parent / find(name)

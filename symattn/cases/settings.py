@@ -1,6 +1,6 @@
 """What a sheet has in it: by whom it is for, by its case's ``[sheet]`` table, by flags.
 
-What a walkthrough file says of the exercise that is made of it.
+What a case file says of the exercise that is made of it.
 """
 
 from __future__ import annotations

@@ -56,10 +56,10 @@ def command(
     arrows are gradients flowing back.
 
     \b
-      symattn draw                                  all bundled walkthroughs
+      symattn draw                                  all bundled cases
       symattn draw cat-sat-mat --what flow -o flow.svg
       symattn draw length-4-causal --what pattern --places 4
-      symattn draw my/walkthrough.toml -o -         to standard output
+      symattn draw my/case.toml -o -         to standard output
     """
     is_file = output == STANDARD_OUTPUT or output.suffix == ".svg"
     if is_file and len(cases) != 1:

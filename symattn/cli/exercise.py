@@ -202,7 +202,7 @@ def command(
       symattn exercise the-fox-jumps --level backward --versions 5
       symattn exercise length-4-causal --format pdf --language de
       symattn exercise cat-sat-mat --header "Deep Learning, sheet 3" --logo crest.png
-      symattn exercise my/walkthrough.toml --level proof -o -     to standard output
+      symattn exercise my/case.toml --level proof -o -     to standard output
       symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
     """
     is_one = form in _QUIZZES or (not solutions and versions in (None, 1))

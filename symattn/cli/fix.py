@@ -146,7 +146,7 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
         audited = audit(solution)
         reading = solution.case.reading
         if reading is None:
-            raise Malformed("only articles can be corrected, not walkthrough files")
+            raise Malformed("only articles can be corrected, not case files")
         article = reading.article
         if article.form == "pdf":
             raise Malformed("a PDF can't be corrected: correct its source")

@@ -12,7 +12,7 @@ from symattn.escaping import json_text
 @click.command("list")
 @options.form("text", "json")
 def command(form: str) -> None:
-    """List the bundled walkthroughs."""
+    """List the bundled cases."""
     from symattn.cases import library
 
     cases = [library.load(name) for name in library.names()]

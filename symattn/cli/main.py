@@ -91,9 +91,9 @@ class _Lazy(click.Group):
 def _group() -> None:
     """Compute attention exactly and show the work.
 
-    A CASE is an article (.md, .ipynb, .tex, .html, .pdf, .txt), a walkthrough file (.toml)
-    or the name of a bundled walkthrough (symattn list). Commands that take several cases
-    take all bundled walkthroughs if none is given.
+    A CASE is an article (.md, .ipynb, .tex, .html, .pdf, .txt), a case file (.toml)
+    or the name of a bundled case (symattn list). Commands that take several cases
+    take all bundled cases if none is given.
 
     \b
       symattn audit post.md                   which figures of an article are wrong, and why
@@ -107,7 +107,7 @@ def _group() -> None:
       symattn derive softmax-jacobian         a derivation for any size, line by line
       symattn exercise cat-sat-mat --versions 9    questions and an answer key
       symattn mark answers.csv --key key.toml      students' answers marked, with points
-      symattn new post.toml                   a walkthrough file to start from
+      symattn new post.toml                   a case file to start from
       symattn vectors --suite quick -o DIR    inputs and correct results, to test kernels
     """
 

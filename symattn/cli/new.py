@@ -20,7 +20,7 @@ from symattn.workers import Asker
 @click.option("--from", "case", metavar="CASE", help="Start from this case instead of an example.")
 @paced()
 def command(file: Path, case: str | None, pace: Pace) -> None:
-    """Write a walkthrough FILE to start from.
+    """Write a case FILE to start from.
 
     Its comments explain the format; replace its numbers and figures with those of your
     document. No file is overwritten.

@@ -62,7 +62,7 @@ def command(
     In place of a line number, a heading stands for its section, and other words for the
     figures that they announce.
 
-    --format toml writes the article as a walkthrough file.
+    --format toml writes the article as a case file.
 
     \b
       symattn read post.md
@@ -88,14 +88,14 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
     case = article.load()
     if case.reading is None:
         raise Malformed(
-            f"{article.name} is a walkthrough file, which needs no reading: expected an article"
+            f"{article.name} is a case file, which needs no reading: expected an article"
         )
     if form == "json":
         return json_text(_as_dict(case, case.reading))
     if form == "toml":
-        from symattn.documents.reading import walkthrough
+        from symattn.documents.reading import case_text
 
-        return _readable(article.name, walkthrough(case.reading))
+        return _readable(article.name, case_text(case.reading))
     from symattn.cli.article_report import report
 
     show = partial(report, case, case.reading)
@@ -105,15 +105,15 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
 
 
 def _readable(name: str, text: str) -> str:
-    """A walkthrough file that can be read and worked out; :class:`Malformed` if it can't,
+    """A case file that can be read and worked out; :class:`Malformed` if it can't,
     as one without steps."""
     from symattn.cases import library
     from symattn.solution.solution import solve
 
     try:
-        solve(library.load("walkthrough.toml", data=text.encode()))
+        solve(library.load("case.toml", data=text.encode()))
     except Faulty as error:
-        so = "it can't be written as a walkthrough file"
+        so = "it can't be written as a case file"
         faults = [Fault(fault.where, f"{fault.message}; {so}") for fault in error.faults]
         raise Malformed(faults, name, error.more) from None
     return text

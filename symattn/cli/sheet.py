@@ -48,16 +48,16 @@ def command(
     A sheet for students works every step, forward and backward. One for teachers also says
     where the document differs and how to reproduce the sheet; one for authors adds how NumPy
     and SymPy confirm every figure. Each part can be switched on or off, here or in the
-    [sheet] table of the walkthrough file; options given here take precedence.
+    [sheet] table of the case file; options given here take precedence.
 
     \b
-      symattn sheet                           all bundled walkthroughs
+      symattn sheet                           all bundled cases
       symattn sheet cat-sat-mat --detail full
       symattn sheet please-study-man --for author
       symattn sheet --for teacher --no-backward --paper letter
       symattn sheet cat-sat-mat --language de
       symattn sheet --format html             only web pages
-      symattn sheet my/walkthrough.toml -o out --format tex
+      symattn sheet my/case.toml -o out --format tex
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
     """
     options.one_document(output, len(cases), form)

@@ -1,4 +1,4 @@
-"""The independent recomputation of a walkthrough, in floating point.
+"""The independent recomputation of a case, in floating point.
 
 Nothing here knows of SymPy or of the programs of symattn: the steps' text is
 read anew (:mod:`.reader`), laid out as a tape (:mod:`.tape`) by what its functions

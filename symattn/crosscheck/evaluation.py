@@ -3,7 +3,7 @@
 Lines worked out in fractions, for what floats can't decide.
 
 A comparison, a kink or a tie asks which of two numbers is larger. Where both are sums,
-products and quotients of given rationals, as in many a walkthrough, fractions know it.
+products and quotients of given rationals, as in many a case, fractions know it.
 """
 
 from __future__ import annotations

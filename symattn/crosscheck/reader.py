@@ -238,7 +238,7 @@ _Linear = dict[str, "Fraction | Tracked"]
 
 
 def number(raw: object) -> Tracked:
-    """A number of a walkthrough: a rational, Decimal or text; ``"-inf"`` is allowed.
+    """A number of a case: a rational, Decimal or text; ``"-inf"`` is allowed.
 
     >>> number("1/4"), number("-inf")
     (Tracked(0.25, 0.0), Tracked(-inf, 0.0))

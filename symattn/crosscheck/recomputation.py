@@ -1,4 +1,4 @@
-"""A walkthrough computed a second time, in floats with their error bounds.
+"""A case computed a second time, in floats with their error bounds.
 
 Every figure comes with a bound on its error, every gradient in two ways: by
 the gradient definitions, with a bound, and by complex steps, which use none of

@@ -63,7 +63,7 @@ def tape(
     output: str = "",
     upstream: object | None = None,
 ) -> Tape:
-    """The tape of a walkthrough; :class:`~symattn.errors.Malformed` lists all faults.
+    """The tape of a case; :class:`~symattn.errors.Malformed` lists all faults.
 
     A step that uses a faulty quantity is passed over: it is no fault of its own.
     ``output`` and ``upstream`` are those of the loss, which steps may differentiate.

@@ -2,7 +2,7 @@
 
 Names that an article computes with and never says anything of: what hides its figures.
 
-The walkthrough file that an article amounts to.
+The case file that an article amounts to.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ class ReadStep:
 
     @cached_property
     def expression(self) -> str:
-        """The expression as walkthrough files have it."""
+        """The expression as case files have it."""
         return syntax.text(self.tree)
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """A claim as a walkthrough file has it: ``key`` is ``of``, ``as_printed`` or
+    """A claim as a case file has it: ``key`` is ``of``, ``as_printed`` or
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
     and their places in the same nesting. ``where`` is the heading that it stands under."""
 
@@ -172,8 +172,8 @@ def _chains(reading: Reading) -> Iterator[Chain]:
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?\Z")
 
 
-def walkthrough(reading: Reading) -> str:
-    """A walkthrough file with what an article gives, computes and prints, each with its
+def case_text(reading: Reading) -> str:
+    """A case file with what an article gives, computes and prints, each with its
     line; an audit of it judges the same figures.
 
     >>> from pathlib import Path
@@ -185,7 +185,7 @@ def walkthrough(reading: Reading) -> str:
     >>> given = {"X": ReadInput(Numbers.read(("1", "2.50")), Span(4, 13))}
     >>> from symattn.syntax import parse
     >>> steps = {"A": ReadStep(parse("softmax(X)"), Span(14, 15))}
-    >>> made = walkthrough(Reading(article, given, steps))
+    >>> made = case_text(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])
     [given]
     X = [1, 2.50]    # line 1

@@ -1,1 +1,1 @@
-"""Pictures of walkthroughs."""
+"""Pictures of cases."""

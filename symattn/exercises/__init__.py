@@ -1,1 +1,1 @@
-"""Exercises: walkthroughs as questions, their keys, and the marking of answers."""
+"""Exercises: cases as questions, their keys, and the marking of answers."""

@@ -1,4 +1,4 @@
-"""An exercise: a walkthrough as questions.
+"""An exercise: a case as questions.
 
 What stands at the head of a course's exercises: lines of text, and a logo.
 

@@ -214,7 +214,7 @@ def figures(exercise: Exercise, say: Language) -> b.Line:
 
 
 def part_role(exercise: Exercise, part: Part, say: Language) -> str:
-    """What a part is in the walkthrough, behind a dash; '' where nothing is said of it."""
+    """What a part is in the case, behind a dash; '' where nothing is said of it."""
     if part.quantity not in exercise.case.steps:
         return ""
     description = role(exercise.case.program.named[part.quantity], say)

@@ -3,7 +3,7 @@
 Mathematics is MathML Core, which Chromium, Firefox and Safari show by
 themselves; the rest is style (``page.css``), and the fonts are inside (as
 ``.ci/fonts.py`` made them). A policy in the head forbids the page to load or to
-run anything, whatever a walkthrough says.
+run anything, whatever a case says.
 
 The page that lists what lies in a folder.
 """

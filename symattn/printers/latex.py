@@ -124,7 +124,7 @@ def document(sheet: b.Sheet) -> str:
     return "\n".join(
         [
             f"% !TeX program = {engine}",
-            f"% Written by symattn from the walkthrough '{escape(sheet.name)}'.",
+            f"% Written by symattn from the case '{escape(sheet.name)}'.",
             rf"\documentclass[fontsize=10pt,paper={sheet.paper}]{{scrartcl}}",
             preamble + _SHARED + ("" if sheet.say.is_english else _UNBROKEN),
             r"\begin{document}",

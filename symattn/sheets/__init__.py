@@ -1,1 +1,1 @@
-"""What sheets say: walkthroughs worked, red pens, derivations."""
+"""What sheets say: cases worked, red pens, derivations."""

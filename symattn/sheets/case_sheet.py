@@ -1,4 +1,4 @@
-"""The worked-solution sheet of a walkthrough, as blocks.
+"""The worked-solution sheet of a case, as blocks.
 
 Given matrices; every step as general formula, substitution, closed form and
 rounded value; the Jacobian and the gradients by stages; what the cross-check
@@ -204,7 +204,7 @@ def commands(case: Case, settings: SheetSettings) -> Iterator[b.Block]:
 
 
 def named(path: Path) -> str:
-    """A walkthrough file as a command line names it: a bundled one by its name,
+    """A case file as a command line names it: a bundled one by its name,
     another by the path by which it was asked for, quoted for a shell.
 
     >>> named(Path("my notes/a.toml")), named(Path("-a.toml"))

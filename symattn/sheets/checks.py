@@ -1,8 +1,8 @@
 """What the cross-check by NumPy and SymPy's formulas say of the figures on a sheet.
 
-A variant beside the walkthrough that it extends.
+A variant beside the case that it extends.
 
-What a walkthrough of one's own is about: its statements that hold, on its sheet.
+What a case of one's own is about: its statements that hold, on its sheet.
 
 Which of SymPy's formulas the numbers were put into, and what came out.
 """
@@ -182,7 +182,7 @@ def verdict(outcome: Verdict, say: Language) -> str:
 
 
 def comparison(steps: Steps) -> Iterator[b.Block]:
-    """What changes against the walkthrough that this one extends."""
+    """What changes against the case that this one extends."""
     if steps.case.base is None:
         return
     base = solve(steps.case.base)

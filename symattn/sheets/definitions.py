@@ -1,10 +1,10 @@
-"""The definition of an operation, in the letters of a walkthrough.
+"""The definition of an operation, in the letters of a case.
 
 What is typeset is the source of the functions that the cross-check runs
 (:mod:`symattn.crosscheck.definitions`), with the quantities' names for their letters and
 numbers for their sizes: a reader of a sheet sees the code that was checked.
 
-The definitions behind a function of steps, in the letters of a walkthrough.
+The definitions behind a function of steps, in the letters of a case.
 
 The cross-check writes a step on its tape as operations that each have a definition; what is
 shown are these, in their order, with the letters of what comes in between as they stand there.

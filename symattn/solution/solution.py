@@ -239,7 +239,7 @@ class Solution:
 
 
 def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
-    """The solution of a bundled walkthrough (by name), a file (by path) or a case.
+    """The solution of a bundled case (by name), a file (by path) or a case.
 
     ``allow_outside`` is that of :func:`~symattn.cases.library.load`. Raises
     :class:`Malformed` with every fault.

@@ -1,4 +1,4 @@
-"""A walkthrough file to start from: a small example, or another case with its figures."""
+"""A case file to start from: a small example, or another case with its figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from symattn.solution.solution import Solution
 
 EXAMPLE = """\
-# A walkthrough: what a document computes, and the figures that it prints.
+# A case: what a document computes, and the figures that it prints.
 #
 #     symattn audit FILE      which printed figures are wrong, what they should be, and why
 #     symattn sheet FILE      every step worked out, as LaTeX and PDF
@@ -112,7 +112,7 @@ PLACES = 4
 
 
 def template(solution: Solution) -> str:
-    """A walkthrough file with the numbers, steps and loss of a case, and a claim
+    """A case file with the numbers, steps and loss of a case, and a claim
     for every step with its correctly rounded figures.
 
     >>> from symattn.cases.case import make

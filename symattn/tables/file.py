@@ -69,7 +69,7 @@ def parsed(path: Path, content: bytes) -> File:
 
 @lru_cache(maxsize=4)
 def _parsed(text: str) -> Document:
-    """What a text says; that of a walkthrough that many extend is kept."""
+    """What a text says; that of a case that many extend is kept."""
     return tomllib.loads(text, parse_float=_decimal)
 
 
@@ -146,12 +146,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @lru_cache(maxsize=1)
 def folder() -> Path:
-    """Where the bundled walkthroughs and derivations are: inside an installed
+    """Where the bundled cases and derivations are: inside an installed
     package, or beside it in a checkout."""
     for place in (_PACKAGE / "derivations", _PACKAGE.parent / "derivations"):
         if place.is_dir():
             return place
-    raise Malformed("the bundled walkthroughs are missing: install symattn again")
+    raise Malformed("the bundled cases are missing: install symattn again")
 
 
 def written(data: Any) -> str:

@@ -1,4 +1,4 @@
-"""Walkthrough files: what can't be read, and every fault of what can, with its place."""
+"""Case files: what can't be read, and every fault of what can, with its place."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         (fault,) = caught.value.faults
         assert re.match(f"the file can't be read: {reason}", str(fault))
         assert caught.value.source == str(path)
-    with pytest.raises(Malformed, match="is a folder, not a walkthrough file; 'symattn new "):
+    with pytest.raises(Malformed, match="is a folder, not a case file; 'symattn new "):
         library.load(tmp_path / "folder.toml")
 
 
@@ -332,9 +332,9 @@ def test_tokens_that_fit_nothing(faults: Faults) -> None:
         ("ring.toml", "extends this file in turn"),
         ("nothing", "unknown case 'nothing'"),
         ("nothing.toml", "'nothing.toml' can't be read: no such file"),
-        ("bad.toml", "'bad.toml' is not a walkthrough file: see its line 3"),
-        ("broken.toml", "'broken.toml' is not a walkthrough file: see its line 2"),
-        ("deep.toml", "/deep.toml extends is not a walkthrough file: see its line 3"),
+        ("bad.toml", "'bad.toml' is not a case file: see its line 3"),
+        ("broken.toml", "'broken.toml' is not a case file: see its line 2"),
+        ("deep.toml", "/deep.toml extends is not a case file: see its line 3"),
         ("lost.toml", "/lost.toml extends is not read"),
         ("c0.toml", f"more than {CHAIN.most} files that extend each other"),
     ],

@@ -213,7 +213,7 @@ def test_what_is_told_of_steps_roundings_and_keys():
 
 
 def written(given, steps, loss, details):
-    """The same as a walkthrough file: JSON's texts, numbers and lists are TOML's."""
+    """The same as a case file: JSON's texts, numbers and lists are TOML's."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in details.items() if key != "claims"]
     for table, entries in (("given", given), ("steps", steps), ("loss", loss)):
         lines += [f"[{table}]", *(f"{key} = {json.dumps(v)}" for key, v in entries.items())]
@@ -355,7 +355,7 @@ def test_an_unknown_case_is_an_unknown_name(name, said):
 
 
 def test_bundled_cases_and_paths(tmp_path):
-    """A name of the library means the bundled walkthrough, wherever one is; a
+    """A name of the library means the bundled case, wherever one is; a
     path ending in .toml a file."""
     names = library.names()
     assert len(names) == 24

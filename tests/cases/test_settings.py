@@ -133,7 +133,7 @@ def test_a_table_over_another(tmp_path) -> None:
 
 
 class TestLanguageFiles:
-    """A language file stands beside the walkthrough file that names it, or below."""
+    """A language file stands beside the case file that names it, or below."""
 
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):

@@ -157,16 +157,14 @@ def test_quick_words_load_nothing_heavy(word: str, loaded: list[str]) -> None:
 
 
 GONE = "the file can't be read: no such file or directory"
-NEITHER = (
-    "no walkthrough file ending in .toml and no article (.md, .ipynb, .tex, .html, .pdf, .txt)"
-)
+NEITHER = "no case file ending in .toml and no article (.md, .ipynb, .tex, .html, .pdf, .txt)"
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory; "),
-        ("folder.toml", "symattn: folder.toml: the file is a folder, not a walkthrough file; "),
+        ("folder.toml", "symattn: folder.toml: the file is a folder, not a case file; "),
         ("article.doc", f"symattn: unknown case 'article.doc': {NEITHER}; "),
         ("no/post", f"symattn: unknown case 'no/post': {NEITHER}; "),
         ("elephants", "symattn: unknown case 'elephants': expected the path of an article, of a "),

@@ -1,4 +1,4 @@
-"""``symattn new``: a walkthrough file that is right as it is."""
+"""``symattn new``: a case file that is right as it is."""
 
 from __future__ import annotations
 

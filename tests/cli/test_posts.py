@@ -162,11 +162,11 @@ def test_what_is_no_article(words, name, held, said, posts, symattn):
 
 
 def test_no_walkthrough_extends_an_article(posts, symattn):
-    """What it is said to extend is a walkthrough file."""
+    """What it is said to extend is a case file."""
     (posts / "case.toml").write_text('extends = "post.md"\n', "utf-8")
     done = symattn("audit", "case.toml")
     assert done.code == 2
-    assert "unknown case 'post.md': no walkthrough file ending in .toml;" in done.err
+    assert "unknown case 'post.md': no case file ending in .toml;" in done.err
 
 
 def test_a_post_is_audited_without_sympy(posts):

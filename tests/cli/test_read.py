@@ -73,7 +73,7 @@ def test_json(post: Path, symattn) -> None:
 
 
 def test_toml(post: Path, tmp_path: Path, symattn) -> None:
-    """The walkthrough file that it amounts to has every figure with its zeros, and its
+    """The case file that it amounts to has every figure with its zeros, and its
     audit finds the same."""
     done = symattn("read", "post.md", "--format", "toml", "-o", "mine.toml")
     assert (done.code, done.out) == (0, "")
@@ -150,7 +150,7 @@ def test_a_side_file(post: Path, tmp_path: Path, symattn) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["cat-sat-mat"], "symattn: cat-sat-mat is a walkthrough"),
+        (["cat-sat-mat"], "symattn: cat-sat-mat is a case"),
         (["none.md"], "symattn: none.md: the file can't be read: no such file or directory"),
         (["bad.md"], "symattn: bad.md: 2 faults\n  bad.md:1: 'S /': expected a value"),
         (["post.md", "-o", "no/where.txt"], "symattn: no/where.txt can't be written"),

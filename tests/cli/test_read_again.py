@@ -31,7 +31,7 @@ def holds(done, written: Path) -> bool:
 
 @pytest.mark.parametrize("name", PATHS)
 def test_worked_examples_are_written(name, symattn, tmp_path) -> None:
-    """Each amounts to a walkthrough file."""
+    """Each amounts to a case file."""
     (tmp_path / name).write_text(marks.load(PATHS[name]).text, "utf-8")
     done = symattn("read", name, "--format", "toml", "-o", "made.toml")
     assert holds(done, tmp_path / "made.toml")
@@ -61,7 +61,7 @@ def test_what_could_not_be_read_again_is_not_written(text, why, symattn, tmp_pat
     for more in ((), ("-o", "made.toml")):
         done = symattn("read", "post.md", "--format", "toml", *more)
         assert (done.code, done.out) == (2, "")
-        so = "it can't be written as a walkthrough file"
+        so = "it can't be written as a case file"
         assert done.err == f"symattn: post.md: {why}; {so}\n"
     assert not (tmp_path / "made.toml").exists()
     assert symattn("read", "post.md").code == 0

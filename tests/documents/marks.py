@@ -1,6 +1,6 @@
 """Marked documents: worked examples whose printed figures say what they are the value of.
 
-A document is committed with marks in its text, beside a walkthrough file of the same
+A document is committed with marks in its text, beside a case file of the same
 name that says the truth. Between the brackets stand, with bars between them, an
 expression over the names of the truth, what the document prints and, where that is a
 planted slip, what would be correct::

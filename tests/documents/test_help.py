@@ -207,7 +207,7 @@ def written(text: str, name: str = "post.symattn.toml"):
 
 
 def test_a_side_file() -> None:
-    """Everything that it can say, in fewer lines than a walkthrough file has."""
+    """Everything that it can say, in fewer lines than a case file has."""
     made = article(Path("post.md"), TEXT.encode())
     held = help_of(made, written(SIDE))
     assert held.tokens == ("cat", "sat")

@@ -25,7 +25,7 @@ NAMES = library.names()
 
 
 def backward(name):
-    """A bundled walkthrough as an exercise with gradients."""
+    """A bundled case as an exercise with gradients."""
     return exercise(with_upstream_numbers(library.load(name)), "backward")
 
 
@@ -54,7 +54,7 @@ def numbers(made, name):
 @pytest.mark.heavy
 @needs_maxima
 def test_right_answers():
-    """In every bundled walkthrough the right digits of every step and gradient get all."""
+    """In every bundled case the right digits of every step and gradient get all."""
     made = [backward(name) for name in NAMES]
     questions = [question(one) for one in made]
     found = marked([(one, 1, [one.tests()[0][0]]) for one in questions])

@@ -21,7 +21,7 @@ from symattn.cases import library
 from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.files import article
-from symattn.documents.reading import undefined, walkthrough
+from symattn.documents.reading import case_text, undefined
 from symattn.errors import Faulty, Malformed, SymattnError
 from symattn.solution.solution import solve
 from tests.documents import marks
@@ -139,7 +139,7 @@ def broken(name: str, held: bytes, whole: bool) -> str:
         except Faulty:
             return "refused later"
         # What can be worked out can be written, and worked out again.
-        text = walkthrough(reading).encode()
+        text = case_text(reading).encode()
         if case.steps:
             solve(library.load("walkthrough.toml", data=text))
     return "read"

@@ -1,4 +1,4 @@
-"""Walkthrough files as text: tables written as TOML."""
+"""Case files as text: tables written as TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants of the bundled walkthroughs: as tables, as text and as bytes."""
+"""Mutants of the bundled cases: as tables, as text and as bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PIECES = ("\x00", "\x1b[31m", "\ufeff", "\u202e", "é", '"""', "'", '"', "[", "
 
 
 def mutant(random):
-    """The bytes of a file: a bundled walkthrough with a few things changed."""
+    """The bytes of a file: a bundled case with a few things changed."""
     source = random.choice(FILES).read_text("utf-8")
     if random.random() < 0.5:
         tree = tomllib.loads(source, parse_float=Decimal)

@@ -53,7 +53,7 @@ def beside_balls(solution: Solution) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", library.names())
 def test_pairs_hold_the_balls_of_every_node(name):
-    """All nodes of the bundled walkthroughs, forward and backward; nearly all entries are
+    """All nodes of the bundled cases, forward and backward; nearly all entries are
     known."""
     solution = solve(name)
     known, entries = beside_balls(solution)

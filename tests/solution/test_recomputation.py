@@ -1,4 +1,4 @@
-"""Every exact value of the bundled walkthroughs against a second computation.
+"""Every exact value of the bundled cases against a second computation.
 
 The oracle reads the steps' text with Python's own parser and computes with
 mpmath at 60 digits; its gradients are central differences.

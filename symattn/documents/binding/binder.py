@@ -370,7 +370,7 @@ class Binder:
         )
 
     def _loss(self) -> dict[str, object] | None:
-        """The loss as a walkthrough file has it, what the author says first."""
+        """The loss as a case file has it, what the author says first."""
         stated = dict(self.held.loss or {})
         if isinstance(output := stated.get("output"), str):
             stated["output"] = self._name(output)

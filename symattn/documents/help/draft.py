@@ -47,7 +47,7 @@ class WrittenValue:
 
 @dataclass(frozen=True)
 class HelpExpression:
-    """An expression in the grammar of walkthrough files."""
+    """An expression in the grammar of case files."""
 
     text: str
     tree: syntax.Tree
@@ -232,7 +232,7 @@ class HelpDraft:
             self.help.under.append(Under(span, " ".join(words.split())))
 
     def lose(self, key: str, value: object, origin: Origin) -> None:
-        """What the loss is, as in walkthrough files."""
+        """What the loss is, as in case files."""
         if key not in _LOSS:
             self.fault(origin, f"unknown key {short(key, 40)!r}: {expected(key, _LOSS)}")
             return

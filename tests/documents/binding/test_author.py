@@ -14,7 +14,7 @@ from symattn.cases import library
 from symattn.documents.binding import read as read_reading
 from symattn.documents.files import article, read_article
 from symattn.documents.help import beside, help_of
-from symattn.documents.reading import walkthrough
+from symattn.documents.reading import case_text
 from symattn.errors import Malformed
 from symattn.verdicts import Verdict
 from tests.documents import marks
@@ -310,7 +310,7 @@ def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
     (tmp_path / marked.name).write_bytes(marked.text.encode())
     case = library.load(tmp_path / marked.name)
     assert case.reading is not None
-    (tmp_path / "written.toml").write_text(walkthrough(case.reading), "utf-8")
+    (tmp_path / "written.toml").write_text(case_text(case.reading), "utf-8")
     written = library.load(tmp_path / "written.toml")
     assert dict(written.steps) == dict(case.steps)
     assert str(written.given) == str(case.given)
