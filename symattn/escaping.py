@@ -19,7 +19,7 @@ _unseen = re.compile(
 )
 
 
-def is_masked(c: str) -> bool:
+def is_hidden(c: str) -> bool:
     r"""Whether a character steers or hides text instead of showing itself:
     controls, marks of direction, zero widths, separators of lines, half of a
     pair of surrogates, and what no standard knows.
@@ -37,7 +37,7 @@ def visible(text: str) -> str:
     >>> print(visible("red \x1b[31m\n\u202e"))
     red \x1b[31m\n\u202e
     """
-    return "".join(c.encode("unicode_escape").decode() if is_masked(c) else c for c in text)
+    return "".join(c.encode("unicode_escape").decode() if is_hidden(c) else c for c in text)
 
 
 def json_text(data: Any) -> str:
@@ -53,7 +53,7 @@ def json_text(data: Any) -> str:
     ]
     """
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    return "".join(_json_code(c) if c != "\n" and is_masked(c) else c for c in text)
+    return "".join(_json_code(c) if c != "\n" and is_hidden(c) else c for c in text)
 
 
 def _json_code(c: str) -> str:
@@ -193,7 +193,7 @@ def latex(text: str) -> str:
     >>> latex(r"50% of \input{x}"), latex("a\u202eb\nc")
     ('50\\% of \\textbackslash{}input\\{x\\}', 'ab c')
     """
-    plain = "".join(" " if c.isspace() else "" if is_masked(c) else c for c in text)
+    plain = "".join(" " if c.isspace() else "" if is_hidden(c) else c for c in text)
     return "".join(_escape_word(word) for word in re.split(r"(\s+)", plain))
 
 

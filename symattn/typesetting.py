@@ -488,9 +488,8 @@ def _node(node: Node) -> str:
 
 def _fenced(opening: str, inner: str, closing: str, tight: bool) -> str:
     first, last = (_FENCES.get(fence, fence) for fence in (opening, closing))
-    apart = (
-        " " if inner.startswith(r"\begin") or (first[-1].isalpha() and inner[:1].isalpha()) else ""
-    )
+    is_joined = first[-1].isalpha() and inner[:1].isalpha()
+    apart = " " if is_joined or inner.startswith(r"\begin") else ""
     if tight:
         return rf"\mathopen{{}}\left{first}{apart}{inner}{apart}\mathclose{{}}\right{last}"
     return rf"\left{first}{apart}{inner}{apart}\right{last}"

@@ -36,7 +36,7 @@ marked = st.one_of(texts, words.map("".join), words.map(" ".join))
 @pytest.mark.parametrize("c", FORBIDDEN)
 def test_what_steers_or_hides_is_hidden(c: str) -> None:
     """Each such character is shown by its code, on terminals and in annotations."""
-    assert escaping.is_masked(c)
+    assert escaping.is_hidden(c)
     for output in (escaping.visible, escaping.annotation, escaping.annotation_property):
         assert steering(output(f"a{c}b")) == set()
 
@@ -98,7 +98,7 @@ def test_html_shows_text_as_it_is(text: str) -> None:
 @given(texts)
 def test_latex_can_be_read_back(text: str) -> None:
     """What LaTeX shows is the text, without what is hidden."""
-    line = "".join(" " if c.isspace() else "" if escaping.is_masked(c) else c for c in text)
+    line = "".join(" " if c.isspace() else "" if escaping.is_hidden(c) else c for c in text)
     assert unescape(escape(text)) == line.replace("\u2019", "'")
 
 

@@ -419,14 +419,14 @@ def test_a_disk_that_takes_nothing_any_more(linked: Path, monkeypatch: pytest.Mo
 def test_a_signal_while_a_file_is_written_in_place(linked: Path) -> None:
     """What was there is put back before the program ends."""
     code = (
-        "import os, signal\nfrom pathlib import Path\nfrom symattn import endings, outputs\n"
+        "import os, signal\nfrom pathlib import Path\nfrom symattn import signals, outputs\n"
         "whole = outputs._write_all\n"
         "def half(file, content):\n"
         "    outputs._write_all = whole\n"
         "    whole(file, content[:7])\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "outputs._write_all = half\n"
-        "with endings.signals_heeded():\n"
+        "with signals.signals_heeded():\n"
         "    outputs.write(Path('post.md'), b'new' * 1000)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=linked.parent, check=False)

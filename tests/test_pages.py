@@ -209,7 +209,7 @@ def test_walkthroughs_of_blocks(tmp_path: Path) -> None:
     bundled cases whose statements hold."""
     path = tmp_path / "two-heads.toml"
     path.write_text(block("toml", 'title = "Two heads learn"'), "utf-8")
-    named = [name for row in table("walkthrough | in it holds, exactly") for name in code(row[0])]
+    named = [name for row in table("case | in it holds, exactly") for name in code(row[0])]
     assert len(named) == 12
     walkthroughs: list[str | Path] = [path, *named]
     for name in walkthroughs:

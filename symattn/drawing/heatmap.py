@@ -79,7 +79,7 @@ def cells(
 
     >>> from symattn.solution.solution import solve
     >>> A = solve("cat-sat-mat")["A"]
-    >>> made = cells(A, 2, A.is_hidden, are_weights=True)
+    >>> made = cells(A, 2, A.is_masked, are_weights=True)
     >>> [cell.figure for cell in made.rows[0]], round(made.rows[0][0].shade, 2)
     (['0.51', '0.19', '0.31'], 0.51)
     """

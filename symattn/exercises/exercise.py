@@ -62,7 +62,7 @@ def masked(case: Case) -> Case:
         if name in softmaxes:
             hidden = _free("M" if len(softmaxes) == 1 else f"M_{name}", taken | steps.keys())
             steps[hidden] = f"mask({_scores(step)}, {mask})"
-            step = f"softmax({masked})"
+            step = f"softmax({hidden})"
         steps[name] = step
     loss = {"output": case.output, "upstream": case.raw_upstream, "wrt": case.wrt}
     return make(

@@ -26,8 +26,9 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     None, and the fraction is left as it stands.
 
     >>> one, other = ((1, 1, 1),), ((1, 2, 1),)
-    >>> divide(sums.wave("sin", other), sums.wave("cos", one)) == sums.scale(
-    ...     sums.wave("sin", one), fmpq(2))
+    >>> wave = exponential_sums.wave
+    >>> twice = exponential_sums.scale(wave("sin", one), fmpq(2))
+    >>> divide(wave("sin", other), wave("cos", one)) == twice
     True
     """
     if _leaves_rest(numerator, denominator):
@@ -75,7 +76,7 @@ def _leaves_rest(numerator: Sum, denominator: Sum) -> bool:
     False where that isn't found out. A quotient would have integer coefficients where the
     numerator has (Gauss), and so would be one of the residues too.
 
-    >>> one, e, e2 = sums.UNIT, (((1, 1, 1),), 1, ()), (((1, 2, 1),), 1, ())
+    >>> one, e, e2 = exponential_sums.UNIT, (((1, 1, 1),), 1, ()), (((1, 2, 1),), 1, ())
     >>> below = {one: fmpq(-1), e: fmpq(1)}
     >>> _leaves_rest({one: fmpq(-1), e2: fmpq(1)}, below), _leaves_rest({e2: fmpq(1)}, below)
     (False, True)

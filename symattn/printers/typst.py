@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from symattn import typesetting as t
-from symattn.escaping import is_masked
+from symattn.escaping import is_hidden
 from symattn.printers import blocks as b
 from symattn.printers.engine import TYPST_DOCUMENT
 from symattn.printers.layout import (
@@ -84,7 +84,7 @@ def _string(text: str) -> str:
     >>> print(_string('a "b" #c\n\\d'))
     "a \"b\" #c \\d"
     """
-    plain = "".join(" " if c.isspace() else "" if is_masked(c) else c for c in text)
+    plain = "".join(" " if c.isspace() else "" if is_hidden(c) else c for c in text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

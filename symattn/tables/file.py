@@ -19,7 +19,7 @@ from typing import Any
 from unicodedata import category
 
 from symattn.errors import Fault, Faults, Malformed
-from symattn.escaping import is_masked
+from symattn.escaping import is_hidden
 from symattn.limits import BYTES, DIGITS, KEY_PARTS
 from symattn.tables.places import TomlPlaces
 
@@ -191,4 +191,4 @@ def _letter(c: str) -> str:
     if category(c) == "Cs":
         # Half of a pair, from the name of a file: no text that TOML could hold.
         return "\N{REPLACEMENT CHARACTER}"
-    return rf"\U{ord(c):08x}" if is_masked(c) else c
+    return rf"\U{ord(c):08x}" if is_hidden(c) else c

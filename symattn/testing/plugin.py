@@ -26,7 +26,7 @@ _MARKER = (
 )
 
 
-def _pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """The option for the report."""
     group = parser.getgroup("symattn", "attention held against the exact truth (symattn)")
     group.addoption(
@@ -37,7 +37,7 @@ def _pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """The marker; a report that can't be written is told before the tests."""
     config.addinivalue_line("markers", _MARKER)
     config.stash[_OF_ALL] = []
@@ -51,7 +51,7 @@ def _pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--symattn-report: {error}") from None
 
 
-def _pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that takes an ``attention_case`` is run for each sample that it chooses."""
     if _FIXTURE not in metafunc.fixturenames:
         return
@@ -102,14 +102,14 @@ class _Reader:
         self._config.stash[_OF_ALL] += getattr(report, "symattn", ())
 
 
-def _pytest_sessionstart(session: pytest.Session) -> None:
+def pytest_sessionstart(session: pytest.Session) -> None:
     """One process gathers: that which is no worker of xdist's."""
     config = session.config
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reader(config), "symattn-reader")
 
 
-def _pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the report, whole or not at all."""
     path = session.config.getoption("--symattn-report")
     if path is None or hasattr(session.config, "workerinput"):

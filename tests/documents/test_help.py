@@ -15,7 +15,7 @@ from symattn.documents.help import Help, beside, help_of, read_side_file
 from symattn.errors import Malformed
 
 #: How each form of article hides a note from its readers.
-MASKED = {
+HIDDEN = {
     "post.md": "{before}<!-- symattn: {note} -->\n\n{after}",
     "post.qmd": "{before}<!-- symattn: {note} -->\n\n{after}",
     "post.html": "<p>{before}</p>\n<!-- symattn: {note} -->\n<p>{after}</p>\n",
@@ -45,11 +45,11 @@ def read(name: str, text: str) -> Help:
     return help_of(article(Path(name), text.encode()))
 
 
-@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("name", HIDDEN)
 @pytest.mark.parametrize("note", SAID)
 def test_each_note_in_each_form(name, note) -> None:
     """A note means the same in every form, and stands where it stands."""
-    text = MASKED[name].format(before="so", note=note, after="then")
+    text = HIDDEN[name].format(before="so", note=note, after="then")
     made = article(Path(name), text.encode())
     held = help_of(made)
     assert SAID[note](held)
@@ -59,10 +59,10 @@ def test_each_note_in_each_form(name, note) -> None:
         assert made.text(said.span) == note
 
 
-@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("name", HIDDEN)
 def test_what_is_ignored(name) -> None:
     """The block behind the note, and nothing else."""
-    held = read(name, text := MASKED[name].format(before="old", note="ignore", after="x is 5"))
+    held = read(name, text := HIDDEN[name].format(before="old", note="ignore", after="x is 5"))
     assert [text[slice(*span)].strip() for span in held.ignored] == ["x is 5"]
 
 

@@ -131,7 +131,7 @@ def test_text_is_arithmetic(text, value):
     assert exactly(read(text)) == value
 
 
-@pytest.mark.parametrize("hidden", ["-inf", " -inf ", "−inf", -math.inf, Decimal("-inf"), MASKED])
+@pytest.mark.parametrize("masked", ["-inf", " -inf ", "−inf", -math.inf, Decimal("-inf"), MASKED])
 def test_minus_infinity_is_a_masked_score(masked):
     """Where scores are read, minus infinity hides one."""
     assert isinstance(read_entry(masked), Masked)

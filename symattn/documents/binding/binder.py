@@ -140,10 +140,10 @@ def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant
     """The forms that an article may have in mind where it doesn't define its steps."""
     yield Variant()
     yield Variant(scaled=False)
-    masked: list[masks.Mask] = [masks.CAUSAL]
+    hidden: list[masks.Mask] = [masks.CAUSAL]
     if masks.SPOKEN.search(article.source):
-        masked += masks.told(" ".join(map(_words, passages)), _chains(passages))
-    for mask in list(dict.fromkeys(masked))[:_MASKS]:
+        hidden += masks.told(" ".join(map(_words, passages)), _chains(passages))
+    for mask in list(dict.fromkeys(hidden))[:_MASKS]:
         yield Variant(mask=mask)
         yield Variant(scaled=False, mask=mask)
 

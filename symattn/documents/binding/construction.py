@@ -331,7 +331,7 @@ class Construction:
         tree = self._as_softmax(tree)
         match tree:
             case syntax.Call("softmax", (scores,)) as call:
-                hidden = self.names.standard.masked(scores)
+                hidden = self.names.standard.hidden(scores)
                 if hidden is None:
                     return None
                 tree = replace(call, arguments=(hidden,))

@@ -39,7 +39,7 @@ class Mask:
     'mask(S, [[1, 1, 0], [1, 1, 0]])'
     """
 
-    masked: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = ()
     is_known: bool = True
 
     def over(self, scores: syntax.Tree, shape: Shape | None) -> syntax.Tree | None:
@@ -47,10 +47,10 @@ class Mask:
         if not self.is_known or shape is None or len(shape) != 2:
             return None
         rows, columns = shape
-        if not self.masked:
+        if not self.hidden:
             return syntax.Call("causal", (scores,)) if rows == columns else None
-        places = {one % columns for one in self.masked if -columns <= one < columns}
-        if len(places) < len(self.masked) or len(places) == columns or rows * columns > _ENTRIES:
+        places = {one % columns for one in self.hidden if -columns <= one < columns}
+        if len(places) < len(self.hidden) or len(places) == columns or rows * columns > _ENTRIES:
             return None
         row = syntax.Array(
             tuple(syntax.Literal("0" if k in places else "1") for k in range(columns))
@@ -76,11 +76,11 @@ def told(words: str, chains: Iterable[Chain]) -> Iterator[Mask]:
             yield Mask((_NUMBERS.index(place) if place in _NUMBERS else -1,))
     for chain in chains:
         for member in chain.members:
-            if values.is_value(member) and (columns := _masked(member)):
+            if values.is_value(member) and (columns := _hidden(member)):
                 yield Mask(columns)
 
 
-def _masked(value: syntax.Tree) -> tuple[int, ...]:
+def _hidden(value: syntax.Tree) -> tuple[int, ...]:
     """The columns of a printed matrix that are minus infinity, where nothing else is."""
     if len(values.shape(value)) != 2:
         return ()

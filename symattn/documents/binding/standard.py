@@ -116,7 +116,7 @@ class Standard:
                 masked = self.of("masked")
                 scores = masked if masked is not None else self._scores()
                 if scores is not None and masked is None:
-                    scores = self.masked(scores)
+                    scores = self.hidden(scores)
                 tree = None if scores is None else syntax.Call("softmax", (scores,))
             case "output":
                 tree = self._joined("@", self.of("weights"), self.of("value"))

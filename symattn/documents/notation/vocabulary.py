@@ -311,7 +311,7 @@ def identifier(name: str) -> str:
     for piece in unicodedata.normalize("NFD", name):
         if unicodedata.combining(piece) and piece not in _MARKS:
             words = unicodedata.name(piece, f"u{ord(piece):x}").split()
-            marks.append(f"_{words[words[0] == '_COMBINING' and len(words) > 1].lower()}")
+            marks.append(f"_{words[words[0] == 'COMBINING' and len(words) > 1].lower()}")
         elif piece in _MARKS or _letters(piece).strip("_") or piece == "_":
             letters.append(piece)
         else:

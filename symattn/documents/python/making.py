@@ -202,8 +202,8 @@ def kept(tree: syntax.Tree) -> syntax.Tree | None:
     """The mask of an array that is added to scores: 1 where it has 0, 0 where it has
     minus infinity; None of any other array.
 
-    >>> from symattn.documents.python.code_values import HIDDEN
-    >>> syntax.text(kept(Labelled((number("0"), HIDDEN))))
+    >>> from symattn.documents.python.code_values import MASKED
+    >>> syntax.text(kept(Labelled((number("0"), MASKED))))
     '[1, 0]'
     """
     match tree:
