@@ -200,13 +200,8 @@ Node = (
 
 #: Greek letters by their commands in LaTeX, which has two forms of some.
 GREEK = {
-    **spelling.GREEK,
-    "epsilon": "ϵ",
-    "varepsilon": "ε",
-    "phi": "ϕ",
-    "varphi": "φ",
-    "Sigma": "Σ",
-}
+    **spelling.GREEK, "epsilon": "ϵ", "varepsilon": "ε", "phi": "ϕ", "varphi": "φ", "Sigma": "Σ",
+}  # fmt: skip
 #: Letters with a name of their own in LaTeX.
 _LETTERS = {
     **{letter: rf"\{name}" for name, letter in GREEK.items()},

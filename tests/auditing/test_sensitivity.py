@@ -32,7 +32,7 @@ from .papers import (
 CORRUPTIONS, FEW = 100, 10
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", library.names())
 def test_correctly_rounded_figures_hold(name):
     """At 1 to 12 places every correctly rounded figure of every case holds,
@@ -46,7 +46,7 @@ def test_correctly_rounded_figures_hold(name):
         assert not found.roots
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", library.names())
 def test_figures_in_a_declared_rounding_hold(name, mode):

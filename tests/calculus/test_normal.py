@@ -69,7 +69,7 @@ SIZES = [(2, 3, 1, 4, 2), (3, 1, 2, 2, 3)]
 SMALL = {"projections": [(2, 1, 2, 3), (1, 2, 3, 1)]}
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("folder", ["corpus", "falsehoods"])
 @pytest.mark.parametrize("name", names("corpus"))
 def test_normal_forms_keep_values(folder, name) -> None:

@@ -76,7 +76,7 @@ def test_a_worker_that_is_killed(run: Run) -> None:
     assert err == f"symattn: killed.toml: its process was ended ({signal.SIGKILL.name})\n"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", ["sheet", "audit", "verify"])
 def test_the_others_go_on(command: str, run: Run) -> None:
     """A case that is stopped takes nothing from the others; the exit code is 2."""
@@ -94,7 +94,7 @@ def test_the_others_go_on(command: str, run: Run) -> None:
     assert out == alone != ""
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", [[], ["-o", "all.json", "--force"]])
 def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
     """Where one document tells of all cases, it also tells of a case that was stopped."""
@@ -116,7 +116,7 @@ def test_a_document_of_nothing_is_not_written(run: Run) -> None:
     assert (run.work / "all.json").read_text("utf-8") == "mine"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", [[], ["-o", "all.txt"]])
 def test_annotations_are_of_what_is_done(output: list[str], run: Run) -> None:
     """A case that is stopped is an annotation of its own, and takes none from the others."""

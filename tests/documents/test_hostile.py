@@ -46,7 +46,7 @@ def empty_folder(tmp_path, monkeypatch):
         monkeypatch.setattr(macros, "MACROS", replace(MACROS, most=20 * SIZE))
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("hostile", DOCUMENTS, ids=lambda one: one.name)
 def test_hostile_articles_are_refused_or_read(hostile):
     """Malformed with few lines, or a reading that keeps its promises and can be judged; nothing

@@ -142,14 +142,14 @@ def formulas(block: Any) -> Iterator[t.Row]:
                 yield from formulas(getattr(block, field.name))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", library.names())
 def test_a_page_is_small(name: str) -> None:
     """What a reader gets unless more is asked for is below 400 kB, fonts and drawing included."""
     assert len(document(case_sheet.sheet(solve(name))).encode()) < 400_000
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
     """Elements are balanced, names of headings unique, links lead to them, nothing is loaded;
@@ -170,7 +170,7 @@ def test_a_page_is_whole(kind: str, name: str) -> None:
     assert steering("".join(reader.texts)) == set()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pages
 def test_no_latex_is_left(kind: str, name: str) -> None:
     """No command, no brace of a group and no dollar stands in the text of a page."""
@@ -178,7 +178,7 @@ def test_no_latex_is_left(kind: str, name: str) -> None:
     assert not re.search(r"\\|\$|[_^]\{", text)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pages
 def test_every_number_is_there(kind: str, name: str) -> None:
     """The numbers of a page are those of its blocks, each as often; those of hints once."""

@@ -84,7 +84,7 @@ def after_line(tex: str, wanted: str) -> str:
     raise AssertionError(wanted)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("which", SHEETS)
 def test_text(which: str, folder: Path) -> None:
     """Head, headings, paragraphs and commands stand there in order, nothing doubled."""
@@ -111,7 +111,7 @@ def test_text(which: str, folder: Path) -> None:
     assert sections == len(of(sheet, b.Heading))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("which", SHEETS)
 def test_equations(which: str, folder: Path) -> None:
     """Each line is aligned at its relation; one without is set in below the line it continues."""

@@ -48,7 +48,7 @@ def tokens(text: str) -> list[Token]:
     return [*found, *(child for token in found for child in token.children or ())]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
     """Every number is there as often as in the blocks; mathematics has words only that are
