@@ -21,8 +21,7 @@ from symattn.cases import library
 from symattn.cases.settings import settings
 from symattn.exercises.exercise import exercise
 from symattn.exercises.key import key as key_of
-from symattn.exercises.marking.collecting import DEFAULT
-from symattn.exercises.marking.judging import OUTCOMES
+from symattn.exercises.marking.collecting import DEFAULT, OUTCOMES
 from symattn.programs.functions import FUNCTIONS
 from tests.folders import written
 

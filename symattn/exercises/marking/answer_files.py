@@ -25,9 +25,11 @@ from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.escaping import spreadsheet
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.marking.collecting import (
+    OUTCOMES,
     Answers,
     Blank,
     Collector,
+    Outcome,
     Scheme,
     most,
     points_text,
@@ -35,7 +37,6 @@ from symattn.exercises.marking.collecting import (
 )
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.follow_through import Positions, parsed_json, read_tree
-from symattn.exercises.marking.judging import OUTCOMES, Outcome
 from symattn.limits import BYTES
 from symattn.shapes import grid, keys
 from symattn.spelling import whole

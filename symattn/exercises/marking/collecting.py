@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from symattn import syntax
 from symattn.errors import Fault, Faults, Malformed, SymattnError, expected, short
@@ -27,8 +28,12 @@ from symattn.syntax import gradient_name
 from symattn.tables.places import kind, table, unknown
 
 if TYPE_CHECKING:
+    from symattn.auditing.figures import Slip
     from symattn.exercises.exercise import Part
-    from symattn.exercises.marking.judging import JudgedScript, Mark, Outcome
+
+#: What an answer may be. ``unread`` is no number, ``blank`` is none at all.
+Outcome = Literal["right", "early", "follows", "slip", "wrong", "unread", "blank"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 #: What can be set: all that is neither right nor no answer at all.
 _SET = ("early", "follows", "slip", "wrong")
@@ -167,6 +172,49 @@ class Script:
     version: int
     answers: Mapping[Blank, Answer]
     unread: Mapping[Blank, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One answer, judged; ``correct`` is the right one.
+
+    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong
+    answers that one which ``follows`` was computed from; ``slip`` is the one that
+    explains it; ``but`` says how a wrong one differs from the right one, if that may
+    be a miswriting.
+    """
+
+    blank: Blank
+    label: str
+    text: str
+    outcome: Outcome
+    correct: str
+    fewer: bool = False
+    because: tuple[Blank, ...] = ()
+    slip: Slip | None = None
+    but: str = ""
+
+
+@dataclass(frozen=True)
+class JudgedScript:
+    """A script with what each of its answers is, part by part and row by row."""
+
+    script: Script
+    parts: tuple[tuple[Part, tuple[Mark, ...]], ...]
+
+    @property
+    def marks(self) -> Iterator[Mark]:
+        """The marks of all parts."""
+        return (mark for _, marks in self.parts for mark in marks)
+
+    @cached_property
+    def slips(self) -> tuple[Slip, ...]:
+        """The slips that were named, in the order of the answers."""
+        return tuple(dict.fromkeys(mark.slip for mark in self.marks if mark.slip is not None))
+
+    def count(self, outcome: Outcome) -> int:
+        """How many answers are that."""
+        return sum(mark.outcome == outcome for mark in self.marks)
 
 
 def read_answer(text: str, comma: bool = False) -> Answer:

@@ -14,8 +14,14 @@ from symattn.auditing.figures import Slip
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.collecting import DEFAULT, Scheme, most, points_text
-from symattn.exercises.marking.judging import JudgedScript, Mark
+from symattn.exercises.marking.collecting import (
+    DEFAULT,
+    JudgedScript,
+    Mark,
+    Scheme,
+    most,
+    points_text,
+)
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol

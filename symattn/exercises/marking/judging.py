@@ -10,9 +10,8 @@ name, wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from flint import arb, fmpq
 
@@ -25,7 +24,7 @@ from symattn.auditing.standard import Judgement, Recipes, Standard, correct_coun
 from symattn.cases.case import Claim
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.collecting import Blank, Script
+from symattn.exercises.marking.collecting import Blank, JudgedScript, Mark, Outcome, Script
 from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
@@ -33,10 +32,6 @@ from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.shapes import keys
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
-
-#: What an answer may be. ``unread`` is no number, ``blank`` is none at all.
-Outcome = Literal["right", "early", "follows", "slip", "wrong", "unread", "blank"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 #: Answers are asked for to some places: a whole number in the place of one is no accident, as
 #: it may be in a document. Of steps filled with small whole numbers at random one in 200 gets a
@@ -46,49 +41,6 @@ _GATE = Gate(bits=4.0, least=4.0)
 _FEW = 20
 #: Slips that are nothing but roundings.
 _ROUNDINGS = ("rounded", "held-in")
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One answer, judged; ``correct`` is the right one.
-
-    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong
-    answers that one which ``follows`` was computed from; ``slip`` is the one that
-    explains it; ``but`` says how a wrong one differs from the right one, if that may
-    be a miswriting.
-    """
-
-    blank: Blank
-    label: str
-    text: str
-    outcome: Outcome
-    correct: str
-    fewer: bool = False
-    because: tuple[Blank, ...] = ()
-    slip: Slip | None = None
-    but: str = ""
-
-
-@dataclass(frozen=True)
-class JudgedScript:
-    """A script with what each of its answers is, part by part and row by row."""
-
-    script: Script
-    parts: tuple[tuple[Part, tuple[Mark, ...]], ...]
-
-    @property
-    def marks(self) -> Iterator[Mark]:
-        """The marks of all parts."""
-        return (mark for _, marks in self.parts for mark in marks)
-
-    @cached_property
-    def slips(self) -> tuple[Slip, ...]:
-        """The slips that were named, in the order of the answers."""
-        return tuple(dict.fromkeys(mark.slip for mark in self.marks if mark.slip is not None))
-
-    def count(self, outcome: Outcome) -> int:
-        """How many answers are that."""
-        return sum(mark.outcome == outcome for mark in self.marks)
 
 
 class Examiner:

@@ -13,14 +13,16 @@ from symattn.errors import Malformed
 from symattn.exercises.exercise import Part
 from symattn.exercises.marking.collecting import (
     DEFAULT,
+    OUTCOMES,
     Blank,
+    JudgedScript,
+    Mark,
     Scheme,
     Script,
     most,
     points_text,
     read_scheme,
 )
-from symattn.exercises.marking.judging import OUTCOMES, JudgedScript, Mark
 
 PARTS = st.fractions(0, 1)
 SCHEMES = st.builds(Scheme, PARTS, PARTS, PARTS, PARTS)
