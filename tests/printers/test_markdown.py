@@ -31,7 +31,7 @@ WORDS = frozenset(
         r"\w+",
         "frac sqrt left right text mathrm mathit mathbf mathop begin end cr displaystyle textstyle "
         "quad enspace thinspace cdot odot circ times ast lt gt approx le ge ne to vert cdots "
-        "lbrace rbrace sum partial infty top Bigl Bigr",
+        "lbrace rbrace lfloor rfloor bmod sum partial infty top Bigl Bigr",
     )
 )
 
