@@ -170,6 +170,7 @@ def test_what_is_not_foreseen_comes_back_with_its_place(labour) -> None:
     assert "KeyError: 'lost'" in found.trace
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("work", ["spin", "factor"])
 def test_time(work: str, labour) -> None:
     """Work ends at its limit, also in native code; the next job has a new worker."""

@@ -83,6 +83,7 @@ def value(quantity, i, j):
             return np.inf
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_floats_and_exact_numbers_agree(name) -> None:
     """What the search tries in floats is what is confirmed exactly, entry by entry."""
@@ -106,6 +107,7 @@ def test_every_kind_has_its_place() -> None:
     assert kinds == {*KINDS} - {"wrong-number"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_another_operation_gives_other_values(name) -> None:
     """What comes to the same as before is no edit."""

@@ -46,7 +46,7 @@ LARGE = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("label", LARGE)
 def test_very_many_faults(label: str, tmp_path: Path) -> None:
     """All are counted, the first are kept and fewer printed."""
@@ -139,6 +139,7 @@ def test_points_that_are_no_keys(text: str, tmp_path: Path) -> None:
     assert library.load(path).note
 
 
+@pytest.mark.heavy
 def test_very_many_keys_with_points(tmp_path: Path) -> None:
     """Short ones are read, however many there are."""
     error = refused(

@@ -24,6 +24,7 @@ def paths(value, path=()):
             yield from paths(inner, (*path, key))
 
 
+@pytest.mark.heavy
 @many
 @given(documents)
 def test_every_value_has_its_place(document):

@@ -578,6 +578,7 @@ def test_json_of_several_cases(write, symattn) -> None:
     assert [item["case"] for item in json.loads(done.out)] == ["b", "a"]
 
 
+@pytest.mark.heavy
 def test_every_case_without_a_name(symattn) -> None:
     """Without a CASE all bundled ones are audited."""
     done = symattn("audit", "--format", "json")

@@ -226,6 +226,7 @@ def test_a_failing_engine_counts_for_more(homework, engine, symattn) -> None:
 # -- the bundled ones -----------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_list(symattn) -> None:
     """Every derivation with its statement and how its lines fared."""
     done = symattn("derive")

@@ -167,6 +167,7 @@ def test_without_an_engine(without_tex, without_typst, tmp_path, symattn) -> Non
     assert len(files(tmp_path / "sheets")) == 5
 
 
+@pytest.mark.heavy
 def test_typst_in_place_of_tex(without_tex, tmp_path, symattn) -> None:
     """Without TeX, PDFs are Typst's where that is installed, and it is said that they are."""
     done = symattn("sheet", "cat-sat-mat-causal", "cat-sat-mat")
@@ -210,6 +211,7 @@ def test_the_list_of_pages(engine, tmp_path, symattn) -> None:
     assert ">Three nearly one-hot words through 4 x 3 projections</a>" in page.read_text("utf-8")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text", ["mine", "<title>mine</title>", ""])
 def test_a_page_of_somebody_else(text, tmp_path, symattn) -> None:
     """A list that is not ours stays as it is, and no other page is taken for ours."""
@@ -269,6 +271,7 @@ def test_places(words, places, value, tmp_path, symattn) -> None:
     assert re.search(rf"Y_\{{2,0\}} &= .* \\approx {re.escape(value)} ", tex)
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("lualatex")
 def test_a_letter_that_no_font_has(tmp_path, symattn) -> None:
     """The real engine's log is understood: a missing letter is exit code 1, strictly."""

@@ -53,6 +53,7 @@ def test_sentences_are_texts_of_the_source() -> None:
     assert len(catalogue()) > 100
 
 
+@pytest.mark.heavy
 def test_every_sentence_can_be_filled_in() -> None:
     """A sentence has names in its braces, and no blank at its ends."""
     for sentence in catalogue():
@@ -152,6 +153,7 @@ def texts(sheet: b.Sheet) -> Iterator[str]:
         yield from words(block)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_every_word_goes_through_the_language(name, marked) -> None:
     """Outside of the marks that the language sets there are no words: names of

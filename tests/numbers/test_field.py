@@ -20,6 +20,7 @@ def same(left, right):
     return compare(left, right) is Verdict.HOLDS
 
 
+@pytest.mark.heavy
 @some
 @given(field, field)
 def test_addition_is_undone_by_subtraction(a, b):

@@ -196,6 +196,7 @@ def check_pieces(item: Any, pieces: Iterator[typeset.Matrix], room: float) -> It
         yield piece.before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("which", SHEETS)
 def test_tables(which: str, folder: Path) -> None:
     """Header and rows cell by cell, with as many columns as are aligned."""
@@ -220,6 +221,7 @@ def air_of(row: tuple[b.Line, ...], columns: int) -> int:
     return (7 if tall else 5) if "displaystyle" in shown else 3 if r"\\sum" in shown else 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("which", SHEETS)
 def test_heat_maps(which: str, folder: Path) -> None:
     """Each cell has its shade, with the figure in an ink that is read on it; labels and titles

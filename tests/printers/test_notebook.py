@@ -123,6 +123,7 @@ def test_a_large_quantity() -> None:
     assert latex == r"$\displaystyle \frac{1}{2}$"
 
 
+@pytest.mark.heavy
 def test_summaries() -> None:
     """A solution lists its quantities, an audit its wrong figures, a verification its checks,
     a derivation its lines with their verdicts."""

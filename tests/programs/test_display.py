@@ -160,6 +160,7 @@ def test_gradients_have_a_symbol():
     assert f.latex(gradient_symbol("W_Q")) == r"\mathrm{d}W_{Q}"
 
 
+@pytest.mark.heavy
 def test_long_chains_are_shown():
     """The gradient of the longest chain of operations is shown without running deep."""
     made = differentiate(program({"X": (1, 1)}, {"R": "/".join(["X"] * 199)}), "R")

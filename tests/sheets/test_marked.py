@@ -64,6 +64,7 @@ def as_shown(line):
     return visible("".join(" " if c.isspace() else c for c in plain))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_wrong_figures_are_struck_where_they_stand(path):
     """Every planted slip is struck through on its line, with what its author meant beside

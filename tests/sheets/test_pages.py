@@ -318,6 +318,7 @@ def roles(*made: Page) -> dict[str, str]:
     return {text.partition(" = ")[0]: text.partition(" \N{EN DASH} ")[2] for text in texts}
 
 
+@pytest.mark.heavy
 def test_what_steps_are_called(page: Reads) -> None:
     """Steps of attention have their names of the field, others have none."""
     assert roles(page("the-fox-jumps"), page("cat-sat-mat-padding")) == {
@@ -337,6 +338,7 @@ def test_what_steps_are_called(page: Reads) -> None:
     }
 
 
+@pytest.mark.heavy
 def test_the_opening(page: Reads, folder: Path) -> None:
     """Title, tokens, note and source as the file has them; a bare case says what it can."""
     made = page("cat-sat-mat-causal")

@@ -47,6 +47,7 @@ def test_cat_sat_mat():
     assert s["A"].exact[0, 0] == sympy.E / (1 + root + sympy.E)
 
 
+@pytest.mark.heavy
 def test_mirror_images_are_a_theorem():
     """The first two tokens are mirror images: equal entries are decided to be equal,
     and different ones to be different."""

@@ -146,6 +146,7 @@ def test_symengine_differentiates_the_expanded_loss():
             assert abs(sympy.Float(str(expected), 50) - found[i, j].n(50)) < sympy.Float(10) ** -45
 
 
+@pytest.mark.heavy
 @brief
 @given(small_matrices(2, 2), small_matrices(2, 2), small_matrices(2, 1))
 def test_central_differences(q, k, v):
