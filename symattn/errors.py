@@ -317,7 +317,7 @@ class OutOfRange(Malformed, IndexError):
 
 class NoClosedForm(SymattnError):
     """A number whose closed form is beyond what is worked out and shown; its
-    digits are certain all the same. See :mod:`symattn.numbers.budgets`."""
+    digits are certain all the same. See :mod:`symattn.numbers.balls`."""
 
 
 class Refuted(SymattnError):

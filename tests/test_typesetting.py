@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn import typesetting as t
-from symattn.printers.mathjax import mathml
+from symattn.printers.web import mathml
 
 from .notation import read, unescape
 from .printers.test_html import larger, letters, numbers

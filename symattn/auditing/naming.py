@@ -1,22 +1,4 @@
-"""Slips named: what the search for causes found, said as a person would, figure by figure.
-
-Where in its file something stands that an audit speaks of.
-
-Arithmetic: whether the numbers that a document computes with come to what it prints.
-
-That is a question of its own beside what the quantity is: a chain of numbers
-may be right and its numbers wrong, or the other way round. Such a figure is
-no evidence about any quantity, and no slip in a recipe explains it.
-
-Rounding on the way is judged apart on either side. Of a *quantity* the right
-digits are asked: one computed from the document's own rounded figures is refuted,
-with the cause ``rounded-inputs`` or ``carried``. Of *arithmetic* only that its
-operands come to it: these are roundings themselves, and a result that they may
-have come to before holds, marked as within rounding
-(:mod:`symattn.auditing.operands`). So where ``0.5066 * 2 = 1.0133`` is printed of a
-quantity that is 1.0131, the arithmetic holds within rounding, and the quantity is
-refuted; its reason tells what the arithmetic gives as printed.
-"""
+"""Slips named: what the search for causes found, said as a person would, figure by figure."""
 
 from __future__ import annotations
 

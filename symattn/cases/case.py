@@ -128,7 +128,7 @@ def make(
     ``printed``, its figures in its shape; or ``holds``, a statement; and may
     have ``where``. ``tolerance`` is positive, as text or an exact number.
     ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
-    ``sheet`` has keys of :class:`~symattn.cases.settings.Settings`. ``reading`` is
+    ``sheet`` has keys of :class:`~symattn.cases.settings.SheetSettings`. ``reading`` is
     that of an article.
 
     There may be no steps where there are claims, or an article: then there is no

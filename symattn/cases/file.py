@@ -1,7 +1,4 @@
-"""The case file: TOML text to a checked case.
-
-The case of an article: what its reading says, made and checked like a case file.
-"""
+"""The case file: TOML text to a checked case."""
 
 from __future__ import annotations
 

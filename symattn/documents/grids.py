@@ -3,12 +3,6 @@
 Every such array is written as one line, each character with its place, for
 :func:`symattn.documents.notation.read_line` to read like any other.
 
-Lines of output, of code that is no Python, and of plain text: each a passage of its own.
-
-Printed arrays are written as one line first (:mod:`~symattn.documents.grids`). A line
-that begins with a sign of equality, or stands behind one that ends with it, goes on with
-the chain of the line before.
-
 Arrays that stand in columns over several lines, written as one line.
 
 Rows between bars or in brackets, several such arrays beside each other, the pieces of

@@ -18,7 +18,7 @@ from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
 from symattn.printers import blocks as b
-from symattn.printers import mathjax
+from symattn.printers import web
 from symattn.solution.entries import EntryValue
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
@@ -128,7 +128,7 @@ class _ClozeQuestion:
         """The elements of the question."""
         yield quiz.plain("name", quiz.title(self.exercise, version=True))
         yield quiz.rich("questiontext", self._questiontext())
-        feedback = [self._generalfeedback(), mathjax.printed(solution)]
+        feedback = [self._generalfeedback(), web.printed(solution)]
         yield quiz.rich("generalfeedback", "\n".join(feedback))
         yield quiz.element("penalty", "0.3333333")
         yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
@@ -153,7 +153,7 @@ class _ClozeQuestion:
         )
 
     def _generalfeedback(self) -> str:
-        blocks = [mathjax.paragraph(self.say("The correct answers:"))]
+        blocks = [web.paragraph(self.say("The correct answers:"))]
         for part in self.exercise.parts:
             right = {
                 (i, j): f"{x:f}".replace("-", "&minus;")
@@ -198,7 +198,7 @@ class _ClozeQuestion:
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue
             taken.append(number)
-            yield _Mistake(number, share, mathjax.words(" ".join(sentences)))
+            yield _Mistake(number, share, web.words(" ".join(sentences)))
             if len(taken) > _MISTAKES:
                 return
 

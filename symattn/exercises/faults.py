@@ -32,7 +32,7 @@ from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
-from symattn.programs.functions.losses import DOMAINS
+from symattn.programs.functions.attention import DOMAINS
 from symattn.programs.nodes import Node, Run, ancestors, replaced
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import EntryValue

@@ -33,7 +33,7 @@ def question(
     """The question: what is given, what is to be computed, and blanks for every figure.
 
     ``header`` are lines above, such as the course and the date. ``changes`` are
-    ``language`` and ``paper`` of :class:`~symattn.cases.settings.Settings`, over
+    ``language`` and ``paper`` of :class:`~symattn.cases.settings.SheetSettings`, over
     the case's ``[sheet]``.
 
     >>> from symattn.cases.library import load

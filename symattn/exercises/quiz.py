@@ -20,8 +20,8 @@ from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
-from symattn.printers import mathjax
-from symattn.printers.mathjax import line, math, paragraph, table
+from symattn.printers import web
+from symattn.printers.web import line, math, paragraph, table
 from symattn.programs.display import formula, names, symbol
 from symattn.programs.nodes import Node
 from symattn.programs.pointwise import Axes
@@ -233,8 +233,8 @@ def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
     """
     if not exercise.is_proof:
         raise Malformed("essay questions are for proofs: other types ask for figures")
-    text = mathjax.printed(questions.derivations(exercise, say))
-    working = mathjax.printed(questions.proved(exercise))
+    text = web.printed(questions.derivations(exercise, say))
+    working = web.printed(questions.proved(exercise))
     return question(
         "essay",
         [

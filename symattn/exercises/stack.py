@@ -22,7 +22,7 @@ from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b
-from symattn.printers import mathjax
+from symattn.printers import web
 from symattn.programs.nodes import Node, ancestors
 
 #: What is taken off for each wrong try, where a quiz allows several.
@@ -194,9 +194,9 @@ class _StackQuestion:
         # Variants are told apart by their notes.
         yield quiz.rich("questionnote", "{@sa_variant@}")
         yield quiz.rich("questiondescription", "")
-        yield quiz.rich("prtcorrect", mathjax.paragraph((say("Correct."),)))
-        yield quiz.rich("prtpartiallycorrect", mathjax.paragraph((say("Partly correct."),)))
-        yield quiz.rich("prtincorrect", mathjax.paragraph((say("Incorrect."),)))
+        yield quiz.rich("prtcorrect", web.paragraph((say("Correct."),)))
+        yield quiz.rich("prtpartiallycorrect", web.paragraph((say("Partly correct."),)))
+        yield quiz.rich("prtincorrect", web.paragraph((say("Incorrect."),)))
         yield from (quiz.element(name, value) for name, value in _SETTINGS.items())
         yield from map(self._input, self.chain.parts)
         yield from map(self._tree, self.chain.parts)
@@ -214,9 +214,7 @@ class _StackQuestion:
             blocks.append(self.text.task(k, part))
             if self._is_masked(part):
                 blocks.append(
-                    mathjax.paragraph(
-                        self.say("A masked score is {masked}.", masked=b.Code("-inf"))
-                    )
+                    web.paragraph(self.say("A masked score is {masked}.", masked=b.Code("-inf")))
                 )
             blocks.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
             blocks.append(f"<div>[[feedback:prt{k}]]</div>")
@@ -232,7 +230,7 @@ class _StackQuestion:
             rf"<p>\({html_text(t.latex(self.text.result(part)))} {{@ta_{k}@}}\)</p>"
             for k, part in self.chain.parts.items()
         )
-        return "\n".join([mathjax.paragraph(self.say("The correct answers:")), *answers])
+        return "\n".join([web.paragraph(self.say("The correct answers:")), *answers])
 
     def _input(self, k: int) -> str:
         single = self.chain.nodes[k].grid == (1, 1)
@@ -298,7 +296,7 @@ class _StackQuestion:
                 "answernote": _note(k, place, branch == "true"),
             }
             inside += _elements({f"{branch}{name}": value for name, value in values.items()})
-            feedback = mathjax.paragraph(line) if line else ""
+            feedback = web.paragraph(line) if line else ""
             inside.append(quiz.rich(f"{branch}feedback", feedback))
         return _element("node", inside)
 

@@ -3,10 +3,7 @@
 Sentences are written where they are said, in English, with names for what is
 filled in: ``say("Likewise for rows {first} to {last}.", first=2, last=5)``. A
 language file is a table from those sentences to others that have the same
-names in them; what a file lacks stays English.
-
-Sentences that are said in English where they arise, and elsewhere in another language.
-"""
+names in them; what a file lacks stays English."""
 
 from __future__ import annotations
 

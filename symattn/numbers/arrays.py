@@ -1,7 +1,4 @@
-"""Arrays of any package, with any number of axes, as stacks of exact matrices.
-
-Nested lists read: their shape, and their entries as exact numbers.
-"""
+"""Arrays of any package, with any number of axes, as stacks of exact matrices."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ instead of being multiplied out.
 Equality is decided (:func:`compare`) where the difference has a closed form:
 over one common denominator it is zero exactly when its numerator has no terms
 left. Rational numbers are worked out at once; everything else waits in a
-:class:`~symattn.numbers.lazy.Recipe` until its closed form is asked for.
+:class:`~symattn.numbers.lazy.LazyExpression` until its closed form is asked for.
 """
 
 from __future__ import annotations

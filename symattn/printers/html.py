@@ -22,7 +22,7 @@ from symattn.escaping import html_attribute, html_text
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.layout import columns
-from symattn.printers.mathjax import elements, markup_table, mathml
+from symattn.printers.web import elements, markup_table, mathml
 
 #: With so many headings a page has a table of contents.
 _LONG = 8

@@ -245,7 +245,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.S
     """The worked-solution sheet of a case or a solution.
 
     What is on it is as the case's ``[sheet]`` table and ``changes`` say, the
-    fields of :class:`~symattn.cases.settings.Settings`. Raises
+    fields of :class:`~symattn.cases.settings.SheetSettings`. Raises
     :class:`Malformed` for others, and :class:`Refuted` if the cross-check
     refutes a figure: a sheet carries checked lines only.
 

@@ -2,10 +2,7 @@
 
 Row normalisers get names (``Z_0``) and closed forms use them; decimals are
 correctly rounded, and a number too small for its places is written with a
-power of ten instead of as zero.
-
-Formulas as scalars: entries worked out number by number, on the one walk over a program.
-"""
+power of ten instead of as zero."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 What a quantity of attention is: which part, of which call, and where in it.
 
-Numbers held against what functions are of (:mod:`symattn.programs.functions.losses`).
+Numbers held against what functions are of (:mod:`symattn.programs.functions.attention`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from symattn.numbers.float_formats import BinaryFormat
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare, rational
-from symattn.programs.functions.losses import DOMAINS, WEIGHTED, Domain
+from symattn.programs.functions.attention import DOMAINS, WEIGHTED, Domain
 from symattn.programs.nodes import Node
 from symattn.shapes import Shape, keys
 from symattn.solution.runs import EntrySource

@@ -24,7 +24,7 @@ from symattn.calculus.library import THEORY
 from symattn.cases import library
 from symattn.printers import blocks as b
 from symattn.printers.html import document
-from symattn.printers.mathjax import mathml
+from symattn.printers.web import mathml
 from symattn.sheets import case_sheet, derivation, redpen
 from symattn.solution.solution import solve
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from symattn import typesetting as t
 from symattn.cases import library
 from symattn.printers import blocks as b
-from symattn.printers import mathjax
-from symattn.printers.mathjax import paragraph, printed, words
+from symattn.printers import web
+from symattn.printers.web import paragraph, printed, words
 from symattn.sheets.case_sheet import sheet
 
 from ..hostile import TEXT, steering
@@ -83,7 +83,7 @@ def test_blocks():
     assert "rgba(43, 108, 176, 0.50)" in shown
     assert "<pre>symattn list</pre>" in shown
     assert "<p>3.1</p>" in shown
-    assert mathjax.math(read("a < b")) == r"\(a &lt; b\)"
+    assert web.math(read("a < b")) == r"\(a &lt; b\)"
 
 
 def test_hostile_text():

@@ -12,7 +12,7 @@ from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown, typst
 from symattn.printers.html import index_page
-from symattn.printers.mathjax import mathml
+from symattn.printers.web import mathml
 
 from ..notation import equations, heat_map, math, matrix, read
 from .test_html import Reader

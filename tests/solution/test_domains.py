@@ -10,7 +10,7 @@ import pytest
 from symattn import case, solve
 from symattn.crosscheck.recomputation import recompute
 from symattn.errors import Malformed
-from symattn.programs.functions.losses import DOMAINS, Domain
+from symattn.programs.functions.attention import DOMAINS, Domain
 from symattn.verdicts import Verdict
 from symattn.verification import verify
 

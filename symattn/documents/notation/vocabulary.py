@@ -217,7 +217,7 @@ COUNTED = words(
 )
 
 #: What a command or a character is, and how it is spelt where there are several ways:
-#: kinds of tokens (:class:`~symattn.documents.notation.tokens.Token`).
+#: kinds of tokens (:class:`~symattn.documents.notation.tokens.NotationToken`).
 SIGNS = {
     **{name: ("name", name) for name in (*_LETTER_COMMANDS, *LETTERS)},
     **{rf"\{name}": ("name", name) for name in FUNCTIONS},

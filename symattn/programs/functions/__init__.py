@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from symattn.programs.functions import arranging, entries, losses, rows
+from symattn.programs.functions import arranging, attention, entries, rows
 from symattn.programs.functions.calls import StepFunction
 from symattn.programs.functions.entries import COMPARISONS
 
@@ -25,8 +25,8 @@ FUNCTIONS: Mapping[str, StepFunction] = {
     **_of(entries),
     **_of(rows),
     **_of(arranging),
-    **_of(losses),
-    **_of(losses),
+    **_of(attention),
+    **_of(attention),
 }
 #: Other names of functions.
 ALIASES: Mapping[str, str] = {"clamp": "clip"}

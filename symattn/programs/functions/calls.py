@@ -40,7 +40,7 @@ _KEEPS = "keepdims"
 class StepFunction:
     """A function of steps: how it is built, and what is said of it.
 
-    ``back`` is that of :class:`~symattn.programs.nodes.Written`; a function that is not
+    ``back`` is that of :class:`~symattn.programs.nodes.WrittenCall`; a function that is not
     ``is_written`` leaves no trace of its name. ``kink`` says what is taken for the gradient
     where there is none.
     """

@@ -1,6 +1,4 @@
-"""Losses: single numbers, means over what they are of, as PyTorch has them.
-
-Functions of scores, queries and keys.
+"""Functions of attention, of scores, queries and keys; losses, as PyTorch has them.
 
 Which numbers the functions of steps are of: one table.
 
@@ -8,8 +6,7 @@ What operations refuse by themselves does not stand here: the logarithm and the 
 numbers, divisions by 0, masks other than 0 and 1, rows that are masked whole. What stands here
 are numbers that a function's formula is defined for, and means nothing: a class beyond the last,
 a negative share. Numbers are known when a case is solved, which holds them against the table
-(:mod:`symattn.solution.entries`).
-"""
+(:mod:`symattn.solution.entries`)."""
 
 from __future__ import annotations
 

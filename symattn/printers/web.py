@@ -1,13 +1,10 @@
-r"""Blocks as HTML for learning platforms, whose MathJax sets the mathematics.
+r"""Mathematics on the web: MathML for pages, LaTeX for the MathJax of learning platforms.
 
-Formulas are LaTeX between ``\(`` and ``\)``, or ``\[`` and ``\]``. There is no
+For MathJax formulas are LaTeX between ``\(`` and ``\)``, or ``\[`` and ``\]``. There is no
 style but in attributes: what stands around it is not ours.
 
-The mathematics of blocks as MathML Core.
-
 What browsers leave out of MathML Core (strokes, bold, alignment, rules) are
-classes, which the style of :mod:`symattn.printers.html` draws.
-"""
+classes, which the style of :mod:`symattn.printers.html` draws."""
 
 from __future__ import annotations
 
