@@ -232,7 +232,7 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     figures = [
         figure
         for figure in document.figures
-        if not (figure.claim.is_arithmetic or figure.claim.confirmed)
+        if not (figure.claim.is_arithmetic or figure.claim.doubt)
     ]
     if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
         # Most that the audit consists of: who is right does without.
@@ -347,8 +347,8 @@ class _Document:
                 if figure.span and self.solution.case.reading:
                     article = self.solution.case.reading.article
                     figure.line = article.place(figure.span.start).line
-                if claim.confirmed and figure.span and figure.verdict is not Verdict.HOLDS:
-                    why = f"only its value suggests that it is {figure.label}"
+                if claim.doubt and figure.span and figure.verdict is not Verdict.HOLDS:
+                    why = f"it may not be {figure.label}: {claim.doubt}"
                     self.unjudged.append(OpenQuestion(figure.text, why, figure.span))
                 else:
                     self.figures.append(figure)

@@ -418,7 +418,8 @@ def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
         **dict.fromkeys(("vacuous", "coarse"), False),
         "within_rounding": judged.within_rounding,
         "status": "local" if claim.is_local else "bound",
-        "confirmed": claim.confirmed,
+        "confirmed": bool(claim.doubt),
+        "basis": claim.basis,
         **_place_as_dict(audit.case, region(audit.case, judged)),
     }
     if isinstance(judged, Statement):

@@ -112,7 +112,12 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
     stated = reading.claims[claim.number]
     line = reading.article.place(stated.span.start).line
     return replace(
-        claim, line=line, span=stated.span, spans=_places(stated), confirmed=stated.confirmed
+        claim,
+        line=line,
+        span=stated.span,
+        spans=_places(stated),
+        doubt=stated.doubt,
+        basis=stated.basis,
     )
 
 

@@ -41,7 +41,8 @@ class Claim:
     the program's ``node`` of the expression and ``printed``, the rows of its
     grid; a statement has no node, but ``comparisons`` that must all hold. Of a
     claim that an article prints, ``span`` is where it does, and ``spans`` where
-    each figure stands; ``confirmed`` where only its value says what it is.
+    each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
+    '' where that is sure.
     """
 
     where: str
@@ -55,7 +56,8 @@ class Claim:
     line: int = 0
     span: Span | None = None
     spans: tuple[tuple[Span, ...], ...] = ()
-    confirmed: bool = False
+    doubt: str = ""
+    basis: str = ""
 
     @cached_property
     def is_arithmetic(self) -> bool:

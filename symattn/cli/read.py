@@ -152,7 +152,8 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
                 "where": claim.where,
                 claim.key: claim.text,
                 "printed": claim.printed,
-                "confirmed": claim.confirmed,
+                "confirmed": bool(claim.doubt),
+                "basis": claim.basis,
                 **at(claim.span),
             }
             for claim in reading.claims

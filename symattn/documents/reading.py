@@ -78,7 +78,9 @@ class ReadStep:
 class Claimed:
     """A claim as a case file has it: ``key`` is ``of``, ``as_printed`` or
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
-    and their places in the same nesting. ``where`` is the heading that it stands under."""
+    and their places in the same nesting. ``where`` is the heading that it stands under,
+    ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
+    it is sure what it is of."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -86,7 +88,8 @@ class Claimed:
     span: Span
     printed: Nested[str] | None = None
     spans: Nested[Span] | None = None
-    confirmed: bool = False
+    doubt: str = ""
+    basis: str = ""
 
     @cached_property
     def text(self) -> str:

@@ -142,7 +142,7 @@ def _kind(figure: Figure) -> MarkKind:
         return "open"
     if figure.coarse:
         return "coarse"
-    return "confirmed" if figure.claim.confirmed else "holds"
+    return "confirmed" if figure.claim.doubt else "holds"
 
 
 def _notes(audit: Audit, say: Language) -> Iterator[tuple[Span, str, str]]:

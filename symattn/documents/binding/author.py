@@ -9,7 +9,8 @@ from math import prod
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.claims import Claims, Coverage, figures
+from symattn.documents.binding.coverage import Coverage, figures
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.roles import phrase as phrase_of
 from symattn.documents.help import FigureHelp, Help, HelpExpression, Origin
@@ -99,7 +100,7 @@ class Printed:
         return [one for one in self._figures[first:last] if one.text.replace(" ", "") == text]
 
     def next(
-        self, at: int, end: int, tree: syntax.Tree, shape: Shape, claims: Claims
+        self, at: int, end: int, tree: syntax.Tree, shape: Shape, ledger: Ledger
     ) -> tuple[syntax.Tree | None, int, int]:
         """The next value of a shape that is printed before ``end``, from that of number
         ``at`` on: one that fits, or the figures of several; whole numbers among words
@@ -118,7 +119,7 @@ class Printed:
                 k += 1
                 if is_word and not with_whole:
                     continue
-                if not figures and claims.fits(tree, value):
+                if not figures and ledger.fits(tree, value):
                     return value, k, most
                 figures += values.leaves(value)
             if len(figures) == most:
@@ -172,10 +173,10 @@ class Author:
     """Takes what the author says into a recipe, its names and its claims; ``faults`` are
     what of it can't be understood."""
 
-    def __init__(self, held: Help, names: Names, claims: Claims, coverage: Coverage) -> None:
+    def __init__(self, held: Help, names: Names, ledger: Ledger, coverage: Coverage) -> None:
         self.held = held
         self.names = names
-        self.claims = claims
+        self.ledger = ledger
         self.coverage = coverage
         self.recipe = names.recipe
         self.standard = names.standard
@@ -218,7 +219,7 @@ class Author:
                 shape = None if tree is None else self.recipe.shape(tree)
                 if tree is None or shape is None:
                     break
-                value, at, count = printed.next(at, one.span.end, tree, shape, self.claims)
+                value, at, count = printed.next(at, one.span.end, tree, shape, self.ledger)
                 if value is None:
                     self._fault(expression, unlike(expression.text, shape, count))
                     break
@@ -244,7 +245,7 @@ class Author:
         """Claim what the author says, unless something else was said of it already."""
         shape = self.recipe.shape(tree) or ()
         first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
-        if not self.claims.claim(tree, value) and self._of(value) != first:
+        if not self.ledger.claim(tree, value, "note") and self._of(value) != first:
             self._fault(said, f"what is printed there is {self._of(value)} already")
 
     def _of(self, value: syntax.Tree) -> str:

@@ -10,11 +10,13 @@ from symattn import syntax
 from symattn.documents.article import Article
 from symattn.documents.binding import author, context, masks, tables, values
 from symattn.documents.binding import rows as row_runs
-from symattn.documents.binding.claims import Claims, Coverage, figures
+from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.construction import Column, Construction
+from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.equalities import Equalities
 from symattn.documents.binding.joining import joined
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
@@ -117,6 +119,17 @@ def _read(
     article: Article, passages: Sequence[Passage], held: Help
 ) -> tuple[Reading, Sequence[tuple[Origin, Fault]]]:
     """What passages compute and print, and what the author has got wrong."""
+    best, found = _best(article, passages, held)
+    return found, best.author.faults
+
+
+def bound(article: Article) -> Binder:
+    """The binder whose reading of an article is the best."""
+    return _best(article, passages_of(article), NONE)[0]
+
+
+def _best(article: Article, passages: Sequence[Passage], held: Help) -> tuple[Binder, Reading]:
+    """The form of the recipe that most figures speak for, and the reading with it."""
     best: Binder | None = None
     tried: list[Standard] = []
     for variant in _variants(article, passages):
@@ -133,7 +146,7 @@ def _read(
     if masks.SPOKEN.search(article.source) and best.is_doubtful():
         best = Binder(article, passages, Variant(mask=masks.UNKNOWN), held)
         found = best.read()
-    return found, best.author.faults
+    return best, found
 
 
 def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant]:
@@ -169,14 +182,14 @@ class Binder:
         self.coverage = Coverage(every)
         self.coverage.leave(noted, "the author says so")
         self.coverage.leave(passages, "it is only supposed")
-        self.claims = Claims(self.recipe, self.coverage)
+        self.ledger = Ledger(self.recipe, self.coverage)
         first = 0 if counts_from_zero(map(_words, passages)) else 1
         self.names.first = first
         if held.count_from is not None:
             first = held.count_from
-        self.speech = Speech(self.recipe, self.standard, self.names, self.claims, first)
+        self.speech = Speech(self.recipe, self.standard, self.names, self.ledger, first)
         self.sentences = Sentences(self.speech)
-        self.author = author.Author(held, self.names, self.claims, self.coverage)
+        self.author = author.Author(held, self.names, self.ledger, self.coverage)
         self.place = Place()
         self.runs = list(row_runs.found(passages))
         self.equalities = Equalities(
@@ -186,7 +199,7 @@ class Binder:
     def read(self) -> Reading:
         """The reading of the whole article."""
         construction = Construction(
-            self.recipe, self.definitions, self.names, self.claims, self.held
+            self.recipe, self.definitions, self.names, self.ledger, self.held
         )
         construction.build(self.chains, self.runs, _columns(self.passages))
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
@@ -197,22 +210,25 @@ class Binder:
     def is_better(self, other: Binder) -> bool:
         """Whether the author has less to complain of, or clearly more figures agree."""
         faults, others = len(self.author.faults), len(other.author.faults)
-        return faults < others or (
-            faults == others and self.claims.agreeing > other.claims.agreeing + 0.5
-        )
+        return faults < others or (faults == others and self.ledger.bits > other.ledger.bits + 1)
 
     def is_doubtful(self) -> bool:
         """Whether weights are computed without a mask, and most of their figures are not
         what comes out."""
-        agreeing = count = 0.0
-        for name in self.recipe.with_role("weights"):
-            match self.recipe.trees.get(name):
-                case syntax.Call("softmax", (syntax.Name(scores),)) if (
-                    self.recipe.role(scores) != "masked"
-                ):
-                    part = self.claims.tally.get(name, (0.0, 0))
-                    agreeing, count = agreeing + part[0], count + part[1]
-        return count > 0 and agreeing < count / 2
+        unmasked = {
+            name
+            for name in self.recipe.with_role("weights")
+            if isinstance(made := self.recipe.trees.get(name), syntax.Call)
+            and isinstance(scores := made.arguments[0], syntax.Name)
+            and self.recipe.role(scores.name) != "masked"
+        }
+        found = [
+            one.agreement
+            for one in self.ledger.entries
+            if not unmasked.isdisjoint(syntax.names(one.tree))
+        ]
+        count = sum(one.figures for one in found)
+        return count > 0 and sum(one.agreeing for one in found) < count / 2
 
     def _enter_under(self, passage: Passage) -> None:
         """What the author says that a passage stands under."""
@@ -261,7 +277,7 @@ class Binder:
                 words = _words(passage)
                 about = self.speech.subject(words)
                 self.place.enter(passage.level, words, about)
-            self.claims.where = self.place.where
+            self.ledger.where = self.place.where
             self._passage(passage)
 
     def _passage(self, passage: Passage) -> None:
@@ -322,12 +338,13 @@ class Binder:
 
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
-        whole = self.speech.meant(self.place.around, [])
+        found = self.speech.candidates(self.place.around, [])
+        whole = found[0].tree if found else None
         self.names.at(self.order + 1)
         around = self.place.around
         tables.bind(
             table,
-            self.claims,
+            self.ledger,
             self.standard,
             self.names.resolved,
             self.speech.tokens,
@@ -349,6 +366,7 @@ class Binder:
     # -- the whole ------------------------------------------------------------------------
 
     def _reading(self) -> Reading:
+        Confidence(self.ledger).settle()
         used = self._used()
         steps = {name: step for name, step in self.recipe.steps.items() if name in used}
         assumed = [f"{name} = {one.expression}" for name, one in steps.items() if one.assumed]
@@ -361,11 +379,11 @@ class Binder:
             dict(self.recipe.given),
             steps,
             self._loss(),
-            tuple(self.claims.found),
+            tuple(one.claimed() for one in self.ledger.entries),
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,
-            (*self.equalities.open, *self.claims.open, *unexpected),
+            (*self.ledger.open, *unexpected),
             passages=self.read_from,
         )
 
@@ -389,8 +407,8 @@ class Binder:
         return self.speech.tokens if any(count in shape for shape in shapes) else ()
 
     def _used(self) -> set[str]:
-        """The steps that claims speak of, with those that they need."""
-        waiting = [*self.claims.tally]
+        """The steps that ledger speak of, with those that they need."""
+        waiting = [name for one in self.ledger.entries for name in syntax.names(one.tree)]
         waiting += [name for name, step in self.recipe.steps.items() if not step.assumed]
         used: set[str] = set()
         while waiting:

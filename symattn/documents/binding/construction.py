@@ -10,8 +10,8 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import context, upstream, values
 from symattn.documents.binding import rows as row_runs
-from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named, spoken
@@ -38,12 +38,12 @@ class Construction:
     """Builds a recipe."""
 
     def __init__(
-        self, recipe: Recipe, definitions: Definitions, names: Names, claims: Claims, held: Help
+        self, recipe: Recipe, definitions: Definitions, names: Names, ledger: Ledger, held: Help
     ) -> None:
         self.recipe = recipe
         self.definitions = definitions
         self.names = names
-        self.claims = claims
+        self.ledger = ledger
         self.held = held
         self.names.tokens = held.tokens
 
@@ -109,7 +109,7 @@ class Construction:
             if self._is_needed(one):
                 self._give(one)
                 self._take_steps()
-        upstream.take(chains, self.names, self.claims, self.held)
+        upstream.take(chains, self.names, self.ledger, self.held)
 
     def _take_column(self, column: Column) -> None:
         """A column of vectors in a table: an input, where there is none of that kind."""
@@ -124,7 +124,7 @@ class Construction:
         letter = {"input": "X", "query": "Q", "key": "K", "value": "V"}[role]
         span = next(values.figures(matrix)).span
         if (name := self.recipe.give(letter, matrix, span)) is not None:
-            self.claims.take(matrix, name)
+            self.ledger.take(matrix, name)
             if not self.tokens and row_runs.are_tokens(labels):
                 self.names.tokens = labels
 
@@ -213,7 +213,7 @@ class Construction:
             span = spans[0].to(spans[-1]) if spans else None
             if (name := self.recipe.give(base.upper(), whole, span)) is not None:
                 self.names.stacked[base] = name
-                self.claims.take(whole, name)
+                self.ledger.take(whole, name)
 
     def _is_only_shown(self, name: str, value: syntax.Tree) -> bool:
         """Whether nothing is computed from a matrix of broken numbers whose name says nothing:
@@ -237,7 +237,7 @@ class Construction:
         assert one.value is not None
         if (name := self.recipe.give(one.name, one.value, one.span)) is not None:
             self.names.canonical[one.key] = name
-            self.claims.take(one.value, name)
+            self.ledger.take(one.value, name)
             self._note_tokens(one.value)
 
     def _note_tokens(self, value: syntax.Tree) -> None:
@@ -256,7 +256,7 @@ class Construction:
         if any(self.recipe.with_role(role) for role in ("input", "query", "key", "value")):
             return
         if (name := self.recipe.give("X", run.tree, run.tree.span)) is not None:
-            self.claims.take(run.tree, name)
+            self.ledger.take(run.tree, name)
 
     def _take_steps(self, strictly: bool = False) -> None:
         """The definitions that make sense, in an order in which each does.
@@ -323,7 +323,7 @@ class Construction:
             and any(values.figures(made))
             and len(values.shape(value)) == 1
             and self._is_matrix(made)
-            and not self.claims.fits(made, value)
+            and not self.ledger.fits(made, value)
         )
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:

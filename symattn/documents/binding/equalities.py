@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from symattn import syntax
 from symattn.documents.binding import context, prose, rows, tables, values, workings
-from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
+from symattn.documents.binding.evidence import Kind
+from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.recipe import bounds
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
-from symattn.documents.reading import OpenQuestion
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 
 #: So many of the things that code showed are looked through for the one that is printed.
@@ -29,8 +27,8 @@ _AHEAD = 256
 class Outputs:
     """Follows what code shows, passage by passage, to the outputs behind it."""
 
-    def __init__(self, claims: Claims) -> None:
-        self.claims = claims
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self._kind = ""
         #: What code showed that its output has not shown yet, each behind words.
         self._shown: list[tuple[str, syntax.Tree | None]] = []
@@ -67,7 +65,7 @@ class Outputs:
             if isinstance(member, Labelled) and self._rows_shown(member):
                 return None
             found = self._printed(said, member) or self._labelled.get(said)
-            return found if found is not None and self.claims.fits(found, member) else None
+            return found if found is not None and self.ledger.fits(found, member) else None
         return target
 
     def told(self, words: Words) -> None:
@@ -79,8 +77,8 @@ class Outputs:
             at = one.end
             if any(map(str.isalpha, said)) and self._is_behind(said):
                 _, tree = self._shown.pop(0)
-                if tree is not None and self.claims.fits(tree, one.figure):
-                    self.claims.claim(tree, one.figure)
+                if tree is not None and self.ledger.fits(tree, one.figure):
+                    self.ledger.claim(tree, one.figure, "output")
 
     def _printed(self, said: str, value: syntax.Tree) -> syntax.Tree | None:
         """What the code before an output showed there: what it showed behind the words that
@@ -91,7 +89,7 @@ class Outputs:
         self._is_behind(said)
         while self._shown:
             _, tree = self._shown.pop(0)
-            if tree is None or self.claims.fits(tree, value):
+            if tree is None or self.ledger.fits(tree, value):
                 return tree
         return None
 
@@ -109,9 +107,9 @@ class Outputs:
         for label, row in zip(value.rows_said, value.items, strict=False):
             if self._kind == "output" and self._is_behind(_folded(label)):
                 _, tree = self._shown.pop(0)
-                if tree is not None and self.claims.fits(tree, row):
+                if tree is not None and self.ledger.fits(tree, row):
                     found.append((row, tree))
-        self.claims.claim_all(found)
+        self.ledger.claim_all(found, "output")
         return bool(found)
 
 
@@ -120,10 +118,6 @@ def _folded(said: str) -> str:
     return "".join(said.lower().split()).rstrip(":")
 
 
-#: Rows of larger quantities are not compared with a printed vector.
-_ROWS = 64
-#: What is nearer to a whole number is one, as floats can tell.
-_WHOLE = 1e-9
 #: What two tokens have together.
 _OF_PAIRS = ("scores", "scaled", "masked", "weights")
 #: So many digits of numbers tell what they are where no row is spoken of.
@@ -131,7 +125,7 @@ _TELLING = 6
 
 
 class Equalities:
-    """Reads chains one after another; ``open`` are figures that could be several things."""
+    """Reads chains one after another."""
 
     def __init__(
         self,
@@ -142,12 +136,11 @@ class Equalities:
     ) -> None:
         self.speech = speech
         self.place = place
-        self.claims = speech.claims
+        self.ledger = speech.ledger
         self.names = speech.names
         self.recipe = speech.recipe
         self.standard = speech.standard
-        self.open: list[OpenQuestion] = []
-        self.outputs = Outputs(self.claims)
+        self.outputs = Outputs(self.ledger)
         #: The matrix that was shown last.
         self._last: syntax.Tree | None = None
         self._runs = {run.chains[0].span: run for run in runs}
@@ -180,56 +173,57 @@ class Equalities:
         if chain.span in self._series:
             self._read_series(self._series[chain.span], about)
         members = [self._localised(one) for one in members]
-        target = self._target(members)
+        target = named = self._target(members)
         if target is not None and first is not None and self.speech.is_suggested(members[0]):
             # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
             is_working = any(values.figures(target))
-            target = target if self.claims.fits(target, first) and not is_working else None
+            target = target if self.ledger.fits(target, first) and not is_working else None
         target = self.outputs.target(chain, self.place.said, target)
-        spoken = self.speech.meant(about, members) if target is None else None
+        spoken = [] if target is not None else self.speech.candidates(about, members, label)
+        meant = [one.tree for one in spoken]
+        candidates = spoken
+        if target is not None:
+            kinds: set[Kind] = self._kinds(members) if target == named else {"output"}
+            candidates = [Candidate(target, frozenset(kinds))]
         work: syntax.Tree | None = None
         self._note(members, target)
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
                 work = None
             elif values.is_value(member):
-                if work is not None:
-                    if not self._carries(work, member, target or spoken):
-                        self.claims.work_out(work, member)
-                    if spoken is not None and self._comes_to(work, member, spoken):
-                        spoken = None
-                is_named = target is not None or (
-                    spoken is not None and self.speech.is_worked(spoken)
-                )
-                self._value(member, target or spoken, is_named, label, members)
+                if work is not None and not self._carries(work, member, [target, *meant]):
+                    self.ledger.work_out(work, member)
+                self._value(member, target, candidates)
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
-                if spoken is not None and self.claims.fits(spoken, member):
-                    self._call(members[0], spoken)
+                for one in meant:
+                    if self.ledger.fits(one, member):
+                        self._call(members[0], one)
+                        break
                 work = None
             elif not values.is_closed(member):
                 made = self.names.resolved(member)
                 if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, spoken, about, carried)
+                    self._working(made, None, target, meant, about, carried)
                     # What is left are constants of the formula.
-                    self.claims.coverage.mark(values.figures(made), "ignored")
+                    self.ledger.coverage.mark(values.figures(made), "ignored")
             elif values.is_numeric(member):
                 work = member
                 if len(members) > 1 and not values.is_scientific(work):
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.
-                    self.claims.coverage.mark(values.figures(work), "local")
+                    self.ledger.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
-                self._working(member, value, target, spoken, about, carried)
+                self._working(member, value, target, meant, about, carried)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""
-        if self.claims.is_taken(value):
+        if self.ledger.is_taken(value):
             return
         if target is None:
-            tables.claim_only(value, self.claims, self.speech.tokens)
+            tables.claim_only(value, self.ledger, self.speech.tokens)
         else:
-            for tree, row in tables.parts(value, target, self.claims, self.speech.tokens):
-                self.claims.claim(tree, row)
+            for tree, row in tables.parts(value, target, self.ledger, self.speech.tokens):
+                self.ledger.claim(tree, row, "name", "labels")
 
     def _note(self, members: Sequence[Member], target: syntax.Tree | None) -> None:
         """Of a matrix that a chain is about: it may be spoken of next, and what a gradient
@@ -243,23 +237,18 @@ class Equalities:
                 if one is not None and self._is_one([target, one]):
                     self.recipe.said[target.of] = one
 
-    def _carries(self, work: syntax.Tree, value: syntax.Tree, target: syntax.Tree | None) -> bool:
+    def _carries(
+        self, work: syntax.Tree, value: syntax.Tree, targets: Iterable[syntax.Tree | None]
+    ) -> bool:
         """Whether numbers don't come to a value of a quantity only because one of them is
         not what it should be, which is judged for itself."""
-        if target is None or self.claims.agreement(target, value) <= 0.5:
+        if self.ledger.agreement(work, value) == 1.0:
             return False
-        _, bound = workings.bindings(self.recipe, target, work)
-        wrong = any(self.claims.agreement(tree, one) < 1.0 for one, tree in bound)
-        return wrong and self.claims.agreement(work, value) < 1.0
-
-    def _comes_to(self, work: syntax.Tree, value: syntax.Tree, spoken: syntax.Tree) -> bool:
-        """Whether numbers come to a value that isn't what the words around speak of, nor
-        are the numbers what that is worked out from."""
-        return (
-            self.claims.agreement(work, value) == 1.0
-            and self.claims.agreement(spoken, value) < 1.0
-            and workings.bindings(self.recipe, spoken, work)[0] < 0.5
-        )
+        for target in targets:
+            if target is not None and self.ledger.agreement(target, value) > 0.5:
+                _, bound = workings.bindings(self.recipe, target, work)
+                return any(self.ledger.agreement(tree, one) < 1.0 for one, tree in bound)
+        return False
 
     def _is_of_row(
         self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
@@ -296,7 +285,7 @@ class Equalities:
         row = next((one for one in about.mentions if not one.across), self.place.row)
         if row is not None:
             number = self.speech.counted(row)
-            self.claims.claim_all(rows.bindings(self.recipe, chains, number))
+            self.ledger.claim_all(rows.bindings(self.recipe, chains, number), "working")
 
     def _tokens(self, member: Member) -> list[Mention]:
         """The tokens that a label before a value names: one, or two with a dot between
@@ -319,77 +308,45 @@ class Equalities:
                 return made
         return None
 
+    def _kinds(self, members: Sequence[Member]) -> set[Kind]:
+        """How a chain names what it is of."""
+        kinds: set[Kind] = set()
+        for one in members:
+            if is_symbolic(one) and not is_worked(one):
+                kinds.add("formula")
+            elif not isinstance(one, Opaque) and not values.is_closed(one):
+                kinds.add("suggested" if self.speech.is_suggested(one) else "name")
+        return kinds - {"suggested"} or kinds
+
     def _value(
-        self,
-        value: syntax.Tree,
-        target: syntax.Tree | None,
-        is_named: bool,
-        label: Subject,
-        members: Sequence[Member],
+        self, value: syntax.Tree, target: syntax.Tree | None, candidates: Sequence[Candidate]
     ) -> None:
         """A printed value: of what the chain names, or of what the words say."""
-        if target is not None and is_named:
+        if target is not None:
             self.standard.note(target)
-        if target is None or self.claims.is_taken(value):
-            return
-        if _is_size(target) and self.claims.agreement(target, value) < 1:
-            # The size of another model, said in passing.
-            self.claims.coverage.mark(values.figures(value), "ignored")
-            return
-        is_whole = label.adjacent and (label.role is not None or _is_entry(target))
-        is_likely = is_whole or self._is_likely(target, value)
-        if is_named or (is_likely and not self._is_other(target, value)):
-            self.claims.claim(target, value, by_formula=any(map(is_symbolic, members)))
-            return
-        self._operand_of(target, value)
-        if is_likely and not self.claims.is_taken(value):
-            figures = list(values.figures(value))
-            why = "the words around it say so, but its figures are those of another quantity"
-            span = figures[0].span.to(figures[-1].span)
-            self.open.append(OpenQuestion(syntax.text(target), why, span))
-
-    def _is_likely(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether at least half of a value's figures agree; whole numbers tell only what
-        they are exactly."""
-        if self.claims.likeness(target, value) < 0.5:
-            return False
-        figures = list(values.figures(value))
-        if any("." in one.text or one.text.endswith("%") for one in figures):
-            return True
-        exact = self.recipe.floats(target)
-        with np.errstate(invalid="ignore"):
-            return exact is not None and bool(np.all(np.abs(exact - np.round(exact)) < _WHOLE))
-
-    def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
-        """A value in a section about a quantity that it isn't: what that is computed from,
-        where all of its figures agree."""
-        match target:
-            case syntax.Indexed(syntax.Name(name), keys):
-                made = self.recipe.trees.get(name)
-            case _:
+            if _is_size(target) and self.ledger.agreement(target, value) < 1:
+                # The size of another model, said in passing.
+                self.ledger.coverage.mark(values.figures(value), "ignored")
                 return
-        if isinstance(made, syntax.Call) and made.function == "softmax":
-            row = workings.indexed(made.arguments[0], *(k for k in keys if isinstance(k, int)))
-            if self.claims.agreement(row, value) == 1.0:
-                self.claims.claim(row, value, confirmed=True)
+        self.ledger.weigh(value, candidates)
 
     def _working(
         self,
         numbers: syntax.Tree,
         value: syntax.Tree | None,
         target: syntax.Tree | None,
-        spoken: syntax.Tree | None,
+        spoken: Sequence[syntax.Tree],
         about: Subject,
         carried: bool,
     ) -> None:
         """Numbers that something is worked out from: each is what stands there in the
         definition of what the chain or the words name, or of the only entry in the row
         that is spoken of whose numbers they are."""
-        for one in (target, spoken):
+        for one in (target, *spoken):
             if one is not None:
                 share, bound = workings.bindings(self.recipe, one, numbers)
                 if share >= (0.6 if carried else 0.5):
-                    self.claims.claim_all(bound)
+                    self.ledger.claim_all(bound, "working", "name" if one is target else "around")
                     return
         row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
         telling = _telling(numbers) + (0 if value is None else _telling(value))
@@ -402,9 +359,9 @@ class Equalities:
         if not found or not self._is_one([tree for tree, _ in found]):
             return
         tree, bound = found[0]
-        self.claims.claim_all(bound)
+        self.ledger.claim_all(bound, "working")
         if value is not None and target is None:
-            self.claims.claim(tree, value)
+            self.ledger.claim(tree, value, "working")
 
     def _worked_out(
         self, numbers: syntax.Tree, about: Subject, row: int | None
@@ -424,34 +381,16 @@ class Equalities:
         first = found[0]
         return first is not None and all(one is not None and same(first, one) for one in found)
 
-    def _is_other(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether most of a printed value's figures are those of another quantity, or of
-        a row of one."""
-        own = max(self.claims.likeness(target, value), 0.5)
-        others: list[syntax.Tree] = []
-        for name in (*self.recipe.given, *self.recipe.steps):
-            whole = syntax.Name(name)
-            shape = self.recipe.shape(whole) or ()
-            if len(shape) == 2 and len(values.shape(value)) == 1 and shape[0] <= _ROWS:
-                others += [workings.indexed(whole, i) for i in range(shape[0])]
-            else:
-                others.append(whole)
-        return any(self.recipe.agreement(other, value) > own for other in others)
-
     def _run_of_rows(self, run: Rows, before: Subject) -> bool:
         """Rows that are printed one by one: each of the quantity that is spoken of; False
         where they are not the rows of one."""
         about = before.within(self.place.around)
-        if self.claims.is_taken(run.tree):
+        if self.ledger.is_taken(run.tree):
             return True
         whole = None if about.role is None else self.standard.of(about.role)
         if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
             return False
-        return not self._is_other(whole, run.tree) and self.claims.claim(whole, run.tree)
-
-
-def _is_entry(tree: syntax.Tree) -> bool:
-    return isinstance(tree, syntax.Indexed) and len(tree.keys) == 2
+        return self.ledger.claim(whole, run.tree, "around", "labels")
 
 
 def _is_size(tree: syntax.Tree) -> bool:

@@ -250,7 +250,7 @@ class Sentences:
 
     def __init__(self, speech: Speech) -> None:
         self.speech = speech
-        self.claims = speech.claims
+        self.ledger = speech.ledger
         self.standard = speech.standard
         self.recipe = speech.recipe
 
@@ -274,11 +274,11 @@ class Sentences:
                 goes_on = all(one is row for _, one, _ in sentence.figures)
             for figure, tree in bound:
                 # What one sentence says of several figures stands or falls together.
-                holds = self.claims.likeness(tree, figure) == 1.0
+                holds = self.ledger.likeness(tree, figure) == 1.0
                 is_share = values.is_share(figure)
                 if holds or (is_share and (share >= 0.5 if len(bound) > 1 else certain)):
                     plainly = certain or len(bound) > 1
-                    self.claims.claim(tree, figure, confirmed=not plainly)
+                    self.ledger.claim(tree, figure, "sentence" if plainly else "loose")
 
         self._sums(text, figures, row)
         self._lists(text, figures)
@@ -288,15 +288,15 @@ class Sentences:
         """Figures that are called sums, of the exponentials of the row that is spoken of."""
         for placed in sums(text, figures):
             said = mentions(text[: placed.start], self.speech.tokens)[-1:] or ([row] if row else [])
-            if self.claims.is_taken(placed.figure):
+            if self.ledger.is_taken(placed.figure):
                 continue
             target = self._worked_sum()
             if said:
-                target = self.speech.meant(Subject("sums", tuple(said)), [placed.figure])
+                target = self.speech.meant(Subject("sums", tuple(said)), placed.figure)
             if target is not None and (
-                self.speech.is_worked(target) or self.claims.agreement(target, placed.figure) == 1.0
+                self.speech.is_worked(target) or self.ledger.agreement(target, placed.figure) == 1.0
             ):
-                self.claims.claim(target, placed.figure)
+                self.ledger.claim(target, placed.figure, "sentence")
 
     def _worked_sum(self) -> syntax.Tree | None:
         """The sum of the exponentials that were worked out, where they are those of one row."""
@@ -318,14 +318,14 @@ class Sentences:
                 i
                 for i in range(shape[0])
                 if all(
-                    self.claims.agreement(workings.indexed(whole, i, j), figure) == 1.0
+                    self.ledger.agreement(workings.indexed(whole, i, j), figure) == 1.0
                     for j, figure in enumerate(listed)
                 )
             ]
-            if len(rows) == 1 and not any(map(self.claims.is_taken, listed)):
+            if len(rows) == 1 and not any(map(self.ledger.is_taken, listed)):
                 for j, figure in enumerate(listed):
                     entry = workings.indexed(whole, rows[0], j)
-                    self.claims.claim(entry, figure, confirmed=True)
+                    self.ledger.claim(entry, figure, "loose")
 
     def _told(self, told: Told) -> tuple[float, workings.Bound, bool]:
         """The entries that a sentence may speak of, the part of them that agrees, and
@@ -341,10 +341,10 @@ class Sentences:
         for figure, row, column in told.figures:
             i = 0 if row is None else self.speech.counted(row)
             j = self.speech.counted(column)
-            if 0 <= i < rows and 0 <= j < columns and not self.claims.is_taken(figure):
+            if 0 <= i < rows and 0 <= j < columns and not self.ledger.is_taken(figure):
                 keys = (i, j) if len(shape) == 2 else (j,)
                 bound.append((figure, workings.indexed(whole, *keys)))
-        agree = sum(self.claims.likeness(tree, figure) == 1.0 for figure, tree in bound)
+        agree = sum(self.ledger.likeness(tree, figure) == 1.0 for figure, tree in bound)
         certain = all(
             column.certain and (row is None or row.certain) for _, row, column in told.figures
         )

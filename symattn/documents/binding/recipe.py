@@ -172,7 +172,7 @@ class Recipe:
         self.loss: dict[str, object] | None = None
         self._numbers: dict[str, Matrix] = {}
         self._quantities: dict[str, Node] = {}
-        self._run = Run(FloatOperations(), self._leaf)
+        self._run = Run(FloatOperations(), self.leaf)
         #: What was asked before of expressions, while the recipe stays what it is.
         self._nodes: dict[syntax.Tree, Node | None] = {}
         self._agreements: dict[tuple[syntax.Tree, syntax.Tree], float] = {}
@@ -286,7 +286,8 @@ class Recipe:
         node = self.node(tree)
         return None if node is None else self._run[node]
 
-    def _leaf(self, node: Node) -> Matrix | None:
+    def leaf(self, node: Node) -> Matrix | None:
+        """What is known of a node without computing it."""
         if node.op != "given":
             return None
         if self.upstream is not None and node is self._program.upstream:

@@ -15,8 +15,9 @@ from itertools import accumulate
 from typing import Literal
 
 from symattn import syntax
-from symattn.documents.binding import context, values, workings
-from symattn.documents.binding.claims import Claims
+from symattn.documents.binding import context, workings
+from symattn.documents.binding.evidence import Kind
+from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Phrase, Role, spoken
@@ -227,12 +228,12 @@ class Speech:
     from, ``tokens`` are these labels."""
 
     def __init__(
-        self, recipe: Recipe, standard: Standard, names: Names, claims: Claims, first: int
+        self, recipe: Recipe, standard: Standard, names: Names, ledger: Ledger, first: int
     ) -> None:
         self.recipe = recipe
         self.standard = standard
         self.names = names
-        self.claims = claims
+        self.ledger = ledger
         self.first = first
         self.tokens: tuple[str, ...] = ()
 
@@ -244,30 +245,33 @@ class Speech:
         """The number of a row or column from 0."""
         return mention.place - (self.first if mention.counted else 0)
 
-    def meant(self, about: Subject, members: list[Member]) -> syntax.Tree | None:
-        """What the words around a chain, or a word that it begins with, say that it is of:
-        of what they may mean the one that its first value agrees with most."""
+    def candidates(
+        self, about: Subject, members: Sequence[Member], label: Subject | None = None
+    ) -> list[Candidate]:
+        """What the words around a chain, or a word that it begins with, say that it may be
+        of, the likeliest first; ``label`` is what stands right before it."""
         head = members[0] if members else None
+        kind: Kind = "adjacent" if label and label.adjacent and label.role else "around"
         if isinstance(head, syntax.Name):
             # What isn't defined may be called by what it is: "softmax = [0.49, 0.51]".
-            role = self._by_name(head.name)
-            if role is None:
-                return None
+            role, kind = self._by_name(head.name), "suggested"
             about = replace(about, role=role)
         if about.role is None:
-            return None
+            return []
+        kinds: frozenset[Kind] = frozenset({kind, "row"} if about.mentions else {kind})
         found = [
-            tree
+            Candidate(tree, kinds)
             for whole in self._of_role(about.role, about)
             if (tree := self._chosen(whole, about)) is not None
         ]
-        value = next((one for one in members if values.is_value(one)), None)
-        if value is None or len(found) < 2:
-            return found[0] if found else None
-        fitting = [tree for tree in found if self.claims.fits(tree, value)] or found
         # Of exponentials less their largest the sum is as well.
-        worked = [tree for tree in fitting if self._follows(tree)]
-        return max(worked or fitting, key=lambda tree: self.claims.agreement(tree, value))
+        return sorted(found, key=lambda one: not self._follows(one.tree))
+
+    def meant(self, about: Subject, value: syntax.Tree) -> syntax.Tree | None:
+        """What words say that a value is of: of what they may mean what it agrees with most."""
+        found = [one.tree for one in self.candidates(about, [value])]
+        fitting = [tree for tree in found if self.ledger.fits(tree, value)] or found
+        return max(fitting, key=lambda tree: self.ledger.agreement(tree, value), default=None)
 
     def is_worked(self, tree: syntax.Tree) -> bool:
         """Whether what a sum adds up was claimed before."""
@@ -275,7 +279,7 @@ class Speech:
             case syntax.Call("total", (syntax.Call("exp", (row,)),)):
                 whole, first = row, workings.entry(row, 0)
                 return any(
-                    self.claims.is_claimed(syntax.Call("exp", (one,))) for one in (whole, first)
+                    self.ledger.is_claimed(syntax.Call("exp", (one,))) for one in (whole, first)
                 )
         return False
 
@@ -284,7 +288,7 @@ class Speech:
         less their largest that were."""
         match tree:
             case syntax.Call("exp", (syntax.Binary("-") as row,)):
-                return self.claims.is_claimed(row)
+                return self.ledger.is_claimed(row)
         return self.is_worked(tree)
 
     def is_suggested(self, member: Member) -> bool:

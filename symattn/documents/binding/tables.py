@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import same
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.roles import named
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
@@ -25,7 +25,7 @@ Resolve = Callable[[syntax.Tree], syntax.Tree | None]
 
 def bind(
     table: ReadTable,
-    claims: Claims,
+    ledger: Ledger,
     standard: Standard,
     resolve: Resolve,
     tokens: Sequence[str],
@@ -36,28 +36,28 @@ def bind(
     shape, else row by row of the token that it is ``about``, or column by column. The
     matrix that it is, if it is one."""
     whole = of_table(table)
-    if whole is not None and spoken is not None and claims.claim(spoken, whole):
+    if whole is not None and spoken is not None and ledger.claim(spoken, whole, "around", "labels"):
         return whole
-    if whole is not None and claim_only(whole, claims, tokens):
+    if whole is not None and claim_only(whole, ledger, tokens):
         return whole
     if about.mentions and whole is not None:
-        _rows(whole, claims, standard, tokens, about)
+        _rows(whole, ledger, standard, tokens, about)
     row = next((one.place for one in about.mentions if not (one.across or one.counted)), None)
     for places, head in _groups(table):
-        _column(table, places, head, claims, standard, resolve, tokens, row)
+        _column(table, places, head, ledger, standard, resolve, tokens, row)
     return whole
 
 
-def claim_only(whole: Labelled, claims: Claims, tokens: Sequence[str]) -> bool:
+def claim_only(whole: Labelled, ledger: Ledger, tokens: Sequence[str]) -> bool:
     """Claim a matrix with all its labels of the only quantity that most of its figures
     agree with; by rows, where it has only those of some tokens."""
     if not (whole.rows_said and whole.columns_said):
         return False
-    recipe = claims.recipe
+    recipe = ledger.recipe
     found: list[tuple[float, str, list[tuple[syntax.Tree, syntax.Tree]]]] = []
     for name in (*recipe.given, *recipe.steps):
-        split = parts(whole, syntax.Name(name), claims, tokens)
-        agreeing = sum(claims.agreement(*part) for part in split) / max(len(split), 1)
+        split = parts(whole, syntax.Name(name), ledger, tokens)
+        agreeing = sum(ledger.agreement(*part) for part in split) / max(len(split), 1)
         if agreeing >= 2 / 3:
             found.append((agreeing, name, split))
     if not found:
@@ -70,18 +70,18 @@ def claim_only(whole: Labelled, claims: Claims, tokens: Sequence[str]) -> bool:
         alike = value is not None and other is not None and same(value, other)
         if not alike and (most - agreeing) * size < _APART and not most == 1 > agreeing:
             return False
-    claimed = [claims.claim(*part) for part in split]
+    claimed = [ledger.claim(*part, "labels") for part in split]
     return all(claimed)
 
 
 def parts(
-    whole: Labelled, name: syntax.Tree, claims: Claims, tokens: Sequence[str]
+    whole: Labelled, name: syntax.Tree, ledger: Ledger, tokens: Sequence[str]
 ) -> list[tuple[syntax.Tree, syntax.Tree]]:
     """A matrix, or its rows by their tokens, with what they would be of a quantity."""
-    if claims.fits(name, whole):
+    if ledger.fits(name, whole):
         return [(name, whole)]
     labels = [plain(said) for said in whole.rows_said]
-    shape = claims.recipe.shape(name) or ()
+    shape = ledger.recipe.shape(name) or ()
     if len(shape) != 2 or shape[0] != len(tokens) or not set(labels) <= set(tokens):
         return []
     if len(labels) != len(whole.items):
@@ -92,7 +92,7 @@ def parts(
 
 
 def _rows(
-    whole: Labelled, claims: Claims, standard: Standard, tokens: Sequence[str], about: Subject
+    whole: Labelled, ledger: Ledger, standard: Standard, tokens: Sequence[str], about: Subject
 ) -> None:
     """Rows that are named by what is worked out for one token, columns by the tokens."""
     if not whole.rows_said or tuple(map(plain, whole.columns_said)) != tuple(tokens):
@@ -104,12 +104,12 @@ def _rows(
         if role == "exponentials":
             weights = standard.of("weights")
             made = (
-                claims.recipe.trees.get(weights.name) if isinstance(weights, syntax.Name) else None
+                ledger.recipe.trees.get(weights.name) if isinstance(weights, syntax.Name) else None
             )
             if isinstance(made, syntax.Call) and made.function == "softmax":
                 of = syntax.Call("exp", made.arguments)
-        if of is not None and claims.recipe.shape(of) is not None:
-            claims.claim(workings.indexed(of, row), value)
+        if of is not None and ledger.recipe.shape(of) is not None:
+            ledger.claim(workings.indexed(of, row), value, "labels", "row")
 
 
 def inputs(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
@@ -139,7 +139,7 @@ def _column(
     table: ReadTable,
     places: range,
     head: tuple[Words | Chain, ...],
-    claims: Claims,
+    ledger: Ledger,
     standard: Standard,
     resolve: Resolve,
     tokens: Sequence[str],
@@ -150,10 +150,10 @@ def _column(
     entries = _numbers(table, places, tokens)
     if entries:
         figures = tuple(figure for _, figure in entries)
-        shown = _row_of(head, figures, claims, standard, resolve, tokens, of_row)
+        shown = _row_of(head, figures, ledger, standard, resolve, tokens, of_row)
         if shown is not None:
             for place, figure in entries:
-                claims.claim(_at(shown, place), figure)
+                ledger.claim(_at(shown, place), figure, "labels", "suggested")
         return
     whole = _named(head, standard, resolve, tokens)
     if not isinstance(whole, syntax.Name | syntax.Gradient):
@@ -166,12 +166,12 @@ def _column(
             continue
         value = found[0] if len(found) == 1 else syntax.Array(tuple(found))
         label = plain(_words(row[0]))
-        if claims.fits(whole, value) and len(table.rows) == 1:
-            claims.claim(whole, value)
+        if ledger.fits(whole, value) and len(table.rows) == 1:
+            ledger.claim(whole, value, "labels", "suggested")
         elif label in tokens:
-            claims.claim(workings.indexed(whole, tokens.index(label)), value)
+            ledger.claim(workings.indexed(whole, tokens.index(label)), value, "labels", "suggested")
         elif not tokens or label.isdigit():
-            _counted(whole, number, len(table.rows), value, claims)
+            _counted(whole, number, len(table.rows), value, ledger)
 
 
 def _numbers(
@@ -192,7 +192,7 @@ def _numbers(
 def _row_of(
     head: tuple[Words | Chain, ...],
     figures: tuple[syntax.Tree, ...],
-    claims: Claims,
+    ledger: Ledger,
     standard: Standard,
     resolve: Resolve,
     tokens: Sequence[str],
@@ -200,7 +200,7 @@ def _row_of(
 ) -> syntax.Tree | None:
     """The row of numbers that a column shows, by its head; of exponentials those of the
     scores, or of these less their largest, whichever more figures agree with."""
-    recipe = claims.recipe
+    recipe = ledger.recipe
     if not _is_of_exponentials(head, tokens):
         whole = _named(head, standard, resolve, tokens)
         shape = None if whole is None else recipe.shape(whole)
@@ -219,7 +219,7 @@ def _row_of(
     row = scores if len(shape) == 1 else workings.indexed(scores, of_row or 0)
     forms = [one for one in (row, workings.shifted(recipe, row)) if one is not None]
     value = syntax.Array(figures)
-    best = max(forms, key=lambda one: claims.agreement(syntax.Call("exp", (one,)), value))
+    best = max(forms, key=lambda one: ledger.agreement(syntax.Call("exp", (one,)), value))
     return syntax.Call("exp", (best,))
 
 
@@ -238,12 +238,12 @@ def _at(row: syntax.Tree, place: int) -> syntax.Tree:
 
 
 def _counted(
-    whole: syntax.Tree, number: int, count: int, value: syntax.Tree, claims: Claims
+    whole: syntax.Tree, number: int, count: int, value: syntax.Tree, ledger: Ledger
 ) -> None:
     """A row by its number, where the table has all of them."""
-    shape = claims.recipe.shape(whole)
+    shape = ledger.recipe.shape(whole)
     if shape and shape[0] == count:
-        claims.claim(workings.indexed(whole, number), value)
+        ledger.claim(workings.indexed(whole, number), value, "labels", "suggested")
 
 
 def _named(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.workings import indexed
 from symattn.documents.help import Help
@@ -14,7 +14,7 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member
 
 
-def take(chains: Sequence[Chain], names: Names, claims: Claims, held: Help) -> None:
+def take(chains: Sequence[Chain], names: Names, ledger: Ledger, held: Help) -> None:
     """Take dL/d(output) where the author or a chain gives it as a printed value, or where
     it is what an output differs from a target by; the first there is."""
     recipe = names.recipe
@@ -38,7 +38,7 @@ def take(chains: Sequence[Chain], names: Names, claims: Claims, held: Help) -> N
             ):
                 made = names.resolved(syntax.Name(of))
                 if isinstance(made, syntax.Name) and recipe.set_upstream(made.name, value):
-                    claims.take(value, f"dL/d{made.name}")
+                    ledger.take(value, f"dL/d{made.name}")
             case (syntax.Gradient(of), syntax.Binary("-", syntax.Name(less), target), *_) if (
                 of == less
             ):

@@ -1,0 +1,239 @@
+"""How sure it is that a block that disagrees is what it was taken for, and wrong.
+
+A misreading refutes as loudly as a mistake does. What tells them apart is the company that
+a block keeps: whether other figures of its quantity agree, those that it is computed from,
+and those that stand around it; whether the article's own figures lead to it, or a known
+mistake; and whether each step on the way is said in the article, or borne out by figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind, information
+from symattn.documents.binding.ledger import Entry, Ledger
+from symattn.documents.binding.recipe import interval
+from symattn.errors import SymattnError
+from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.nodes import Node, Run
+
+#: More bits from one side say no more.
+_CAP = 30.0
+#: So many blocks before and behind are the company that a block keeps.
+_AROUND = 4
+#: A step that isn't said is borne out by so many bits of its figures.
+_BORNE_OUT = 12.0
+
+
+class Confidence:
+    """What is sure of the entries of a ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.recipe = ledger.recipe
+        self.entries = [one for one in ledger.entries if one.key == "of"]
+
+    # -- what the figures of an article say of each other ----------------------------------
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Entry]]:
+        """The claims by the quantity that each is mainly of."""
+        found: dict[str, list[Entry]] = {}
+        for one in self.entries:
+            found.setdefault(principal(one.tree), []).append(one)
+        return found
+
+    def evidence(self, entry: Entry) -> dict[Kind, float]:
+        """How much there is of each kind of evidence for an entry that disagrees."""
+        found: dict[Kind, float] = dict.fromkeys(entry.kinds, 1.0)
+        name = principal(entry.tree)
+        found["digits"] = min(entry.agreement.support, _CAP) / 10
+        found["miss"] = min(entry.agreement.against, _CAP) / 10
+        others = [one for one in self._by_name.get(name, ()) if one is not entry]
+        found["kin"] = _balance(others)
+        behind = self._behind(name)
+        found["operands"] = _balance([one for on in behind for one in self._by_name.get(on, ())])
+        found["company"] = _balance(self._around(entry))
+        found["article"] = _balance(self.entries)
+        found["carried"] = self._carried(entry) / 10
+        found["rival"] = min(entry.rival, _CAP) / 10
+        found["assumed"] = float(sum(1 for on in {name, *behind} if not self._is_sound(on)))
+        return found
+
+    def settle(self) -> None:
+        """Say of each entry what its binding rests on, and of one that disagrees whether
+        that is enough to refute anything."""
+        for entry in self.entries:
+            entry.basis = _basis(entry)
+            if "value" in entry.kinds:
+                entry.doubt = "only its value suggests so"
+            elif entry.agreement.share < 1 and "note" not in entry.kinds:
+                entry.doubt = self._doubt(entry)
+
+    def _doubt(self, entry: Entry) -> str:
+        unsound = [on for on in self._path(entry) if not self._is_sound(on)]
+        if unsound:
+            return f"the article does not define {unsound[0]}"
+        found = self.evidence(entry)
+        entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
+        if entry.trust >= MARGIN:
+            return ""
+        return "too little around it agrees to be sure what it is"
+
+    def _path(self, entry: Entry) -> list[str]:
+        name = principal(entry.tree)
+        return [name, *self._behind(name)]
+
+    def _around(self, entry: Entry) -> list[Entry]:
+        at = self.entries.index(entry)
+        return [*self.entries[max(0, at - _AROUND) : at], *self.entries[at + 1 : at + 1 + _AROUND]]
+
+    def _behind(self, name: str) -> list[str]:
+        """The quantities that one is computed from, step by step."""
+        waiting, found = [name], dict[str, None]()
+        while waiting:
+            for on in syntax.names(self.recipe.trees.get(waiting.pop(), syntax.Literal("0"))):
+                if on not in found:
+                    found[on] = None
+                    waiting.append(on)
+        return list(found)
+
+    def _is_sound(self, name: str) -> bool:
+        """Whether a quantity is given or defined in the article, or borne out by its figures
+        and those of what is computed from it."""
+        step = self.recipe.steps.get(name)
+        return step is None or not step.assumed or self._borne_out.get(name, 0.0) >= _BORNE_OUT
+
+    @cached_property
+    def _borne_out(self) -> Mapping[str, float]:
+        """The bits for each quantity, of what is computed from it as well."""
+        found: dict[str, float] = {}
+        for one in self.entries:
+            for name in self._path(one):
+                found[name] = found.get(name, 0.0) + one.agreement.bits
+        return found
+
+    # -- what the article's own figures lead to ---------------------------------------------
+
+    @cached_property
+    def _shown(self) -> dict[int, Matrix]:
+        """The quantities as they are printed, by their nodes: exact where nothing is."""
+        found: dict[int, Matrix] = {}
+        for one in self.entries:
+            place = _place(one.tree)
+            if place is None:
+                continue
+            name, keys = place
+            node = self.recipe.node(syntax.Name(name))
+            exact = self.recipe.floats(syntax.Name(name))
+            if node is None or exact is None:
+                continue
+            matrix = found.setdefault(node.serial, exact.copy())
+            for figure, more in values.entries(one.value):
+                ends = interval(figure.text)
+                at = (*keys, *more)
+                if ends is not None and len(at) <= 2:
+                    i, j = (0, 0, *at)[-2:] if len(node.shape) < 2 else at
+                    if matrix.shape[0] > i and matrix.shape[1] > j:
+                        matrix[i, j] = (ends[0] + ends[1]) / 2
+        return found
+
+    def _carried(self, entry: Entry) -> float:
+        """The bits of the figures that the article's own lead to, where these are not what
+        the quantity is."""
+        place = _place(entry.tree)
+        node = None if place is None else self.recipe.node(syntax.Name(place[0]))
+        whole = self.recipe.node(entry.tree) if node is None else node
+        if whole is None:
+            return 0.0
+        run = Run(FloatOperations(), lambda one: self._leaf(one, whole))
+        try:
+            with np.errstate(all="ignore"):
+                found = run[whole] if whole.op == "given" else run.work(whole)
+        except (SymattnError, ValueError):
+            return 0.0
+        exact = self.recipe.floats(entry.tree)
+        bits = 0.0
+        keys = () if place is None else place[1]
+        for figure, more in values.entries(entry.value):
+            at = (*keys, *more)
+            if len(at) > 2 or exact is None:
+                continue
+            i, j = (0, 0, *at)[-2:] if len(whole.shape) < 2 else at
+            ends = interval(figure.text)
+            if ends is None or i >= found.shape[0] or j >= found.shape[1]:
+                continue
+            low, high = ends
+            room = high - low
+            if low - room <= found[i, j] <= high + room:
+                own = (
+                    float(exact.reshape(-1)[0])
+                    if not more
+                    else float(exact.reshape(-1)[_flat(more, exact.shape)])
+                )
+                if not low <= own <= high:
+                    bits += information(figure.text)
+        return min(bits, _CAP)
+
+    def _leaf(self, node: Node, whole: Node) -> Matrix | None:
+        """What is known of a node: what is printed of it, but for the one in question."""
+        shown = None if node is whole else self._shown.get(node.serial)
+        return self.recipe.leaf(node) if shown is None else shown
+
+
+def _basis(entry: Entry) -> str:
+    """What a binding rests on, for people."""
+    words = [_WORDS[kind] for kind in _WORDS if kind in entry.kinds]
+    return f"{', '.join(words)}; {entry.agreement}"
+
+
+#: What evidence is called in reports.
+_WORDS: Mapping[Kind, str] = {
+    "note": "the author's note",
+    "formula": "the formula beside it",
+    "name": "its name",
+    "suggested": "what its name suggests",
+    "adjacent": "the words before it",
+    "around": "what is spoken of there",
+    "row": "the row that is spoken of",
+    "labels": "its labels",
+    "output": "the code that shows it",
+    "working": "the working that it stands in",
+    "sentence": "its sentence",
+    "loose": "its sentence",
+    "value": "its value",
+}
+
+
+def _flat(more: Sequence[int], shape: tuple[int, ...]) -> int:
+    return more[0] if len(more) == 1 else more[0] * shape[1] + more[1]
+
+
+def _balance(entries: Iterable[Entry]) -> float:
+    """Where figures agree 1, where they don't -1, in between what part of the bits is for."""
+    found = [one.agreement for one in entries]
+    support = sum(min(one.support, _CAP) for one in found)
+    against = sum(min(one.against, _CAP) for one in found)
+    return (support - against) / (support + against + 10)
+
+
+def principal(tree: syntax.Tree) -> str:
+    """The quantity that an expression is mainly of: the first that it names."""
+    match tree:
+        case syntax.Gradient(of):
+            return f"dL/d{of}"
+    return next(iter(syntax.names(tree)), "")
+
+
+def _place(tree: syntax.Tree) -> tuple[str, tuple[int, ...]] | None:
+    """The quantity and the entry or row of it that an expression is; None of another."""
+    match tree:
+        case syntax.Name(name):
+            return name, ()
+        case syntax.Indexed(syntax.Name(name), keys) if all(isinstance(k, int) for k in keys):
+            return name, tuple(k for k in keys if isinstance(k, int))
+    return None

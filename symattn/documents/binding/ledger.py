@@ -1,0 +1,305 @@
+"""The ledger: what each printed block is the value of, and how sure that is.
+
+A block has candidates; each has what names, words and places say for it, and what its
+figures say (:mod:`~symattn.documents.binding.evidence`). The best is claimed if it has
+more for it than *something else*, which needs no evidence, and than whatever quantity its
+figures fit best. Once the article is read, a claim with figures that disagree is doubted
+unless it leads by :data:`MARGIN`: it may still hold, and refutes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import log2
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from symattn import syntax
+from symattn.documents.binding import values, workings
+from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.evidence import Agreement, Kind, agreement, structure
+from symattn.documents.binding.recipe import Recipe, interval
+from symattn.documents.reading import Claimed, OpenQuestion
+from symattn.documents.text import Span
+from symattn.documents.trees import PrintedFigure, plain
+from symattn.numbers.rationals import MINUS_INFINITY
+
+#: Rows of larger quantities are not compared with a printed row.
+_ROWS = 64
+_NOTHING = Agreement()
+
+
+class Candidate(NamedTuple):
+    """What a block may be, and what says so besides its figures."""
+
+    tree: syntax.Tree
+    kinds: frozenset[Kind]
+
+
+@dataclass
+class Entry:
+    """A claim as it was made: the block, what it is, what says so, what its figures say."""
+
+    key: Literal["of", "as_printed"]
+    tree: syntax.Tree
+    value: syntax.Tree
+    where: str
+    kinds: frozenset[Kind] = frozenset()
+    agreement: Agreement = _NOTHING
+    rival: float = 0.0
+    trust: float = 0.0
+    doubt: str = ""
+    basis: str = ""
+
+    @property
+    def span(self) -> Span:
+        """Where the block stands."""
+        figures = list(values.figures(self.value))
+        return figures[0].span.to(figures[-1].span)
+
+    @property
+    def lead(self) -> float:
+        """By how many bits it leads the next best."""
+        return structure(self.kinds) + self.agreement.bits - self.rival
+
+    def claimed(self) -> Claimed:
+        """The claim as a case file has it."""
+        shown, places = values.printed(self.value), values.spans(self.value)
+        return Claimed(
+            self.key, plain(self.tree), self.where, self.span, shown, places, self.doubt, self.basis
+        )
+
+
+@dataclass
+class Ledger:
+    """What was claimed so far."""
+
+    recipe: Recipe
+    coverage: Coverage
+    entries: list[Entry] = field(default_factory=list)
+    where: str = ""
+    _taken: set[int] = field(default_factory=set)
+    _texts: set[str] = field(default_factory=set)
+    _left: dict[int, OpenQuestion] = field(default_factory=dict)
+
+    def take(self, tree: syntax.Tree, name: str) -> None:
+        """A printed value is an input where it stands: nothing is claimed of it."""
+        named = syntax.Name(name)
+        for figure, keys in values.entries(tree):
+            self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
+        self._taken.update(figure.span.start for figure in values.figures(tree))
+
+    def is_taken(self, value: syntax.Tree) -> bool:
+        """Whether it is known of a figure of the value what it is."""
+        return any(figure.span.start in self._taken for figure in values.figures(value))
+
+    @property
+    def bits(self) -> float:
+        """What all figures say for the article as it is understood."""
+        return sum(one.agreement.bits for one in self.entries)
+
+    def is_claimed(self, tree: syntax.Tree) -> bool:
+        """Whether something was claimed of an expression."""
+        return syntax.text(tree) in self._texts
+
+    # -- what figures say -----------------------------------------------------------------
+
+    def fits(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether a value can be printed of an expression, by its shape."""
+        return self._fitted(target, value) is not None
+
+    def agreement(self, target: syntax.Tree, value: syntax.Tree) -> float:
+        """The part of a value's figures that the expression rounds to."""
+        fitted = self._fitted(target, value)
+        return 0.0 if fitted is None else self.recipe.agreement(*fitted)
+
+    def likeness(self, target: syntax.Tree, value: syntax.Tree) -> float:
+        """The part of a value's figures that the expression rounds to, or that were printed
+        of it before."""
+        fitted = self._fitted(target, value)
+        return 0.0 if fitted is None else workings.likeness(self.recipe, *fitted)
+
+    def said(self, target: syntax.Tree, value: syntax.Tree) -> Agreement:
+        """What a value's figures say of an expression of its shape."""
+        found = self.recipe.floats(target)
+        if found is None or found.size == 0:
+            return _NOTHING
+        texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
+        if len(texts) != found.size:
+            return _NOTHING
+        return agreement(zip(texts, map(float, found.reshape(-1)), strict=True))
+
+    def _rival(self, target: syntax.Tree, value: syntax.Tree) -> tuple[float, syntax.Tree | None]:
+        """What speaks most for something else: for nothing that is known, 0 bits; for another
+        quantity its figures, less what it takes to choose it among all."""
+        own = self.recipe.floats(target)
+        best, tree = 0.0, None
+        found = list(others(self.recipe, target, value))
+        chosen = log2(len(found) + 1)
+        for other in found:
+            held = self.recipe.floats(other)
+            if held is None or own is None or np.array_equal(held, own):
+                continue
+            if (bits := self.said(other, value).bits - chosen) > best:
+                best, tree = bits, other
+        return best, tree
+
+    # -- what is claimed ------------------------------------------------------------------
+
+    def weigh(self, value: syntax.Tree, candidates: Iterable[Candidate]) -> Candidate | None:
+        """Claim a value of the best of its candidates, if that has more for it than
+        something else; that, or None."""
+        if self.is_taken(value):
+            return None
+        best: tuple[float, Entry, Candidate] | None = None
+        for candidate in candidates:
+            entry = self._entry(candidate, value)
+            if entry is not None and (best is None or entry.lead > best[0] + 1e-9):
+                best = entry.lead, entry, candidate
+        if best is None:
+            return None
+        _, entry, candidate = best
+        if entry.agreement.share < 1:
+            bits, other = self._rival(entry.tree, entry.value)
+            entry.rival = bits
+            if entry.lead <= 0:
+                self._leave(entry, other)
+                return None
+        elif entry.lead <= 0:
+            return None
+        self._add(entry)
+        return candidate
+
+    def claim(self, target: syntax.Tree, value: syntax.Tree, *kinds: Kind) -> bool:
+        """Claim that a value is printed of an expression; False if their shapes don't fit,
+        if it is known already what it is, or if its figures speak for something else.
+
+        A matrix of one row or one column fits a vector.
+        """
+        return self.weigh(value, [Candidate(target, frozenset(kinds))]) is not None
+
+    def claim_all(self, bound: Iterable[tuple[syntax.Tree, syntax.Tree]], *kinds: Kind) -> None:
+        """Claim each value of the expression that it is bound to."""
+        for value, tree in bound:
+            self.claim(tree, value, *kinds)
+
+    def _entry(self, candidate: Candidate, value: syntax.Tree) -> Entry | None:
+        target = candidate.tree
+        if isinstance(value, PrintedFigure) and value.text.endswith("%"):
+            target, value = hundredfold(target), _without_sign(value)
+        elif self._is_in_percent(target, value):
+            target = hundredfold(target)
+        fitted = self._fitted(target, value)
+        if fitted is None or not any(values.figures(value)):
+            return None
+        said = self.said(*fitted)
+        return Entry("of", *fitted, self.where, candidate.kinds, said)
+
+    def _add(self, entry: Entry) -> None:
+        text = syntax.text(entry.tree)
+        is_weak = "value" in entry.kinds
+        for figure, keys in values.entries(entry.value):
+            self._taken.add(figure.span.start)
+            of = syntax.entry_text(text, entry.tree, keys)
+            self.coverage.mark([figure], "bound", of, is_weak)
+            place = syntax.text(workings.entry_at(self.recipe, entry.tree, keys))
+            if (ends := interval(figure.text)) is not None and figure.text != MINUS_INFINITY:
+                self.recipe.printed.setdefault(place, set()).add((ends[0] + ends[1]) / 2)
+        self._texts.add(text)
+        self.entries.append(entry)
+
+    def _leave(self, entry: Entry, other: syntax.Tree | None) -> None:
+        """Say of a value that it isn't what it was taken for."""
+        span, target = entry.span, syntax.text(entry.tree)
+        why = "what stands around it says so, but its figures do not agree"
+        if other is not None:
+            why = f"it stands there, but its figures are those of {syntax.text(other)}"
+        self._left.setdefault(span.start, OpenQuestion(target, why, span))
+
+    @property
+    def open(self) -> tuple[OpenQuestion, ...]:
+        """What was left, and not claimed since."""
+        return tuple(one for at, one in self._left.items() if at not in self._taken)
+
+    def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether figures can only be shares in percent without the sign: none is the
+        share itself, most are its hundredfold."""
+        several = sum(1 for _ in values.entries(value)) > 1
+        if not several or self.agreement(target, value) > 0:
+            return False
+        return self.agreement(hundredfold(target), value) > 0.5
+
+    def work_out(self, numbers: syntax.Tree, value: syntax.Tree) -> None:
+        """Claim that numbers come to a printed value, if that makes sense by their shapes."""
+        fitted = self._fitted(numbers, value)
+        if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
+            self._texts.add(syntax.text(numbers))
+            self.entries.append(Entry("as_printed", *fitted, self.where))
+            self.coverage.mark(values.figures(fitted[1]), "local")
+
+    def _fitted(
+        self, target: syntax.Tree, value: syntax.Tree
+    ) -> tuple[syntax.Tree, syntax.Tree] | None:
+        """An expression and a value of one shape: these, or their only row or column."""
+        shape = self.recipe.shape(target)
+        if shape is None:
+            return None
+        for one in (value, values.flat(value)):
+            if shape == values.shape(one):
+                return target, one
+        size = values.shape(value)
+        if size == () and shape and max(shape) == 1:
+            return workings.indexed(target, *(0 for _ in shape)), value
+        if len(size) == 1 and len(shape) == 2 and size[0] == max(shape) and min(shape) == 1:
+            is_row = shape[0] == 1
+            vector = workings.indexed(target, 0) if is_row else workings.column(target, 0)
+            return vector, value
+        return None
+
+
+def others(recipe: Recipe, target: syntax.Tree, value: syntax.Tree) -> Iterator[syntax.Tree]:
+    """What else a printed block may be: quantities of its shape, or their rows, entries or
+    transposes, and other forms of what it is said to be."""
+    yield from _forms(recipe, target)
+    size = values.shape(value)
+    for name in (*recipe.given, *recipe.steps):
+        whole: syntax.Tree = syntax.Name(name)
+        shape = recipe.shape(whole) or ()
+        if shape == size and size:
+            yield whole
+        if shape == size[::-1] and len(size) == 2:
+            yield syntax.Transposed(whole)
+        if len(shape) == 2 and len(size) == 1 and shape[1] == size[0] and shape[0] <= _ROWS:
+            yield from (workings.indexed(whole, i) for i in range(shape[0]))
+
+
+def _forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
+    """A quantity as it is with a softmax in place of exponentials, or without a scale or
+    a mask: of a row its rows."""
+    match target:
+        case syntax.Indexed(operand, keys):
+            yield from (syntax.Indexed(one, keys) for one in _forms(recipe, operand))
+        case syntax.Name(name) if name in recipe.trees:
+            yield from _forms(recipe, recipe.trees[name])
+        case syntax.Call("exp", (of,)):
+            yield syntax.Call("softmax", (of,))
+        case syntax.Call("softmax", (of,), ()):
+            yield from (syntax.Call("softmax", (one,)) for one in _forms(recipe, of))
+        case syntax.Call("causal" | "mask", (of, *_)):
+            yield of
+            yield from _forms(recipe, of)
+        case syntax.Binary("/", of, _):
+            yield of
+
+
+def hundredfold(target: syntax.Tree) -> syntax.Tree:
+    """What is printed of a share in percent."""
+    return syntax.Binary("*", syntax.Literal("100"), target)
+
+
+def _without_sign(figure: PrintedFigure) -> PrintedFigure:
+    """The number of a figure in percent."""
+    text = figure.text.removesuffix("%").rstrip()
+    return PrintedFigure(text, Span(figure.span.start, figure.span.start + len(text)))
