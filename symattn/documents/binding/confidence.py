@@ -35,7 +35,7 @@ class Confidence:
 
     def __init__(self, ledger: Ledger) -> None:
         self.recipe = ledger.recipe
-        self.entries = [one for one in ledger.entries if one.key == "of"]
+        self.entries = [one for one in ledger.entries if one.agreement.figures]
 
     # -- what the figures of an article say of each other ----------------------------------
 
@@ -56,8 +56,13 @@ class Confidence:
         others = [one for one in self._by_name.get(name, ()) if one is not entry]
         found["kin"] = _balance(others)
         behind = self._behind(name)
-        found["operands"] = _balance([one for on in behind for one in self._by_name.get(on, ())])
+        found["operands"] = _balance(
+            [one for on in behind for one in self._by_name.get(on, ())] or self._operands(entry)
+        )
         found["company"] = _balance(self._around(entry))
+        found["section"] = _balance(
+            [one for one in self.entries if one is not entry and one.where == entry.where]
+        )
         found["article"] = _balance(self.entries)
         found["carried"] = self._carried(entry) / 10
         found["rival"] = min(entry.rival, _CAP) / 10
@@ -87,6 +92,11 @@ class Confidence:
     def _path(self, entry: Entry) -> list[str]:
         name = principal(entry.tree)
         return [name, *self._behind(name)]
+
+    def _operands(self, entry: Entry) -> list[Entry]:
+        """The claims of the numbers that arithmetic works with."""
+        places = {figure.span.start for figure in values.figures(entry.tree)}
+        return [one for one in self.entries if places and one.span.start in places]
 
     def _around(self, entry: Entry) -> list[Entry]:
         at = self.entries.index(entry)
@@ -203,6 +213,8 @@ _WORDS: Mapping[Kind, str] = {
     "labels": "its labels",
     "output": "the code that shows it",
     "working": "the working that it stands in",
+    "result": "the numbers that come to it",
+    "arithmetic": "the arithmetic beside it",
     "sentence": "its sentence",
     "loose": "its sentence",
     "value": "its value",

@@ -193,7 +193,7 @@ class Equalities:
             elif values.is_value(member):
                 if work is not None and not self._carries(work, member, [target, *meant]):
                     self.ledger.work_out(work, member)
-                self._value(member, target, candidates)
+                self._value(member, target, [self._worked(one, work) for one in candidates])
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
                 for one in meant:
@@ -318,6 +318,12 @@ class Equalities:
                 kinds.add("suggested" if self.speech.is_suggested(one) else "name")
         return kinds - {"suggested"} or kinds
 
+    def _worked(self, candidate: Candidate, work: syntax.Tree | None) -> Candidate:
+        """A candidate, with what the numbers say that come to its value."""
+        if work is None or workings.bindings(self.recipe, candidate.tree, work)[0] < 0.5:
+            return candidate
+        return candidate._replace(kinds=candidate.kinds | {"result"})
+
     def _value(
         self, value: syntax.Tree, target: syntax.Tree | None, candidates: Sequence[Candidate]
     ) -> None:
@@ -361,7 +367,7 @@ class Equalities:
         tree, bound = found[0]
         self.ledger.claim_all(bound, "working")
         if value is not None and target is None:
-            self.ledger.claim(tree, value, "working")
+            self.ledger.claim(tree, value, "result")
 
     def _worked_out(
         self, numbers: syntax.Tree, about: Subject, row: int | None

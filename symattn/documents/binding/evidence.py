@@ -10,20 +10,25 @@ others (``python -m tests.documents.weights``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite, log2
+from math import inf, isfinite, log2
 from typing import Literal
 
 from symattn.documents.binding.recipe import interval
+from symattn.spelling import is_whole
 
 #: What a digit says.
 _DIGIT = log2(10)
 #: More digits than that say no more: a figure may be copied.
 _MOST = 4
 #: One figure in so many is misprinted, and one in so many by a little only.
-_MISS, _NEAR = log2(24), log2(200)
+_MISS, _NEAR, _MISPRINT = log2(24), log2(200), log2(900)
+_DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+#: What is no farther from a whole number may be printed as one.
+_WHOLE = 0.02
 #: So many units in the last place are a little.
 _UNITS = 3
 #: More speaks against a block only as one mistake does that all of it carries.
@@ -96,20 +101,41 @@ def figure_bits(text: str, value: float) -> float | None:
     if ends is None or value != value:
         return -_MISS
     low, high = ends
-    if low <= value <= high:
+    is_whole_value = abs(value - round(value)) < _WHOLE if isfinite(value) else True
+    if low <= value <= high and (is_whole_value or not is_whole(text)):
         return None
     middle = (low + high) / 2
     if not (isfinite(middle) and isfinite(value)):
         return -_MISS
     is_near = abs(value - middle) <= _UNITS * (high - low) or low <= -value <= high
-    return max(information(text) - _NEAR, -_MISS) if is_near else -_MISS
+    rare = _NEAR if is_near else _MISPRINT if _is_misprint(text, value) else inf
+    return max(information(text) - rare, -_MISS)
+
+
+def _is_misprint(text: str, value: float) -> bool:
+    """Whether a figure is what would be right with one digit another, or two neighbours
+    exchanged."""
+    shown, is_share = text.rstrip("% "), text.endswith("%")
+    if not _DECIMAL.fullmatch(shown):
+        return False
+    places = len(shown.partition(".")[2])
+    right = f"{value * (100 if is_share else 1):.{places}f}"
+    if len(right) != len(shown):
+        return False
+    off = [k for k, (a, b) in enumerate(zip(shown, right, strict=True)) if a != b]
+    return len(off) == 1 or (
+        len(off) == 2
+        and off[1] - off[0] == 1
+        and shown[off[0] : off[1] + 1] == right[off[0] : off[1] + 1][::-1]
+    )
 
 
 #: What tells what a block is, or whether to believe that.
 Kind = Literal[
     "note", "formula", "name", "suggested", "adjacent", "around", "row", "labels", "output",
-    "working", "sentence", "loose", "value",
-    "digits", "miss", "kin", "operands", "company", "article", "carried", "assumed", "rival",
+    "working", "result", "sentence", "loose", "arithmetic", "value",
+    "digits", "miss", "kin", "operands", "company", "section", "article",
+    "carried", "assumed", "rival",
 ]  # fmt: skip
 
 #: The table of evidence: bits for a reading. The first part is what says what a block is;
@@ -120,34 +146,42 @@ BITS: Mapping[Kind, float] = {
     "name": 10.0,
     "suggested": 5.0,
     "adjacent": 6.0,
-    "around": 4.0,
-    "row": 2.0,
+    "around": 3.0,
+    "row": 1.0,
     "labels": 6.0,
     "output": 8.0,
     "working": 8.0,
+    "result": 8.0,
     "sentence": 7.0,
     "loose": 3.0,
+    "arithmetic": 10.0,
     "value": -6.0,
 }
 
 
 #: What says of a block that disagrees whether it is a mistake (more than 0), or misread.
 TRUST: Mapping[Kind, float] = {
-    "digits": 1.5,
-    "miss": -1.2,
-    "kin": 2.0,
-    "operands": 0.9,
-    "company": 2.5,
-    "article": 2.7,
+    "digits": 2.0,
+    "miss": -2.2,
+    "kin": 1.4,
+    "operands": 0.5,
+    "company": 1.9,
+    "section": 2.4,
+    "article": 2.0,
     "carried": -0.9,
-    "formula": 0.7,
-    "around": -0.5,
+    "assumed": -0.4,
+    "formula": 0.9,
+    "row": 0.3,
     "working": -0.9,
+    "suggested": 0.4,
+    "loose": -0.4,
+    "result": 0.6,
+    "sentence": -0.5,
 }
 #: Odds before anything is known.
-PRIOR = -2.1
+PRIOR = -3.9
 #: So many bits make a refutation: of left-out articles not one in a hundred is false.
-MARGIN = 3.0
+MARGIN = 2.0
 
 
 def structure(kinds: Collection[Kind]) -> float:

@@ -20,7 +20,7 @@ from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.evidence import Agreement, Kind, agreement, structure
-from symattn.documents.binding.recipe import Recipe, interval
+from symattn.documents.binding.recipe import Recipe, bounds, interval
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure, plain
@@ -236,8 +236,23 @@ class Ledger:
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
             self._texts.add(syntax.text(numbers))
-            self.entries.append(Entry("as_printed", *fitted, self.where))
+            said = self._worked_out(*fitted)
+            kinds: frozenset[Kind] = frozenset({"arithmetic"})
+            self.entries.append(Entry("as_printed", *fitted, self.where, kinds, said))
             self.coverage.mark(values.figures(fitted[1]), "local")
+
+    @staticmethod
+    def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
+        """What figures say of what numbers come to, as these may have been rounded."""
+        near = bounds(numbers)
+        texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
+        if near is None or near.low.size != len(texts):
+            return _NOTHING
+        ends = zip(near.low.reshape(-1), near.high.reshape(-1), strict=True)
+        return agreement(
+            (text, _nearest(text, float(low), float(high)))
+            for text, (low, high) in zip(texts, ends, strict=True)
+        )
 
     def _fitted(
         self, target: syntax.Tree, value: syntax.Tree
@@ -257,6 +272,12 @@ class Ledger:
             vector = workings.indexed(target, 0) if is_row else workings.column(target, 0)
             return vector, value
         return None
+
+
+def _nearest(text: str, low: float, high: float) -> float:
+    """What in some bounds is nearest to a figure."""
+    ends = interval(text)
+    return min(max(sum(ends) / 2, low), high) if ends is not None else low
 
 
 def others(recipe: Recipe, target: syntax.Tree, value: syntax.Tree) -> Iterator[syntax.Tree]:
