@@ -44,7 +44,9 @@ def test_every_truth_is_that_of_an_article():
 def _rounds(quantity, figure):
     """Whether the quantity rounds to the figure at its unit; on a tie, either way."""
     printed = marks.number(figure)
-    power = -(Decimal(int(printed.unit.p)) / int(printed.unit.q)).log10()
-    places = int(power.to_integral_value())
+    places = -int((Decimal(int(printed.unit.p)) / int(printed.unit.q)).log10())
     shown = Decimal(printed.count).scaleb(-places)
-    return shown in [quantity.decimal(max(places, 0), mode) for mode in ("half-up", "half-down")]
+    if places < 0:
+        digits = quantity.significant(printed.digits)
+        return Decimal(str(digits)) == shown
+    return shown in [quantity.decimal(places, mode) for mode in ("half-up", "half-down")]
