@@ -22,6 +22,8 @@ from symattn.numbers.rationals import PrintedNumber, read_printed
 
 _MARK = re.compile(r"⟦(given )?([^|⟦⟧]*+)\|([^|⟦⟧]++)(?:\|([^|⟦⟧]++))?+⟧")
 _ARITHMETIC = "="
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:[,' \u202f][0-9]{3})+(?:\.[0-9]+)?")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,19 @@ def documents(folder: Path) -> list[Path]:
 
 
 def number(figure: str) -> PrintedNumber:
-    """A figure's number, however its document writes signs.
+    """A figure's number, however its document writes signs, points and powers of ten.
+
+    A comma before three digits parts thousands, unless it stands in braces.
 
     >>> number("&minus;0.50") == number("-0.50"), number("−0.50").places
     (True, 2)
+    >>> [str(number(text).value) for text in ("0,506", "4{,}066", "1,234.5", "3.07×10²")]
+    ['253/500', '2033/500', '2469/2', '307']
     """
-    printed = read_printed(html.unescape(figure).replace("−", "-"))
+    plain = html.unescape(figure).replace("−", "-").replace("{,}", ".")
+    plain = plain.replace(r"\times", "×").replace("{", "").replace("}", "")
+    if _THOUSANDS.fullmatch(plain):
+        plain = re.sub("[,' \u202f]", "", plain)
+    printed = read_printed(plain.replace(",", ".").translate(_RAISED))
     assert printed is not None, figure
     return printed
