@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, masks, tables, values
+from symattn.documents.binding import author, context, discovery, masks, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.construction import Column, Construction
@@ -201,7 +201,9 @@ class Binder:
         construction = Construction(
             self.recipe, self.definitions, self.names, self.ledger, self.held
         )
-        construction.build(self.chains, self.runs, _columns(self.passages))
+        construction.build(
+            self.chains, self.runs, _columns(self.passages), discovery.collected(self.passages)
+        )
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()

@@ -214,6 +214,7 @@ _WORDS: Mapping[Kind, str] = {
     "output": "the code that shows it",
     "working": "the working that it stands in",
     "result": "the numbers that come to it",
+    "figures": "its figures, which are those of what stands before",
     "arithmetic": "the arithmetic beside it",
     "sentence": "its sentence",
     "loose": "its sentence",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import context, upstream, values
+from symattn.documents.binding import context, discovery, upstream, values, workings
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.definitions import Definition, Definitions
+from symattn.documents.binding.discovery import Block, Relation
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
@@ -57,8 +59,13 @@ class Construction:
         chains: Sequence[Chain],
         runs: Iterable[row_runs.Rows],
         columns: Iterable[Column],
+        blocks: Sequence[Block],
     ) -> None:
-        """Take inputs, then the steps over them, then what is left as inputs."""
+        """Take inputs, then the steps over them, then what is left as inputs, then what blocks
+        are of others by their figures."""
+        relations = discovery.found(blocks)
+        #: Where blocks stand that are results of others, and no inputs.
+        self._results = {one.block.span.start for one in relations}
         counted = self.held.count_from
         if counted is None:
             counted = min(self.names.first, _counted_from(chains, self.names))
@@ -110,6 +117,7 @@ class Construction:
                 self._give(one)
                 self._take_steps()
         upstream.take(chains, self.names, self.ledger, self.held)
+        Findings(blocks, chains, self).take(relations)
 
     def _take_column(self, column: Column) -> None:
         """A column of vectors in a table: an input, where there is none of that kind."""
@@ -123,6 +131,8 @@ class Construction:
             return
         letter = {"input": "X", "query": "Q", "key": "K", "value": "V"}[role]
         span = next(values.figures(matrix)).span
+        if self._is_result(matrix):
+            return
         if (name := self.recipe.give(letter, matrix, span)) is not None:
             self.ledger.take(matrix, name)
             if not self.tokens and row_runs.are_tokens(labels):
@@ -211,6 +221,8 @@ class Construction:
             whole = syntax.Array(tuple(vectors))
             spans = [one.span for one in members if one.span is not None]
             span = spans[0].to(spans[-1]) if spans else None
+            if self._is_result(whole):
+                continue
             if (name := self.recipe.give(base.upper(), whole, span)) is not None:
                 self.names.stacked[base] = name
                 self.ledger.take(whole, name)
@@ -233,14 +245,22 @@ class Construction:
             all(self.names.is_row(name) != base for name in syntax.names(tree)) for tree in trees
         )
 
+    def _is_result(self, value: syntax.Tree) -> bool:
+        """Whether a printed block is what others come to, by its figures."""
+        first = next(values.figures(value), None)
+        return first is not None and first.span.start in self._results
+
     def _give(self, one: Definition) -> None:
         assert one.value is not None
+        if one.name not in self.definitions.fixed and self._is_result(one.value):
+            return
         if (name := self.recipe.give(one.name, one.value, one.span)) is not None:
             self.names.canonical[one.key] = name
             self.ledger.take(one.value, name)
-            self._note_tokens(one.value)
+            self.note_tokens(one.value)
 
-    def _note_tokens(self, value: syntax.Tree) -> None:
+    def note_tokens(self, value: syntax.Tree) -> None:
+        """Take the labels of a block's rows for the tokens, where there are none yet."""
         if isinstance(value, Labelled) and not self.tokens:
             labels = tuple(map(row_runs.plain, value.rows_said))
             if labels and row_runs.are_tokens(labels):
@@ -254,6 +274,8 @@ class Construction:
         if not self.tokens or labels != self.tokens:
             return
         if any(self.recipe.with_role(role) for role in ("input", "query", "key", "value")):
+            return
+        if self._is_result(run.tree):
             return
         if (name := self.recipe.give("X", run.tree, run.tree.span)) is not None:
             self.ledger.take(run.tree, name)
@@ -352,6 +374,122 @@ class Construction:
                 if isinstance(known, syntax.Call) and known.function == "exp":
                     return syntax.Call("softmax", known.arguments)
         return tree
+
+
+#: A block is a quantity that so many bits of its figures speak for.
+_LIKELY = 6.0
+#: What a quantity is called that the article gives no name.
+_CALLED: dict[Role, str] = {
+    "query": "Q", "key": "K", "value": "V", "scores": "S", "scaled": "T", "masked": "M",
+    "weights": "A", "output": "Y", "input": "X",
+}  # fmt: skip
+
+
+class Findings:
+    """Takes what blocks are of others, by their figures, into a recipe."""
+
+    def __init__(
+        self, blocks: Sequence[Block], chains: Sequence[Chain], construction: Construction
+    ) -> None:
+        self.blocks = {one.number: one for one in blocks}
+        self.recipe = construction.recipe
+        self.names = construction.names
+        self.ledger = construction.ledger
+        self._construction = construction
+        self._starts = [chain.span.start for chain in chains]
+        self._known: dict[int, syntax.Tree | None] = {}
+
+    def take(self, relations: Iterable[Relation]) -> None:
+        """Define what isn't known yet, and claim the blocks of it."""
+        for relation in relations:
+            block = relation.block
+            if self.ledger.is_taken(block.value) or self._explained(block) is not None:
+                continue
+            tree = syntax.replaced(relation.tree, self._operand)
+            if any(name.startswith("block_") for name in syntax.names(tree)):
+                continue
+            if isinstance(tree, syntax.Name | syntax.Indexed):
+                self._claim(block, tree)
+                continue
+            name = self.recipe.define(block.name or "found_1", tree, block.value_span)
+            if name is None:
+                continue
+            if not block.name:
+                role = self.recipe.role(name)
+                self.recipe.rename(name, _CALLED.get(role, "B") if role else "B")
+                name = next(reversed(self.recipe.steps))
+            self._claim(block, syntax.Name(name))
+
+    def _claim(self, block: Block, tree: syntax.Tree) -> None:
+        self._known[block.number] = tree
+        if self.ledger.claim(tree, block.value, "figures"):
+            if block.name:
+                self.names.find(self._order(block), block.name, tree)
+            self._construction.note_tokens(block.value)
+
+    def _order(self, block: Block) -> int:
+        return bisect_right(self._starts, block.span.start) - 1
+
+    def _operand(self, part: syntax.Tree) -> syntax.Tree | None:
+        match part:
+            case syntax.Name(name) if name.startswith("block_"):
+                return self._quantity(int(name.removeprefix("block_")))
+        return None
+
+    def _quantity(self, number: int) -> syntax.Tree | None:
+        """The quantity that a block is; one that is nothing known is an input."""
+        if number not in self._known:
+            block = self.blocks[number]
+            known = self._given(block) or self._explained(block)
+            if known is None and not self.ledger.is_taken(block.value):
+                letter = block.name or ("X" if len(values.shape(block.value)) == 2 else "b")
+                name = self.recipe.give(letter, block.value, block.value_span)
+                if name is not None:
+                    self.ledger.take(block.value, name)
+                    self._construction.note_tokens(block.value)
+                    known = syntax.Name(name)
+            self._known[number] = known
+        return self._known[number]
+
+    def _given(self, block: Block) -> syntax.Tree | None:
+        """The input that a block is, or the row of one."""
+        for name, quantity in self.recipe.given.items():
+            span = quantity.span
+            if span is None or not span.start <= block.span.start < span.end:
+                continue
+            shape, own = quantity.numbers.shape, values.shape(block.value)
+            whole = syntax.Name(name)
+            rows = [whole] if shape == own else []
+            if shape[1:] == own:
+                rows = [workings.indexed(whole, i) for i in range(shape[0])]
+            for row in rows:
+                if self.recipe.agreement(row, block.value) == 1:
+                    return row
+        return None
+
+    def _explained(self, block: Block) -> syntax.Tree | None:
+        """What is known that a block's figures are those of, its own name first."""
+        own = values.shape(block.value)
+        self.names.at(self._order(block))
+        said = self.names.resolved(syntax.Name(block.name)) if block.name else None
+        found = [said] if said is not None else []
+        for name in reversed([*self.recipe.given, *self.recipe.steps]):
+            whole: syntax.Tree = syntax.Name(name)
+            shape = self.recipe.shape(whole) or ()
+            if shape == own:
+                found.append(whole)
+            elif len(shape) == 2 and shape[1:] == own and shape[0] <= _ROWS:
+                found += [workings.indexed(whole, i) for i in range(shape[0])]
+        for tree in found:
+            if self.recipe.shape(tree) == own:
+                held = self.ledger.said(tree, block.value)
+                if held.share > 0.6 and held.bits >= _LIKELY:
+                    return tree
+        return None
+
+
+#: Rows of larger quantities are not compared with a printed row.
+_ROWS = 64
 
 
 def _is_mask(one: Definition) -> bool:

@@ -133,7 +133,7 @@ def _is_misprint(text: str, value: float) -> bool:
 #: What tells what a block is, or whether to believe that.
 Kind = Literal[
     "note", "formula", "name", "suggested", "adjacent", "around", "row", "labels", "output",
-    "working", "result", "sentence", "loose", "arithmetic", "value",
+    "working", "result", "sentence", "loose", "arithmetic", "figures", "value",
     "digits", "miss", "kin", "operands", "company", "section", "article",
     "carried", "assumed", "rival",
 ]  # fmt: skip
@@ -155,6 +155,7 @@ BITS: Mapping[Kind, float] = {
     "sentence": 7.0,
     "loose": 3.0,
     "arithmetic": 10.0,
+    "figures": 10.0,
     "value": -6.0,
 }
 

@@ -60,11 +60,19 @@ class Names:
         self.stacked: dict[str, str] = {}
         self._versions: Mapping[str, str] = {}
         self._folded: dict[str, set[str]] = {}
+        #: What blocks with a name were found to be, from which chain on.
+        self._found: list[tuple[int, str, syntax.Tree]] = []
+        self._meant: dict[str, syntax.Tree] = {}
+
+    def find(self, order: int, name: str, tree: syntax.Tree) -> None:
+        """A name means from that chain on what a block behind it was found to be."""
+        self._found.append((order, name, tree))
 
     def at(self, order: int) -> None:
         """Names mean from here on what they mean in the chain of that number."""
         self._versions = self.definitions.versions(order)
         self._folded = {}
+        self._meant = {name: tree for place, name, tree in self._found if place <= order}
         for name, key in self._versions.items():
             if key in self.canonical:
                 self._folded.setdefault(_folded(name), set()).add(key)
@@ -189,6 +197,8 @@ class Names:
         """What a name means; raises :class:`Unknown`."""
         if is_size(name) and (size := self.standard.size()) is not None:
             return size
+        if name in self._meant:
+            return self._meant[name]
         key = self._versions.get(name)
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])

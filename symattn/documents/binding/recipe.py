@@ -215,6 +215,13 @@ class Recipe:
         self._forget()
         return free
 
+    def rename(self, old: str, new: str) -> None:
+        """Call the step that was defined last otherwise."""
+        step, tree = self.steps.pop(old), self.trees.pop(old)
+        del self._quantities[old]
+        self._forget()
+        self.define(new, tree, step.span, step.assumed)
+
     def state(self, name: str, span: Span | None) -> None:
         """A step that was assumed is said as well."""
         if name in self.steps and self.steps[name].assumed:
