@@ -179,6 +179,7 @@ def _outcomes(
     """What became of each mark, and what the reader says of it. A number belongs to
     the mark that it overlaps."""
     truth = solve(document.truth)
+    loosely = _shows_rounded(document, truth)
     for mark in document.marks:
         numbers = [number for number in reading.numbers if _meet(mark, number.span)]
         known = next((number for number in numbers if _is_understood(number)), None)
@@ -186,7 +187,7 @@ def _outcomes(
             yield "missed", " ".join(f"{one.status} {one.why}" for one in numbers) or "no number"
         elif not known.of or not mark.expression:
             yield "local", known.status
-        elif _same(truth, mark.expression, understood, known.of):
+        elif _same(truth, mark, understood, known.of, loosely):
             yield "bound", known.of
         else:
             yield "wrong", known.of
@@ -197,14 +198,33 @@ def _is_understood(number: ArticleNumber) -> bool:
     return number.status in ("given", "bound", "local")
 
 
-def _same(truth: Solution, mark: str, understood: Solution, of: str) -> bool:
-    """Whether two expressions, each over its own names, are single and of one value."""
-    right = _rounded(truth[mark])
+def _shows_rounded(document: Marked, truth: Solution) -> bool:
+    """Whether a document shows inputs with less digits than they have: then nobody can know
+    what follows from them to the last digit."""
+    return any(
+        mark.is_given
+        and not mark.is_slip
+        and abs(_float(truth[mark.expression]) - float(marks.number(mark.printed).value)) > 1e-12
+        for mark in document.marks
+    )
+
+
+def _same(truth: Solution, mark: Mark, understood: Solution, of: str, loosely: bool) -> bool:
+    """Whether two expressions, each over its own names, are single and of one value; of
+    inputs that are shown rounded, of one as far as these tell."""
+    right = truth[mark.expression]
     try:
         found = understood[of]
     except Malformed:
         return False
-    return found.shape == () and _rounded(found) == right
+    if found.shape != () or not loosely:
+        return found.shape == () and _rounded(found) == _rounded(right)
+    unit = 10.0 ** -len(mark.printed.partition(".")[2])
+    return abs(_float(found) - _float(right)) <= 5 * unit
+
+
+def _float(value: Quantity) -> float:
+    return float(value.decimal(DIGITS))
 
 
 def _rounded(value: Quantity) -> object:

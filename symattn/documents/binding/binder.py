@@ -368,7 +368,7 @@ class Binder:
     # -- the whole ------------------------------------------------------------------------
 
     def _reading(self) -> Reading:
-        Confidence(self.ledger).settle()
+        settled = Confidence(self.ledger).settle()
         used = self._used()
         steps = {name: step for name, step in self.recipe.steps.items() if name in used}
         assumed = [f"{name} = {one.expression}" for name, one in steps.items() if one.assumed]
@@ -381,7 +381,7 @@ class Binder:
             dict(self.recipe.given),
             steps,
             self._loss(),
-            tuple(one.claimed() for one in self.ledger.entries),
+            tuple(one.claimed() for one in settled),
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,

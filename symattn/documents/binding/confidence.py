@@ -9,12 +9,13 @@ mistake; and whether each step on the way is said in the article, or borne out b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import values
+from symattn.documents.binding import values, workings
 from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind, information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.recipe import interval
@@ -34,6 +35,7 @@ class Confidence:
     """What is sure of the entries of a ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self.recipe = ledger.recipe
         self.entries = [one for one in ledger.entries if one.agreement.figures]
 
@@ -69,15 +71,33 @@ class Confidence:
         found["assumed"] = float(sum(1 for on in {name, *behind} if not self._is_sound(on)))
         return found
 
-    def settle(self) -> None:
+    def settle(self) -> list[Entry]:
         """Say of each entry what its binding rests on, and of one that disagrees whether
-        that is enough to refute anything."""
-        for entry in self.entries:
-            entry.basis = _basis(entry)
+        that is enough to refute anything. All entries: a block of what follows from inputs
+        that are shown rounded comes figure by figure."""
+        settled: list[Entry] = []
+        for entry in self.ledger.entries:
+            entry.basis, is_noted = _basis(entry), "note" in entry.kinds
             if "value" in entry.kinds:
                 entry.doubt = "only its value suggests so"
-            elif entry.agreement.share < 1 and "note" not in entry.kinds:
+            elif 0 < entry.agreement.figures > entry.agreement.agreeing and not is_noted:
                 entry.doubt = self._doubt(entry)
+            settled += self._apart(entry)
+        return settled
+
+    def _apart(self, entry: Entry) -> Iterable[Entry]:
+        """An entry by its figures, where some are only off as inputs are shown rounded."""
+        reach = None if entry.key == "as_printed" else self.recipe.reach(entry.tree)
+        if reach is None or entry.doubt:
+            return [entry]
+        found: list[Entry] = []
+        for figure, keys in values.entries(entry.value):
+            tree = workings.entry_at(self.recipe, entry.tree, keys)
+            one = replace(entry, tree=tree, value=figure)
+            if self.ledger.said(tree, figure).share == 1:
+                one.doubt = "the inputs are shown rounded, and it agrees as far as they tell"
+            found.append(one)
+        return found
 
     def _doubt(self, entry: Entry) -> str:
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]

@@ -443,7 +443,7 @@ class Findings:
             known = self._given(block) or self._explained(block)
             if known is None and not self.ledger.is_taken(block.value):
                 letter = block.name or ("X" if len(values.shape(block.value)) == 2 else "b")
-                name = self.recipe.give(letter, block.value, block.value_span)
+                name = self.recipe.give(letter, block.value, block.value_span, block.is_rounded)
                 if name is not None:
                     self.ledger.take(block.value, name)
                     self._construction.note_tokens(block.value)
@@ -459,7 +459,7 @@ class Findings:
                 continue
             shape, own = quantity.numbers.shape, values.shape(block.value)
             whole = syntax.Name(name)
-            rows = [whole] if shape == own else []
+            rows: list[syntax.Tree] = [whole] if shape == own else []
             if shape[1:] == own:
                 rows = [workings.indexed(whole, i) for i in range(shape[0])]
             for row in rows:

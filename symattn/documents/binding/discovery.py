@@ -34,6 +34,8 @@ _SURE = 9.0
 _MOST = 0.66
 #: What a figure that disagrees takes off.
 _MISS = 4.6
+#: Half of the last place of what a program shows rounded, and of what people round.
+_FINE, _FINER = 0.06, 0.0006
 #: So many decimals are written of a number that isn't rounded.
 _EXACT = 1
 
@@ -55,6 +57,12 @@ class Block:
     half: Matrix
     bits: Matrix
     name: str = ""
+    is_output: bool = False
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether it may show less digits than it has: as a program does, or with many."""
+        return bool((self.half < (_FINE if self.is_output else _FINER)).any())
 
     @property
     def span(self) -> Span:
@@ -84,7 +92,7 @@ class Relation:
     tries: int = field(compare=False, default=0)
 
 
-def block(number: int, value: syntax.Tree, name: str = "") -> Block | None:
+def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = False) -> Block | None:
     """A printed value as a block; None of one that is too large, or has a masked entry."""
     texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
     ends = [interval(text) for text in texts]
@@ -98,16 +106,18 @@ def block(number: int, value: syntax.Tree, name: str = "") -> Block | None:
     off = np.where(np.array(exact).reshape(shape), 0.0, half)
     half = np.where([is_whole(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
     bits = np.array([information(text) for text in texts]).reshape(shape)
-    return Block(number, value, Measured(middle, off), half, bits, name)
+    return Block(number, value, Measured(middle, off), half, bits, name, is_output)
 
 
 def collected(passages: Sequence[Passage]) -> list[Block]:
     """The blocks of an article in their order: printed vectors and matrices, tables, rows
     that follow each other, and vectors of one length, one after the other, as a matrix."""
     printed: list[tuple[syntax.Tree, str]] = []
+    outputs: set[int] = set()
     for passage in passages:
         if passage.kind == "note":
             continue
+        before = len(printed)
         for piece in passage.pieces:
             match piece:
                 case Chain(members):
@@ -116,12 +126,17 @@ def collected(passages: Sequence[Passage]) -> list[Block]:
                     printed += [(one, name) for one in members if values.is_value(one)]
                 case ReadTable() if (table := of_table(piece)) is not None:
                     printed.append((table, ""))
+        if passage.kind == "output":
+            outputs.update(
+                figure.span.start for one, _ in printed[before:] for figure in values.figures(one)
+            )
     printed += [(run.tree, "") for run in row_runs.found(passages)]
     printed = [(one, name) for one, name in printed if any(values.figures(one))]
     printed.sort(key=lambda one: (_start(one[0]), len(values.shape(one[0]))))
     blocks: list[Block] = []
     for value, name in [*_with_stacks(printed)]:
-        if (one := block(len(blocks), value, name)) is not None:
+        is_output = next(values.figures(value)).span.start in outputs
+        if (one := block(len(blocks), value, name, is_output)) is not None:
             blocks.append(one)
     return blocks
 
@@ -137,10 +152,8 @@ def _with_stacks(
         is_next = len(size) == 1 and bool(run) and values.shape(run[0]) == size
         if not is_next and len(run) > 1:
             yield syntax.Array(tuple(run)), ""
-        if len(size) == 1:
-            run = [*run, vector] if is_next else [vector]
-        else:
-            run = []
+        begun = run if is_next else []
+        run = [*begun, vector] if len(size) == 1 else []
         yield vector if size else value, name
     if len(run) > 1:
         yield syntax.Array(tuple(run)), ""

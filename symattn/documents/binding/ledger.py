@@ -9,7 +9,7 @@ unless it leads by :data:`MARGIN`: it may still hold, and refutes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2
 from typing import Literal, NamedTuple
@@ -129,7 +129,11 @@ class Ledger:
         texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
         if len(texts) != found.size:
             return _NOTHING
-        return agreement(zip(texts, map(float, found.reshape(-1)), strict=True))
+        reach = self.recipe.reach(target)
+        if reach is None:
+            return agreement(zip(texts, map(float, found.reshape(-1)), strict=True))
+        ends = zip((found - reach).reshape(-1), (found + reach).reshape(-1), strict=True)
+        return _within(texts, ends)
 
     def _rival(self, target: syntax.Tree, value: syntax.Tree) -> tuple[float, syntax.Tree | None]:
         """What speaks most for something else: for nothing that is known, 0 bits; for another
@@ -248,11 +252,7 @@ class Ledger:
         texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
         if near is None or near.low.size != len(texts):
             return _NOTHING
-        ends = zip(near.low.reshape(-1), near.high.reshape(-1), strict=True)
-        return agreement(
-            (text, _nearest(text, float(low), float(high)))
-            for text, (low, high) in zip(texts, ends, strict=True)
-        )
+        return _within(texts, zip(near.low.reshape(-1), near.high.reshape(-1), strict=True))
 
     def _fitted(
         self, target: syntax.Tree, value: syntax.Tree
@@ -272,6 +272,14 @@ class Ledger:
             vector = workings.indexed(target, 0) if is_row else workings.column(target, 0)
             return vector, value
         return None
+
+
+def _within(texts: Sequence[str], ends: Iterable[tuple[float, float]]) -> Agreement:
+    """What figures say of values that are only known to lie between two ends."""
+    return agreement(
+        (text, _nearest(text, float(low), float(high)))
+        for text, (low, high) in zip(texts, ends, strict=True)
+    )
 
 
 def _nearest(text: str, low: float, high: float) -> float:

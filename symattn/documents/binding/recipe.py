@@ -38,6 +38,8 @@ from symattn.shapes import Shape, rows_of
 
 #: A value that rounds to a figure may be this part of its last place off in floats.
 _SLACK = 1e-6
+#: So many ways are tried in which inputs may be off, and what that shows is widened by this.
+_SHAKES, _WIDER = 12, 1.6
 #: As bounds are worked out in floats they may be this part of themselves off.
 _ROUNDING = 1e-9
 
@@ -172,11 +174,15 @@ class Recipe:
         self.loss: dict[str, object] | None = None
         self._numbers: dict[str, Matrix] = {}
         self._quantities: dict[str, Node] = {}
+        #: How far inputs may be off that are shown rounded.
+        self._rounded: dict[str, Matrix] = {}
         self._run = Run(FloatOperations(), self.leaf)
         #: What was asked before of expressions, while the recipe stays what it is.
         self._nodes: dict[syntax.Tree, Node | None] = {}
         self._agreements: dict[tuple[syntax.Tree, syntax.Tree], float] = {}
         self._roles: dict[str, Role | None] = {}
+        #: The recipe with inputs that are shown rounded as they may have been.
+        self._shaken: list[Run[Matrix]] = []
         #: The figures that are printed of entries, right or wrong, by their expressions.
         self.printed: dict[str, set[float]] = {}
         #: What expressions are by the definitions, so many steps deep.
@@ -185,9 +191,12 @@ class Recipe:
     def __contains__(self, name: str) -> bool:
         return name in self._quantities
 
-    def give(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
+    def give(
+        self, name: str, tree: syntax.Tree, span: Span | None, is_rounded: bool = False
+    ) -> str | None:
         """Take a printed value as an input, under the first free name like this one; None
-        where it is no input: too large, or not of numbers."""
+        where it is no input: too large, or not of numbers. ``is_rounded`` where it has more
+        digits than are shown."""
         try:
             numbers = Numbers.read(values.printed(tree))
         except SymattnError:
@@ -196,6 +205,10 @@ class Recipe:
         self.given[free] = ReadInput(numbers, span)
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
+        if is_rounded:
+            ends = [interval(one.text) or (0.0, 0.0) for one in values.leaves(tree)]  # type: ignore[union-attr]
+            half = np.array([(high - low) / 2 for low, high in ends])
+            self._rounded[free] = half.reshape(self._numbers[free].shape)
         self._forget()
         return free
 
@@ -239,6 +252,7 @@ class Recipe:
         self.__dict__.pop("_program", None)
         self._nodes.clear()
         self._agreements.clear()
+        self._shaken.clear()
         self._roles.clear()
         self.forms.clear()
 
@@ -292,6 +306,32 @@ class Recipe:
         """The value of an expression by rows of its grid; None where it has none."""
         node = self.node(tree)
         return None if node is None else self._run[node]
+
+    def reach(self, tree: syntax.Tree) -> Matrix | None:
+        """How far each entry of an expression may be off as inputs are shown rounded; None
+        where none of these goes into it."""
+        node, held = self.node(tree), self.floats(tree)
+        if not self._rounded or node is None or held is None:
+            return None
+        if not self._shaken:
+            chance = np.random.default_rng(0)
+            self._shaken = [self._shake(chance) for _ in range(_SHAKES)]
+        with np.errstate(all="ignore"):
+            off = np.max([abs(run[node] - held) for run in self._shaken], axis=0)
+        off = np.nan_to_num(off)
+        return _WIDER * off if off.any() else None
+
+    def _shake(self, chance: np.random.Generator) -> Run[Matrix]:
+        moved = {
+            name: self._numbers[name] + half * chance.choice((-1.0, 1.0), half.shape)
+            for name, half in self._rounded.items()
+        }
+
+        def leaf(node: Node) -> Matrix | None:
+            known = moved.get(node.extra) if node.op == "given" else None
+            return self.leaf(node) if known is None else known
+
+        return Run(FloatOperations(), leaf)
 
     def leaf(self, node: Node) -> Matrix | None:
         """What is known of a node without computing it."""
