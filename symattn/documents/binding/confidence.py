@@ -103,11 +103,33 @@ class Confidence:
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
             return f"the article does not define {unsound[0]}"
+        if self._may_be_carried(entry):
+            return "what it is computed from may be wrong instead"
+        if entry.rival > max(entry.agreement.bits, 0.0):
+            return "its figures are rather those of something else"
         found = self.evidence(entry)
         entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
         if entry.trust >= MARGIN:
             return ""
         return "too little around it agrees to be sure what it is"
+
+    def _may_be_carried(self, entry: Entry) -> bool:
+        """Whether one wrong figure of an input that may be a result, and so is not given,
+        would explain what disagrees: it changes a whole row, or a whole column."""
+        if self.recipe.supposed.isdisjoint(self._path(entry)):
+            return False
+        wrong = {
+            keys
+            for figure, keys in values.entries(entry.value)
+            if self.ledger.said(workings.entry_at(self.recipe, entry.tree, keys), figure).share < 1
+        }
+        size = values.shape(entry.value)
+        if len(size) < 2:
+            return len(wrong) > 1 or not size
+        rows, columns = size
+        return any(all((i, j) in wrong for j in range(columns)) for i in range(rows)) or any(
+            all((i, j) in wrong for i in range(rows)) for j in range(columns)
+        )
 
     def _path(self, entry: Entry) -> list[str]:
         name = principal(entry.tree)

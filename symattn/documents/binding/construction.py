@@ -19,7 +19,7 @@ from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, walk
+from symattn.documents.trees import NOWHERE, Chain, Labelled, Member, Opaque, walk
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.enclosures import Matrix
 
@@ -65,7 +65,9 @@ class Construction:
         are of others by their figures."""
         relations = discovery.found(blocks)
         #: Where blocks stand that are results of others, and no inputs.
-        self._results = {one.block.span.start for one in relations}
+        self._results = {
+            one.block.span.start for one in relations if not isinstance(one.tree, syntax.Name)
+        }
         counted = self.held.count_from
         if counted is None:
             counted = min(self.names.first, _counted_from(chains, self.names))
@@ -198,34 +200,46 @@ class Construction:
 
     def _stack(self, rows: Sequence[Definition]) -> None:
         """Vectors x_1, x_2, ... that are given one by one, as the rows of one matrix."""
-        families: dict[str, list[Definition]] = {}
-        for one in rows:
+        first = self.names.first
+        groups: list[tuple[str, list[Definition]]] = []
+        latest: dict[str, list[Definition]] = {}
+        for one in sorted(rows, key=lambda one: one.order):
             if (base := self.names.is_row(one.name)) and one.value is not None:
-                families.setdefault(base, []).append(one)
-        for base, members in families.items():
-            vectors = [one.value for one in members if one.value is not None]
-            shapes = {values.shape(vector) for vector in vectors}
-            numbers = [self.names.row_number(one.name) for one in members]
-            first = self.names.first
-            follow = numbers == list(range(first, first + len(numbers)))
-            role = named(base) or "input"
-            if len(shapes) != 1 or len(*shapes) != 1 or not follow or len(members) < 2:
-                continue
-            if role not in ("input", "query", "key", "value") or self.recipe.with_role(role):
-                continue
-            if self._is_computed(base):
-                continue
-            self.names.at(members[0].order)
-            if self.names.resolved(syntax.Name(members[0].name)) is not None:
-                continue
-            whole = syntax.Array(tuple(vectors))
-            spans = [one.span for one in members if one.span is not None]
-            span = spans[0].to(spans[-1]) if spans else None
-            if self._is_result(whole):
-                continue
-            if (name := self.recipe.give(base.upper(), whole, span)) is not None:
-                self.names.stacked[base] = name
-                self.ledger.take(whole, name)
+                if self.names.row_number(one.name) == first:
+                    latest[base] = []
+                    groups.append((base, latest[base]))
+                if base in latest:
+                    latest[base].append(one)
+        for base, members in groups:
+            self._stack_rows(base, members)
+
+    def _stack_rows(self, base: str, members: Sequence[Definition]) -> None:
+        """Vectors of one letter as a matrix, where nothing says how it is computed."""
+        vectors = [values.flat(one.value) for one in members if one.value is not None]
+        shapes = {values.shape(vector) for vector in vectors}
+        numbers = [self.names.row_number(one.name) for one in members]
+        first = self.names.first
+        follow = numbers == list(range(first, first + len(numbers)))
+        role = named(base) or "input"
+        if len(shapes) != 1 or len(*shapes) != 1 or not follow or len(members) < 2:
+            return
+        is_again = base in self.names.stacked
+        if role not in ("input", "query", "key", "value") or self._is_computed(base):
+            return
+        if not is_again and self.recipe.with_role(role):
+            return
+        self.names.at(members[0].order)
+        if not is_again and self.names.resolved(syntax.Name(members[0].name)) is not None:
+            return
+        whole = syntax.Array(tuple(vectors))
+        spans = [one.span for one in members if one.span is not None]
+        span = spans[0].to(spans[-1]) if spans else None
+        if self._is_result(whole):
+            return
+        if (name := self.recipe.give(base.upper(), whole, span)) is not None:
+            self.names.stacked.setdefault(base, name)
+            self.names.find(members[0].order, base, syntax.Name(name))
+            self.ledger.take(whole, name)
 
     def _is_only_shown(self, name: str, value: syntax.Tree) -> bool:
         """Whether nothing is computed from a matrix of broken numbers whose name says nothing:
@@ -411,14 +425,43 @@ class Findings:
             if isinstance(tree, syntax.Name | syntax.Indexed):
                 self._claim(block, tree)
                 continue
-            name = self.recipe.define(block.name or "found_1", tree, block.value_span)
-            if name is None:
-                continue
-            if not block.name:
-                role = self.recipe.role(name)
-                self.recipe.rename(name, _CALLED.get(role, "B") if role else "B")
-                name = next(reversed(self.recipe.steps))
-            self._claim(block, syntax.Name(name))
+            name = self._step(self._in_steps(tree), block.name, block.value_span)
+            if name is not None:
+                self._claim(block, syntax.Name(name))
+
+    def _step(self, tree: syntax.Tree, said: str, span: Span) -> str | None:
+        """A step, under the name that is said or one after its role."""
+        name = self.recipe.define(said or "found_1", tree, span)
+        if name is None or said:
+            return name
+        role = self.recipe.role(name)
+        self.recipe.rename(name, _CALLED.get(role, "B") if role else "B")
+        return next(reversed(self.recipe.steps))
+
+    def _in_steps(self, tree: syntax.Tree) -> syntax.Tree:
+        """An expression over what it is made of step by step: the article may show that too."""
+        match tree:
+            case syntax.Call(("softmax" | "causal"), (inner,)) | syntax.Binary("/", inner, _) if (
+                not isinstance(inner, syntax.Name | syntax.Transposed)
+            ):
+                inner = self._in_steps(inner)
+                known = self._same(inner) or self._step(inner, "", NOWHERE)
+                if known is None:
+                    return tree
+                whole = syntax.Name(known)
+                if isinstance(tree, syntax.Binary):
+                    return replace(tree, left=whole)
+                return replace(tree, arguments=(whole,))
+        return tree
+
+    def _same(self, tree: syntax.Tree) -> str | None:
+        """The quantity that has the value of an expression."""
+        value = self.recipe.floats(tree)
+        for name in (*self.recipe.given, *self.recipe.steps):
+            held = self.recipe.floats(syntax.Name(name))
+            if value is not None and held is not None and same(value, held):
+                return name
+        return None
 
     def _claim(self, block: Block, tree: syntax.Tree) -> None:
         self._known[block.number] = tree
@@ -445,6 +488,7 @@ class Findings:
                 letter = block.name or ("X" if len(values.shape(block.value)) == 2 else "b")
                 name = self.recipe.give(letter, block.value, block.value_span, block.is_rounded)
                 if name is not None:
+                    self.recipe.supposed.add(name)
                     self.ledger.take(block.value, name)
                     self._construction.note_tokens(block.value)
                     known = syntax.Name(name)

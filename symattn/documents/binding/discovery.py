@@ -62,7 +62,8 @@ class Block:
     @property
     def is_rounded(self) -> bool:
         """Whether it may show less digits than it has: as a program does, or with many."""
-        return bool((self.half < (_FINE if self.is_output else _FINER)).any())
+        least = _FINE if self.is_output else _FINER
+        return bool(((self.measured.off > 0) & (self.half < least)).any())
 
     @property
     def span(self) -> Span:

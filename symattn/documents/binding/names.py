@@ -242,6 +242,8 @@ class Names:
 
     def _of_rows(self, base: str) -> syntax.Tree | None:
         """The matrix that the rows of a letter make, or that its capital names."""
+        if base in self._meant:
+            return self._meant[base]
         if base in self.stacked:
             return syntax.Name(self.stacked[base])
         for other in (base, base.upper()):

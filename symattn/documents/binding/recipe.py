@@ -174,6 +174,8 @@ class Recipe:
         self.loss: dict[str, object] | None = None
         self._numbers: dict[str, Matrix] = {}
         self._quantities: dict[str, Node] = {}
+        #: Inputs that may be results: nothing but their use says that they are given.
+        self.supposed: set[str] = set()
         #: How far inputs may be off that are shown rounded.
         self._rounded: dict[str, Matrix] = {}
         self._run = Run(FloatOperations(), self.leaf)
@@ -392,7 +394,9 @@ class Recipe:
             case syntax.Binary("@", left, right):
                 if self._is(left, "weights"):
                     return "output"
-                if _is_product(tree) and not self._is(left, "input"):
+                if isinstance(right, syntax.Transposed) and (
+                    not self._is(left, "input") or self._is(right.operand, "input")
+                ):
                     return "scores"
                 for part, made in _PROJECTED.items():
                     if self._is(right, part):

@@ -219,6 +219,8 @@ def counts_from_zero(texts: Iterable[str]) -> bool:
     )
 
 
+#: What two tokens have together.
+_OF_PAIRS: tuple[Role, ...] = ("scores", "scaled", "masked", "weights")
 #: From where an article counts rows, or the entries of subscripts.
 Base = Literal[0, 1]
 
@@ -256,14 +258,21 @@ class Speech:
             # What isn't defined may be called by what it is: "softmax = [0.49, 0.51]".
             role, kind = self._by_name(head.name), "suggested"
             about = replace(about, role=role)
-        if about.role is None:
+        if about.role is None and len(about.mentions) < 2:
             return []
         kinds: frozenset[Kind] = frozenset({kind, "row"} if about.mentions else {kind})
         found = [
             Candidate(tree, kinds)
-            for whole in self._of_role(about.role, about)
+            for whole in ([] if about.role is None else self._of_role(about.role, about))
             if (tree := self._chosen(whole, about)) is not None
         ]
+        if len([one for one in about.mentions if not one.across]) > 1:
+            # Two tokens have a score and a weight, whatever is spoken of.
+            every = (
+                syntax.Name(name) for role in _OF_PAIRS for name in self.recipe.with_role(role)
+            )
+            pairs = (self._chosen(syntax.Name(name), about) for name in names)
+            found += [Candidate(tree, frozenset({"row"})) for tree in pairs if tree is not None]
         # Of exponentials less their largest the sum is as well.
         return sorted(found, key=lambda one: not self._follows(one.tree))
 
