@@ -268,9 +268,7 @@ class Speech:
         ]
         if len([one for one in about.mentions if not one.across]) > 1:
             # Two tokens have a score and a weight, whatever is spoken of.
-            every = (
-                syntax.Name(name) for role in _OF_PAIRS for name in self.recipe.with_role(role)
-            )
+            names = [name for role in _OF_PAIRS for name in self.recipe.with_role(role)]
             pairs = (self._chosen(syntax.Name(name), about) for name in names)
             found += [Candidate(tree, frozenset({"row"})) for tree in pairs if tree is not None]
         # Of exponentials less their largest the sum is as well.
