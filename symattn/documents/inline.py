@@ -73,11 +73,17 @@ class Piece:
     text: Text
 
 
-_FORMULAS = re.compile(r"\\|`|\$++")
-_MARK = re.compile(r"\\|`|\$++|\*++|_++|~~|!\[|\[|\]|<|&|\{")
+#: A bracket whose backslash was lost, if what is in it is a formula.
+_LOST = r"(?<![^\s(])\((?=[^()\n\\]*+\\[A-Za-z])|\["
+_FORMULAS = re.compile(rf"\\|`|\$++|{_LOST}")
+_MARK = re.compile(rf"\\|`|\$++|\*++|_++|~~|!\[|{_LOST}|\]|<|&|\{{")
 _CODE = re.compile(r"(\\*+)(`++)")
 _DOLLAR = re.compile(r"\\[\s\S]|\$")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+#: Words that are no letters of a formula, and how long a formula among words is.
+_PHRASE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{3,}+ [A-Za-z]{2}")
+_LONGEST = 400
+_COMMAND = re.compile(r"\\[A-Za-z]")
 _BEGIN = re.compile(r"\\begin\{([a-zA-Z]{1,12}\*?)\}")
 _TEX = re.compile(r"\\[A-Za-z]|(?<!\\)[\^_&{]")
 _TARGET = re.compile(
@@ -92,7 +98,7 @@ _SOURCE = re.compile(r"""\ssrc[ ]*+=[ ]*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++))
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 #: Attributes of Pandoc and kramdown, and what Liquid and Hugo put in their place.
 _ATTRIBUTES = re.compile(
-    r"\{:?+[ ]*+[#.][A-Za-z][^{}\n]*+\}|\{%[^{}%\n]*+%\}|\{\{[<%][^{}\n]*+\}\}"
+    r"\{(?:=|:?+[ ]*+[#.])[A-Za-z][^{}\n]*+\}|\{%[^{}%\n]*+%\}|\{\{[<%][^{}\n]*+\}\}"
 )
 _ROLE = re.compile(r"\{([a-z][a-z:-]*+)\}(?=`)")
 _NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
@@ -168,6 +174,7 @@ class _Scan:
             "~": self._emphasis,
             "!": self._bracket,
             "[": self._bracket,
+            "(": self._round,
             "]": self._closed,
             "<": self._html,
             "&": self._entity,
@@ -360,6 +367,43 @@ class _Scan:
     def _tex(self) -> list[int]:
         return [match.start() for match in _TEX.finditer(self.string)]
 
+    # -- formulas whose backslashes were lost ------------------------------------
+
+    def _round(self, mark: re.Match[str]) -> int:
+        """``(x)`` that was ``\\(x\\)``, if it has commands, and no words but in these."""
+        depth, end = 0, mark.start()
+        for sign in self.string[mark.start() : mark.start() + _LONGEST]:
+            depth += (sign == "(") - (sign == ")")
+            end += 1
+            if not depth or sign == "\n":
+                break
+        inside = self.text[mark.end() : end - 1].stripped()
+        if depth or _PHRASE.search(inside.string):
+            return self._plain(mark)
+        formula = Piece("math", commonmark.formula(inside))
+        self.out += [mark.span(), formula, (end - 1, end)]
+        return end
+
+    def _square(self, start: int) -> int:
+        """The end of a ``[x]`` that was ``\\[x\\]``: its brackets stand on lines of their own,
+        or it has commands and is all of its line; 0 where it is none."""
+        string, at = self.string, start + 1
+        if string[string.rfind("\n", 0, start) + 1 : start].strip():
+            return 0
+        line = string.find("\n", at) if "\n" in string[at:] else len(string)
+        if string[at:line].strip():
+            closed = at + len(string[at:line].rstrip(" \t.,;:")) - 1
+            is_lost = string[at] == " " and string[closed] == "]"
+            is_lost = is_lost and _COMMAND.search(string, at, closed) is not None
+        else:
+            closed = self.closers.after("\n]", at) + 1
+            end = self.closers.after("=", at)
+            is_lost = closed > 0 and (0 <= self._tex_from(at) < closed or 0 <= end < closed)
+        if not is_lost:
+            return 0
+        self._formula(at, closed, start, closed + 1)
+        return closed + 1
+
     # -- emphasis ----------------------------------------------------------------
 
     def _emphasis(self, mark: re.Match[str]) -> int:
@@ -391,6 +435,10 @@ class _Scan:
     # -- links, images, tags -----------------------------------------------------
 
     def _bracket(self, mark: re.Match[str]) -> int:
+        if mark[0] == "[" and (end := self._square(mark.start())):
+            return end
+        if self.marks is _FORMULAS:
+            return self._plain(mark)
         if gone := _VANISHING.match(self.string, mark.start()):
             return gone.end()
         self.brackets.append((len(self.out), mark.end(), mark[0] == "!["))
