@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from symattn.documents.text import Span, Text
+from symattn.languages.sentence import Sentence, joined
 from symattn.tables.places import Place
 
 #: What a part is: words, the source of a formula in LaTeX, or code in a line.
@@ -88,13 +89,43 @@ class Block:
 
 
 @dataclass(frozen=True)
+class CellText:
+    """What a cell of a notebook has, or what it printed; cells count from 1, all of them."""
+
+    number: int
+    is_output: bool
+    text: Text
+
+
+class CellPlace(NamedTuple):
+    """A line and a column of a cell, or of what it printed, all counted from 1."""
+
+    number: int
+    is_output: bool
+    line: int
+    column: int
+
+    @property
+    def name(self) -> Sentence:
+        """The cell, as reports name it.
+
+        >>> CellPlace(7, True, 3, 1).name
+        'output of cell 7'
+        """
+        if self.is_output:
+            return Sentence("output of cell {cell}", cell=self.number)
+        return Sentence("cell {cell}", cell=self.number)
+
+
+@dataclass(frozen=True)
 class Contents:
     """What the reader of one form finds in a file: its blocks, its title, and what is
-    said of what it left out."""
+    said of what it left out; of a notebook also the texts of its cells."""
 
     blocks: tuple[Block, ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+    cells: tuple[CellText, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,6 +143,7 @@ class Article:
     encoding: str = "utf-8"
     title: str = ""
     notes: tuple[str, ...] = field(default=())
+    cells: tuple[CellText, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return f"<Article {self.path.name[:60]!r}: {len(self.blocks)} blocks>"
@@ -136,6 +168,28 @@ class Article:
         """
         line = bisect_right(self._lines, offset)
         return Place(line, offset - self._lines[line - 1] + 1)
+
+    def cell(self, offset: int) -> CellPlace | None:
+        """Where in a cell a character stands; None in what is no notebook."""
+        at = bisect_right(self.cells, offset, key=lambda cell: cell.text.span().start) - 1
+        if at < 0:
+            return None
+        cell = self.cells[at]
+        before = cell.text.string[: max(bisect_right(cell.text.starts, offset) - 1, 0)]
+        column = len(before) - before.rfind("\n")
+        return CellPlace(cell.number, cell.is_output, before.count("\n") + 1, column)
+
+    def said(self, offset: int) -> Sentence:
+        """Where a character stands, as people are told: its line; in a notebook that of
+        its cell.
+
+        >>> cells = (CellText(7, False, Text.whole("a\\nb")[1:]),)
+        >>> Article(Path("x.ipynb"), "notebook", "a\\nb", (), cells=cells).said(2)
+        'cell 7, line 2'
+        """
+        place = self.cell(offset)
+        line = Sentence("line {line}", line=(place or self.place(offset)).line)
+        return joined((place.name, line)) if place else line
 
     @property
     def line_count(self) -> int:
