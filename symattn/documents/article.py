@@ -260,3 +260,61 @@ class ParagraphBuilder:
         parts[0] = BlockPart(parts[0].kind, parts[0].text.lstripped())
         parts[-1] = BlockPart(parts[-1].kind, parts[-1].text.rstripped())
         return tuple(parts)
+
+
+#: Columns and rows that one cell may span.
+SPANNED = 50
+#: Empty cells of a table that are put in for such cells; beyond, each is one cell.
+_EMPTIES = 10_000
+
+
+class TableBuilder:
+    """Gathers the cells of a table; what spans several leaves empty ones beside and below it.
+
+    >>> table = TableBuilder()
+    >>> table.cell((BlockPart("text", Text.whole("a")),), columns=2)
+    >>> [len(row) for row in table.rows()]
+    [2]
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[TableCell, ...]] = []
+        self._row: list[TableCell] = []
+        #: Of the columns from the left: how many rows more a cell above takes.
+        self._below: dict[int, int] = {}
+        self._empties = 0
+
+    def cell(
+        self, parts: tuple[BlockPart, ...], is_head: bool = False, columns: int = 1, rows: int = 1
+    ) -> None:
+        """A cell ends."""
+        self._fill()
+        columns, rows = (min(max(count, 1), SPANNED) for count in (columns, rows))
+        self._empties += columns * rows - 1
+        if self._empties > _EMPTIES:
+            columns, rows = 1, 1
+        for column in range(len(self._row), len(self._row) + columns):
+            if rows > 1:
+                self._below[column] = rows - 1
+        empty = TableCell((), is_head)
+        self._row += [TableCell(parts, is_head), *[empty] * (columns - 1)]
+
+    def line(self) -> int:
+        """A row ends, of which nothing is kept if nothing is in it; how many there are."""
+        if self._row:
+            self._fill()
+        if any(cell.parts for cell in self._row):
+            self._rows.append(tuple(self._row))
+        self._row = []
+        return len(self._rows)
+
+    def _fill(self) -> None:
+        """Leave out columns that a cell above takes."""
+        while rows := self._below.get(len(self._row), 0):
+            self._below[len(self._row)] = rows - 1
+            self._row.append(TableCell(()))
+
+    def rows(self) -> tuple[tuple[TableCell, ...], ...]:
+        """All rows."""
+        self.line()
+        return tuple(self._rows)

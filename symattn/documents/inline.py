@@ -13,14 +13,15 @@ import html
 import re
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
 from symattn.documents import commonmark
-from symattn.documents.text import Text, is_formula
+from symattn.documents.article import PartKind
+from symattn.documents.text import DISPLAYS, Text, is_formula
 
 #: Addresses of images that draw a formula.
 _DRAWING = re.compile(r"latex|math|tex|codecogs|zhihu", re.IGNORECASE)
@@ -62,7 +63,8 @@ def _character(code: re.Match[str]) -> str:
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
-_PieceKind = Literal["text", "math", "code", "display", "note"]
+Display = Literal["display"]
+_PieceKind = PartKind | Display | Literal["note"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Piece:
 _LOST = r"(?<![^\s(])\((?=[^()\n\\]*+\\[A-Za-z])|\["
 _FORMULAS = re.compile(rf"\\|`|\$++|{_LOST}")
 _MARK = re.compile(rf"\\|`|\$++|\*++|_++|~~|!\[|{_LOST}|\]|<|&|\{{")
+#: Marks of formulas in pages, whose displays may stand in a line.
+_DOLLARS, _DISPLAYS = re.compile(r"\\|\$++"), re.compile(r"\\|\$\$")
 _CODE = re.compile(r"(\\*+)(`++)")
 _DOLLAR = re.compile(r"\\[\s\S]|\$")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -134,6 +138,17 @@ def formulas(text: Text) -> list[Piece]:
     return _Scan(text, frozenset(), _FORMULAS).pieces()
 
 
+def page_formulas(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]]:
+    """The words and the formulas of a page that MathJax or KaTeX render where it is read;
+    ``dollars`` where a single one is a mark too.
+
+    >>> [(kind, str(piece)) for kind, piece in page_formulas(Text.whole(r"so \\(x\\): $5"), False)]
+    [('text', 'so '), ('math', 'x'), ('text', ': $5')]
+    """
+    pieces = _Scan(text, frozenset(), _DOLLARS if dollars else _DISPLAYS).pieces()
+    return ((piece.kind, piece.text) for piece in pieces if piece.kind != "note")
+
+
 class Closers:
     """Where a fixed text stands next: looked for once, however often it is asked."""
 
@@ -153,6 +168,7 @@ class _Scan:
     def __init__(self, text: Text, labels: Container[str], marks: re.Pattern[str]) -> None:
         self.text = text
         self.marks = marks
+        self.is_page = marks in (_DOLLARS, _DISPLAYS)
         self.string = text.string
         self.labels = labels
         #: Pieces; of words only where they begin and end.
@@ -266,7 +282,8 @@ class _Scan:
 
     def _formula(self, start: int, end: int, opened: int, closed: int) -> None:
         text = commonmark.formula(self.text[start:end].stripped())
-        self.out.append(Piece("display" if self._is_alone(opened, closed) else "math", text))
+        is_display = self.is_page or self._is_alone(opened, closed)
+        self.out.append(Piece("display" if is_display else "math", text))
 
     def _is_alone(self, opened: int, closed: int) -> bool:
         """Whether nothing but a stop stands beside it, on one side of its lines."""
@@ -328,7 +345,9 @@ class _Scan:
         if sign and sign in "([":
             closer = string[start:opened] + {"(": ")", "[": "]"}[sign]
             closed = self.closers.after(closer, opened + 1)
-            if closed > opened + 1 and (sign == "(" or self._is_tex(opened + 1, closed)):
+            if closed > opened + 1 and (
+                sign == "(" or self.is_page or self._is_tex(opened + 1, closed)
+            ):
                 end = closed + len(closer)
                 if sign == "[":
                     self._formula(opened + 1, closed, start, end)
@@ -341,11 +360,17 @@ class _Scan:
             closed = self.closers.after(closer, begun.end())
             if closed >= 0:
                 end = closed + len(closer)
-                self._formula(start, end, start, end)
+                # In a page only what lays matrices out has a meaning in a formula.
+                is_bare = self.is_page and begun[1].rstrip("*") in DISPLAYS
+                first, last = (begun.end(), closed) if is_bare else (start, end)
+                self._formula(first, last, start, end)
                 return end
         after = string[start + 1 : start + 2] if self.marks is _MARK else ""
         if after == "\n":
             return start + 1
+        if self.marks is not _MARK and string[start + 1 : start + 2] in ("\\", "$"):
+            self.out.append((start, start + 2))
+            return start + 2
         if after and after in _PUNCTUATION:
             self.out.append((start + 1, start + 2))
             return start + 2
