@@ -62,6 +62,16 @@ def whole(text: str) -> int | None:
     return int(text) if _SHORT.match(text) else None
 
 
+def pairs(text: str) -> dict[str, str]:
+    """What stands behind each other word of a table that is written as text.
+
+    >>> pairs("part 1 section 2")
+    {'part': '1', 'section': '2'}
+    """
+    listed = text.split()
+    return dict(zip(listed[::2], listed[1::2], strict=True))
+
+
 def words(text: str) -> frozenset[str]:
     """The words of a table that is written as text.
 

@@ -347,6 +347,7 @@ class _Document:
                 if figure.span and self.solution.case.reading:
                     article = self.solution.case.reading.article
                     figure.line = article.place(figure.span.start).line
+                    figure.printed_at = article.said(figure.span.start)
                 if claim.doubt and figure.span and figure.verdict is not Verdict.HOLDS:
                     why = f"it may not be {figure.label}: {claim.doubt}"
                     self.unjudged.append(OpenQuestion(figure.text, why, figure.span))

@@ -112,6 +112,7 @@ class Figure:
     judgement: Judgement
     why: Cause | None = None
     line: int = 0
+    printed_at: str = ""
 
     def __repr__(self) -> str:
         cause = f", {self.cause}" if self.cause else ""
@@ -202,9 +203,7 @@ class Figure:
     @property
     def description(self) -> str:
         """The figure as reasons name it: ``A[0][2] = 0.31 (3.4)``, of an article by its line."""
-        where = self.claim.where
-        if self.claim.span:
-            where = Sentence("line {line}", line=self.line)
+        where = self.printed_at or self.claim.where
         return Sentence("{figure} ({where})", figure=f"{self.label} = {self.text}", where=where)
 
     @property

@@ -272,8 +272,8 @@ def _reading_items(audit: Audit) -> Iterator[str]:
     if audit.open:
         yield from ("What could not be judged:", "")
         for item in audit.open:
-            line = spanned(audit.case, item.span).line
-            yield f"- line {line}, {markdown_code(item.what)}: {markdown(item.why)}"
+            at = reports.lines([item.span], audit.case)
+            yield f"- {at}, {markdown_code(item.what)}: {markdown(item.why)}"
         yield ""
     if summary := reports.line(audit):
         yield from (f"How the text was read: {summary}.", "")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, get_args
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
 from symattn.cases.case import Case
+from symattn.documents.article import CellPlace
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.text import Span
 from symattn.languages.sentence import Sentence, joined
@@ -31,8 +32,11 @@ class SourceRegion(NamedTuple):
     column: int | None = None
     end_line: int | None = None
     end_column: int | None = None
+    cell: CellPlace | None = None
 
     def __str__(self) -> str:
+        if self.cell:
+            return f" {self.cell.name}, line {self.cell.line}"
         return f"{self.line}" if self.column is None else f"{self.line}:{self.column}"
 
 
@@ -56,7 +60,7 @@ def spanned(case: Case, span: Span) -> SourceRegion:
     article = case.reading.article
     first, last = article.place(span.start), article.place(max(span.end - 1, span.start))
     behind = last.column + (1 if span.end > span.start else 0)
-    return SourceRegion(first.line, first.column, last.line, behind)
+    return SourceRegion(first.line, first.column, last.line, behind, article.cell(span.start))
 
 
 def region(case: Case, judged: Figure | Statement) -> SourceRegion:
@@ -70,17 +74,26 @@ def where(case: Case, judged: Figure | Statement) -> str:
     line and the column."""
     if judged.claim.span is None:
         return judged.claim.where
-    line, column, *_ = region(case, judged)
-    if judged.claim.where == f"line {judged.claim.line}":
-        return Sentence("line {line}, column {column}", line=line, column=column)
-    return Sentence(
-        "{where} (line {line}, column {column})", where=judged.claim.where, line=line, column=column
-    )
+    assert case.reading is not None
+    article = case.reading.article
+    at = place(case, (judged.span if isinstance(judged, Figure) else None) or judged.claim.span)
+    if judged.claim.where == article.said(judged.claim.span.start):
+        return at
+    return Sentence("{where} ({place})", where=judged.claim.where, place=at)
+
+
+def place(case: Case, span: Span) -> Sentence:
+    """Where something begins in an article, for a reader: its line and its column."""
+    assert case.reading is not None
+    article = case.reading.article
+    column = (article.cell(span.start) or article.place(span.start)).column
+    return joined((article.said(span.start), Sentence("column {column}", column=column)))
 
 
 def _place_as_dict(case: Case, place: SourceRegion) -> dict[str, Any]:
     """A place as plain data, with the same keys whatever is known of it."""
-    return {"file": file_of(case) if case.path else None, **place._asdict()}
+    cell = place.cell._asdict() if place.cell else None
+    return {"file": file_of(case) if case.path else None, **place._asdict(), "cell": cell}
 
 
 #: So many lines are named.
@@ -119,15 +132,32 @@ def sentence(case: Case, numbers: Sequence[ArticleNumber]) -> str:
     count = counts(numbers)
     parts = [Sentence(_BY_STATUS[name], count=count[name]) for name in _BY_STATUS if count[name]]
     if unread := with_status(numbers, "unread"):
-        at = lines(spanned(case, number.span).line for number in unread)
+        at = lines((number.span for number in unread), case)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
     total = count["numbers"]
     head = Sentence("1 number" if total == 1 else "{count} numbers", count=total)
     return joined((head, joined(parts)), ": ") if parts else head
 
 
-def lines(numbers: Iterable[int]) -> Sentence:
-    """Lines as they are named: ``lines 12, 40, 41``, of many the first."""
+def lines(places: Iterable[Span | int], case: Case | None = None) -> Sentence:
+    """The lines of places as they are named: ``lines 12, 40, 41``, of many the first; in a
+    notebook cell by cell."""
+    if case is None or case.reading is None:
+        return _numbered(place for place in places if isinstance(place, int))
+    article = case.reading.article
+    cells: dict[Sentence | None, list[int]] = {}
+    for start in sorted(place.start for place in places if not isinstance(place, int)):
+        cell = article.cell(start)
+        line = (cell or article.place(start)).line
+        cells.setdefault(cell.name if cell else None, []).append(line)
+    several = [joined(filter(None, (cell, _numbered(of)))) for cell, of in cells.items()]
+    if len(several) <= _LINES:
+        return joined(several, "; ")
+    first, count = joined(several[:_LINES], "; "), len(several) - _LINES
+    return Sentence("{lines} and {count} more", lines=first, count=count)
+
+
+def _numbered(numbers: Iterable[int]) -> Sentence:
     distinct = sorted(set(numbers))
     if len(distinct) == 1:
         return Sentence("line {line}", line=distinct[0])

@@ -100,7 +100,7 @@ def _without(reading: Reading, error: Malformed) -> Reading:
 
 def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:
     """A claim as a case file has it; one above all headings is told by its line."""
-    where = claim.where or f"line {reading.article.place(claim.span.start).line}"
+    where = claim.where or reading.article.said(claim.span.start)
     entry: dict[str, Any] = {"where": where, claim.key: claim.tree}
     if claim.printed is not None:
         entry["printed"] = claim.printed

@@ -136,7 +136,7 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
             for figure in carried:
                 _figure(audit, out, figure, sums, several)
         elif carried:
-            lines = reports.lines(figure.line for figure in carried)
+            lines = reports.lines((figure.span or figure.line for figure in carried), audit.case)
             paragraph(out, f"{reports.propagated_line(audit, carried)} ({lines})", "dim", _INSIDE)
 
 
@@ -209,7 +209,7 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     """The line of a place, carets below it, and what is correct behind these."""
     assert audit.case.reading is not None
     article = audit.case.reading.article
-    number = f"{article.place(span.start).line:5d} | "
+    number = f"{(article.cell(span.start) or article.place(span.start)).line:5d} | "
     quote = excerpt(article, span, min(out.width, _WIDEST) - len(number))
     line = styled(number, style="dim")
     line.append(quote.before).append(quote.marked, style="red").append(quote.behind)
@@ -235,7 +235,7 @@ def report(case: Case, reading: Reading, out: Console) -> None:
     if reading.loss is not None:
         entries = (f"{key} = {_shortly(value)}" for key, value in reading.loss.items())
         _section(out, ("loss",), ((entry,) for entry in entries))
-    _section(out, ("claims", "figures", ""), _claims(reading), right=(1,))
+    _section(out, ("claims", "figures", ""), _claims(case, reading), right=(1,))
     _section(out, ("left open", "", ""), _open(reading))
     _section(out, ("not read", "", ""), _unread(reading))
     out.print()
@@ -273,16 +273,14 @@ def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
         yield f"{name} = {short(step.expression, _EXPRESSION)}", origin
 
 
-def _claims(reading: Reading) -> Iterator[tuple[str, ...]]:
+def _claims(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
     """How many figures are of each quantity, and on which lines."""
-    lines: dict[str, list[int]] = {}
+    spans: dict[str, list[Span]] = {}
     for claim in reading.claims:
         figures = [*_figures(claim.spans)] or [claim.span]
-        lines.setdefault(_quantity(claim), []).extend(
-            _understood_line(reading, span) for span in figures
-        )
-    for about, of in lines.items():
-        yield about, str(len(of)), reports.lines(of)
+        spans.setdefault(_quantity(claim), []).extend(figures)
+    for about, of in spans.items():
+        yield about, str(len(of)), reports.lines(of, case)
 
 
 def _quantity(claim: Claimed) -> str:
@@ -305,7 +303,7 @@ def _open(reading: Reading) -> Iterator[tuple[str, ...]]:
     items = sorted((*reading.open, *reading.unfit), key=lambda item: item.span)
     for item in items:
         yield (
-            f"line {_understood_line(reading, item.span)}",
+            reading.article.said(item.span.start),
             short(item.what, _EXPRESSION),
             item.why,
         )
@@ -313,20 +311,18 @@ def _open(reading: Reading) -> Iterator[tuple[str, ...]]:
 
 def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:
     """The lines with numbers that were not read, with these and the line itself."""
-    by_line: dict[int, list[ArticleNumber]] = {}
+    article = reading.article
+    by_line: dict[str, list[ArticleNumber]] = {}
     for number in reports.with_status(reading.numbers, "unread"):
-        by_line.setdefault(_understood_line(reading, number.span), []).append(number)
-    for line, numbers in by_line.items():
+        by_line.setdefault(article.said(number.span.start), []).append(number)
+    for said, numbers in by_line.items():
         texts = short(", ".join(figure.text for figure in numbers), _NUMBERS)
-        yield f"line {line}", texts, short(reading.article.line(line).strip(), _LINE)
+        line = article.line(article.place(numbers[0].span.start).line)
+        yield said, texts, short(line.strip(), _LINE)
 
 
 def _origin(reading: Reading, span: Span | None) -> str:
-    return "side file" if span is None else f"line {_understood_line(reading, span)}"
-
-
-def _understood_line(reading: Reading, span: Span) -> int:
-    return reading.article.place(span.start).line
+    return "side file" if span is None else reading.article.said(span.start)
 
 
 def _figures(spans: Nested[Span] | None) -> Iterator[Span]:

@@ -95,7 +95,7 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
         single = len(within) == 1
         phrase = "1 figure holds" if single else f"{len(within)} figures hold"
         whose = "its" if single else "their"
-        lines = reports.lines(figure.line for figure in within)
+        lines = reports.lines((figure.span or figure.line for figure in within), audit.case)
         at = f" ({lines})" if all(figure.line for figure in within) else ""
         paragraph(out, f"{phrase} only within the rounding of {whose} operands{at}", "dim", "  ")
 

@@ -179,7 +179,8 @@ def _of(article: Article, figure: Fix | UnfixedFigure, *more: Fix | UnfixedFigur
     """A figure as it is told, its line and column, what it is of and what is printed, and
     how many more there are."""
     line, column = article.place(figure.span.start)
-    text = " ".join(filter(None, (f"{line}:{column}", figure.label, figure.printed)))
+    at = f" {article.said(figure.span.start)}:" if article.cells else f"{line}:{column}"
+    text = " ".join(filter(None, (at, figure.label, figure.printed)))
     return f"{text} and {len(more)} more" if more else text
 
 

@@ -126,9 +126,10 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
 
     def at(span: Span | None) -> dict[str, Any]:
         if span is None:
-            return {"line": None, "column": None}
-        place = reading.article.place(span.start)
-        return {"line": place.line, "column": place.column}
+            return dict.fromkeys(("line", "column", "cell"))
+        cell = reading.article.cell(span.start)
+        place = reading.article.place(span.start)._asdict()
+        return {**place, "cell": cell and cell._asdict()}
 
     return {
         "file": reports.file_of(case),

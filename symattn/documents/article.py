@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from symattn.documents.text import Span, Text
+from symattn.languages.sentence import Sentence, joined
 from symattn.tables.places import Place
 
 #: What a part is: words, the source of a formula in LaTeX, or code in a line.
@@ -88,13 +89,43 @@ class Block:
 
 
 @dataclass(frozen=True)
+class CellText:
+    """What a cell of a notebook has, or what it printed; cells count from 1, all of them."""
+
+    number: int
+    is_output: bool
+    text: Text
+
+
+class CellPlace(NamedTuple):
+    """A line and a column of a cell, or of what it printed, all counted from 1."""
+
+    number: int
+    is_output: bool
+    line: int
+    column: int
+
+    @property
+    def name(self) -> Sentence:
+        """The cell, as reports name it.
+
+        >>> CellPlace(7, True, 3, 1).name
+        'output of cell 7'
+        """
+        if self.is_output:
+            return Sentence("output of cell {cell}", cell=self.number)
+        return Sentence("cell {cell}", cell=self.number)
+
+
+@dataclass(frozen=True)
 class Contents:
     """What the reader of one form finds in a file: its blocks, its title, and what is
-    said of what it left out."""
+    said of what it left out; of a notebook also the texts of its cells."""
 
     blocks: tuple[Block, ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+    cells: tuple[CellText, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,6 +143,7 @@ class Article:
     encoding: str = "utf-8"
     title: str = ""
     notes: tuple[str, ...] = field(default=())
+    cells: tuple[CellText, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return f"<Article {self.path.name[:60]!r}: {len(self.blocks)} blocks>"
@@ -136,6 +168,28 @@ class Article:
         """
         line = bisect_right(self._lines, offset)
         return Place(line, offset - self._lines[line - 1] + 1)
+
+    def cell(self, offset: int) -> CellPlace | None:
+        """Where in a cell a character stands; None in what is no notebook."""
+        at = bisect_right(self.cells, offset, key=lambda cell: cell.text.span().start) - 1
+        if at < 0:
+            return None
+        cell = self.cells[at]
+        before = cell.text.string[: max(bisect_right(cell.text.starts, offset) - 1, 0)]
+        column = len(before) - before.rfind("\n")
+        return CellPlace(cell.number, cell.is_output, before.count("\n") + 1, column)
+
+    def said(self, offset: int) -> Sentence:
+        """Where a character stands, as people are told: its line; in a notebook that of
+        its cell.
+
+        >>> cells = (CellText(7, False, Text.whole("a\\nb")[1:]),)
+        >>> Article(Path("x.ipynb"), "notebook", "a\\nb", (), cells=cells).said(2)
+        'cell 7, line 2'
+        """
+        place = self.cell(offset)
+        line = Sentence("line {line}", line=(place or self.place(offset)).line)
+        return joined((place.name, line)) if place else line
 
     @property
     def line_count(self) -> int:
@@ -206,3 +260,61 @@ class ParagraphBuilder:
         parts[0] = BlockPart(parts[0].kind, parts[0].text.lstripped())
         parts[-1] = BlockPart(parts[-1].kind, parts[-1].text.rstripped())
         return tuple(parts)
+
+
+#: Columns and rows that one cell may span.
+SPANNED = 50
+#: Empty cells of a table that are put in for such cells; beyond, each is one cell.
+_EMPTIES = 10_000
+
+
+class TableBuilder:
+    """Gathers the cells of a table; what spans several leaves empty ones beside and below it.
+
+    >>> table = TableBuilder()
+    >>> table.cell((BlockPart("text", Text.whole("a")),), columns=2)
+    >>> [len(row) for row in table.rows()]
+    [2]
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[TableCell, ...]] = []
+        self._row: list[TableCell] = []
+        #: Of the columns from the left: how many rows more a cell above takes.
+        self._below: dict[int, int] = {}
+        self._empties = 0
+
+    def cell(
+        self, parts: tuple[BlockPart, ...], is_head: bool = False, columns: int = 1, rows: int = 1
+    ) -> None:
+        """A cell ends."""
+        self._fill()
+        columns, rows = (min(max(count, 1), SPANNED) for count in (columns, rows))
+        self._empties += columns * rows - 1
+        if self._empties > _EMPTIES:
+            columns, rows = 1, 1
+        for column in range(len(self._row), len(self._row) + columns):
+            if rows > 1:
+                self._below[column] = rows - 1
+        empty = TableCell((), is_head)
+        self._row += [TableCell(parts, is_head), *[empty] * (columns - 1)]
+
+    def line(self) -> int:
+        """A row ends, of which nothing is kept if nothing is in it; how many there are."""
+        if self._row:
+            self._fill()
+        if any(cell.parts for cell in self._row):
+            self._rows.append(tuple(self._row))
+        self._row = []
+        return len(self._rows)
+
+    def _fill(self) -> None:
+        """Leave out columns that a cell above takes."""
+        while rows := self._below.get(len(self._row), 0):
+            self._below[len(self._row)] = rows - 1
+            self._row.append(TableCell(()))
+
+    def rows(self) -> tuple[tuple[TableCell, ...], ...]:
+        """All rows."""
+        self.line()
+        return tuple(self._rows)

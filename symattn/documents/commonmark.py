@@ -29,6 +29,8 @@ _NESTING = 60
 _DISPLAY = re.compile(
     r"\\\\?[\[\]]|\$\$|\\(?:begin|end)\{([A-Za-z]{1,12}\*?)\}|\\.|(?<!`)`++[^`\n]*+`++", re.DOTALL
 )
+#: A line of a sum, with the sign that a list's item may begin with.
+_SUM = re.compile(r"\+[ ]++[(\[]?[0-9$\\]")
 _HIGHLIGHT = re.compile(r"\{%-?+[ ]*+highlight[ ]++([\w+-]++)[^{}%\n]*+%\}[ ]*+")
 _END_OF_HIGHLIGHT = re.compile(r"\{%-?+[ ]*+endhighlight[ ]*+-?+%\}")
 MATH_DIRECTIVE = re.compile(r"(:{3,}+)[ \t]*+\{math\}[^\n]*+")
@@ -62,6 +64,7 @@ def _parser() -> MarkdownIt:
     ruler.before("lheading", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
     ruler.before("fence", "highlight", _highlight, {"alt": ["paragraph", "blockquote", "list"]})
     ruler.at("table", _table, {"alt": ["paragraph"]})
+    ruler.at("list", _list, {"alt": ["paragraph", "blockquote"]})
     return parser
 
 
@@ -140,6 +143,8 @@ def _open(line: str, closer: str) -> str:
         return directive[1]
     if closer.startswith(":::"):
         return "" if line.strip() == closer else closer
+    if closer == "]" or (not closer and line.strip() == "["):
+        return "" if line.rstrip(" \t.,;") == closer else "]"
     for mark in _DISPLAY.finditer(line):
         sign = mark[0]
         if closer:
@@ -151,6 +156,14 @@ def _open(line: str, closer: str) -> str:
         elif sign.startswith("\\begin") and is_formula(mark[1]):
             closer = f"\\end{{{mark[1]}}}"
     return closer
+
+
+def _list(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """The parser's own rule for lists; a sum that goes on in a paragraph begins none."""
+    from markdown_it.rules_block import list_block
+
+    goes_on = silent and _SUM.match(_content(state, first)) and "=" in _content(state, first - 1)
+    return not goes_on and list_block(state, first, last, silent)
 
 
 def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:

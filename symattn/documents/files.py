@@ -114,7 +114,9 @@ def article(path: Path, data: bytes) -> Article:
         raise Malformed(f"the file has {LINES.said(count)}")
     contents = _read(form, text)
     title = contents.title or _heading(contents.blocks)
-    document = Article(path, form, source, contents.blocks, encoding, title, contents.notes)
+    document = Article(
+        path, form, source, contents.blocks, encoding, title, contents.notes, contents.cells
+    )
     _check_numbers(document)
     return document
 

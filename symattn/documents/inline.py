@@ -13,14 +13,15 @@ import html
 import re
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
 from symattn.documents import commonmark
-from symattn.documents.text import Text, is_formula
+from symattn.documents.article import PartKind
+from symattn.documents.text import DISPLAYS, Text, is_formula
 
 #: Addresses of images that draw a formula.
 _DRAWING = re.compile(r"latex|math|tex|codecogs|zhihu", re.IGNORECASE)
@@ -62,7 +63,8 @@ def _character(code: re.Match[str]) -> str:
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
-_PieceKind = Literal["text", "math", "code", "display", "note"]
+Display = Literal["display"]
+_PieceKind = PartKind | Display | Literal["note"]
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,19 @@ class Piece:
     text: Text
 
 
-_FORMULAS = re.compile(r"\\|`|\$++")
-_MARK = re.compile(r"\\|`|\$++|\*++|_++|~~|!\[|\[|\]|<|&|\{")
+#: A bracket whose backslash was lost, if what is in it is a formula.
+_LOST = r"(?<![^\s(])\((?=[^()\n\\]*+\\[A-Za-z])|\["
+_FORMULAS = re.compile(rf"\\|`|\$++|{_LOST}")
+_MARK = re.compile(rf"\\|`|\$++|\*++|_++|~~|!\[|{_LOST}|\]|<|&|\{{")
+#: Marks of formulas in pages, whose displays may stand in a line.
+_DOLLARS, _DISPLAYS = re.compile(r"\\|\$++"), re.compile(r"\\|\$\$")
 _CODE = re.compile(r"(\\*+)(`++)")
 _DOLLAR = re.compile(r"\\[\s\S]|\$")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+#: Words that are no letters of a formula, and how long a formula among words is.
+_PHRASE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{3,}+ [A-Za-z]{2}")
+_LONGEST = 400
+_COMMAND = re.compile(r"\\[A-Za-z]")
 _BEGIN = re.compile(r"\\begin\{([a-zA-Z]{1,12}\*?)\}")
 _TEX = re.compile(r"\\[A-Za-z]|(?<!\\)[\^_&{]")
 _TARGET = re.compile(
@@ -92,7 +102,7 @@ _SOURCE = re.compile(r"""\ssrc[ ]*+=[ ]*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++))
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 #: Attributes of Pandoc and kramdown, and what Liquid and Hugo put in their place.
 _ATTRIBUTES = re.compile(
-    r"\{:?+[ ]*+[#.][A-Za-z][^{}\n]*+\}|\{%[^{}%\n]*+%\}|\{\{[<%][^{}\n]*+\}\}"
+    r"\{(?:=|:?+[ ]*+[#.])[A-Za-z][^{}\n]*+\}|\{%[^{}%\n]*+%\}|\{\{[<%][^{}\n]*+\}\}"
 )
 _ROLE = re.compile(r"\{([a-z][a-z:-]*+)\}(?=`)")
 _NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
@@ -128,6 +138,17 @@ def formulas(text: Text) -> list[Piece]:
     return _Scan(text, frozenset(), _FORMULAS).pieces()
 
 
+def page_formulas(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]]:
+    """The words and the formulas of a page that MathJax or KaTeX render where it is read;
+    ``dollars`` where a single one is a mark too.
+
+    >>> [(kind, str(piece)) for kind, piece in page_formulas(Text.whole(r"so \\(x\\): $5"), False)]
+    [('text', 'so '), ('math', 'x'), ('text', ': $5')]
+    """
+    pieces = _Scan(text, frozenset(), _DOLLARS if dollars else _DISPLAYS).pieces()
+    return ((piece.kind, piece.text) for piece in pieces if piece.kind != "note")
+
+
 class Closers:
     """Where a fixed text stands next: looked for once, however often it is asked."""
 
@@ -147,6 +168,7 @@ class _Scan:
     def __init__(self, text: Text, labels: Container[str], marks: re.Pattern[str]) -> None:
         self.text = text
         self.marks = marks
+        self.is_page = marks in (_DOLLARS, _DISPLAYS)
         self.string = text.string
         self.labels = labels
         #: Pieces; of words only where they begin and end.
@@ -168,6 +190,7 @@ class _Scan:
             "~": self._emphasis,
             "!": self._bracket,
             "[": self._bracket,
+            "(": self._round,
             "]": self._closed,
             "<": self._html,
             "&": self._entity,
@@ -259,7 +282,8 @@ class _Scan:
 
     def _formula(self, start: int, end: int, opened: int, closed: int) -> None:
         text = commonmark.formula(self.text[start:end].stripped())
-        self.out.append(Piece("display" if self._is_alone(opened, closed) else "math", text))
+        is_display = self.is_page or self._is_alone(opened, closed)
+        self.out.append(Piece("display" if is_display else "math", text))
 
     def _is_alone(self, opened: int, closed: int) -> bool:
         """Whether nothing but a stop stands beside it, on one side of its lines."""
@@ -321,7 +345,9 @@ class _Scan:
         if sign and sign in "([":
             closer = string[start:opened] + {"(": ")", "[": "]"}[sign]
             closed = self.closers.after(closer, opened + 1)
-            if closed > opened + 1 and (sign == "(" or self._is_tex(opened + 1, closed)):
+            if closed > opened + 1 and (
+                sign == "(" or self.is_page or self._is_tex(opened + 1, closed)
+            ):
                 end = closed + len(closer)
                 if sign == "[":
                     self._formula(opened + 1, closed, start, end)
@@ -334,11 +360,17 @@ class _Scan:
             closed = self.closers.after(closer, begun.end())
             if closed >= 0:
                 end = closed + len(closer)
-                self._formula(start, end, start, end)
+                # In a page only what lays matrices out has a meaning in a formula.
+                is_bare = self.is_page and begun[1].rstrip("*") in DISPLAYS
+                first, last = (begun.end(), closed) if is_bare else (start, end)
+                self._formula(first, last, start, end)
                 return end
         after = string[start + 1 : start + 2] if self.marks is _MARK else ""
         if after == "\n":
             return start + 1
+        if self.marks is not _MARK and string[start + 1 : start + 2] in ("\\", "$"):
+            self.out.append((start, start + 2))
+            return start + 2
         if after and after in _PUNCTUATION:
             self.out.append((start + 1, start + 2))
             return start + 2
@@ -359,6 +391,43 @@ class _Scan:
     @cached_property
     def _tex(self) -> list[int]:
         return [match.start() for match in _TEX.finditer(self.string)]
+
+    # -- formulas whose backslashes were lost ------------------------------------
+
+    def _round(self, mark: re.Match[str]) -> int:
+        """``(x)`` that was ``\\(x\\)``, if it has commands, and no words but in these."""
+        depth, end = 0, mark.start()
+        for sign in self.string[mark.start() : mark.start() + _LONGEST]:
+            depth += (sign == "(") - (sign == ")")
+            end += 1
+            if not depth or sign == "\n":
+                break
+        inside = self.text[mark.end() : end - 1].stripped()
+        if depth or _PHRASE.search(inside.string):
+            return self._plain(mark)
+        formula = Piece("math", commonmark.formula(inside))
+        self.out += [mark.span(), formula, (end - 1, end)]
+        return end
+
+    def _square(self, start: int) -> int:
+        """The end of a ``[x]`` that was ``\\[x\\]``: its brackets stand on lines of their own,
+        or it has commands and is all of its line; 0 where it is none."""
+        string, at = self.string, start + 1
+        if string[string.rfind("\n", 0, start) + 1 : start].strip():
+            return 0
+        line = string.find("\n", at) if "\n" in string[at:] else len(string)
+        if string[at:line].strip():
+            closed = at + len(string[at:line].rstrip(" \t.,;:")) - 1
+            is_lost = string[at] == " " and string[closed] == "]"
+            is_lost = is_lost and _COMMAND.search(string, at, closed) is not None
+        else:
+            closed = self.closers.after("\n]", at) + 1
+            end = self.closers.after("=", at)
+            is_lost = closed > 0 and (0 <= self._tex_from(at) < closed or 0 <= end < closed)
+        if not is_lost:
+            return 0
+        self._formula(at, closed, start, closed + 1)
+        return closed + 1
 
     # -- emphasis ----------------------------------------------------------------
 
@@ -391,6 +460,10 @@ class _Scan:
     # -- links, images, tags -----------------------------------------------------
 
     def _bracket(self, mark: re.Match[str]) -> int:
+        if mark[0] == "[" and (end := self._square(mark.start())):
+            return end
+        if self.marks is _FORMULAS:
+            return self._plain(mark)
         if gone := _VANISHING.match(self.string, mark.start()):
             return gone.end()
         self.brackets.append((len(self.out), mark.end(), mark[0] == "!["))

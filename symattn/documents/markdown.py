@@ -228,6 +228,14 @@ class _MarkdownReader:
         directive, language = _info(token.info)
         if directive == "math":
             self._formula(_without_options(text))
+        elif directive in ("=latex", "=tex"):
+            from symattn.documents import latex
+
+            self.found += latex.read(text).blocks
+        elif directive == "=html":
+            from symattn.documents import html
+
+            self.found += html.read(text).blocks
         elif directive in _NO_TEXT:
             return
         elif directive and self.depth < _DIRECTIVES:
@@ -292,7 +300,9 @@ def _info(info: str) -> tuple[str, str]:
         return ("math", "") if word == "math" else ("", word)
     inside, _, rest = info[1:].partition("}")
     word = (re.split(r"[\s,]", inside.strip(), maxsplit=1)[0]).lower()
-    if word.startswith((".", "#", "=")):
+    if word.startswith("="):
+        return word, ""
+    if word.startswith((".", "#")):
         classes = re.findall(r"\.([\w+-]++)", inside)
         return "", classes[0].lower() if classes else ""
     if word in _CODE_DIRECTIVES:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from symattn.documents import markdown
-from symattn.documents.article import Block, Contents
+from symattn.documents.article import Block, CellText, Contents
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
 from symattn.errors import Fault, Faults, Malformed, short
@@ -124,18 +124,18 @@ def read(source: Text) -> Contents:
     <Text 'Scores'>
     """
     notebook = _read_quoted(source)
-    faults = Faults()
-    language = _language(notebook)
+    reader = _CellReader(_language(notebook))
     blocks = [
         block
-        for where, cell in _cells(notebook, faults)
-        for block in _blocks(where, cell, language, faults)
+        for number, cell in _cells(notebook, reader.faults)
+        for block in reader.blocks(number, cell)
     ]
-    faults.raise_all()
-    return Contents(tuple(blocks))
+    reader.faults.raise_all()
+    texts = sorted(reader.texts, key=lambda cell: cell.text.span().start)
+    return Contents(tuple(blocks), cells=tuple(texts))
 
 
-def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[str, dict[str, Node]]]:
+def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[int, dict[str, Node]]]:
     if not isinstance(notebook, dict):
         faults.append(Fault("", f"not a notebook: expected an object, found {_kind(notebook)}"))
         return
@@ -150,7 +150,7 @@ def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[str, dict[str, Node
         return
     for i, cell in enumerate(cells):
         if isinstance(cell, dict):
-            yield f"cells[{i}]", cell
+            yield i, cell
         else:
             faults.append(Fault(f"cells[{i}]", f"expected an object, found {_kind(cell)}"))
 
@@ -176,29 +176,68 @@ def _get(node: Node, key: str) -> Node:
     return node.get(key, "") if isinstance(node, dict) else ""
 
 
-def _blocks(where: str, cell: dict[str, Node], language: str, faults: Faults) -> Iterator[Block]:
-    kind = str(_get(cell, "cell_type"))
-    if kind not in ("markdown", "code", "raw"):
-        actual = repr(short(kind, 30)) if kind else "nothing"
-        message = f"expected 'markdown', 'code' or 'raw', found {actual}"
-        faults.append(Fault(f"{where}.cell_type", message))
-        return
-    if "source" not in cell:
-        faults.append(Fault(f"{where}.source", "missing: expected text, or a list of lines"))
-        return
-    tags = _tags(cell)
-    text = _text(f"{where}.source", cell["source"], faults)
-    if kind == "markdown":
-        yield from (replace(block, tags=tags) for block in markdown.blocks(text))
-    elif kind == "code":
-        if magic := _MAGIC.match(text.string):
-            language = _SWITCHED.get(magic[1].lower(), language)
-            text = text[magic.end() :]
-        yield from listing(text, language, tags=tags)
-        outputs = _get(cell, "outputs")
-        for i, output in enumerate(outputs if isinstance(outputs, list) else ()):
-            for block in _output(f"{where}.outputs[{i}]", output, faults):
-                yield replace(block, tags=tags)
+class _CellReader:
+    """Reads cells one after the other, with what is wrong in them, and their texts."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.faults = Faults()
+        self.texts: list[CellText] = []
+        self.number = 0
+
+    def blocks(self, number: int, cell: dict[str, Node]) -> Iterator[Block]:
+        """The blocks of a cell, counted from 0, and of what it printed."""
+        self.number, where = number, f"cells[{number}]"
+        kind = str(_get(cell, "cell_type"))
+        if kind not in ("markdown", "code", "raw"):
+            actual = repr(short(kind, 30)) if kind else "nothing"
+            message = f"expected 'markdown', 'code' or 'raw', found {actual}"
+            self.faults.append(Fault(f"{where}.cell_type", message))
+            return
+        if "source" not in cell:
+            message = "missing: expected text, or a list of lines"
+            self.faults.append(Fault(f"{where}.source", message))
+            return
+        tags = _tags(cell)
+        text = self._text(f"{where}.source", cell["source"])
+        if kind == "markdown":
+            yield from (replace(block, tags=tags) for block in markdown.blocks(text))
+        elif kind == "code":
+            language = self.language
+            if magic := _MAGIC.match(text.string):
+                language = _SWITCHED.get(magic[1].lower(), language)
+                text = text[magic.end() :]
+            yield from listing(text, language, tags=tags)
+            outputs = _get(cell, "outputs")
+            for i, output in enumerate(outputs if isinstance(outputs, list) else ()):
+                for block in self._output(f"{where}.outputs[{i}]", output):
+                    yield replace(block, tags=tags)
+
+    def _text(self, where: str, node: Node, is_output: bool = False) -> Text:
+        """A text, or the lines of one."""
+        parts = node if isinstance(node, list) else [node]
+        wrong = [part for part in parts if not isinstance(part, Quoted)]
+        if wrong:
+            message = f"expected text, or a list of lines, found {_kind(wrong[0])}"
+            self.faults.append(Fault(where, message))
+        whole = Text.joined([part.text for part in parts if isinstance(part, Quoted)])
+        text = whole.with_plain_ends()
+        if len(text):
+            self.texts.append(CellText(self.number + 1, is_output, text))
+        return text
+
+    def _output(self, where: str, output: Node) -> Iterator[Block]:
+        """What a cell printed, or what it left; pictures and errors are no figures."""
+        kind = str(_get(output, "output_type"))
+        if kind == "stream" and str(_get(output, "name")) != "stderr":
+            yield from _printed(self._text(f"{where}.text", _get(output, "text"), is_output=True))
+        data = _get(output, "data")
+        if kind not in ("execute_result", "display_data") or not isinstance(data, dict):
+            return
+        rich = [form for form in ("text/latex", "text/markdown") if form in data][:1]
+        for form in rich or data:
+            if reads := _FORMS.get(form):
+                yield from reads(self._text(f"{where}.data.{form}", data[form], is_output=True))
 
 
 def _tags(cell: dict[str, Node]) -> tuple[str, ...]:
@@ -206,37 +245,6 @@ def _tags(cell: dict[str, Node]) -> tuple[str, ...]:
     return (
         tuple(str(tag) for tag in tags if isinstance(tag, Quoted)) if isinstance(tags, list) else ()
     )
-
-
-def _text(where: str, node: Node, faults: Faults) -> Text:
-    """A text, or the lines of one."""
-    parts = node if isinstance(node, list) else [node]
-    wrong = [part for part in parts if not isinstance(part, Quoted)]
-    if wrong:
-        message = f"expected text, or a list of lines, found {_kind(wrong[0])}"
-        faults.append(Fault(where, message))
-    whole = Text.joined([part.text for part in parts if isinstance(part, Quoted)])
-    return whole.with_plain_ends()
-
-
-def _output(where: str, output: Node, faults: Faults) -> Iterator[Block]:
-    """What a cell printed, or what it left; pictures and errors are no figures."""
-    kind = str(_get(output, "output_type"))
-    if kind == "stream" and str(_get(output, "name")) != "stderr":
-        node: Node = _get(output, "text")
-        yield from _printed(_text(f"{where}.text", node, faults))
-    data = _get(output, "data")
-    if kind not in ("execute_result", "display_data") or not isinstance(data, dict):
-        return
-    for form in ("text/latex", "text/markdown"):
-        if form in data:
-            yield from markdown.blocks(_text(f"{where}.data.{form}", data[form], faults))
-            return
-    for form, node in data.items():
-        if form == "text/plain":
-            yield from _printed(_text(f"{where}.data.{form}", node, faults))
-        elif form == "text/html":
-            yield from _tables(_text(f"{where}.data.{form}", node, faults))
 
 
 def _tables(text: Text) -> tuple[Block, ...]:
@@ -251,3 +259,12 @@ def _tables(text: Text) -> tuple[Block, ...]:
 def _printed(text: Text) -> Iterator[Block]:
     bare = text.sub(_COLOURS, "")
     yield from (replace(block, language="") for block in listing(bare, "output"))
+
+
+#: How the forms of an output are read.
+_FORMS: Mapping[str, Callable[[Text], Iterable[Block]]] = {
+    "text/latex": markdown.blocks,
+    "text/markdown": markdown.blocks,
+    "text/plain": _printed,
+    "text/html": _tables,
+}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -11,8 +12,10 @@ from symattn.documents import printouts
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
+from symattn.documents.notation.vocabulary import SIGNS
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Passage, ReadTable, Words, alone, contained, opaque
+from symattn.spelling import DECIMAL
 
 
 def passages(article: Article) -> tuple[Passage, ...]:
@@ -66,7 +69,7 @@ def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:
 def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
     """The pieces of a paragraph; its lines are read apart, unless one goes on."""
     lines: list[tuple[str, Text]] = []
-    for part in parts:
+    for part in _as_written(list(parts)):
         if part.kind == "text":
             lines.extend(("text", line) for line in _logical(part.text))
         else:
@@ -74,22 +77,66 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
     return read_parts(lines)
 
 
-#: What a line begins with that goes on with the one before.
-_GOES_ON = ("=", "≈", "≃", "→", "⇒", "×", "·", "⋅")
+#: A number at the end of a formula, and what it may be the least of up to the next one.
+_NUMBER = re.compile(rf"(?<![\w.]){DECIMAL}\s*+\Z")
+_TO = re.compile(r"[ ]*+(?:[-–]|--|to|bis|through)[ ]*+")
+
+
+def _as_written(parts: Sequence[BlockPart]) -> Iterator[BlockPart]:
+    """The parts, with signs and ends of ranges that are set as formulas among the words
+    that they belong to: ``2 $\\times$ 3``, ``$0.2$ to $0.4$``."""
+    words: list[Text] = []
+    for at, part in enumerate(parts):
+        kind, sign = ("", "") if part.kind != "math" else SIGNS.get(str(part.text), ("", ""))
+        if part.kind == "text" or (part.kind == "math" and _ends_range(parts, at)):
+            words.append(part.text)
+        elif kind in ("relation", "operator", "condition"):
+            words.append(Text.at(f" {sign} ", part.text.span()))
+        else:
+            begins = part.kind == "math" and _ends_range(parts, at + 2)
+            least = _NUMBER.search(str(part.text)) if begins else None
+            end = least.start() if least else len(part.text)
+            if end:
+                yield from (BlockPart("text", Text.joined(words)),) if words else ()
+                yield BlockPart(part.kind, part.text[:end])
+                words = []
+            words += [part.text[end:]] if least else []
+    if words:
+        yield BlockPart("text", Text.joined(words))
+
+
+def _ends_range(parts: Sequence[BlockPart], at: int) -> bool:
+    """Whether a formula is the number that a range ends with."""
+    if not 2 <= at < len(parts):
+        return False
+    least, to, most = parts[at - 2 : at + 1]
+    return bool(
+        least.kind == most.kind == "math"
+        and _NUMBER.fullmatch(str(most.text))
+        and _TO.fullmatch(str(to.text))
+        and _NUMBER.search(str(least.text))
+    )
+
+
 #: Lines that a bracket may hold.
 _HELD = 100
 
 
 def _logical(text: Text) -> Iterator[Text]:
-    """The lines of a text; one that begins with a relation, or stands in a bracket that
-    is open, goes on with the line before."""
+    """The lines of a text; one that begins with a relation or an operation, or stands in a
+    bracket that is open, goes on with the line before."""
     start = at = depth = count = 0
-    lines = text.string.splitlines(keepends=True)
+    lines: list[str] = []
+    for line in text.string.splitlines(keepends=True):
+        if lines and not line.strip():
+            lines[-1] += line
+        else:
+            lines.append(line)
     for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         at += len(line)
         depth = max(0, depth + line.count("[") - line.count("]"))
         count += 1
-        if following.lstrip().startswith(_GOES_ON) or (depth and count < _HELD):
+        if printouts.goes_on(line, following, "prose") or (depth and count < _HELD):
             continue
         yield text[start:at]
         start, depth, count = at, 0, 0

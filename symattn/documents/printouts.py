@@ -19,7 +19,9 @@ from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words
 
+#: What a line begins with that goes on with the one before; in prose also operations.
 _GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅)")
+_OPERATES = re.compile(r"[ \t]*+(?:[→⇒×·⋅÷]|[+−/][ ])")
 #: The labels of the rows and of the columns of arrays, by the arrays' places.
 _Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 #: What a line ends with that goes on.
@@ -34,7 +36,7 @@ def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) ->
     ['1']
     """
     part = "text" if kind == "prose" else "code"
-    for line in _joined(grids.flattened(lines, kind == "output")):
+    for line in _joined(grids.flattened(lines, kind == "output"), kind):
         pieces: tuple[Piece, ...] = read_parts([(part, line.text.stripped())])
         if kind == "output":
             pieces = lone(pieces)
@@ -53,13 +55,13 @@ def lone(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     return pieces
 
 
-def _joined(lines: Iterable[FlatLine]) -> Iterator[FlatLine]:
+def _joined(lines: Iterable[FlatLine], kind: str) -> Iterator[FlatLine]:
     """Lines with those that go on behind them; no blank ones."""
     parts: list[FlatLine] = []
     for line in lines:
         if not line.text.string.strip():
             continue
-        if parts and not _goes_on(parts[-1].text.string, line.text.string):
+        if parts and not goes_on(parts[-1].text.string, line.text.string, kind):
             yield _as_one(parts)
             parts = []
         parts.append(line)
@@ -67,8 +69,14 @@ def _joined(lines: Iterable[FlatLine]) -> Iterator[FlatLine]:
         yield _as_one(parts)
 
 
-def _goes_on(above: str, line: str) -> bool:
-    return bool(_GOES_ON.match(line)) or above.rstrip().endswith(_OPEN)
+def goes_on(above: str, line: str, kind: str) -> bool:
+    """Whether a line goes on with the one above.
+
+    >>> goes_on("s = 0.1", "+ 0.2", "prose"), goes_on("s = 0.1", "+ 0.2", "output")
+    (True, False)
+    """
+    begins = _GOES_ON.match(line) or (kind == "prose" and _OPERATES.match(line))
+    return bool(begins) or above.rstrip().endswith(_OPEN)
 
 
 def _as_one(parts: Sequence[FlatLine]) -> FlatLine:

@@ -234,7 +234,7 @@ def _lines(reading: Reading) -> Iterator[str]:
 
 
 def _line(reading: Reading, span: Span) -> str:
-    return f"line {reading.article.place(span.start).line}"
+    return reading.article.said(span.start)
 
 
 def _claim(reading: Reading, claim: Claimed) -> Iterator[str]:

@@ -14,9 +14,9 @@ from symattn.auditing.figures import Figure, Statement
 from symattn.auditing.reports import (
     cause_number,
     grouped,
+    place,
     propagated,
     rivals_sentence,
-    spanned,
     summary_line,
     where,
     why,
@@ -162,7 +162,7 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
     if audit.open:
         rows: list[tuple[b.Line, ...]] = [
             (
-                (say.text("line {line}", line=str(spanned(audit.case, item.span))),),
+                (say.again(place(audit.case, item.span)),),
                 (b.Code(item.what),),
                 (item.why,),
             )

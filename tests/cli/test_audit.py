@@ -533,7 +533,7 @@ def test_json(paper, symattn) -> None:
             "confirmed": False,
             "file": "paper.toml",
             "line": line,
-            **dict.fromkeys(("column", "end_line", "end_column")),
+            **dict.fromkeys(("column", "end_line", "end_column", "cell")),
         }
         for where, line, (of, printed, correct, exact, verdict, cause) in zip(
             WHERE, LINES, CLAIMS, strict=True
@@ -554,6 +554,7 @@ def test_json(paper, symattn) -> None:
                 "column",
                 "end_line",
                 "end_column",
+                "cell",
             )
         }
         for place in (0, 2, 6)

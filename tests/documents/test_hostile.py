@@ -98,3 +98,55 @@ def test_commands_say_what_hostile_articles_are(form, code, tmp_path):
     assert steering(said) == set()
     assert form not in ("json", "sarif") or json.loads(ended.stdout)
     assert sorted(map(str, Path().iterdir())) == before
+
+
+#: Statements that stand where Python allows none of them, as listings cut from programs do.
+STRAY = (
+    "return",
+    "return S",
+    "return f(S)",
+    "return lambda: S",
+    "return *S, S",
+    "return (yield)",
+    "yield S",
+    "await S",
+    "break",
+    "continue",
+    "nonlocal S",
+    "global S",
+    "S := 3",
+    "raise",
+    "del S",
+    "import *",
+)
+AROUND = {
+    "alone": "%s",
+    "behind a function": "def f(x):\n    return x\n%s",
+    "in a function that lost its indentation": "def f(x):\n%s",
+    "in a loop": "for i in range(2):\n    %s\n    %s",
+    "in a branch": "if True:\n    %s\nelse:\n    %s",
+    "in a class": "class A:\n    %s",
+    "in a session": ">>> %s\n0.5",
+}
+LISTINGS = {
+    ".tex": "\\begin{document}\n\\begin{lstlisting}[language=Python]\n%s\n\\end{lstlisting}\n\n%s\n",
+    ".md": "```python\n%s\n```\n\n%s\n",
+    ".html": '<pre class="language-python">%s</pre><p>%s</p>',
+    ".txt": "1import numpy as np\n2%s\n\n%s\n",
+}
+
+
+@pytest.mark.parametrize("suffix", LISTINGS)
+@pytest.mark.parametrize("around", AROUND)
+def test_statements_out_of_place_are_no_accident(around, suffix):
+    """What a listing shows without what it stood in is read without a fault of the reader's,
+    and what stands behind it is read and judged."""
+    code, wrong = AROUND[around], "0.5 + 0.25 = 0.8765"
+    for stray in STRAY:
+        program = "S = [[1, 2], [3, 4]]\n" + code.replace("%s", stray)
+        read = article(Path(f"x{suffix}"), (LISTINGS[suffix] % (program, wrong)).encode())
+        reading = binding.read(read)
+        assert not [one.why for one in reading.open if "internal error" in one.why], stray
+        judged = audit(case_of(reading))
+        refuted = [one.text for one in judged.figures if one.verdict is Verdict.REFUTED]
+        assert refuted == ["0.8765"], stray

@@ -1,12 +1,14 @@
 """Notebooks to blocks: cells, outputs, and places through JSON's escapes."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symattn.documents import notebook
+from symattn.documents.files import article
 from symattn.documents.text import Text
 from symattn.errors import Malformed
 from tests.documents.places import texts, untrue
@@ -165,3 +167,39 @@ def test_every_character_knows_its_place(lines, is_ascii, kind):
         # Spaces that a tab is wide, beyond what a list takes of it, are nowhere in the file.
         kept = [c for c, (a, b) in zip(text.string, places, strict=True) if a < b or c != " "]
         assert json.loads(f'"{written}"') == "".join(kept)
+
+
+#: What a character of a cell is marked with, so that an independent reader finds it.
+_MARK = "¶"
+_LINES = st.text(st.sampled_from('aα😀\n"\\$'), max_size=12)
+
+
+@given(
+    st.lists(st.tuples(_LINES, _LINES, st.booleans()), min_size=1, max_size=4),
+    st.integers(0, 7),
+    st.booleans(),
+)
+def test_a_place_is_that_of_its_cell(contents, marked, is_sorted):
+    """The cell's number, whether it was printed, and the line and the column there are those of
+    the text that JSON's own reader gives, however the file is laid out."""
+    chosen, is_output = divmod(marked % (2 * len(contents)), 2)
+    cells = []
+    for number, (source, output, are_lines) in enumerate(contents):
+        if number == chosen:
+            source, output = (source, output + _MARK) if is_output else (source + _MARK, output)
+        lines = source.splitlines(keepends=True) if are_lines else source
+        cells.append(cell(lines, "code", outputs=[printed(output)]))
+    file = json.dumps({"cells": cells}, indent=1, sort_keys=is_sorted, ensure_ascii=False)
+    read = article(Path("x.ipynb"), file.encode())
+    text = contents[chosen][is_output]
+    line, column = text.count("\n") + 1, len(text.rpartition("\n")[2]) + 1
+    place = read.cell(file.index(_MARK))
+    assert place == (chosen + 1, bool(is_output), line, column)
+    name = "output of cell" if is_output else "cell"
+    assert read.said(file.index(_MARK)) == f"{name} {chosen + 1}, line {line}"
+
+
+def test_what_is_no_notebook_has_lines():
+    """Elsewhere a place is a line of the file."""
+    read = article(Path("x.md"), b"a\nb")
+    assert (read.cell(2), read.said(2)) == (None, "line 2")

@@ -21,21 +21,13 @@ from symattn.documents.html.tokens import (
     LAYOUTS,
     Characters,
     Comment,
-    Display,
     HtmlTable,
     Tag,
     decoded,
     formula,
-    is_formula_image,
-    is_output,
-    is_rendered,
-    is_skipped,
-    is_void,
-    language,
-    split,
     tokens,
 )
-from symattn.documents.inline import drawn, note
+from symattn.documents.inline import Display, drawn, note, page_formulas
 from symattn.documents.latex.macros import Macros
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
@@ -122,10 +114,10 @@ class PageReader:
             title = " ".join(self._text(tag).string.split())
             self._title = self._title or title
             return
-        if is_rendered(tag):
+        if tag.is_rendered:
             self._rendered(tag)
             return
-        if is_skipped(tag):
+        if tag.is_skipped:
             self._skip(tag)
             return
         if name == "pre":
@@ -155,7 +147,7 @@ class PageReader:
             end = self._begin_table(tag)
         elif name in ("td", "th") and self._table is not None:
             self._end_cell()
-            self._table.begin(tag)
+            self._table.tag = tag
         elif name == "tr" and self._table is not None:
             self._end_cell()
             self._table.line()
@@ -165,7 +157,7 @@ class PageReader:
             end = self._aside(self._end_caption)
         elif name in APART:
             self._apart(tag.whole)
-        if is_void(tag):
+        if tag.is_void:
             return
         self._open.append(_Open(name, self._with_classes(tag, end)))
         self._counts[name] = self._counts.get(name, 0) + 1
@@ -201,10 +193,10 @@ class PageReader:
         """What is done where an element ends, with what its classes began."""
         outputs, displays, links = self._outputs, self._displays, self._links
         outer, formula = self._language, self._formula
-        self._outputs += is_output(tag)
+        self._outputs += tag.is_output
         self._displays += "katex-display" in tag.classes
         self._links += tag.name == "a" and tag.value("href").startswith("#")
-        self._language = language(tag) or outer
+        self._language = tag.language or outer
         is_katex = "katex" in tag.classes
         self._formula = "" if is_katex else formula
         now = (self._outputs, self._displays, self._links, self._language)
@@ -227,11 +219,11 @@ class PageReader:
     def _inside(self, tag: Tag) -> Iterator[Tag | Characters]:
         """The tokens up to the end of an element; notes are taken wherever they stand."""
         depth = 1
-        if is_void(tag):
+        if tag.is_void:
             return
         for token in self._tokens:
             if isinstance(token, Tag) and token.name == tag.name:
-                depth += -1 if token.closes else not is_void(token)
+                depth += -1 if token.closes else not token.is_void
                 if depth == 0:
                     return
             if isinstance(token, Comment):
@@ -248,17 +240,17 @@ class PageReader:
                 pieces.append(token.text if tag.name == "script" else decoded(token.text))
             elif token.name == "br" and not token.closes:
                 pieces.append(Text.at("\n", token.whole.span()))
-            elif not token.closes and is_skipped(token) and token.name != tag.name:
+            elif not token.closes and token.is_skipped and token.name != tag.name:
                 self._skip(token)
             elif not token.closes and token.name in ("code", "samp"):
-                self._language = language(token) or self._language
+                self._language = token.language or self._language
         return Text.joined(pieces)
 
     # -- paragraphs -------------------------------------------------------------------
 
     def _apart(self, mark: Text) -> None:
         """A paragraph ends; in a cell that is only white space."""
-        if self._table is not None and self._table.in_cell:
+        if self._table is not None and self._table.tag:
             self._here.add(Text.at(" ", mark.span()), "text")
             return
         self._flush()
@@ -282,7 +274,7 @@ class PageReader:
             if part.kind != "text":
                 yield part.kind, part.text
                 continue
-            for kind, text in split(part.text, self._dollars):
+            for kind, text in page_formulas(part.text, self._dollars):
                 yield kind, text if kind == "text" else self._macros.expanded(text)
 
     def _emit(self, kind: BlockKind, parts: tuple[BlockPart, ...], language: str = "") -> None:
@@ -343,8 +335,8 @@ class PageReader:
         """Code, or what it printed; a table around it only lays it out."""
         self._end_table()
         self._flush()
-        outer, is_printed = self._language, bool(self._outputs) or is_output(tag)
-        self._language = language(tag) or outer
+        outer, is_printed = self._language, bool(self._outputs) or tag.is_output
+        self._language = tag.language or outer
         text = self._text(tag)
         text = text.sub(_FIRST_END, "").rstripped()
         if text.string.strip():
@@ -363,7 +355,7 @@ class PageReader:
         if not text.string:
             return
         self._formula = source.string.strip()
-        if is_display and not self._level and not (self._table and self._table.in_cell):
+        if is_display and not self._level and not (self._table and self._table.tag):
             self._flush()
             self._emit("formula", (BlockPart("math", text),))
         else:
@@ -402,7 +394,7 @@ class PageReader:
         """A formula as an image: its source stands in the address, or as its text."""
         if (source := drawn(decoded(tag.attributes.get("src", tag.rest[:0])))) is not None:
             self._add_formula(source, False)
-        elif is_formula_image(tag) and "alt" in tag.attributes:
+        elif tag.is_formula_image and "alt" in tag.attributes:
             source = decoded(tag.attributes["alt"])
             inner = _STYLED.fullmatch(source.string)
             formula = inner[1] if inner else source.string
@@ -428,7 +420,7 @@ class PageReader:
     def _end_cell(self) -> None:
         if self._table is None:
             return
-        if not self._table.in_cell:
+        if not self._table.tag:
             self._flush()
             return
         cell = ParagraphBuilder()

@@ -3,8 +3,6 @@
 The standard library's parser tells where a tag begins, not where its attributes do,
 and formulas stand in those too.
 
-Formulas in the text of pages that MathJax or KaTeX render where they are read.
-
 What elements of HTML mean to a reader of formulas and figures.
 
 Tables of HTML while their cells come.
@@ -19,12 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
-from typing import Literal
 
-from symattn.documents.article import BlockPart, PartKind, TableCell
+from symattn.documents.article import BlockPart, TableBuilder
 from symattn.documents.latex.macros import joined
-from symattn.documents.text import DISPLAYS, INNER, Span, Text
-from symattn.spelling import words
+from symattn.documents.text import Span, Text
+from symattn.spelling import pairs, words
 
 _TOKEN = re.compile(
     r"""
@@ -76,6 +73,46 @@ class Tag:
     def classes(self) -> frozenset[str]:
         """Its classes."""
         return frozenset(self.value("class").split())
+
+    @property
+    def is_void(self) -> bool:
+        """Whether an element has no end."""
+        return self.name in _VOID or self.rest.string.endswith("/")
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether an element has nothing of the article."""
+        return (
+            self.name in _SKIPPED
+            or not self.classes.isdisjoint(_SKIPPED_CLASSES)
+            or self.value("role") in _SKIPPED_ROLES
+            or "hidden" in self.attributes
+        )
+
+    @property
+    def is_output(self) -> bool:
+        """Whether an element holds what code printed."""
+        return self.name == "samp" or not self.classes.isdisjoint(_OUTPUTS)
+
+    @property
+    def is_rendered(self) -> bool:
+        """Whether an element is a formula that MathJax rendered."""
+        return self.name == "mjx-container" or not self.classes.isdisjoint(_RENDERED)
+
+    @property
+    def is_formula_image(self) -> bool:
+        """Whether an image says that its text is a formula."""
+        return any(name in _IMAGES or name.startswith("mwe-math") for name in self.classes)
+
+    @property
+    def language(self) -> str:
+        """The language of code that an element's classes tell, in lower case; or ''."""
+        for name in sorted(self.classes):
+            if match := _LANGUAGE.fullmatch(name):
+                return match[1].lower()
+        if "sourceCode" in self.classes:
+            return min(self.classes - _BESIDE, default="").lower()
+        return ""
 
 
 @dataclass(frozen=True)
@@ -129,50 +166,6 @@ def decoded(text: Text) -> Text:
     return text.sub(_ENTITY, lambda entity: unescape(entity[0]))
 
 
-_OPENING = re.compile(r"\\[\\$]|\\\(|\\\[|\$\$|\$|\\begin\{(?P<name>[A-Za-z]{1,20}\*?)\}")
-_CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}
-
-Display = Literal["display"]
-
-
-def split(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]]:
-    """A text as words and the sources of formulas in it; ``dollars`` where a single one
-    is a mark too.
-
-    >>> [(kind, str(piece)) for kind, piece in split(Text.whole(r"so \\(x\\): $5"), False)]
-    [('text', 'so '), ('math', 'x'), ('text', ': $5')]
-    """
-    string, at, done = text.string, 0, 0
-    missing: set[str] = set()
-    while match := _OPENING.search(string, at):
-        at, mark, name = match.end(), match[0], match["name"]
-        is_inner = name is not None and name.rstrip("*") in INNER
-        if name is None:
-            closing = _CLOSING.get(mark, "")
-        else:
-            closing = f"\\end{{{name}}}" if is_inner or name.rstrip("*") in DISPLAYS else ""
-        if not closing or closing in missing or (mark == "$" and not dollars):
-            continue
-        end = string.find(closing, at)
-        if end < 0:
-            missing.add(closing)
-            continue
-        if mark == "$" and not _is_formula(string, at, end):
-            continue
-        yield "text", text[done : match.start()]
-        done = end + len(closing)
-        inner = text[match.start() : done] if is_inner else text[at:end]
-        yield ("math" if mark in ("$", "\\(") else "display"), inner
-        at = done
-    yield "text", text[done:]
-
-
-def _is_formula(string: str, at: int, end: int) -> bool:
-    """Whether what stands between two dollars is a formula, and not two prices."""
-    following = string[end + 1 : end + 2]
-    return not (string[at].isspace() or string[end - 1].isspace() or following.isdigit())
-
-
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 #: Elements that begin and end a paragraph.
 APART = words(
@@ -208,109 +201,25 @@ _LANGUAGE = re.compile(r"(?:language|lang|highlight-source|highlight|hl)-([\w+#-
 _BESIDE = words("sourceCode numberSource numberLines cell-code code-with-copy")
 
 
-def is_void(tag: Tag) -> bool:
-    """Whether an element has no end."""
-    return tag.name in _VOID or tag.rest.string.endswith("/")
-
-
-def is_skipped(tag: Tag) -> bool:
-    """Whether an element has nothing of the article."""
-    return (
-        tag.name in _SKIPPED
-        or not tag.classes.isdisjoint(_SKIPPED_CLASSES)
-        or tag.value("role") in _SKIPPED_ROLES
-        or "hidden" in tag.attributes
-    )
-
-
-def is_output(tag: Tag) -> bool:
-    """Whether an element holds what code printed."""
-    return tag.name == "samp" or not tag.classes.isdisjoint(_OUTPUTS)
-
-
-def is_rendered(tag: Tag) -> bool:
-    """Whether an element is a formula that MathJax rendered."""
-    return tag.name == "mjx-container" or not tag.classes.isdisjoint(_RENDERED)
-
-
-def is_formula_image(tag: Tag) -> bool:
-    """Whether an image says that its text is a formula."""
-    return any(name in _IMAGES or name.startswith("mwe-math") for name in tag.classes)
-
-
-def language(tag: Tag) -> str:
-    """The language of code that an element's classes tell, in lower case; or ''."""
-    for name in sorted(tag.classes):
-        if match := _LANGUAGE.fullmatch(name):
-            return match[1].lower()
-    if "sourceCode" in tag.classes:
-        return min(tag.classes - _BESIDE, default="").lower()
-    return ""
-
-
-#: Columns and rows that one cell may span.
-_SPANNED = 50
-#: Empty cells of a table that are put in for such cells; beyond, each is one cell.
-_EMPTIES = 10_000
-_EMPTY = {False: TableCell(()), True: TableCell((), is_head=True)}
-
-
-class HtmlTable:
-    """Cells in rows; what spans several leaves empty ones beside and below it."""
+class HtmlTable(TableBuilder):
+    """The table that is read: whether its head is, and the cell that has begun."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.in_head = False
-        #: Whether a cell has begun and not ended.
-        self.in_cell = False
-        self._rows: list[tuple[TableCell, ...]] = []
-        self._row: list[TableCell] = []
-        self._tag: Tag | None = None
-        #: Of the columns from the left: how many rows more a cell above takes.
-        self._below: dict[int, int] = {}
-        self._empties = 0
-
-    def begin(self, tag: Tag) -> None:
-        """A cell begins."""
-        self._tag, self.in_cell = tag, True
+        self.tag: Tag | None = None
 
     def end(self, parts: tuple[BlockPart, ...]) -> None:
         """The cell ends, if there is one."""
-        if self._tag is None:
-            return
-        is_head = self.in_head or self._tag.name == "th"
-        self._fill()
-        columns, rows = _number(self._tag, "colspan"), _number(self._tag, "rowspan")
-        self._empties += columns * rows - 1
-        if self._empties > _EMPTIES:
-            columns, rows = 1, 1
-        for column in range(len(self._row), len(self._row) + columns):
-            if rows > 1:
-                self._below[column] = rows - 1
-        self._row += [TableCell(parts, is_head), *[_EMPTY[is_head]] * (columns - 1)]
-        self._tag, self.in_cell = None, False
-
-    def line(self) -> None:
-        """A row ends."""
-        if self._row:
-            self._fill()
-            self._rows.append(tuple(self._row))
-        self._row = []
-
-    def _fill(self) -> None:
-        """Leave out columns that a cell above takes."""
-        while rows := self._below.get(len(self._row), 0):
-            self._below[len(self._row)] = rows - 1
-            self._row.append(_EMPTY[False])
-
-    def rows(self) -> tuple[tuple[TableCell, ...], ...]:
-        """All rows that have something in them."""
-        self.line()
-        return tuple(row for row in self._rows if any(cell.parts for cell in row))
+        if self.tag is not None:
+            is_head = self.in_head or self.tag.name == "th"
+            self.cell(parts, is_head, *(_number(self.tag, name) for name in ("colspan", "rowspan")))
+        self.tag = None
 
 
 def _number(tag: Tag, name: str) -> int:
     value = tag.value(name).strip()[:4]
-    return min(max(int(value), 1), _SPANNED) if value.isdecimal() else 1
+    return int(value) if value.isdecimal() else 1
 
 
 #: Elements nested deeper are read as if they were not there.
@@ -319,33 +228,13 @@ _TEX = {"application/x-tex", "latex", "tex", "math/tex", "text/x-tex"}
 _OPENING_FENCES, _CLOSING_FENCES = "([{|⟨‖", ")]}|⟩‖"
 #: Characters of operators that LaTeX writes otherwise.
 _OPERATORS = {
-    "−": "-",
-    "{": "\\{",
-    "}": "\\}",
-    "%": "\\%",
-    "#": "\\#",
-    "&": "\\&",
-    "$": "\\$",
-    "\u2061": "",
-    "\u2062": "",
-    "\u2063": ",",
-    "\u2064": "+",
+    **pairs(r"− - { \{ } \} % \% # \# & \& $ \$"),
+    **{"\u2061": "", "\u2062": "", "\u2063": ",", "\u2064": "+"},
 }
 #: Marks over a letter.
-_ACCENTS = {
-    "^": "\\hat",
-    "ˆ": "\\hat",
-    "~": "\\tilde",
-    "˜": "\\tilde",
-    "¯": "\\bar",
-    "‾": "\\bar",
-    "―": "\\bar",
-    "_": "\\bar",
-    "→": "\\vec",
-    "⃗": "\\vec",
-    "˙": "\\dot",
-    "¨": "\\ddot",
-}
+_ACCENTS = pairs(
+    r"^ \hat ˆ \hat ~ \tilde ˜ \tilde ¯ \bar ‾ \bar ― \bar _ \bar → \vec ˙ \dot ¨ \ddot"
+) | {"\u20d7": r"\vec"}
 _UNREAD = {"annotation-xml", "mphantom", "mprescripts", "none", "maligngroup", "malignmark"}
 
 
@@ -408,6 +297,14 @@ def _end(parent: _Element, element: _Element, closing: Text) -> None:
         parent.names.append(element.name)
 
 
+#: What elements become: a digit is that child, of just so many, a star all of them.
+_MADE = pairs(
+    r"mtext \text{*} ms \text{*} msqrt \sqrt{*} mfrac \frac{0}{1} mroot \sqrt[1]{0}"
+    r" msub 0_{1} munder 0_{1} msup 0^{1} mover 0^{1} msubsup 0_{1}^{2} munderover 0_{1}^{2}"
+)
+_CHILD = re.compile("([0-9*])")
+
+
 def _made(element: _Element, end: Span) -> list[Text]:
     name, children, begin = element.name, element.children, element.tag.whole.span()
 
@@ -426,48 +323,39 @@ def _made(element: _Element, end: Span) -> list[Text]:
             for text in pieces(between if at else "", part, "")
         ]
 
+    def filled(form: str) -> list[Text]:
+        parts = _CHILD.split(form)
+        if sum(part.isdigit() for part in parts) not in (0, len(children)):
+            return row
+        return pieces(
+            *(
+                row if part == "*" else children[int(part)] if part.isdigit() else part
+                for part in parts
+                if part
+            )
+        )
+
     row = _row(element)
     match name:
         case "mi":
             word = "".join(piece.string for piece in row)
-            return pieces("\\operatorname{", row, "}") if len(word) > 1 else row
+            return filled(r"\operatorname{*}") if len(word) > 1 else row
         case "mo":
             return [_operator(piece) for piece in row]
-        case "mtext" | "ms":
-            return pieces("\\text{", row, "}")
-        case "msqrt":
-            return pieces("\\sqrt{", row, "}")
-        case "mtd":
-            return row
         case "mtr" | "mlabeledtr":
             return listed(" & ", children[name == "mlabeledtr" :])
         case "mtable":
             return pieces("\\begin{matrix} ", listed(" \\\\ ", children), " \\end{matrix}")
         case "mfenced":
-            opening = element.tag.value("open") or "("
-            closing = element.tag.value("close") or ")"
+            opening, closing = element.tag.value("open") or "(", element.tag.value("close") or ")"
             between = (element.tag.value("separators").strip() or ",")[0]
             left = f"\\left{_OPERATORS.get(opening, opening)} "
             right = f" \\right{_OPERATORS.get(closing, closing)}"
             return pieces(left, listed(between, children), right)
-    match name, children:
-        case "mfrac", [over, under]:
-            return pieces("\\frac{", over, "}{", under, "}")
-        case "mroot", [base, index]:
-            return pieces("\\sqrt[", index, "]{", base, "}")
-        case "msub" | "munder", [base, below]:
-            return pieces(base, "_{", below, "}")
-        case "msup", [base, above]:
-            return pieces(base, "^{", above, "}")
-        case "msubsup" | "munderover", [base, below, above]:
-            return pieces(base, "_{", below, "}^{", above, "}")
-        case "mover", [base, above]:
-            mark = _ACCENTS.get("".join(piece.string for piece in above).strip())
-            if mark:
-                return pieces(f"{mark}{{", base, "}")
-            return pieces(base, "^{", above, "}")
-        case _:
-            return row
+        case "mover" if len(children) == 2:
+            mark = _ACCENTS.get("".join(piece.string for piece in children[1]).strip())
+            return filled("0^{1}") if mark is None else pieces(f"{mark}{{", children[0], "}")
+    return filled(_MADE.get(name, "*"))
 
 
 def _row(element: _Element) -> list[Text]:

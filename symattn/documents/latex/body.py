@@ -16,77 +16,54 @@ from symattn.documents.article import (
     Contents,
     ParagraphBuilder,
     PartKind,
+    TableBuilder,
     TableCell,
 )
+from symattn.documents.latex import tokens as commands
 from symattn.documents.latex.macros import Stream, formula, inside
-from symattn.documents.latex.tokens import (
-    ACCENTS,
-    APART,
-    CODE,
-    FILES,
-    HEADINGS,
-    KEPT,
-    MARKS,
-    RULES,
-    SKIPPED,
-    SYMBOLS,
-    TABLES,
-    TITLED,
-    is_paragraph,
-    shown,
-)
+from symattn.documents.latex.tokens import is_paragraph, shown
 from symattn.documents.text import DISPLAYS, INNER, WITH_ARGUMENT, Text
 from symattn.limits import MACROS
 from symattn.spelling import is_figure
 
 
-class _LatexTable:
-    """Cells in rows. ``depth`` is that of the groups around the cells; ``nested``
-    counts tables inside of the cell that comes, ``spanned`` the columns that it
-    takes beside its own."""
+class _LatexTable(TableBuilder):
+    """``depth`` is that of the groups around the cells; ``nested`` counts tables inside of
+    the cell that comes, ``columns`` those that it takes."""
 
     def __init__(self, depth: int) -> None:
+        super().__init__()
         self.depth = depth
         self.nested = 0
-        self.spanned = 0
-        self._rows: list[list[tuple[BlockPart, ...]]] = []
-        self._row: list[tuple[BlockPart, ...]] = []
+        self.columns = 1
         self._head = 0
 
-    def cell(self, parts: tuple[BlockPart, ...]) -> None:
+    def end(self, parts: tuple[BlockPart, ...]) -> None:
         """A cell ends."""
-        self._row.append(parts)
-        self._row += [()] * self.spanned
-        self.spanned = 0
-
-    def line(self) -> None:
-        """A row ends; one of a single empty cell is none."""
-        if any(self._row) or len(self._row) > 1:
-            self._rows.append(self._row)
-        self._row = []
+        self.cell(parts, columns=self.columns)
+        self.columns = 1
 
     def rule(self) -> None:
         """A rule: rows above the first between rows are the head."""
-        self._head = self._head or len(self._rows)
+        self._head = self._head or self.line()
 
     def rows(self) -> tuple[tuple[TableCell, ...], ...]:
         """All rows. A row of nothing but numbers is no head, whatever is ruled."""
-        head = self._head if self._head < len(self._rows) else 0
+        rows = super().rows()
+        head = self._head if self._head < len(rows) else 0
         return tuple(
-            tuple(TableCell(parts, at < head and not _is_numbers(row)) for parts in row)
-            for at, row in enumerate(self._rows)
+            tuple(TableCell(cell.parts, at < head and not _is_numbers(row)) for cell in row)
+            for at, row in enumerate(rows)
         )
 
 
-def _is_numbers(row: list[tuple[BlockPart, ...]]) -> bool:
-    return all(is_figure("".join(part.text.string for part in parts)) for parts in row)
+def _is_numbers(row: tuple[TableCell, ...]) -> bool:
+    return all(is_figure("".join(part.text.string for part in cell.parts)) for cell in row)
 
 
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([^{}]*)\}")
-_MARKS = re.compile("|".join(sorted(map(re.escape, MARKS), key=len, reverse=True)))
+_MARKS = re.compile("|".join(sorted(map(re.escape, commands.MARKS), key=len, reverse=True)))
 _INTERTEXT = ("\\intertext", "\\shortintertext")
-#: Columns that one cell may span.
-_SPANNED = 50
 
 
 class LatexReader:
@@ -94,7 +71,7 @@ class LatexReader:
 
     def __init__(self, source: Text) -> None:
         self._source = source
-        self._stream = Stream(source, KEPT)
+        self._stream = Stream(source, commands.KEPT)
         self._blocks: list[Block] = []
         #: What stands apart from the paragraph that is gathered, and follows it.
         self._after: list[Block] = []
@@ -150,7 +127,7 @@ class LatexReader:
             token = token.lstripped()
         self._swallows = False
         if self._here.kind == "text":
-            token = token.sub(_MARKS, lambda mark: MARKS[mark[0]])
+            token = token.sub(_MARKS, lambda mark: commands.MARKS[mark[0]])
         self._here.add(token)
 
     def _say(self, string: str, token: Text) -> None:
@@ -227,10 +204,10 @@ class LatexReader:
         elif string in ("\\(", "\\["):
             end = "\\)" if string == "\\(" else "\\]"
             self._formula(end, is_display=string == "\\[")
-        elif string in HEADINGS:
+        elif string in commands.HEADINGS:
             self._end_table()
             self._flush()
-            level = HEADINGS[string]
+            level = commands.HEADINGS[string]
             self._argument(lambda: self._flush("heading", level))
         elif string in ("\\\\", "\\tabularnewline", "\\newline"):
             self._end_line(token)
@@ -240,9 +217,9 @@ class LatexReader:
             self._break(token)
             label = self._stream.group("[", "]")
             self._stream.push([*inside(label), Text.at(" ", token.span())] if label else [])
-        elif string in CODE:
+        elif string in commands.CODE:
             self._kind("code")
-        elif string in APART:
+        elif string in commands.APART:
             self._aside(self._say_apart)
         elif string == "\\title":
             self._aside(self._say_title)
@@ -251,18 +228,18 @@ class LatexReader:
             self._stream.push([mark, *inside(self._stream.argument()), mark])
         elif string == "\\multicolumn":
             self._span()
-        elif string in RULES:
+        elif string in commands.RULES:
             if self._table is not None:
                 self._table.rule()
-        elif string in FILES:
+        elif string in commands.FILES:
             name = "".join(map(str, inside(self._stream.argument())))
             self._notes.append(f"{string}{{{name[:60]}}} is not followed")
-        elif string in ACCENTS:
+        elif string in commands.ACCENTS:
             self._accent(token)
         elif string.startswith(("\\verb", "\\lstinline", "\\mintinline")):
             self._here.add(shown(token)[0], "code")
-        elif string in SYMBOLS:
-            self._say(SYMBOLS[string], token)
+        elif string in commands.SYMBOLS:
+            self._say(commands.SYMBOLS[string], token)
             self._swallows = string[1].isalpha()
         else:
             self._swallows = string[-1:].isalpha()
@@ -278,13 +255,13 @@ class LatexReader:
     def _accent(self, token: Text) -> None:
         letters = inside(self._stream.argument())
         letter = letters[0].string if letters else ""
-        letter = {"\\i": "i", "\\j": "j"}.get(letter, SYMBOLS.get(letter, letter))
+        letter = {"\\i": "i", "\\j": "j"}.get(letter, commands.SYMBOLS.get(letter, letter))
         if not letter or letter[0] == "\\":
             self._stream.push(letters)
             return
         span = token.span().to(letters[0].span())
         self._here.add(
-            Text.at(unicodedata.normalize("NFC", letter[0] + ACCENTS[token.string]), span)
+            Text.at(unicodedata.normalize("NFC", letter[0] + commands.ACCENTS[token.string]), span)
         )
         self._swallows = len(letters[0]) > 1 and letters[0].string[0] == "\\"
         rest = letters[1:] if self._swallows else (letters[0][1:], *letters[1:])
@@ -294,7 +271,7 @@ class LatexReader:
 
     def _environment(self, token: Text, name: str, *, begins: bool) -> None:
         base = name.rstrip("*")
-        if base in TABLES:
+        if base in commands.TABLES:
             self._tabular(base, token, begins=begins)
         elif not begins:
             self._break(token)
@@ -305,13 +282,13 @@ class LatexReader:
         elif base in INNER:
             text, _ = formula(self._stream, f"\\end{{{name}}}", self._note, opening=token)
             self._add_formula(text, is_display=True)
-        elif base in SKIPPED:
+        elif base in commands.SKIPPED:
             self._skip(name)
         elif name == "document":
             self._begin()
-        elif base in TITLED:
+        elif base in commands.TITLED:
             self._break(token)
-            level = TITLED[base]
+            level = commands.TITLED[base]
             self._argument(lambda: self._flush("heading", level))
         else:
             self._break(token)
@@ -375,7 +352,7 @@ class LatexReader:
     def _tabular(self, name: str, token: Text, *, begins: bool) -> None:
         if begins:
             self._stream.group("[", "]")
-            for _ in range(TABLES[name]):
+            for _ in range(commands.TABLES[name]):
                 self._stream.argument()
             if self._table is not None:
                 self._table.nested += 1
@@ -394,7 +371,7 @@ class LatexReader:
         if table is None or table.nested or len(self._groups) != table.depth:
             self._say(" ", token)
         else:
-            table.cell(self._here.end())
+            table.end(self._here.end())
 
     def _end_line(self, token: Text) -> None:
         self._stream.star()
@@ -405,14 +382,14 @@ class LatexReader:
         elif table.nested or len(self._groups) != table.depth:
             self._say(" ", token)
         else:
-            table.cell(self._here.end())
+            table.end(self._here.end())
             table.line()
 
     def _end_table(self) -> None:
         if self._table is None:
             return
         self._end_groups(self._table.depth)
-        self._table.cell(self._here.end())
+        self._table.end(self._here.end())
         self._table.line()
         rows, self._table = self._table.rows(), None
         if rows:
@@ -424,4 +401,4 @@ class LatexReader:
         self._stream.argument()
         self._stream.push(inside(self._stream.argument()))
         if self._table is not None and count.isdecimal():
-            self._table.spanned += min(int(count[:4]) - 1, _SPANNED) if count != "0" else 0
+            self._table.columns += int(count[:4]) - 1

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.documents.text import FORMULAS, Text
-from symattn.spelling import words
+from symattn.spelling import pairs, words
 
 #: Environments whose text is taken as it stands.
 _VERBATIM = words(
@@ -118,125 +118,54 @@ def _inline(string: str, at: int) -> int:
     return at if length < 0 or len(rest[:length].splitlines()) > 1 else at + length + 2
 
 
+def _levels(text: str, before: str = "") -> dict[str, int]:
+    """The numbers that stand behind names."""
+    return {before + name: int(number) for name, number in pairs(text).items()}
+
+
 #: Headings and their levels.
-HEADINGS = {
-    "\\part": 1,
-    "\\chapter": 1,
-    "\\section": 2,
-    "\\subsection": 3,
-    "\\subsubsection": 4,
-    "\\paragraph": 5,
-    "\\subparagraph": 6,
-    "\\frametitle": 2,
-    "\\framesubtitle": 3,
-}
-
+HEADINGS = _levels(
+    r"part 1 chapter 1 section 2 subsection 3 subsubsection 4 paragraph 5 subparagraph 6"
+    r" frametitle 2 framesubtitle 3",
+    "\\",
+)
 #: Environments that begin with a heading.
-TITLED = {"frame": 2, "block": 5, "exampleblock": 5, "alertblock": 5}
-
+TITLED = _levels("frame 2 block 5 exampleblock 5 alertblock 5")
 #: Tables, and how many arguments stand before their cells.
-TABLES = {
-    "tabular": 1,
-    "tabular*": 2,
-    "tabularx": 2,
-    "tabulary": 2,
-    "longtable": 1,
-    "supertabular": 1,
-    "tabu": 1,
-    "tblr": 1,
-}
-RULES = {"\\hline", "\\midrule", "\\toprule", "\\bottomrule"}
-
+TABLES = _levels(
+    "tabular 1 tabular* 2 tabularx 2 tabulary 2 longtable 1 supertabular 1 tabu 1 tblr 1"
+)
+RULES = words(r"\hline \midrule \toprule \bottomrule")
 #: Environments that hold no claims.
-SKIPPED = {
-    "tikzpicture",
-    "tikzcd",
-    "pgfpicture",
-    "picture",
-    "axis",
-    "thebibliography",
-    "asy",
-    "CCSXML",
-}
-
+SKIPPED = words("tikzpicture tikzcd pgfpicture picture axis thebibliography asy CCSXML")
 #: Commands whose argument is set as code.
-CODE = {"\\texttt", "\\code", "\\path", "\\inlinecode"}
+CODE = words(r"\texttt \code \path \inlinecode")
 #: Commands whose argument stands apart from its paragraph.
-APART = {"\\footnote", "\\caption", "\\captionof", "\\footnotetext", "\\marginpar", "\\sidenote"}
+APART = words(r"\footnote \caption \captionof \footnotetext \marginpar \sidenote")
 #: Files that a source asks for.
-FILES = {"\\input", "\\include", "\\subfile", "\\lstinputlisting", "\\verbatiminput"}
+FILES = words(r"\input \include \subfile \lstinputlisting \verbatiminput")
 
 #: Commands that stand for a character in text.
 SYMBOLS = {
-    "\\%": "%",
-    "\\&": "&",
-    "\\$": "$",
-    "\\#": "#",
-    "\\_": "_",
-    "\\{": "{",
-    "\\}": "}",
-    "\\ ": " ",
-    "\\\n": " ",
-    "\\\r": " ",
-    "\\\r\n": " ",
-    "\\\t": " ",
-    "\\,": "\u2009",
-    "\\;": "\u2009",
-    "\\:": "\u2009",
-    "\\thinspace": "\u2009",
-    "\\quad": " ",
-    "\\qquad": " ",
-    "\\space": " ",
-    "\\dots": "…",
-    "\\ldots": "…",
-    "\\textellipsis": "…",
-    "\\textendash": "–",
-    "\\textemdash": "—",
-    "\\textbackslash": "\\",
-    "\\textasciitilde": "~",
-    "\\textasciicircum": "^",
-    "\\textunderscore": "_",
-    "\\textless": "<",
-    "\\textgreater": ">",
-    "\\textbar": "|",
-    "\\textrightarrow": "→",
-    "\\textbullet": "•",
-    "\\textdegree": "°",
-    "\\texttimes": "×",
-    "\\textminus": "−",
-    "\\S": "§",
-    "\\ss": "ß",
-    "\\o": "ø",
-    "\\O": "Ø",
-    "\\ae": "æ",
-    "\\AE": "Æ",
-    "\\aa": "å",
-    "\\AA": "Å",
-    "\\l": "ł",
-    "\\L": "Ł",
-    "\\i": "ı",
-    "\\j": "ȷ",
-    "\\LaTeX": "LaTeX",
-    "\\TeX": "TeX",
-    "~": " ",
+    **dict.fromkeys(("\\ ", "\\\n", "\\\r", "\\\r\n", "\\\t", "\\quad", "\\qquad"), " "),
+    **dict.fromkeys(("\\space", "~"), " "),
+    **dict.fromkeys(("\\,", "\\;", "\\:", "\\thinspace"), "\u2009"),
+    **{f"\\{sign}": sign for sign in ("%", "&", "$", "#", "_", "{", "}", "LaTeX", "TeX")},
+    **pairs(
+        r"\dots … \ldots … \textellipsis … \textendash – \textemdash — \textbackslash \ "
+        r" \textasciitilde ~ \textasciicircum ^ \textunderscore _ \textless < \textgreater >"
+        r" \textbar | \textrightarrow → \textbullet • \textdegree ° \texttimes × \textminus −"
+        r" \S § \ss ß \o ø \O Ø \ae æ \AE Æ \aa å \AA Å \l ł \L Ł \i ı \j ȷ"
+    ),
 }
 #: Accents, and the characters that combine with the letter before them.
-ACCENTS = {
-    "\\`": "\u0300",
-    "\\'": "\u0301",
-    "\\^": "\u0302",
-    "\\~": "\u0303",
-    "\\=": "\u0304",
-    "\\u": "\u0306",
-    "\\.": "\u0307",
-    '\\"': "\u0308",
-    "\\r": "\u030a",
-    "\\H": "\u030b",
-    "\\v": "\u030c",
-    "\\d": "\u0323",
-    "\\c": "\u0327",
-    "\\k": "\u0328",
-}
+ACCENTS = dict(
+    zip(
+        (f"\\{sign}" for sign in "`'^~=u.\"rHvdck"),
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328",
+        strict=True,
+    )
+)
 #: What several marks stand for in text; code has them as they are.
 MARKS = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘"}
 

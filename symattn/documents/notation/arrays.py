@@ -17,6 +17,7 @@ from symattn.documents.notation.tokens import (
     UnreadNotation,
     cut,
     matched,
+    outside,
 )
 from symattn.documents.notation.vocabulary import LAYOUTS
 from symattn.documents.trees import Labelled, Opaque, PrintedFigure
@@ -208,14 +209,12 @@ def laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
 
 def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int) -> bool:
     """Whether an environment that begins or ends there holds equations: also an array that
-    has the signs of equality in cells of their own."""
+    has signs of equality in its cells."""
     name = tokens[at].text[1:]
     if name in LAYOUTS or name != "array":
         return name in LAYOUTS
-    rows = _rows(tokens, partners, min(at, partners[at]) + 1, max(at, partners[at]))
-    return any(
-        end - start == 1 and tokens[start].kind == "relation" for row in rows for start, end in row
-    )
+    inside = outside(partners, min(at, partners[at]) + 1, max(at, partners[at]))
+    return any(tokens[place].kind == "relation" for place in inside)
 
 
 def _continues(before: list[NotationToken], following: list[NotationToken], aligned: bool) -> bool:

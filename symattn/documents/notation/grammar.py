@@ -14,8 +14,8 @@ from symattn.documents.notation import arrays, printed_values, scripts
 from symattn.documents.notation.products import (
     is_factor,
     is_number,
-    joined,
     looked_up,
+    product,
     stands_beside,
 )
 from symattn.documents.notation.tokens import (
@@ -42,28 +42,23 @@ class Grammar(TokenRanges):
         super().__init__(text, tokens, latex)
         self.silent, self.indices = scripts.silent(tokens, self.partners)
         self.depth = 0
-        self.merged: list[int] = []
 
     # -- ranges -----------------------------------------------------------------------
 
     def member(self, start: int, end: int) -> Member:
         """A whole range as a tree, else opaque."""
-        self.merged.clear()
         try:
             return self._whole(self.inside(start, end), start, end)
         except UnreadNotation:
-            self.silent.difference_update(self.merged)
             return self.opaque(start, end)
 
     def prefix(self, start: int, end: int) -> Tree | None:
         """The longest expression at the beginning of a range; ``at`` is behind it, or
         behind what is too long to be one."""
         self.at, self.end, self.prose, self.depth = start, end, True, 0
-        self.merged.clear()
         try:
             return self._whole(self.sum(), start, self.at)
         except UnreadNotation as fault:
-            self.silent.difference_update(self.merged)
             self.at = self.at if isinstance(fault, NotationTooLong) else start
             return None
         finally:
@@ -157,13 +152,7 @@ class Grammar(TokenRanges):
                 self.at = mark
                 return left
             entry = None if sign else looked_up(self, mark, left, right)
-            tree = entry or joined(sign, left, right)
-            if isinstance(tree, PrintedFigure):
-                numbers = [i for i in range(mark - 1, self.at) if self.tokens[i].kind == "number"]
-                late = [i for i in numbers if i >= mark]
-                self.silent.update(late)
-                self.merged.extend(late)
-            left = tree
+            left = entry or product(sign, left, right)
 
     def unary(self) -> Tree:
         """A value with its sign; that of a number is part of its figure."""

@@ -12,8 +12,16 @@ from typing import cast
 from symattn.documents.notation.arrays import laid_flat
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.products import OpenChain, join_drafts, spread
-from symattn.documents.notation.tokens import NotationToken, matched, outside, scanned, straight
+from symattn.documents.notation.tokens import (
+    NotationToken,
+    as_numbers,
+    matched,
+    outside,
+    scanned,
+    straight,
+)
 from symattn.documents.notation.vocabulary import (
+    ARROWS,
     BRACES,
     IGNORED,
     JOINING,
@@ -40,7 +48,7 @@ def latex_tokens(string: str) -> list[NotationToken]:
     >>> [token.text for token in latex_tokens(r"\mathbf{Q}K^\top \approx \left[0.50\right]")]
     ['Q', 'K', '^', '⊤', '≈', '[', '0.50', ']']
     """
-    return _shown(list(scanned(straight(string), latex=True)), string)
+    return list(as_numbers(_shown(list(scanned(straight(string), latex=True)), string)))
 
 
 def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
@@ -91,6 +99,9 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
         elif text in STACKED:
             at = _after_arguments(tokens, partners, at, 1)
             _flatten(tokens, partners, gone, at)
+        elif text in ARROWS:
+            at = _after_arguments(tokens, partners, at, 1)
+            kept.append(token._replace(kind="relation", text=ARROWS[text]))
         elif text in BRACES:
             if at < len(tokens):
                 braced.add(partners[at])

@@ -22,26 +22,6 @@ from symattn.syntax import Tree
 _SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
 
 
-def joined(sign: str, left: Tree, right: Tree) -> Tree:
-    """Two operands as one tree; a number times a power of ten is one figure."""
-    if sign in ("×", "·") and isinstance(left, PrintedFigure) and (power := _of_ten(right)):
-        exponent, place = power
-        if left.text.replace(".", "", 1).lstrip("-").isdigit():
-            return PrintedFigure(f"{left.text}e{exponent}", left.span.to(place.span))
-    if sign == "/":
-        return syntax.Binary("/", left, right)
-    return product(sign, left, right)
-
-
-def _of_ten(tree: Tree) -> tuple[str, PrintedFigure] | None:
-    """The exponent of a power of ten."""
-    match tree:
-        case syntax.Power(PrintedFigure("10"), PrintedFigure(text) as figure):
-            if text.lstrip("-").isdigit() and len(text) <= 4:
-                return text, figure
-    return None
-
-
 def product(sign: str, left: Tree, right: Tree) -> Tree:
     """A product as its sign and its operands say.
 
@@ -54,8 +34,8 @@ def product(sign: str, left: Tree, right: Tree) -> Tree:
     >>> syntax.text(product("·", two, A))
     '2 * A'
     """
-    if sign == "@":
-        return syntax.Binary("@", left, right)
+    if sign in ("@", "/"):
+        return syntax.Binary(sign, left, right)
     if sign in ("*", "⊙") or is_number(left) or is_number(right):
         return syntax.Binary("*", left, right)
     if isinstance(left, syntax.Array) and isinstance(right, syntax.Array):

@@ -11,7 +11,7 @@ from symattn import syntax
 from symattn.documents.notation.grammar import Grammar, figures_in
 from symattn.documents.notation.latex import formula_drafts
 from symattn.documents.notation.products import OpenChain, join_drafts, spread
-from symattn.documents.notation.tokens import plain_tokens
+from symattn.documents.notation.tokens import may_be_word, plain_tokens
 from symattn.documents.notation.vocabulary import COUNTED, JOINING
 from symattn.documents.text import Text
 from symattn.documents.trees import (
@@ -82,7 +82,7 @@ class _Prose:
 
     def __init__(self, text: Text, is_code: bool) -> None:
         self.text = text
-        self.grammar = Grammar(text, plain_tokens(text.string), latex=False)
+        self.grammar = Grammar(text, plain_tokens(text.string, prose=not is_code), latex=False)
         self.tokens = self.grammar.tokens
         self.is_code = is_code
         #: Behind the first member of the chain that was read last.
@@ -122,7 +122,7 @@ class _Prose:
             if begun - 2 >= start and self.tokens[begun - 1].kind == "script":
                 begun -= 2
             token = self.tokens[begun]
-            if token.kind != "name" or _is_word_text(token.text) or token.text in JOINING:
+            if token.kind != "name" or may_be_word(token.text) or token.text in JOINING:
                 break
             names.insert(0, (begun, at - 1))
             at = begun
@@ -159,11 +159,11 @@ class _Prose:
             return token.text not in ("[", "(")
         before = self.tokens[at - 1] if at else None
         return (
-            _is_word_text(token.text)
+            may_be_word(token.text)
             and following.kind == "operator"
             and before is not None
             and before.kind == "name"
-            and _is_word_text(before.text)
+            and may_be_word(before.text)
             and before.text.lower() not in JOINING
         )
 
@@ -228,7 +228,7 @@ class _Prose:
         is_colon = at == begun and at < len(self.tokens) and self.tokens[at].text == ":"
         if is_colon and len(draft.members) == 1 and self.is_label(draft.members[0], begun):
             draft.link(":")
-            at += 1
+            at = self.links(draft, at + 1)
         return at
 
     def is_label(self, member: Member, at: int) -> bool:
@@ -292,7 +292,7 @@ class _Prose:
             return token.spaced or token.text not in _JOINED
         if token.kind == "operator":
             return token.text == "-" and token.spaced
-        if token.kind == "name" and not _is_word_text(token.text):
+        if token.kind == "name" and not may_be_word(token.text):
             # A letter that something is done with is no remark.
             following = self.tokens[at + 1 : at + 2]
             return token.spaced and not (following and following[0].kind == "operator")
@@ -339,12 +339,7 @@ class _Prose:
 
 def _is_word(member: Member) -> bool:
     """Whether a name may be an ordinary word."""
-    return isinstance(member, Named) and _is_word_text(member.name)
-
-
-def _is_word_text(text: str) -> bool:
-    """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
-    return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
+    return isinstance(member, Named) and may_be_word(member.name)
 
 
 def _is_mathematics(member: Member) -> bool:

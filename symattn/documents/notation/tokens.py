@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from symattn.documents.notation.vocabulary import (
+    ABOUT,
     FUNCTIONS,
     LOWERED,
     PAIRS,
@@ -52,7 +53,10 @@ class NotationToken(NamedTuple):
 
 _NUMBER = rf"{DECIMAL}(?:{POWER_OF_TEN}(?![A-Za-z0-9]))?+"
 #: Numbers with groups of three digits, or with more dots than a number has.
-_GROUPS = r"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+(?![0-9,])"
+_GROUPS = (
+    r"(?<![0-9],)[1-9][0-9]{0,2}(?:(?:,[0-9]{3})++(?:\.[0-9]++)?+(?![0-9,])"
+    r"|(?:['’\u2009\u202f\xa0][0-9]{3})++(?![0-9])(?:[.,][0-9]++)?+)"
+)
 _DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
 _SIGNS = r"==>|-->|\.\.\.|:=|==|~=|->|=>|<=|>="
 _FUNCTION = rf"(?:{'|'.join(FUNCTIONS)})\b"
@@ -76,7 +80,8 @@ _PLAIN = re.compile(
 _LATEX = re.compile(
     rf"""(?P<space>\s++)
     |(?P<comment>(?<![0-9])%[^\n]*+\n?+)
-    |(?P<groups>[0-9]{{1,3}}(?:(?:\{{,\}}|\\,)[0-9]{{3}}(?![0-9]))++(?:\.[0-9]++)?+)
+    |(?P<groups>[0-9]{{1,3}}(?:(?:\{{,\}}|\\[,;:\ ]|~)[0-9]{{3}}(?![0-9]))++(?:\.[0-9]++)?+
+        |(?<![\w{{(\[,.])[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})++(?:\.[0-9]++)?+(?![0-9,}})\]]))
     |(?P<comma>[0-9]++\{{,\}}[0-9]++)
     |(?P<dotted>{_DOTTED})
     |(?P<number>{_NUMBER})
@@ -91,6 +96,17 @@ _LATEX = re.compile(
 _WORD = re.compile(r"[A-Za-z][a-z]{2,}|d[A-Z]|[A-Z][a-z]+[A-Z][a-zA-Z]+")
 _AMONG = re.compile(rf"(?<![A-Za-z0-9_.]){_NUMBER}")
 _MINUS = re.compile(f"[{MINUSES}]")
+#: Commas that may be those of a list, and no marks of thousands.
+_LISTED = re.compile("[0-9]++,")
+#: The ends of a range in prose, and words before what is a change instead.
+_RANGE = re.compile(
+    rf"(?P<least>{DECIMAL})%?+(?:(?P<dash>-|[ ]?–[ ]?)|[ ]++(?:to|bis|through)[ ]++)"
+    rf"(?P<most>{DECIMAL})%?+(?![\w.]*[0-9])"
+)
+_CHANGES = re.compile(r"(?i)(?<!\w)(?!rang|var)\w*+[ ]from\Z|\bround\w*+\b[^.]*+\Z")
+#: A number whose power of ten is part of it, whatever stands before it.
+_SCIENTIFIC = re.compile(r"[1-9]\.[0-9]++")
+_EXPONENT = re.compile("-?[0-9]{1,4}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
 
@@ -115,16 +131,17 @@ def straight(text: str) -> str:
     )
 
 
-def plain_tokens(string: str) -> list[NotationToken]:
-    """The tokens of a line of plain text.
+def plain_tokens(string: str, prose: bool = False) -> list[NotationToken]:
+    """The tokens of a line of plain text; in ``prose`` 0.2-0.4 is a range, which
+    claims neither number.
 
     >>> [token.text for token in plain_tokens("S = Q·Kᵀ/√d_k")]
     ['S', '=', 'Q', '·', 'K', '^', '{', 'T', '}', '/', '\\\\sqrt', 'd', '_', 'k']
     """
-    return list(scanned(straight(string), latex=False))
+    return list(as_numbers(list(scanned(straight(string), latex=False, prose=prose))))
 
 
-def scanned(string: str, latex: bool) -> Iterator[NotationToken]:
+def scanned(string: str, latex: bool, prose: bool = False) -> Iterator[NotationToken]:
     """Tokens as they stand, those that only say how a formula looks among them."""
     pattern = _LATEX if latex else _PLAIN
     spaced, depth = False, 0
@@ -139,11 +156,14 @@ def scanned(string: str, latex: bool) -> Iterator[NotationToken]:
             continue
         if kind == "char" and text in "[]":
             depth += 1 if text == "[" else -1
-        if kind == "groups" and not latex and depth > 0 and ",0" not in text:
+        if depth > 0 and not latex and _LISTED.match(text) and ",0" not in text:
             # Between brackets commas separate.
             kind, text = "number", text.partition(",")[0]
             at = start + len(text)
-        if kind == "number" and depth > 0 and text.isdigit() and _POINT.match(string, at):
+        if kind == "number" and prose and (between := _RANGE.match(string, start)):
+            if _is_range(between):
+                kind, text, at = "dotted", between[0], between.end()
+        elif kind == "number" and depth > 0 and text.isdigit() and _POINT.match(string, at):
             # As programs print arrays: "[1. 0.]".
             text, at = text + ".", at + 1
         yield from _tokens(kind, text, start, at, spaced, latex, string)
@@ -158,12 +178,15 @@ def _tokens(
         case "number":
             yield NotationToken("number", _MINUS.sub("-", text), start, end, spaced)
         case "groups":
-            digits = re.sub(r"[^0-9.]", "", text)
-            if latex and text.count("{,}") == 1 and r"\," not in text and "." not in text:
+            if text.count("{,}") == 1 and re.fullmatch("[0-9{},]++", text):
                 # A decimal comma, or one between thousands: both are in use.
-                yield NotationToken("number", text.replace("{,}", ","), start, end, spaced)
+                text = text.replace("{,}", ",")
             else:
-                yield NotationToken("number", digits, start, end, spaced)
+                whole, comma, part = text.rpartition(",")
+                is_decimal = comma and re.search("['’\u2009\u202f\xa0]", whole)
+                text = f"{whole}.{part}" if is_decimal else text
+                text = re.sub("[^0-9.]", "", text)
+            yield NotationToken("number", text, start, end, spaced)
         case "comma":
             yield NotationToken("number", text.replace("{,}", "."), start, end, spaced)
         case "dotted" | "address" | "hyphen":
@@ -238,6 +261,76 @@ def _is_prime(string: str, at: int) -> bool:
         and further not in "'’\""
         and (not after.isalpha() or after.isupper())
     )
+
+
+def _is_range(match: re.Match[str]) -> bool:
+    """Whether two numbers are the ends of a range, and not a difference or a change."""
+    if float(match["least"]) >= float(match["most"]):
+        return False
+    before = match.string[: match.start()].rstrip()
+    after = match.string[match.end() :].lstrip()[:1]
+    if match["dash"]:
+        is_beside = before[-1:].isalpha() and match.start() > len(before)
+        return (not before or is_beside or before[-1] in "=≈:~,") and (
+            after in ".,;:!?" or after.isalpha()
+        )
+    return not _CHANGES.search(before[-40:])
+
+
+def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
+    """Tokens with ``3.07×10²³`` as the one number that it is, and words that say "about"
+    as the sign."""
+    at, before = 0, _END
+    while at < len(tokens):
+        token, end = tokens[at], at + 1
+        if token.kind == "number" and before.kind != "script":
+            is_whole = before.text != "/" or _SCIENTIFIC.fullmatch(token.text)
+            power = _power_of_ten(tokens, end) if is_whole else None
+            if power:
+                end, exponent = power
+                written = f"{token.text}e{exponent}"
+                token = token._replace(text=written, end=tokens[end - 1].end)
+        elif is_about := _is_about(tokens, at, before):
+            end += is_about - 1
+            token = token._replace(kind="relation", text="≈")
+        yield token
+        at, before = end, token
+
+
+def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] | None:
+    """Where a power of ten that a number is multiplied with ends, and its exponent."""
+    texts = [token.text for token in tokens[at : at + 7]]
+    if texts[:1] not in (["×"], ["·"]) or texts[1:3] != ["10", "^"]:
+        return None
+    is_braced = texts[3:4] == ["{"]
+    first = 3 + is_braced
+    end = first + (texts[first : first + 1] == ["-"]) + 1
+    exponent = "".join(texts[first:end])
+    if not _EXPONENT.fullmatch(exponent) or (is_braced and texts[end : end + 1] != ["}"]):
+        return None
+    return at + end + is_braced, exponent
+
+
+def _is_about(tokens: Sequence[NotationToken], at: int, before: NotationToken) -> int:
+    """How many tokens say that the number behind them is only about right; 0 for none."""
+    token = tokens[at]
+    is_sign = token.text in ("~", r"\sim")
+    if not is_sign and token.text.strip().lower() not in ABOUT:
+        return 0
+    following = tokens[at + 1 : at + 4]
+    # "approx." has a point of its own.
+    count = 1 + bool(following and following[0].text == "." and not following[0].spaced)
+    number = [one.kind for one in following[count - 1 :] if one.text != "-"][:1]
+    is_letter = before.kind in ("close", "number") or (
+        before.kind == "name" and not may_be_word(before.text)
+    )
+    is_beside = before.kind == "relation" or before.text == ":" or (is_sign and is_letter)
+    return count if is_beside and number == ["number"] else 0
+
+
+def may_be_word(text: str) -> bool:
+    """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
+    return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
 
 
 def matched(tokens: Sequence[NotationToken]) -> list[int]:

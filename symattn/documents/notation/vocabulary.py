@@ -68,7 +68,8 @@ _COMBINING = {
 #: Commands that say only how what follows looks.
 STYLES = words(
     r"\mathbf \bm \boldsymbol \mathcal \mathbb \mathsf \mathit \mathfrak \mathscr \mathnormal"
-    r" \symbf \symbfit \pmb \bold \mathbfit \mathbfsf \vb \vb* \bf \rm \it"
+    r" \symbf \symbfit \pmb \bold \mathbfit \mathbfsf \vb \vb* \bf \rm \it \boxed \fbox"
+    r" \underline \smash \ensuremath \mathclap \mathrlap \mathllap"
 )
 #: Commands whose argument is upright letters: a name, or words.
 UPRIGHT = words(
@@ -79,13 +80,12 @@ UPRIGHT = words(
 IGNORED = words(
     r"\displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits \hfill \hline"
     r" \hdashline \toprule \midrule \bottomrule \nonumber \notag \allowbreak \middle \strut"
-    r" \underline \mathstrut \relax \normalsize \small \footnotesize \scriptsize \large \Large"
-    r" \centering \noindent \protect \ensuremath \smash \rlap \llap \mathclap \mathrlap \mathllap"
+    r" \mathstrut \relax \normalsize \small \footnotesize \scriptsize \large \Large"
+    r" \centering \noindent \protect \rlap \llap"
     r" \left \right \big \Big \bigg \Bigg \bigl \Bigl \biggl \Biggl \bigr \Bigr \biggr \Biggr"
-    r" \bigm \Bigm \biggm \Biggm \boxed \fbox"
-    r" \cancel \bcancel \xcancel \sout \mathbin \mathrel \mathopen \mathclose \mathpunct"
-    r" \mathinner \mathring \vcenter \, \; \: \! \> \/ \  \thinspace \medspace \thickspace"
-    r" \negthinspace \enspace \enskip \nobreakspace"
+    r" \bigm \Bigm \biggm \Biggm \cancel \bcancel \xcancel \sout \mathbin \mathrel \mathopen"
+    r" \mathclose \mathpunct \mathinner \mathring \vcenter \, \; \: \! \> \/ \  \thinspace"
+    r" \medspace \thickspace \negthinspace \enspace \enskip \nobreakspace"
 ) | {"\\ ", "\\\n", "\\\t"}
 #: Commands with arguments that aren't shown, and how many of those come first.
 UNSHOWN = {
@@ -105,6 +105,9 @@ UNSHOWN = {
 BRACES = words(r"\underbrace \overbrace \underbracket \overbracket")
 #: Commands whose first argument stands above or below what they show.
 STACKED = frozenset((r"\overset", r"\underset", r"\stackrel"))
+
+#: Relations with their argument above them.
+ARROWS = {r"\xrightarrow": "→", r"\xRightarrow": "⇒", r"\xlongequal": "="}
 
 #: Relations as links of a chain have them; a chain ends at an arrow of logic if another
 #: relation follows.
@@ -209,6 +212,8 @@ JOINING = words(
     " is are the of in to as by at on it we be an no not but let have has from that this which"
     " each all i.e. e.g."
 )
+#: Words before a number that is only about right.
+ABOUT = words("about approximately approx roughly around circa ca nearly etwa rund environ")
 #: Words that a number behind them names.
 COUNTED = words(
     "step row rows column columns col token tokens head heads layer layers section figure fig"
