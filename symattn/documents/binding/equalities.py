@@ -208,12 +208,26 @@ class Equalities:
                     # What is left are constants of the formula.
                     self.ledger.coverage.mark(values.figures(made), "ignored")
             elif values.is_numeric(member):
+                if work is not None:
+                    self._term_by_term(work, member)
+                elif k and values.is_value(shown := members[k - 1]) and k + 1 == len(members):
+                    # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
+                    self.ledger.work_out(member, shown)
                 work = member
                 if len(members) > 1 and not values.is_scientific(work):
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.
                     self.ledger.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
                 self._working(member, value, target, meant, about, carried)
+
+    def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
+        """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``."""
+        first, second = workings.terms(numbers), workings.terms(following)
+        if len(first) != len(second):
+            return
+        for term, shown in zip(first, second, strict=True):
+            if values.is_value(shown) and values.is_numeric(term):
+                self.ledger.work_out(term, shown)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""
