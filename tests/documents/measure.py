@@ -189,7 +189,9 @@ def _outcomes(
             yield "local", known.status
         elif _same(truth, mark, understood, known.of, loosely):
             yield "bound", known.of
-        elif known.status == "given" and not mark.is_given:
+        elif (known.status == "given" and not mark.is_given) or _same(
+            truth, mark, understood, known.of, loosely=True
+        ):
             # A result that is only shown: what follows is computed from it as it is printed.
             yield "local", known.of
         else:

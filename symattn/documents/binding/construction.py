@@ -15,13 +15,12 @@ from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.discovery import Block, Relation
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names, usual_role
-from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.recipe import Recipe, same
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Labelled, Member, Opaque, walk
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.programs.enclosures import Matrix
 
 #: What is usually computed: a value that is printed of it is an input only where
 #: nothing says from what it could be.
@@ -603,11 +602,3 @@ def _counted_from(chains: Sequence[Chain], names: Names) -> int:
         and names.is_subscript(member.operand)
     )
     return 0 if any(0 in keys for keys in subscripts) else 1
-
-
-def same(one: Matrix, other: Matrix) -> bool:
-    """Whether two values are the same, as floats can tell; masked scores are."""
-    if one.shape != other.shape:
-        return False
-    with np.errstate(invalid="ignore"):
-        return bool(np.all((one == other) | (np.abs(one - other) < 1e-12)))

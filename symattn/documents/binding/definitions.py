@@ -241,6 +241,9 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     """The names that a chain gives a meaning to, each with what it is: the first
     expression, else another name, else the first printed value."""
     members = chain.members
+    if "→" in chain.links and not any(map(values.is_value, members)):
+        # "Logits z → softmax p" says what comes next, and not what z is.
+        return
     if len(members) > 2 and chain.links[0] == ":" and isinstance(members[0], syntax.Name):
         # What stands before a colon is a label of the chain.
         members = members[1:]

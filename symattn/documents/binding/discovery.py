@@ -17,7 +17,7 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
-from symattn.documents.binding import values
+from symattn.documents.binding import tables, values
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.recipe import interval
 from symattn.documents.grids import of_table
@@ -125,8 +125,10 @@ def collected(passages: Sequence[Passage]) -> list[Block]:
                     head = members[0]
                     name = head.name if isinstance(head, syntax.Name) else ""
                     printed += [(one, name) for one in members if values.is_value(one)]
-                case ReadTable() if (table := of_table(piece)) is not None:
-                    printed.append((table, ""))
+                case ReadTable():
+                    table = of_table(piece)
+                    columns = [(matrix, "") for _, _, matrix in tables.inputs(piece)]
+                    printed += columns if table is None else [(table, "")]
         if passage.kind == "output":
             outputs.update(
                 figure.span.start for one, _ in printed[before:] for figure in values.figures(one)
@@ -172,6 +174,12 @@ Made = tuple[syntax.Tree, Measured]
 def _product(a: Made, b: Made) -> Made:
     (x, dx), (y, dy) = a[1], b[1]
     return syntax.Binary("@", a[0], b[0]), Measured(x @ y, dx @ abs(y) + abs(x) @ dy + dx @ dy)
+
+
+def _outer(a: Made, b: Made) -> Made:
+    (x, dx), (y, dy) = a[1], b[1]
+    off = np.outer(dx, abs(y)) + np.outer(abs(x), dy)
+    return syntax.Call("outer", (a[0], b[0])), Measured(np.outer(x, y), off)
 
 
 def _turned(a: Made) -> Made:
@@ -270,6 +278,8 @@ def made(before: Sequence[Made], shape: tuple[int, ...], sizes: Sequence[int]) -
         for b in before:
             if np.shape(a[1].middle) == shape == np.shape(b[1].middle):
                 yield from (_of_two(op, a, b) for op in "+-*")
+            if (*np.shape(a[1].middle), *np.shape(b[1].middle)) == shape != ():
+                yield _outer(a, b)
             for product in _products(a, b, shape):
                 yield from _scores(product, sizes)
                 for bias in before:

@@ -11,11 +11,10 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.binding import context, prose, rows, tables, values, workings
-from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
-from symattn.documents.binding.recipe import bounds
+from symattn.documents.binding.recipe import bounds, same
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words

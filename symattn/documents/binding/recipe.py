@@ -450,3 +450,11 @@ def rounds(value: float, text: str) -> bool:
     """
     ends = interval(text)
     return ends is not None and ends[0] <= value <= ends[1]
+
+
+def same(one: Matrix, other: Matrix) -> bool:
+    """Whether two values are the same, as floats can tell; masked scores are."""
+    if one.shape != other.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool(np.all((one == other) | (np.abs(one - other) < 1e-12)))
