@@ -31,6 +31,7 @@ _DISPLAY = re.compile(
 )
 #: A line of a sum, with the sign that a list's item may begin with.
 _SUM = re.compile(r"\+[ ]++[(\[]?[0-9$\\]")
+_OPERATION = re.compile(r"[=×·*]|\\(?:times|cdot)")
 _HIGHLIGHT = re.compile(r"\{%-?+[ ]*+highlight[ ]++([\w+-]++)[^{}%\n]*+%\}[ ]*+")
 _END_OF_HIGHLIGHT = re.compile(r"\{%-?+[ ]*+endhighlight[ ]*+-?+%\}")
 MATH_DIRECTIVE = re.compile(r"(:{3,}+)[ \t]*+\{math\}[^\n]*+")
@@ -162,7 +163,8 @@ def _list(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     """The parser's own rule for lists; a sum that goes on in a paragraph begins none."""
     from markdown_it.rules_block import list_block
 
-    goes_on = silent and _SUM.match(_content(state, first)) and "=" in _content(state, first - 1)
+    above = _content(state, first - 1) if silent else ""
+    goes_on = _SUM.match(_content(state, first)) and _OPERATION.search(above)
     return not goes_on and list_block(state, first, last, silent)
 
 
@@ -242,6 +244,7 @@ def _bytes(word: str, page: str) -> bytes:
 
 # -- formulas -----------------------------------------------------------------------
 
+_TWICE = re.compile(r"\s*+\\(?:\((.*)\\\)|\[(.*)\\\])\s*+", re.DOTALL)
 _SLASHES = re.compile(r"\\++")
 #: Environments of rows.
 _ROWS = re.compile(rf"\\begin\{{((?:align|{'|'.join(sorted(INNER))})\*?)\}}")
@@ -257,6 +260,9 @@ def formula(text: Text) -> Text:
     """
     if "\\" not in text.string:
         return text
+    if twice := _TWICE.fullmatch(text.string):
+        # "$\\(x\\)$": one pair of marks was meant.
+        text = text.group(twice, twice.lastindex or 0)
     return _rows(_single(text))
 
 

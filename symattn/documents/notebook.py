@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 
 from symattn.documents import markdown
 from symattn.documents.article import Block, CellText, Contents
@@ -16,7 +18,6 @@ from symattn.documents.listings import listing
 from symattn.documents.text import Text
 from symattn.errors import Fault, Faults, Malformed, short
 
-_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)"|[\[\]{},:]|[^\s\[\]{},:"]++')
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\."
 )
@@ -50,63 +51,38 @@ def _unescaped(escape: re.Match[str]) -> str:
     return _LONE.sub("\ufffd", character)
 
 
-#: A value of a JSON text; numbers and constants are left as they are written.
-Node = dict[str, "Node"] | list["Node"] | Quoted | str
+#: A value of a JSON text; numbers are left as they are written.
+Node = dict[str, "Node"] | list["Node"] | Quoted | str | bool | None
 
 
 def _read_quoted(source: Text) -> Node:
     """The value of a JSON text. Raises :class:`Malformed` with the line of what is wrong.
 
     >>> _read_quoted(Text.whole('{"a": [1, true]}'))
-    {'a': ['1', 'true']}
+    {'a': ['1', True]}
     """
     try:
-        json.loads(source.string, parse_int=str, parse_float=str)
+        node: Node = _Decoder(source).decode(source.string)
     except json.JSONDecodeError as error:
         message = f"not valid JSON: {error.msg.lower()} at column {error.colno}"
         raise Malformed(Fault("", message, error.lineno)) from None
     except RecursionError:
         raise Malformed("JSON nested too deeply to be read") from None
-    return _value(source)
+    return node
 
 
-def _value(source: Text) -> Node:
-    """The value of a text that is JSON: one pass over its tokens."""
-    top: list[Node] = []
-    open_: list[dict[str, Node] | list[Node]] = [top]
-    keys: list[str | None] = [None]
-    for token in _TOKEN.finditer(source.string):
-        sign = token[0]
-        node: Node
-        if sign in "]}":
-            open_.pop()
-            keys.pop()
-            continue
-        if sign in ",:":
-            continue
-        if sign == "[":
-            node = []
-        elif sign == "{":
-            node = {}
-        elif sign[0] == '"':
-            node = Quoted(source, token.start(1), token.end(1))
-            if isinstance(open_[-1], dict) and keys[-1] is None:
-                keys[-1] = str(node)
-                continue
-        else:
-            node = sign
-        holder = open_[-1]
-        if isinstance(holder, dict):
-            key = keys[-1]
-            assert key is not None
-            holder[key] = node
-            keys[-1] = None
-        else:
-            holder.append(node)
-        if isinstance(node, dict | list):
-            open_.append(node)
-            keys.append(None)
-    return top[0]
+class _Decoder(json.JSONDecoder):
+    """The library's decoder, whose strings know where they stand."""
+
+    def __init__(self, source: Text) -> None:
+        super().__init__(parse_int=str, parse_float=str, parse_constant=str)
+        self._source = source
+        self.parse_string = self._quoted
+        self.scan_once = py_make_scanner(self)
+
+    def _quoted(self, string: str, start: int, strict: bool) -> tuple[Quoted, int]:
+        end = scanstring(string, start, strict)[1]
+        return Quoted(self._source, start, end - 1), end
 
 
 #: Colours of a terminal.
@@ -157,9 +133,16 @@ def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[int, dict[str, Node
 
 def _kind(node: Node) -> str:
     """What a value is, for messages."""
-    if isinstance(node, Quoted):
-        return f"the text {short(str(node), 30)!r}"
-    return {dict: "an object", list: "a list"}.get(type(node), str(node))
+    match node:
+        case Quoted():
+            return f"the text {short(str(node), 30)!r}"
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case str():
+            return node
+    return json.dumps(node)
 
 
 def _language(notebook: Node) -> str:

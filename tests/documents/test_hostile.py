@@ -129,7 +129,7 @@ AROUND = {
     "in a session": ">>> %s\n0.5",
 }
 LISTINGS = {
-    ".tex": "\\begin{document}\n\\begin{lstlisting}[language=Python]\n%s\n\\end{lstlisting}\n\n%s\n",
+    ".tex": "\\begin{document}\\begin{lstlisting}[language=Python]\n%s\n\\end{lstlisting}\n%s\n",
     ".md": "```python\n%s\n```\n\n%s\n",
     ".html": '<pre class="language-python">%s</pre><p>%s</p>',
     ".txt": "1import numpy as np\n2%s\n\n%s\n",

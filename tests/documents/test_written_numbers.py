@@ -58,6 +58,7 @@ PRINTED = {
     "x = 12'345.6": "x = 12345.6",
     "x = 3.07×10²³ / 3.07×10²³ = 1": "x = 3.07e23 / 3.07e23 = 1",
     "x = 1.5 × 10⁻³ · 2": "x = 1.5e-3 * 2",
+    "x = 6.02*10^23 / 6.02·10^(23)": "x = 6.02e23 / 6.02e23",
     SUM: "s = 0.1 * 0.2 + 0.12 * 0.06 = 0.0032 + 0.0072 = 0.51",
     "x = about 0.38": "x ≈ 0.38",
     "x = approximately -0.38": "x ≈ -0.38",
@@ -81,6 +82,8 @@ RANGES = (
     "weights of 0.2 – 0.4, mostly",
     "The weights range from 0.2 to 0.4.",
     "about 20% to 40% of it",
+    "It lies between 0.2 and 0.4.",
+    "low weights (10-20%) and others",
 )
 
 
@@ -100,6 +103,7 @@ def test_a_range_claims_neither_of_its_numbers(words, suffix):
         ("We round 0.1863 to 0.19.", ["0.1863", "0.19"]),
         ("x = 0.4-0.2", ["0.4", "0.2"]),
         ("x = 0.2-0.4 = -0.2", ["0.2", "0.4", "-0.2"]),
+        ("Both 0.2 and 0.4.", ["0.2", "0.4"]),
         ("(0.2-0.4)^2 = 0.04", ["0.2", "0.4", "2", "0.04"]),
         ("`x = 0.2-0.4`", ["0.2", "0.4"]),
         ("$x = 0.2$ to $0.4$", []),
@@ -151,6 +155,7 @@ DISPLAYS = {
     ".md math": (".md", "#### Query $Q$\n\n```math\n%s\n```"),
     ".md raw": (".md", "```{=latex}\n\\[ %s \\]\n```"),
     ".md GitLab": (".md", "So $`%s`$"),
+    ".md twice": (".md", "So $\\[ %s \\]$"),
     ".txt [": (".txt", "It is\n[\n%s\n]\nand"),
     ".tex": (".tex", "\\begin{document}\\[ %s \\]\\end{document}"),
     ".html": (".html", "<p>\\[ %s \\]</p>"),
@@ -198,3 +203,12 @@ def test_a_sum_over_lines_is_judged_as_one(suffix):
     judged = audit(case_of(binding.read(read)))
     refuted = [one for one in judged.figures if one.verdict is Verdict.REFUTED]
     assert [one.text for one in refuted] == ["0.51"]
+
+
+def test_a_sum_goes_on_in_an_item():
+    """A line of a sum is no item of a list, behind a line that computes; else it is."""
+    text = "- s = 0.5 × 0.2\n  + 0.3 × 0.1\n  = 0.13\n- t: 0.5 × 0.2\n  + 0.3 × 0.1\n  = 0.13\n"
+    sums = ["s = 0.5 * 0.2 + 0.3 * 0.1 = 0.13", "t : 0.5 * 0.2 + 0.3 * 0.1 = 0.13"]
+    assert said(text) == sums
+    items = article(Path("x.md"), b"We buy\n+ 3 apples\n+ 4 pears").blocks
+    assert [str(block.text) for block in items] == ["We buy", "3 apples", "4 pears"]

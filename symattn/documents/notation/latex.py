@@ -25,7 +25,6 @@ from symattn.documents.notation.vocabulary import (
     BRACES,
     IGNORED,
     JOINING,
-    MATRICES,
     STACKED,
     STYLES,
     UNSHOWN,
@@ -55,7 +54,6 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
     """The tokens of LaTeX without those that only say how it looks."""
     partners = matched(tokens)
     gone = bytearray(len(tokens))
-    breaks = _broken_rows(tokens, partners)
     kept: list[NotationToken] = []
     #: Labels of braces, which are read behind the formula.
     labels: list[NotationToken] = []
@@ -88,8 +86,6 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
                 at = _after_arguments(tokens, partners, at, 1)
             kept.append(token._replace(spaced=token.spaced or spaced))
             spaced = False
-        elif at - 1 in breaks:
-            kept.append(token._replace(kind="row"))
         elif text in IGNORED:
             spaced = True
             if text in (r"\left", r"\right") and at < len(tokens) and tokens[at].text == ".":
@@ -138,27 +134,6 @@ def _is_bare(tokens: Sequence[NotationToken], gone: bytearray, opening: int, clo
     if closing == opening + 1:
         return True
     return closing == opening + 2 and tokens[opening + 1].kind in ("name", "relation", "operator")
-
-
-def _broken_rows(tokens: Sequence[NotationToken], partners: Sequence[int]) -> set[int]:
-    r"""The ``\\ `` of matrices that have no ``\\\\``: what Markdown made of it."""
-    breaks: set[int] = set()
-    for opening, token in enumerate(tokens):
-        if token.kind != "open" or token.text[1:] not in MATRICES or partners[opening] < 0:
-            continue
-        rows: list[int] = []
-        at = opening + 1
-        while at < partners[opening]:
-            if partners[at] > at:
-                at = partners[at]
-            elif tokens[at].kind == "row":
-                break
-            elif tokens[at].text[0] == "\\" and tokens[at].text[1:].isspace():
-                rows.append(at)
-            at += 1
-        else:
-            breaks.update(rows)
-    return breaks
 
 
 def _flatten(

@@ -100,12 +100,17 @@ _MINUS = re.compile(f"[{MINUSES}]")
 _LISTED = re.compile("[0-9]++,")
 #: The ends of a range in prose, and words before what is a change instead.
 _RANGE = re.compile(
-    rf"(?P<least>{DECIMAL})%?+(?:(?P<dash>-|[ ]?–[ ]?)|[ ]++(?:to|bis|through)[ ]++)"
+    rf"(?P<least>{DECIMAL})%?+"
+    r"(?:(?P<dash>-|[ ]?–[ ]?)|[ ]++(?:to|bis|through|(?P<and>and|und))[ ]++)"
     rf"(?P<most>{DECIMAL})%?+(?![\w.]*[0-9])"
 )
-_CHANGES = re.compile(r"(?i)(?<!\w)(?!rang|var)\w*+[ ]from\Z|\bround\w*+\b[^.]*+\Z")
+_CHANGES = re.compile(r"(?i)(?<!\w)(?!rang|var)\w*+[ ]from[ ]++\Z|\bround\w*+\b[^.]*+\Z")
 #: A number whose power of ten is part of it, whatever stands before it.
 _SCIENTIFIC = re.compile(r"[1-9]\.[0-9]++")
+#: What stands beside a range: words or signs of equality, not what would compute with it.
+_BEFORE = re.compile(r"(?:\A|[=≈:~,]|[^\W\d_][ ])[ ]*+\(?\Z")
+_BEHIND = re.compile(r"\)?+[ ]*+(?:[.,;:!?]|[^\W\d_]|\Z)")
+_BETWEEN = re.compile(r"(?i)\b(?:between|zwischen)[ ]++\Z")
 _EXPONENT = re.compile("-?[0-9]{1,4}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
@@ -267,14 +272,13 @@ def _is_range(match: re.Match[str]) -> bool:
     """Whether two numbers are the ends of a range, and not a difference or a change."""
     if float(match["least"]) >= float(match["most"]):
         return False
-    before = match.string[: match.start()].rstrip()
-    after = match.string[match.end() :].lstrip()[:1]
+    start, end = match.span()
+    before, after = match.string[max(start - 40, 0) : start], match.string[end : end + 40]
     if match["dash"]:
-        is_beside = before[-1:].isalpha() and match.start() > len(before)
-        return (not before or is_beside or before[-1] in "=≈:~,") and (
-            after in ".,;:!?" or after.isalpha()
-        )
-    return not _CHANGES.search(before[-40:])
+        return bool(_BEFORE.search(before) and _BEHIND.match(after))
+    return (match["and"] is None or _BETWEEN.search(before) is not None) and not (
+        _CHANGES.search(before)
+    )
 
 
 def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
@@ -300,13 +304,15 @@ def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
 def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] | None:
     """Where a power of ten that a number is multiplied with ends, and its exponent."""
     texts = [token.text for token in tokens[at : at + 7]]
-    if texts[:1] not in (["×"], ["·"]) or texts[1:3] != ["10", "^"]:
+    if texts[:1] not in (["×"], ["·"], ["*"]) or texts[1:3] != ["10", "^"]:
         return None
-    is_braced = texts[3:4] == ["{"]
+    is_braced = texts[3:4] in (["{"], ["("])
     first = 3 + is_braced
     end = first + (texts[first : first + 1] == ["-"]) + 1
     exponent = "".join(texts[first:end])
-    if not _EXPONENT.fullmatch(exponent) or (is_braced and texts[end : end + 1] != ["}"]):
+    if not _EXPONENT.fullmatch(exponent) or (
+        is_braced and texts[end : end + 1] not in (["}"], [")"])
+    ):
         return None
     return at + end + is_braced, exponent
 

@@ -50,8 +50,6 @@ KNOWN = {
     r"\begin{bmatrix} 1/\sqrt 2 & -\infty \\[4pt] e^{0.5} & 50.7\% \end{bmatrix}": [
         "[[1 / sqrt(2), -inf], [exp(0.5), 50.7%]]"
     ],
-    # a backslash that Markdown ate
-    "\\begin{bmatrix} 0.3 & 0.4\\ 0.2 & 0.1 \\end{bmatrix}": ["[[0.3, 0.4], [0.2, 0.1]]"],
     # relations and what separates chains
     r"Q = 1 \Rightarrow K = 2": ["Q = 1", "K = 2"],
     r"x \to 0.5": ["x → 0.5"],
