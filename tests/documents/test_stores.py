@@ -136,7 +136,9 @@ def told(program):
             case (syntax.Indexed(), _):
                 continue
             case (*names, last) if names:
-                known.update(dict.fromkeys(map(syntax.text, names), value(last, known)))
+                known |= dict.fromkeys(
+                    (getattr(one, "name", "") for one in names), value(last, known)
+                )
     return known
 
 
