@@ -72,21 +72,14 @@ class Codes:
             yield from printouts.passages(list(text.lines()), "code")
             return
         certain = bool(_PYTHON.match(language)) and whole
-        # All is followed before anything is told: what comes later may fill an array.
-        followed = [
-            (piece, parsed, self._followed(piece, parsed))
-            if parsed is not None and (certain or _is_program(parsed))
-            else (piece, None, ())
-            for piece, parsed in pieces
-        ]
         waiting: list[Text] = []
-        for piece, parsed, events in followed:
-            if parsed is None:
+        for piece, parsed in pieces:
+            if parsed is None or not (certain or _is_program(parsed)):
                 waiting += piece.lines()
                 continue
             yield from printouts.passages(waiting, "code")
             waiting = []
-            yield from self._program(parsed, events)
+            yield from self._program(parsed, self._followed(piece, parsed))
         yield from printouts.passages(waiting, "code")
 
     def _followed(self, piece: Text, parsed: ProgramSource) -> Sequence[StatementMeaning]:
@@ -103,10 +96,7 @@ class Codes:
         taken = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
         before = min((node.lineno for node in parsed.body), default=1 << 30)
         yield from self._comments(parsed, taken, range(1, before))
-        refilled = set(map(id, self.program.refilled))
         for event in events:
-            if id(event) in refilled:
-                continue
             pieces: tuple[Piece, ...] = event.pieces
             line = event.node.end_lineno or 0
             if event.source is parsed and line not in taken and line in parsed.comments:

@@ -134,7 +134,7 @@ PROGRAMS: list[tuple[str, object]] = [
     ("rows = [softmax(row) for row in X]\nresult = np.stack(rows)\n", softmax(X)),
     ("result = X @ K.T\nresult = result / np.sqrt(3)\n", X @ K.T / np.sqrt(3)),
     ("result = X @ K.T\nresult /= np.sqrt(3)\n", X @ K.T / np.sqrt(3)),
-    ("result = X\nresult += K\n", X + K),
+    ("result = X.copy()\nresult += K\n", X + K),
     ("q = k = X\nresult = q @ k.T\n", X @ X.T),
     ("q, k = X * 2, K\nresult = q @ k.T\n", 2 * X @ K.T),
     ("scale = K.shape[1] ** -0.5\nresult = X @ K.T * scale\n", X @ K.T / np.sqrt(3)),

@@ -87,6 +87,7 @@ def computed(program: str) -> np.ndarray:
     "X if not (X is None) else K", "np.full((2, 2), 0.5) * 2 * M", "np.ones((2, 3)) / 2 * X",
     "-len(X) * X", "X[-len(X)]", "len(M.T) * X", "X - X.sum(axis=0)", "X.max()",
     "(M == 1).astype(int) * M", "M.astype(int) * 2", "np.where(np.array([1, 0, 1]), 1, 2) * X",
+    "np.tri(2) * M", "np.tri(2, k=-1) * M", "np.where(np.tri(2) == 1, X @ K.T, -1e9)",
     "np.array([0.5, 2, 1e1]) * (np.array([0.5, 2, 1e1]) >= 2)",
 ], ids=READ)  # fmt: skip
 def test_expressions_are_what_numpy_computes(text):
@@ -303,6 +304,47 @@ def hides_what_a_mask_leaves():
     return softmax(s)
 
 
+def adds_what_hides():
+    hides = np.triu(np.full((2, 2), -np.inf), k=1)
+    return softmax(X @ K.T + hides)
+
+
+def hides_where_a_triangle_is():
+    hides = np.triu(np.ones((2, 2)), k=1).astype(bool)
+    s = X @ K.T
+    s[hides] = -np.inf
+    return softmax(s)
+
+
+def joins_what_it_appends():
+    parts = []
+    for h in range(1, 3):
+        half = X * h
+        parts.append(half)
+    return np.hstack(parts)
+
+
+def leaves_a_loop():
+    result = X
+    for i in range(3):
+        if i == 0:
+            continue
+        if i == 2:
+            break
+        result = result + K
+    return result
+
+
+def a_function_called_twice():
+    def rows(a):
+        out = a * 2
+        for _ in range(2):
+            out = out + a
+        return out
+
+    return rows(X) + rows(K)
+
+
 def a_number_of_a_list():
     sizes = [2, 3]
     rows, columns = sizes
@@ -321,7 +363,8 @@ PROGRAMS: list[Callable[[], object]] = [
     columns_by_rows, rows_of_sums, rows_by_a_matrix, function_with_defaults, function_by_names,
     function_of_itself, function_with_a_loop, function_that_shadows, function_that_fills,
     one_name_for_two, two_in_a_row, hides_by_numbers, hides_what_a_mask_leaves, 
-    a_number_of_a_list, a_sum_of_a_starred_list,
+    a_number_of_a_list, a_sum_of_a_starred_list, adds_what_hides, hides_where_a_triangle_is,
+    joins_what_it_appends, leaves_a_loop, a_function_called_twice,
 ]  # fmt: skip
 
 
@@ -355,6 +398,12 @@ def test_programs_are_what_they_compute(program):
     "def f(a):\n    if v[0] > 0:\n        a = a + 1\n    return a\nresult = f(X)",
     "def f(a):\n    b = a.copy()\n    b[0, 0] = 7\n    return b\nresult = f(X)",
     "def f(a, *b):\n    return a\nresult = f(X, K)",
+    "def f(a):\n    if v[0] > 0:\n        return a * 2\n    return a\nresult = f(X)",
+    "result = X\nfor i in range(2):\n    if v[0] > 0:\n        break\n    result = K",
+    "result = X @ K.T\nresult.sort()", "result = X @ K.T\nnp.fill_diagonal(result, 0)",
+    "result = X @ K.T\nrow = result[0]\nrow += 1",
+    "result = X @ K.T\ndef f(a):\n    a -= 1\nf(result)",
+    "result = X\nfor k in range(2):\n    for i in range(2):\n        result[i] = result[i] * 2",
 ], ids=CHANGED)  # fmt: skip
 def test_what_nobody_knows_any_more_is_left_open(text):
     """A name that a program may have changed is not what it was before."""

@@ -7,15 +7,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol, TypeVar
 
 from symattn import syntax
+from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
+from symattn.documents.trees import NOWHERE, Labelled, Opaque, PrintedFigure
 from symattn.errors import Malformed, UnknownName
-from symattn.limits import UNROLLED_ENTRIES
+from symattn.limits import FOLLOWED, UNROLLED_ENTRIES
 from symattn.numbers.values import ZERO
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
@@ -50,6 +52,15 @@ class Applied:
     options: Mapping[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class FollowedFunction:
+    """A function of the program, and what the names around it stand for."""
+
+    source: ProgramSource
+    node: ast.FunctionDef
+    around: Mapping[str, Value]
+
+
 @dataclass(frozen=True)
 class UnknownValue:
     """What nobody knows."""
@@ -58,7 +69,7 @@ class UnknownValue:
 UNKNOWN = UnknownValue()
 
 #: Strings are texts, ``None`` and truth values themselves; all else is a tree.
-Value = syntax.Tree | Items | Applied | UnknownValue | str | bool | None
+Value = syntax.Tree | Items | Applied | FollowedFunction | UnknownValue | str | bool | None
 
 #: Functions that trees have here and the grammar of steps doesn't: maxima of rows and of
 #: columns, what is not hidden, and a triangle whose size is not known.
@@ -122,14 +133,47 @@ class _Spending:
 
 @dataclass
 class CodeScope:
-    """What is known of names: those that stand for another tree, those whose numbers
-    are known, the shapes of those that have one, and those that were told a meaning."""
+    """What is known of names: those that stand for something else, those whose numbers
+    are known, the shapes of those that have one; those that were told, and those of them
+    that were told a meaning; and which are in what others stand for."""
 
     stands_for: dict[str, Value] = field(default_factory=dict)
-    known: dict[str, Value] = field(default_factory=dict)
+    known: dict[str, syntax.Tree] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
     meant: set[str] = field(default_factory=set)
+    within: dict[str, set[str]] = field(default_factory=dict)
     spent: _Spending = field(default_factory=_Spending)
+
+    def stand(self, name: str, value: Value) -> None:
+        """Let a name stand for a value, until what that is made of changes."""
+        self.stands_for[name] = value
+        for part in value_names(value) - {name}:
+            self.within.setdefault(part, set()).add(name)
+
+    def drop(self, name: str) -> None:
+        """Forget what a name was, and what was made of it and has no name of its own."""
+        for known in (self.stands_for, self.known, self.shapes):
+            known.pop(name, None)
+        for other in self.within.pop(name, ()):
+            if other in self.stands_for:
+                self.stands_for[other] = UNKNOWN
+
+    def follow(self) -> None:
+        """Count a statement, or a turn of a loop, that is followed."""
+        self.spent.followed += 1
+        if self.spent.followed > FOLLOWED.most:
+            raise UnreadCode
+
+    @contextmanager
+    def restored(self) -> Iterator[dict[str, Value]]:
+        """What names stand for now, and again afterwards."""
+        before = dict(self.stands_for)
+        try:
+            yield before
+        finally:
+            self.stands_for.clear()
+            self.stands_for.update(before)
 
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
         """An array of numbers that are printed nowhere; a vector without ``columns``."""
@@ -204,7 +248,7 @@ class CodeScope:
                 return number("1" if value else "0")
             case Items():
                 return self._array(value, depth + 1)
-            case None | str() | Applied() | UnknownValue():
+            case None | str() | Applied() | FollowedFunction() | UnknownValue():
                 raise UnreadCode
         return value
 
@@ -246,6 +290,21 @@ class CodeScope:
         if any(True for _ in syntax.names(tree)):
             raise UnreadCode
         return tree
+
+
+def value_names(value: Value | Opaque) -> set[str]:
+    """The names of quantities in a value."""
+    names: set[str] = set()
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        match part := waiting.pop():
+            case Items(items) if id(part) not in seen:
+                seen.add(id(part))
+                waiting += items
+            case _ if isinstance(part, syntax.Tree):
+                names.update(syntax.names(part))
+    return names
 
 
 def _length(tree: syntax.Tree) -> tuple[int, ...]:

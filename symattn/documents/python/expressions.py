@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -17,6 +17,7 @@ from symattn.documents.python.code_values import (
     Applied,
     Arguments,
     CodeScope,
+    FollowedFunction,
     Items,
     UnknownValue,
     UnreadCode,
@@ -25,9 +26,9 @@ from symattn.documents.python.code_values import (
     number,
     size,
 )
-from symattn.documents.python.library import LIBRARIES
 from symattn.documents.python.loops import comprehended, subscripted
 from symattn.documents.python.source import ProgramSource
+from symattn.documents.python.stores import dotted, is_library
 from symattn.documents.text import Span
 from symattn.documents.trees import Named, Opaque, PrintedFigure
 from symattn.limits import NESTING, TOKENS
@@ -44,30 +45,28 @@ _WHOLE = re.compile(r"(?:int|uint|long|bool)[0-9_]*")
 _ITSELF = frozenset({"values", "data", "real", "A"})
 _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
 
-#: What calls a function that the program defines: its definition's name, its arguments.
-_Caller = Callable[[str, list[Value], dict[str, Value]], Value]
+#: What calls a function that the program defines with its arguments.
+_Caller = Callable[[FollowedFunction, list[Value], dict[str, Value]], Value]
 
 
 class ExpressionReader:
     """Reads expressions of one piece of a program; raises :class:`UnreadCode`.
 
-    ``call`` follows functions that the program itself defines, which are ``defined``.
+    ``called`` follows functions that the program itself defines.
     """
 
-    def __init__(
-        self, source: ProgramSource, scope: CodeScope, defined: Set[str], called: _Caller
-    ) -> None:
+    def __init__(self, source: ProgramSource, scope: CodeScope, called: _Caller) -> None:
         self.source = source
         self.scope = scope
-        self.defined = defined
         self.called = called
         self.parts = 0
         self.inside: Span | None = None
 
     @contextmanager
-    def within(self, node: ast.JoinedStr) -> Iterator[None]:
+    def within(self, node: ast.JoinedStr | None) -> Iterator[None]:
         """Inside a formatted string, whose parts have no certain places of their own."""
-        before, self.inside = self.inside, self.span(node)
+        before = self.inside
+        self.inside = self.span(node) if node else before
         try:
             yield
         finally:
@@ -158,9 +157,10 @@ class ExpressionReader:
             return bool(value)
         return self.scope.whole(value) != 0
 
-    def opaque(self, node: ast.expr) -> Opaque:
-        """An expression that is not understood, with its numbers."""
-        return Opaque(self.written(node)[:400], self.span(node), self.figures(node))
+    def opaque(self, node: ast.expr, figures: tuple[PrintedFigure, ...] | None = None) -> Opaque:
+        """An expression that is not understood, with its numbers, or those given."""
+        numbers = self.figures(node) if figures is None else figures
+        return Opaque(self.written(node)[:400], self.span(node), numbers)
 
     def figures(self, node: ast.AST) -> tuple[PrintedFigure, ...]:
         """The numbers that an expression prints: not those of sizes, axes and indices."""
@@ -176,7 +176,7 @@ class ExpressionReader:
                 case ast.Subscript(value=value):
                     waiting.append(value)
                 case ast.Call(func=function, args=arguments):
-                    drawn = library.RANDOM.search(_dotted(function))
+                    drawn = library.RANDOM.search(dotted(function))
                     waiting += [function, *([] if drawn else arguments)]
                 case _:
                     waiting.extend(ast.iter_child_nodes(part))
@@ -208,13 +208,13 @@ class ExpressionReader:
             return value
         if name in ("inf", "Infinity"):
             return INFINITE
-        if isinstance(known := self.scope.known.get(name), Items | str | Applied):
-            return known
         return Named(name, self.span(node))
 
     def _count(self, value: Value) -> None:
         """Keep trees that stand for names from doubling without end."""
-        if not isinstance(value, Items | Applied | UnknownValue | str | bool | None):
+        if not isinstance(
+            value, Items | Applied | FollowedFunction | UnknownValue | str | bool | None
+        ):
             self.parts += size(value, TOKENS.most)
         if self.parts >= TOKENS.most:
             raise UnreadCode
@@ -318,7 +318,7 @@ class ExpressionReader:
         options = {word.arg: word.value for word in node.keywords if word.arg is not None}
         if len(options) != len(node.keywords):
             raise UnreadCode
-        path = _dotted(node.func)
+        path = dotted(node.func)
         if library.RANDOM.search(path):
             raise UnreadCode
         name = path.rpartition(".")[2]
@@ -342,10 +342,13 @@ class ExpressionReader:
             if word not in ("dtype", "device", "requires_grad", "index", "columns", "copy"):
                 named[word] = self.value(argument, depth)
         if isinstance(node.func, ast.Name):
-            if isinstance(applied := self.scope.known.get(name), Applied):
-                return self._apply(applied, node, depth)
-            if name in self.defined:
-                return self._defined(name, values, named)
+            match self.scope.stands_for.get(name):
+                case Applied() as applied:
+                    return self._apply(applied, node, depth)
+                case FollowedFunction() as function:
+                    return self._defined(function, values, named)
+            if name in self.scope.stands_for or name in self.scope.names:
+                raise UnreadCode
         result = self._library(name, values, named, path)
         if any(_WHOLE.fullmatch(_type(operand)) for operand in types):
             result = self.scope.tree(result)
@@ -357,11 +360,14 @@ class ExpressionReader:
         values = [self.value(argument, depth) for argument in node.args]
         return self._library(applied.name, values, dict(applied.options), applied.name)
 
-    def _defined(self, name: str, values: list[Value], named: dict[str, Value]) -> Value:
+    def _defined(
+        self, function: FollowedFunction, values: list[Value], named: dict[str, Value]
+    ) -> Value:
         try:
-            return self.called(name, values, named)
+            return self.called(function, values, named)
         except UnreadCode:
             # What it is called says it.
+            name = function.node.name
             if not re.fullmatch(r"_?(?:stable_|row_|numpy_|np_|my_)?softmax(?:_\w+)?", name):
                 raise
             return self._library("softmax", values, named, name)
@@ -378,21 +384,7 @@ class ExpressionReader:
 
     def _is_library(self, node: ast.expr) -> bool:
         """Whether an expression is a library, or a part of one."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return (
-            isinstance(node, ast.Name) and node.id in LIBRARIES and node.id not in self.scope.shapes
-        )
-
-
-def _dotted(node: ast.expr) -> str:
-    """``np.linalg.norm``; of what is no name, ``.norm``."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    names.append(node.id if isinstance(node, ast.Name) else "")
-    return ".".join(reversed(names))
+        return is_library(node) and dotted(node).partition(".")[0] not in self.scope.shapes
 
 
 def _numeric(tree: syntax.Tree) -> syntax.Tree:

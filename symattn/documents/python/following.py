@@ -1,43 +1,52 @@
 """A program followed statement by statement: what it assigns and what it shows.
 
 Names stand for themselves; a function of the program's own is followed where it is
-called, its parameters standing for the arguments.
+called, its parameters standing for the arguments. Whatever a statement may have stored
+to without being followed there is told as something that nobody knows.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python.assignments import (
-    SHOWN,
-    Frame,
-    assigned,
-    changed,
-    first_argument,
-    last_name,
-    member,
-    mention,
-    owner,
-    reassigned,
-    shown,
-    stored,
+from symattn.documents.python import library
+from symattn.documents.python.code_values import (
+    MASKED,
+    UNKNOWN,
+    CodeScope,
+    FollowedFunction,
+    Items,
+    UnreadCode,
+    Value,
+    is_expressible,
+    number,
+    value_names,
 )
-from symattn.documents.python.code_values import UNKNOWN, CodeScope, Items, UnreadCode, Value
 from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.python.loops import filled, rounds, take
+from symattn.documents.python.showing import bare, member, mention, shown
 from symattn.documents.python.source import ProgramSource
-from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words
-from symattn.limits import FOLLOWED
+from symattn.documents.python.stores import (
+    FunctionEffects,
+    Sharing,
+    effects_of,
+    is_library,
+    last_name,
+    stores,
+)
+from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
 
 #: Functions whose arrays are there to be filled.
 _EMPTY = frozenset({"zeros", "empty", "zeros_like", "empty_like"})
 #: How deep functions are followed into each other.
 _CALLS = 6
+#: What is there to be filled, and has no numbers yet.
+_NOTHING = Items(())
 
 
 @dataclass(frozen=True)
@@ -49,37 +58,53 @@ class StatementMeaning:
     pieces: tuple[Words | Chain, ...]
 
 
-@dataclass(frozen=True)
-class FollowedFunction:
-    """A function of the program."""
-
-    source: ProgramSource
-    node: ast.FunctionDef
-
-
 class _Returned(Exception):
     def __init__(self, value: Value) -> None:
         self.value = value
+
+
+class _LeftLoop(Exception):
+    """``break``, or ``continue`` where the loop goes on."""
+
+    def __init__(self, goes_on: bool) -> None:
+        self.goes_on = goes_on
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where statements are followed: at the top, in a function, in a loop.
+
+    ``own`` are the names of this frame that were told, so far; None where nothing of it is:
+    its names stand for what they are assigned. Entries of the arrays ``filling`` are set
+    for the first time. A silent frame tells nothing of what it follows.
+    """
+
+    scope: CodeScope
+    own: set[str] | None
+    filling: set[str] = field(default_factory=set)
+    sharing: Sharing = field(default_factory=Sharing)
+    depth: int = 0
+    is_silent: bool = False
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name that is assigned is that of a quantity, by which it is told."""
+        if self.own is None:
+            return False
+        return self.depth == 0 or name in self.own or name not in self.scope.names
 
 
 @dataclass
 class FollowedProgram:
     """The programs of an article so far: what later ones may name."""
 
-    scope: CodeScope = field(default_factory=CodeScope)
-    functions: dict[str, FollowedFunction] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-    #: Where names were assigned arrays to be filled, and those that were filled since.
-    empty: dict[str, StatementMeaning] = field(default_factory=dict)
-    filling: set[str] = field(default_factory=set)
-    refilled: list[StatementMeaning] = field(default_factory=list)
+    frame: Frame = field(default_factory=lambda: Frame(CodeScope(), set()))
+    effects: dict[int, FunctionEffects | None] = field(default_factory=dict)
+    unread: int = 0
 
     def follow(self, source: ProgramSource) -> list[StatementMeaning]:
         """What the statements of a piece say, in the order in which they run."""
-        frame = Frame(self.scope, self.names, self.filling, self.names)
-        follower = _Follower(self, source, frame)
-        with suppress(_Returned):
-            follower.statements(source.body)
+        follower = _Follower(self, source, self.frame)
+        follower.statements(source.body)
         return follower.events
 
 
@@ -93,139 +118,311 @@ class _Follower:
     events: list[StatementMeaning] = field(default_factory=list)
 
     @property
+    def scope(self) -> CodeScope:
+        return self.frame.scope
+
+    @property
     def reader(self) -> ExpressionReader:
         """One that has read nothing yet."""
-
-        def called(name: str, values: list[Value], named: dict[str, Value]) -> Value:
-            return self.call(self.program.functions[name], values, named)
-
-        return ExpressionReader(
-            self.source, self.frame.scope, self.program.functions.keys(), called
-        )
+        return ExpressionReader(self.source, self.scope, self.call)
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
         for node in body:
-            self.frame.scope.spent.followed += 1
-            if self.frame.scope.spent.followed > FOLLOWED.most:
-                return
-            self.statement(node)
+            try:
+                self.scope.follow()
+                self.statement(node)
+            except (UnreadCode, _LeftLoop):
+                if self.frame.depth or self.frame.own is None:
+                    raise
+                self.forget(node, node)
 
     def statement(self, node: ast.stmt) -> None:
         match node:
-            case ast.Assign(targets=[ast.Name(name)], value=ast.Lambda(args=given, body=body)):
-                function = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
-                function = ast.fix_missing_locations(ast.copy_location(function, node))
-                self.program.functions[name] = FollowedFunction(self.source, function)
-            case ast.Assign(targets=targets, value=value):
-                self.assign(node, targets, value)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assign(node, [target], value)
-            case ast.AugAssign(target=target, op=op, value=value):
-                changed = ast.copy_location(ast.BinOp(target, op, value), node)
-                self.assign(node, [target], changed)
-            case ast.Expr(value=ast.Constant()):
-                pass
-            case ast.Expr(value=value):
-                self.expression(node, value)
-            case ast.FunctionDef(name=name):
-                self.program.functions[name] = FollowedFunction(self.source, node)
-            case ast.If():
+            case ast.If(test=test):
+                self.forget(node, test)
                 self.branch(node)
-            case ast.For():
+            case ast.For(iter=of):
+                self.forget(node, of)
                 self.loop(node)
-            case ast.With(body=body):
+            case ast.With(items=items, body=body):
+                self.forget(node, *items)
                 self.statements(body)
             case ast.Try():
-                self.statements([*node.body, *node.orelse, *node.finalbody])
-            case ast.While(test=at) | ast.Match(subject=at):
-                self.change(node, at, dict.fromkeys(reassigned(node), UNKNOWN))
-            case ast.Assert(test=test):
-                self._compared(node, test)
-            case ast.Return(value=ast.expr() as value) if not self.frame.depth:
+                unread = self.program.unread
+                self.statements([*node.body, *node.orelse])
+                if self.program.unread > unread:
+                    # Something went otherwise, maybe.
+                    self.forget(node, node)
+                self.statements(node.finalbody)
+            case ast.Return(value=value) if not self.frame.depth:
                 # It stands outside of the function that it was taken from.
-                self.expression(node, value)
+                if value is not None:
+                    self.expression(node, value)
             case ast.Return(value=value):
                 raise _Returned(None if value is None else self.reader.value(value))
+            case ast.Break() | ast.Continue():
+                raise _LeftLoop(isinstance(node, ast.Continue))
+            case _:
+                self.forget(node, node, followed=self.simple(node))
 
-    def tell(self, node: ast.stmt, pieces: Iterable[Words | Chain]) -> StatementMeaning | None:
+    def simple(self, node: ast.stmt) -> set[str]:
+        """Follow a statement that has no others in it; the names that it surely gives a
+        meaning, known or not."""
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Lambda(args=given, body=body)):
+                function = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
+                return self.define(ast.fix_missing_locations(ast.copy_location(function, node)))
+            case ast.Assign(targets=targets, value=value):
+                return self.assign(node, targets, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                return self.assign(node, [target], value)
+            case ast.AugAssign(target=target, op=op, value=value):
+                changed = ast.copy_location(ast.BinOp(target, op, value), node)
+                return self.assign(node, [target], changed)
+            case ast.FunctionDef():
+                return self.define(node)
+            case ast.Expr(value=value) if not isinstance(value, ast.Constant):
+                return self.expression(node, value)
+            case ast.Assert(test=test):
+                self._compared(node, test)
+        return set()
+
+    def tell(self, node: ast.stmt, pieces: Iterable[Words | Chain]) -> None:
         parts = tuple(pieces)
-        if not parts or self.frame.is_silent:
+        if parts and not self.frame.is_silent:
+            self.events.append(StatementMeaning(self.source, node, parts))
+
+    # -- what names mean --------------------------------------------------------------
+
+    def bind(self, name: str, meaning: Value) -> bool:
+        """Let a name stand for what it is assigned; whether it is a quantity's own."""
+        scope = self.scope
+        self.frame.filling.discard(name)
+        if not self.frame.is_own(name):
+            scope.stands_for[name] = meaning
+            return False
+        assert self.frame.own is not None
+        tree, shape, whole = None, None, None
+        with suppress(UnreadCode):
+            tree = scope.tree(meaning)
+            if is_expressible(tree):
+                shape = scope.shape(tree)
+                whole = number(str(scope.whole(tree))) if shape == () else None
+        self.frame.own.add(name)
+        scope.names.add(name)
+        scope.drop(name)
+        if tree is None:
+            if meaning is not UNKNOWN or name in scope.meant:
+                # It is no longer what it was told to be, and nobody knows what it is.
+                scope.stand(name, meaning)
+        elif not is_expressible(tree):
+            scope.stand(name, tree)
+        else:
+            scope.meant.add(name)
+            if shape is not None:
+                scope.shapes[name] = shape
+            if isinstance(meaning, Items):
+                scope.stand(name, meaning)
+            elif isinstance(tree, Labelled | syntax.Literal) or whole is not None:
+                scope.known[name] = whole or tree
+        return True
+
+    def change(
+        self, node: ast.stmt, values: Mapping[str, Value], assigned: Collection[str]
+    ) -> None:
+        """Tell what a statement has made of names; of those that nothing was told of, only
+        where they are ``assigned``."""
+        told: set[str] = set()
+        for name, value in _in_order(values):
+            if value_names(value) & told:
+                # It was made of what had that name before.
+                value = UNKNOWN
+            if not self.frame.is_own(name) or not (name in self.scope.names or name in assigned):
+                self.frame.filling.discard(name)
+                self.scope.stands_for[name] = value
+                continue
+            self.bind(name, value)
+            told.add(name)
+            place = _head(node)
+            right: Member | None = None
+            if value is UNKNOWN:
+                self.program.unread += 1
+            elif isinstance(place, ast.expr):
+                right = member(self.reader, place, value)
+            span = self.source.span(place)
+            if right is None or isinstance(right, Opaque):
+                right = Opaque(self.source.string(place).partition("\n")[0][:400], span)
+            self.tell(node, [Chain((Named(name, span), right), ("=",), (span, span), is_code=True)])
+
+    def forget(self, node: ast.stmt, *parts: ast.AST, followed: Collection[str] = ()) -> None:
+        """Tell what a statement, or parts of it, may have stored to that was not followed."""
+        to, sharing = stores(*parts), self.frame.sharing
+        names = {
+            name
+            for name in sharing.names(sharing.changed(to, self._effects))
+            if self.scope.shapes.get(name) != ()
+            and not isinstance(self.scope.stands_for.get(name), syntax.Literal)
+        }
+        for name in to.imported - self.scope.names:
+            self.scope.drop(name)
+        names |= to.assigned | to.bound | (to.imported & self.scope.names)
+        is_certain = isinstance(node, ast.Assign | ast.AnnAssign)
+        sharing.share(to, self._effects, is_certain)
+        self.change(node, dict.fromkeys(names.difference(followed), UNKNOWN), to.assigned)
+
+    def _effects(self, name: str) -> FunctionEffects | None:
+        function = self.scope.stands_for.get(name)
+        if not isinstance(function, FollowedFunction):
             return None
-        event = StatementMeaning(self.source, node, parts)
-        self.events.append(event)
-        return event
+        key = id(function.node)
+        if key not in self.program.effects:
+            self.program.effects[key] = None
+            self.program.effects[key] = effects_of(function.node, self._effects)
+        return self.program.effects[key]
+
+    def define(self, function: ast.FunctionDef) -> set[str]:
+        """A function is known by its name, which stands for nothing else from then on."""
+        name = function.name
+        if name in self.scope.names:
+            self.change(function, {name: UNKNOWN}, ())
+        known = FollowedFunction(self.source, function, self.scope.stands_for)
+        self.scope.stands_for[name] = known
+        return {name}
 
     # -- assignments ------------------------------------------------------------------
 
-    def assign(
-        self,
-        node: ast.stmt,
-        targets: Sequence[ast.expr],
-        value: ast.expr,
-    ) -> None:
-        event = self.tell(node, assigned(self.reader, targets, value, self.frame))
-        if isinstance(targets[-1], ast.Subscript):
-            self._filled([owner(targets[-1])])
-            return
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if event:
-            self.program.filling.difference_update(names)
-        if event and isinstance(value, ast.Call) and last_name(value.func) in _EMPTY:
-            self.program.empty.update(dict.fromkeys(names, event))
-            self.program.filling.update(names)
+    def assign(self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr) -> set[str]:
+        """``targets = value`` as chains, one for each part where values are unpacked; the
+        names that were given a meaning."""
+        values: Sequence[Value] = []
+        written: Sequence[ast.expr] = [value]
+        each: Sequence[Sequence[ast.expr]] = [targets]
+        match targets:
+            case [ast.Subscript() as target]:
+                return self._set(node, target, value)
+            case [ast.Tuple(elts=parts) | ast.List(elts=parts)]:
+                each, written = [[part] for part in parts], [value] * len(parts)
+                if isinstance(value, ast.Tuple) and len(value.elts) == len(parts):
+                    written = value.elts
+                    values = [self.reader.tried(expression) for expression in written]
+                elif isinstance(unpacked := self.reader.tried(value), Items):
+                    values = unpacked.items if len(unpacked.items) == len(parts) else ()
+                values = values or [UNKNOWN] * len(parts)
+            case _:
+                values = [self.reader.tried(value)]
+        chains: list[Chain] = []
+        followed: set[str] = set()
+        for places, expression, meaning in zip(each, written, values, strict=True):
+            if followed & {part.id for part in ast.walk(expression) if isinstance(part, ast.Name)}:
+                # One after the other only where no part needs what another has changed.
+                meaning = UNKNOWN
+            chains += self._chain(places, expression, meaning)
+            followed |= {place.id for place in places if isinstance(place, ast.Name)}
+        self.tell(node, chains)
+        return followed
 
-    def _filled(self, names: Iterable[str]) -> None:
-        """Arrays are no longer what they were before they were filled."""
-        for name in names:
-            if (event := self.program.empty.pop(name, None)) is not None:
-                self.program.refilled.append(event)
+    def _chain(
+        self, targets: Sequence[ast.expr], value: ast.expr, meaning: Value
+    ) -> Iterator[Chain]:
+        """``targets = value``, and what is then known of the names."""
+        reader, scope = self.reader, self.scope
+        right = member(reader, value, meaning)
+        zeros = right if isinstance(value, ast.Call) and last_name(value.func) in _EMPTY else None
+        if isinstance(zeros, Labelled):
+            right = reader.opaque(value, ())
+        members: list[Member] = []
+        for target in targets:
+            if not isinstance(target, ast.Name):
+                continue
+            name, was_told = target.id, target.id in scope.names
+            if not self.bind(name, meaning):
+                continue
+            if isinstance(zeros, Labelled):
+                # It is there to be filled; where it is used as it is, its zeros stand there.
+                scope.stand(name, _NOTHING if "empty" in reader.written(value) else zeros)
+                self.frame.filling.add(name)
+            if right != Named(name) and (right is not None or was_told):
+                members.append(Named(name, reader.span(target)))
+        if isinstance(right, Opaque):
+            self.program.unread += 1
+        if members:
+            right = reader.opaque(value, ()) if right is None else right
+            spans = [one.span for one in members if isinstance(one, Named)]
+            equal: Link = "="
+            links = (equal,) * len(members)
+            yield Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
 
-    def change(
-        self,
-        node: ast.stmt,
-        at: ast.expr,
-        values: Mapping[str, Value],
-    ) -> None:
-        """Tell what a statement has made of names, which nobody may know."""
-        self._filled(name for name, value in values.items() if value is UNKNOWN)
-        self.tell(node, changed(self.reader, at, values, self.frame))
+    def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
+        """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which
+        gives all of S anew."""
+        reader, scope = self.reader, self.scope
+        meaning, whole = reader.tried(value), target.value
+        while isinstance(whole, ast.Subscript):
+            whole = whole.value
+        if not isinstance(whole, ast.Name):
+            return set()
+        name, entry = whole.id, None
+        if whole is target.value and not _is_entry(target.slice, meaning):
+            try:
+                hidden, scores = reader.tree(target.slice), reader.tree(whole)
+                meaning = library.masked(scores, library.negated(hidden), meaning)
+            except UnreadCode:
+                meaning = UNKNOWN
+            self.tell(node, self._chain([whole], value, meaning))
+            return {name}
+        is_new = name not in scope.names and name not in scope.stands_for
+        is_loop = self.frame.own is None and scope.shape(Named(name)) is not None
+        if (name in self.frame.filling and scope.stands_for.get(name) is not UNKNOWN) or (
+            name not in scope.stands_for and (is_new or is_loop)
+        ):
+            scope.stands_for.pop(name, None)
+            scope.known.pop(name, None)
+            with suppress(UnreadCode):
+                entry = reader.tree(target)
+        right = member(reader, value, meaning)
+        is_of_itself = self.frame.own is not None and name in value_names(meaning)
+        if entry is None or right is None or is_of_itself:
+            self.tell(node, self._chain([whole], value, UNKNOWN))
+            return {name}
+        spans = (reader.span(target), reader.span(value))
+        self.tell(node, [Chain((entry, right), ("=",), spans, is_code=True)])
+        return {name}
 
     # -- what is shown ----------------------------------------------------------------
 
-    def expression(self, node: ast.stmt, value: ast.expr) -> None:
+    def expression(self, node: ast.stmt, value: ast.expr) -> set[str]:
+        """What an expression shows; the names that it gives a meaning by a method."""
         reader = self.reader
         match value:
             case ast.Call(func=ast.Name(id="print" | "display" | "pprint"), args=arguments):
-                pieces = [piece for argument in arguments for piece in shown(reader, argument)]
-                self.tell(node, pieces)
-                return
-            case ast.Call(
-                func=ast.Attribute(value=of, attr="masked_fill_" | "fill_" | "div_" | "mul_")
+                self.tell(node, (piece for given in arguments for piece in shown(reader, given)))
+                return set()
+            case ast.Call(func=ast.Attribute(value=ast.Name() as of, attr=method)) if (
+                method.endswith("_") and not method.endswith("__") and not is_library(of)
             ):
-                self.assign(node, [of], value)
-                return
-            case ast.Call(func=ast.Attribute(attr="append" | "extend", value=ast.Name(id=name))):
-                self.frame.scope.known.pop(name, None)
-                return
+                return self.assign(node, [of], value)
+            case ast.Call(func=ast.Attribute(ast.Name(id=name), "append"), args=[item]) if (
+                isinstance(items := self.scope.stands_for.get(name), Items) and not items.keys
+            ):
+                longer = Items((*items.items, reader.tried(item)))
+                self.change(node, {name: longer}, ())
+                return {name}
         if self._compared(node, value):
-            return
-        inner: ast.expr = value
-        while isinstance(inner, ast.Call) and last_name(inner.func) in SHOWN:
-            deeper = first_argument(inner)
-            if deeper is None:
-                break
+            return set()
+        inner = value
+        while (deeper := bare(inner)) is not inner:
             inner = deeper
         meaning = reader.tried(inner)
         if isinstance(inner, ast.Tuple) and isinstance(meaning, Items):
-            pieces = [piece for item in inner.elts for piece in shown(reader, item)]
-            self.tell(node, pieces)
-            return
+            self.tell(node, (piece for item in inner.elts for piece in shown(reader, item)))
+            return set()
         quantity = member(reader, inner, meaning)
         # A call that gives nothing back shows nothing, though it may print.
         if quantity is not None and not (
             isinstance(quantity, Opaque) and isinstance(value, ast.Call)
         ):
             self.tell(node, [mention(quantity, reader.span(value))])
+        return set()
 
     def _compared(self, node: ast.stmt, value: ast.expr) -> bool:
         """``a == b`` and ``np.allclose(a, b)`` as the claims that they are."""
@@ -238,16 +435,13 @@ class _Follower:
                 link = "≈"
             case _:
                 return False
-        members: list[Member] = []
-        for side in (left, right):
-            try:
-                members.append(reader.tree(side))
-            except UnreadCode:
-                members.append(reader.opaque(side))
-        spans = (reader.span(left), reader.span(right))
-        if all(isinstance(member, Opaque) for member in members):
-            return True
-        self.tell(node, [Chain(tuple(members), (link,), spans, is_code=True)])
+        sides = (left, right)
+        members = [
+            member(reader, side, reader.tried(side)) or reader.opaque(side) for side in sides
+        ]
+        if not all(isinstance(side, Opaque) for side in members):
+            spans = (reader.span(left), reader.span(right))
+            self.tell(node, [Chain(tuple(members), (link,), spans, is_code=True)])
         return True
 
     # -- branches, loops, functions ---------------------------------------------------
@@ -256,115 +450,154 @@ class _Follower:
         try:
             holds = self.reader.truth(node.test)
         except UnreadCode:
-            unknown = dict.fromkeys(reassigned(node), UNKNOWN)
-            self.change(node, node.test, unknown)
+            self.forget(node, node)
+            if any(
+                isinstance(part, ast.Return | ast.Break | ast.Continue) for part in ast.walk(node)
+            ):
+                # Nobody knows whether the statements behind it run.
+                raise
             return
         self.statements(node.body if holds else node.orelse)
 
     def loop(self, node: ast.For) -> None:
-        scope, start = self.frame.scope, len(self.events)
-        names = stored(node)
-        before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
+        scope, start = self.scope, len(self.events)
+        self.frame.sharing.share(stores(node), self._effects, is_certain=False)
+        inner = replace(self, frame=replace(self.frame, own=None))
         changes: dict[str, Value] = {}
-        try:
-            turns = list(rounds(self.reader, node.iter))
-            inner = replace(self, frame=replace(self.frame, own=None))
-            for values in turns:
-                take(node.target, values, scope)
-                inner.statements(node.body)
-            changes = {name: scope.stands_for.get(name, UNKNOWN) for name in names}
-        except UnreadCode:
-            changes = dict.fromkeys(reassigned(node), UNKNOWN)
-        for name in names:
-            scope.stands_for.pop(name, None)
-        scope.stands_for.update(before)
-        self.change(node, node.iter, changes)
-        if self.frame.own is not None:
-            self._fill(start)
+        is_read = False
+        with suppress(UnreadCode), scope.restored() as before:
+            inner.turns(node)
+            after, is_read = dict(scope.stands_for), True
+        if is_read:
+            changes = {n: value for n, value in after.items() if before.get(n, ...) is not value}
+            for name in before.keys() - after.keys():
+                # It is told by its entries.
+                del scope.stands_for[name]
+        entered = self._fill(start) if self.frame.own is not None else set()
+        for name, value in changes.items():
+            if value_names(value) & entered:
+                changes[name] = UNKNOWN
+        targets = stores(node.target).assigned
+        self.change(node, changes, stores(*node.body).assigned - targets)
+        if not is_read:
+            self.forget(node, node)
 
-    def _fill(self, start: int) -> None:
-        """Tell of arrays that a loop has filled as a whole what fills them."""
-        entries: dict[str, dict[tuple[int, ...], syntax.Tree]] = {}
+    def turns(self, node: ast.For) -> None:
+        """Follow a loop turn by turn."""
+        for values in list(rounds(self.reader, node.iter)):
+            take(node.target, values, self.scope)
+            try:
+                self.statements(node.body)
+            except _LeftLoop as left:
+                if not left.goes_on:
+                    return
+        self.statements(node.orelse)
+
+    def _fill(self, start: int) -> set[str]:
+        """Tell of arrays that a loop has filled as a whole what fills them; the names of all
+        that it has set entries of."""
+        entered: dict[str, list[tuple[StatementMeaning, tuple[syntax.Key, ...], Member]]] = {}
         for event in self.events[start:]:
             match event.pieces:
-                case (Chain(members=(syntax.Indexed(syntax.Name(name), keys), value)),) if not (
-                    isinstance(value, Opaque)
-                ):
-                    whole = tuple(key for key in keys if isinstance(key, int))
-                    entries.setdefault(name, {})[whole] = value
-        for name, trees in entries.items():
-            shape = self.frame.scope.shapes.get(name, ())
-            count = prod(shape[: len(next(iter(trees)))])
-            if len(trees) != count or (tree := filled(trees)) is None:
+                case (Chain(members=(syntax.Indexed(syntax.Name(name), keys), value)),):
+                    entered.setdefault(name, []).append((event, keys, value))
+        for name, entries in entered.items():
+            trees = {keys: value for _, keys, value in entries}
+            is_of_itself = any(name in value_names(value) for value in trees.values())
+            is_whole = len(trees) == prod(self.scope.shapes.get(name, ())[: len(entries[0][1])])
+            is_once = len(trees) == len(entries) or not is_of_itself
+            tree = filled(trees) if is_whole and is_once else None
+            if tree is None and name in self.frame.filling and not is_of_itself:
                 continue
-            place = next(
-                k
-                for k, candidate in enumerate(self.events[start:], start)
-                if _fills(candidate, name)
-            )
-            first = self.events[place]
+            first = entries[0][0]
             (chain,) = first.pieces
             assert isinstance(chain, Chain)
-            members = (Named(name, chain.spans[0]), tree)
-            whole_chain = replace(chain, members=members)
-            after = [event for event in self.events[place:] if not _fills(event, name)]
-            self.events[place:] = [replace(first, pieces=(whole_chain,)), *after]
+            self.bind(name, UNKNOWN if tree is None else tree)
+            right = (
+                Opaque(self.source.string(first.node)[:400], chain.span) if tree is None else tree
+            )
+            whole = replace(chain, members=(Named(name, chain.spans[0]), right))
+            gone = {id(event) for event, _, _ in entries}
+            self.events[start:] = [
+                replace(first, pieces=(whole,)) if event is first else event
+                for event in self.events[start:]
+                if event is first or id(event) not in gone
+            ]
+        return {*entered}
 
     def call(
-        self, definition: FollowedFunction, values: list[Value], named: dict[str, Value]
+        self, function: FollowedFunction, values: list[Value], named: dict[str, Value]
     ) -> Value:
+        """What a function of the program gives."""
         if self.frame.depth >= _CALLS:
             raise UnreadCode
-        inner = replace(self, source=definition.source)
-        bound = inner._arguments(definition.node.args, values, named)
+        inner = replace(self, source=function.source)
+        bound = inner._arguments(function.node.args, values, named)
         result: Value = UNKNOWN
         with suppress(UnreadCode):
-            result = inner._result(definition.node, bound, own=None)
-        if result is not UNKNOWN and (self.frame.is_silent or _is_plain(definition.node, result)):
+            result = inner._result(function, bound, own=None)
+        if result is not UNKNOWN and (self.frame.is_silent or _is_plain(function.node, result)):
             return result
         if self.frame.is_silent:
             raise UnreadCode
-        return inner._result(definition.node, bound, own=set())
+        return inner._result(function, bound, own=set())
 
     def _result(
-        self, node: ast.FunctionDef, bound: Mapping[str, Value], own: set[str] | None
+        self, function: FollowedFunction, bound: Mapping[str, Value], own: set[str] | None
     ) -> Value:
         """What a function gives; nothing is told of one without names of its own."""
-        scope = replace(self.frame.scope, stands_for=dict(bound))
-        depth = self.frame.depth + 1
-        frame = replace(self.frame, scope=scope, depth=depth, own=own, is_silent=own is None)
+        scope = replace(self.scope, stands_for={**function.around, **bound})
+        frame = Frame(scope, own, depth=self.frame.depth + 1, is_silent=own is None)
         try:
-            replace(self, frame=frame).statements(node.body)
+            replace(self, frame=frame).statements(function.node.body)
         except _Returned as returned:
             return returned.value
+        except _LeftLoop:
+            raise UnreadCode from None
         return None
 
     def _arguments(
         self, takes: ast.arguments, values: list[Value], named: dict[str, Value]
     ) -> dict[str, Value]:
-        if takes.vararg or takes.kwarg:
-            raise UnreadCode
         parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
-        if len(values) > len(parameters):
+        if takes.vararg or takes.kwarg or len(values) > len(parameters):
             raise UnreadCode
+        every = [*parameters, *(parameter.arg for parameter in takes.kwonlyargs)]
+        first = len(parameters) - len(takes.defaults)
+        defaults = dict(zip(every[first:], [*takes.defaults, *takes.kw_defaults], strict=True))
         reader = self.reader
-        bound: dict[str, Value] = {}
-        defaults = [None] * (len(parameters) - len(takes.defaults)) + list(takes.defaults)
-        every = [*zip(parameters, defaults, strict=True)]
-        every += [
-            (parameter.arg, default)
-            for parameter, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
-        ]
-        for name, default in every:
-            if default is not None:
-                bound[name] = reader.tried(default)
-        bound.update(zip(parameters, values, strict=False))
-        if named.keys() - {name for name, _ in every}:
-            raise UnreadCode
-        bound.update(named)
-        if len(bound) < len(every):
+        bound = {name: reader.tried(node) for name, node in defaults.items() if node is not None}
+        bound |= dict(zip(parameters, values, strict=False)) | named
+        if bound.keys() != set(every):
             raise UnreadCode
         return bound
+
+
+def _in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """Names with what they become: first those that others are not made of."""
+    waiting = sorted(values.items())
+    ordered: list[tuple[str, Value]] = []
+    while waiting:
+        names = [value_names(value) for _, value in waiting]
+        free = [
+            k
+            for k, (name, _) in enumerate(waiting)
+            if not any(name in other for j, other in enumerate(names) if j != k)
+        ]
+        ordered.append(waiting.pop(free[0] if free else 0))
+    return ordered
+
+
+def _head(node: ast.stmt) -> ast.expr | ast.stmt:
+    """Where a statement says what it does, without those inside it."""
+    match node:
+        case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
+            return head
+        case ast.Match(subject=head) | ast.With(items=[ast.withitem(context_expr=head), *_]):
+            return head
+        case ast.Try(body=[head, *_]):
+            return _head(head)
+    return node
 
 
 def _is_plain(node: ast.FunctionDef, result: Value) -> bool:
@@ -382,9 +615,12 @@ def _is_plain(node: ast.FunctionDef, result: Value) -> bool:
     return False
 
 
-def _fills(event: StatementMeaning, name: str) -> bool:
-    """Whether an event is the assignment of an entry of that name."""
-    match event.pieces:
-        case (Chain(members=(syntax.Indexed(syntax.Name(owner), _), _)),):
-            return owner == name
-    return False
+def _is_entry(key: ast.expr, meaning: Value) -> bool:
+    """Whether a key is that of an entry or a row, not of all that a mask names."""
+    if isinstance(key, ast.Tuple):
+        return not any(isinstance(part, ast.Slice) for part in key.elts)
+    if isinstance(key, ast.Name):
+        return meaning != MASKED
+    return isinstance(key, ast.Constant | ast.BinOp) or (
+        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
+    )

@@ -175,6 +175,8 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
 def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A sum; where an array of zeros and minus infinity is added, what it hides."""
     for scores, fills in ((left, right), (right, left)):
+        if isinstance(fills, syntax.Name):
+            fills = scope.known.get(fills.name, fills)
         if not isinstance(fills, syntax.Array) or making.is_mask(fills, scope):
             continue
         if (keep := making.kept(fills)) is not None:
@@ -311,11 +313,11 @@ _SAME = frozenset(
     {"astype", "float", "double", "half", "numpy", "detach", "item", "tolist", "copy", "clone",
      "cpu", "cuda", "to", "bool", "contiguous", "requires_grad_", "type", "float32", "float64",
      "float16", "asarray_chkfinite", "squeeze", "block_until_ready", "DataFrame", "Series",
-     "to_numpy", "convert_to_tensor", "cast", "stop_gradient"}
+     "to_numpy", "convert_to_tensor", "Parameter", "cast", "stop_gradient"}
 )  # fmt: skip
 #: Functions that make numbers nobody knows.
 RANDOM = re.compile(
-    r"\b(?:random|rand\w*|normal\w*|uniform\w*|Linear|Embedding|Parameter|default_rng|PRNGKey)\b"
+    r"\b(?:random|rand\w*|normal\w*|uniform\w*|Linear|Embedding|default_rng|PRNGKey)\b"
 )
 
 #: By its last name, what a function makes of its arguments.

@@ -21,7 +21,7 @@ from symattn.documents.python.code_values import (
     number,
 )
 from symattn.documents.python.library import simplified
-from symattn.documents.trees import Named
+from symattn.documents.trees import Member, Named, Opaque
 from symattn.limits import FOLLOWED
 
 #: Functions of an entry, and those of a row.
@@ -76,25 +76,17 @@ def comprehended(
     """``[element for target in iter]``: what is done to all entries of an array at once,
     or one after the other."""
     scope = reader.scope
-    names = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-    before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
-    try:
+    with scope.restored():
         with suppress(UnreadCode):
             whole = reader.tree(loop.iter, depth)
             take(loop.target, _EACH, scope)
             return _for_each(reader.tree(element, depth), whole, scope)
         values: list[Value] = []
         for turn in rounds(reader, loop.iter):
-            scope.spent.followed += 1
-            if scope.spent.followed > FOLLOWED.most:
-                raise UnreadCode
+            scope.follow()
             take(loop.target, turn, scope)
             values.append(reader.value(element, depth))
         return Items(tuple(values))
-    finally:
-        for name in names:
-            scope.stands_for.pop(name, None)
-        scope.stands_for.update(before)
 
 
 def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: CodeScope) -> syntax.Tree:
@@ -119,7 +111,7 @@ def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: CodeScope) -> syntax
     return simplified(syntax.mapped(tree, lambda part: _for_each(part, whole, scope)), scope)
 
 
-def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None:
+def filled(entries: Mapping[tuple[syntax.Key, ...], Member]) -> syntax.Tree | None:
     """The one tree whose rows, or entries, are those; None where there is none.
 
     >>> from symattn.syntax import parse, text
@@ -139,9 +131,11 @@ def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None
     return common
 
 
-def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
+def _lifted(tree: Member, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
     """What gives a row, or an entry, by itself, as what gives all of them."""
     match tree:
+        case Opaque():
+            raise UnreadCode
         case syntax.Indexed(operand, at) if at == keys:
             return operand
         case syntax.Binary("@", syntax.Indexed(left, (i,)), syntax.Indexed(right, (j,))) if (

@@ -74,6 +74,12 @@ def _identity(given: Arguments) -> Value:
     return given.scope.make(rows, rows, lambda i, j: "1" if i == j else "0")
 
 
+def _triangle_of_ones(given: Arguments) -> Value:
+    rows, offset = given.scope.whole(given.value(0)), given.option(("k",), default=number("0"))
+    below = given.scope.whole(offset)
+    return given.scope.make(rows, rows, lambda i, j: "1" if j - i <= below else "0")
+
+
 def _diagonal(given: Arguments) -> Value:
     x = given.tree(0)
     if not isinstance(x, syntax.Array) or isinstance(x.items[0], syntax.Array):
@@ -145,6 +151,7 @@ MAKERS: Mapping[str, Callable[[Arguments], Value]] = {
     "ones_like": _filled_like("1"),
     **dict.fromkeys(("full", "fill"), _full),
     **dict.fromkeys(("eye", "identity"), _identity),
+    "tri": _triangle_of_ones,
     "diag": _diagonal,
     **dict.fromkeys(("arange", "range"), _counted),
     "tril": _triangle(_is_below),
