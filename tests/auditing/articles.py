@@ -96,7 +96,7 @@ def post(**more):
     """The post of this module, read."""
     claims = [
         claimed(POST, "of", "A", r"0.62 & 0.39 \\ 0.12 & 0.88"),
-        claimed(POST, "of", "A[0, 0]", "0.622", confirmed=True),
+        claimed(POST, "of", "A[0, 0]", "0.622", doubt="only its value suggests so"),
         claimed(POST, "as_printed", "0.62 * 1 + 0.38 * 0.5", "0.83"),
         claimed(POST, "as_printed", "0.25 * 3", "0.754"),
         *more.pop("claims", ()),

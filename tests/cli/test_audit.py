@@ -531,6 +531,7 @@ def test_json(paper, symattn) -> None:
             "within_rounding": False,
             "status": "local" if of == "log(4) == 2 * log(2)" else "bound",
             "confirmed": False,
+            "basis": "",
             "file": "paper.toml",
             "line": line,
             **dict.fromkeys(("column", "end_line", "end_column")),
