@@ -10,11 +10,11 @@ no evidence about any quantity, and no slip in a recipe explains it.
 Rounding on the way is judged apart on either side. Of a *quantity* the right
 digits are asked: one computed from the document's own rounded figures is refuted,
 with the cause ``rounded-inputs`` or ``carried``. Of *arithmetic* only that its
-operands come to it: these are roundings themselves, and a result that they may
+operands come to it: these may be roundings themselves, and a result that they may
 have come to before holds, marked as within rounding
-(:mod:`symattn.auditing.operands`). So where ``0.5066 * 2 = 1.0133`` is printed of a
-quantity that is 1.0131, the arithmetic holds within rounding, and the quantity is
-refuted; its reason tells what the arithmetic gives as printed.
+(:mod:`symattn.auditing.operands`). Where both are said of one figure, the arithmetic
+comes first: ``0.5066 * 2 = 1.0132`` holds as printed of a quantity that is 1.0131
+(:mod:`symattn.auditing.equations`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from pathlib import Path
 
 from flint import arb
 
+from symattn.auditing.equations import Equations
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.operands import Operands, rounded
 from symattn.auditing.standard import Recipes, Standard, is_truncated, places_of
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.documents.reading import ArticleNumber, OpenQuestion
 from symattn.documents.text import Span
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Malformed, SymattnError
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
@@ -198,6 +199,7 @@ class Audit:
             "refuted": self.count(Verdict.REFUTED),
             "undecided": self.count(Verdict.UNDECIDED),
             "within_rounding": sum(item.within_rounding for item in self._items),
+            "as_printed": sum(figure.as_printed for figure in self.figures),
             "coarse": sum(figure.coarse for figure in self.figures),
             "unchecked": len(self.unchecked),
             "roots": len(self.roots),
@@ -285,6 +287,14 @@ class _Document:
         self.recipes = Recipes(solution)
         self._standard = Standard(solution.case.rounding, solution.case.tolerance)
         self._operands = Operands(solution.case.rounding)
+        self._bound = {
+            place: (claim, i, j)
+            for claim in solution.case.claims
+            if not claim.is_local
+            for i, row in enumerate(claim.spans)
+            for j, place in enumerate(row)
+        }
+        self._equations = Equations(solution.case.reading, self._operands, self._entry_at)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self.unjudged: list[OpenQuestion] = []
@@ -301,6 +311,7 @@ class _Document:
                 faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
+        self._equations.settle(self.figures)
 
     def _decided(self, claim: Claim) -> Statement:
         """A statement with its verdict; one about numbers may hold of what they were
@@ -310,12 +321,20 @@ class _Document:
             return Statement(claim, Verdict.HOLDS, within_rounding=True)
         return Statement(claim, verdict, doubt=doubt)
 
+    def _entry_at(self, span: Span) -> EntryValue | None:
+        """The entry that is printed at a place, where a claim says so that has an answer."""
+        claim, i, j = self._bound.get(span, (None, 0, 0))
+        if claim is None or claim.node is None:
+            return None
+        try:
+            entry = EntryValue(self.solution.quantity(claim.node, claim.of), i, j)
+            return None if entry.quantity.letters or entry.is_masked else entry
+        except SymattnError:
+            return None
+
     def _reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""
-        if not claim.is_arithmetic:
-            return None
-        enclosure = self._operands.enclosure(claim.tree)
-        return None if enclosure is None else enclosure[i, j]
+        return self._equations.reach(claim, i, j) if claim.is_arithmetic else None
 
     def _take(self, claim: Claim) -> None:
         node = claim.node

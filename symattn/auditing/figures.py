@@ -149,6 +149,11 @@ class Figure:
         return self.judgement.within_rounding
 
     @property
+    def as_printed(self) -> bool:
+        """Whether it holds as the document's own equation gives it, and is not exact."""
+        return self.judgement.as_printed
+
+    @property
     def cause(self) -> CauseKind | Literal[""]:
         """The kind of its cause; '' where the figure is not refuted."""
         return self.why.kind if self.why else ""

@@ -2,15 +2,22 @@
 
 A document that computes on with more digits than it prints gives
 ``0.5066 * 2 = 1.0133``: the numbers as printed come to 1.0132, but what rounds to
-0.5066 may well come to 1.0133. So every operand with digits behind a decimal
-point is taken for all that rounds to it; a bare whole number, and ``2.`` without
-a digit behind its point, is what it says. Balls carry that through the
-arithmetic: what comes out holds all that the document may have got.
+0.5066 may well come to 1.0133. So an operand with digits behind a decimal
+point is taken for all that rounds to it, unless it is known what it is: where an
+article computes with an input, or with a figure that is all there is of its quantity,
+nothing was rounded. Nor do hand sums have hidden digits, ``0.1 * 0.3 + 0.5 * 0.7``:
+of what nothing else is known, one digit behind the point is exact, as a bare whole
+number is, and ``2.``. Balls carry that through the arithmetic: what comes out holds
+all that the document may have got.
+
+The worst case is asked of all operands together. Three deviations of their sum, as if
+they were rounded independently, are no less for the few operands of a hand sum; of
+long ones they would find some more mistakes, and refute a right figure for every twenty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flint import arb, arb_mat
@@ -52,32 +59,57 @@ def _rounded(digits: str) -> PrintedNumber | None:
         return None
 
 
+def literals(tree: syntax.Tree) -> Iterator[syntax.Literal]:
+    """The numbers in an expression, in their order."""
+    return (part for part in syntax.walk(tree) if isinstance(part, syntax.Literal))
+
+
 class Operands:
-    """Expressions of numbers only, with all that their operands may be; each is worked
-    out once.
+    """Expressions of numbers only, with all that their operands may be.
 
     >>> from symattn.syntax import parse
     >>> found = Operands().enclosure(parse("0.5066 * 2"))
     >>> found[0, 0].contains(arb("1.0133")), found[0, 0].contains(arb("1.014"))
     (True, False)
+    >>> Operands().enclosure(parse("0.5066 * 2"), [arb("0.5066"), None]) is None
+    True
     """
 
     def __init__(self, mode: RoundingMode = "half-even") -> None:
         #: Directed roundings are off by up to a whole unit, to one side.
         self._part = 2 if mode.startswith("half") else 1
-        self._made: dict[syntax.Tree, arb_mat | None] = {}
 
-    def enclosure(self, tree: syntax.Tree) -> arb_mat | None:
+    def rounded(self, digits: str) -> arb | None:
+        """All that rounds to a number as it is printed; None where it can't be rounded."""
+        printed = _rounded(digits)
+        return None if printed is None else _ball(printed, self._part)
+
+    def enclosure(
+        self, tree: syntax.Tree, known: Sequence[arb | None] | None = None
+    ) -> arb_mat | None:
         """All that the expression may come to, by rows of its grid; None where its
-        operands are exact, or where only a statement has a value."""
-        if tree not in self._made:
-            self._made[tree] = self._enclosed(tree) if any(rounded(tree)) else None
-        return self._made[tree]
+        operands are exact, or where only a statement has a value. ``known`` is of each
+        number in it what that may be, None where nothing else says so."""
+        texts = [literal.text for literal in literals(tree)]
+        balls = known or [None] * len(texts)
+        balls = [self._unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
+        if all(ball is None or ball.is_exact() for ball in balls):
+            return None
+        names = (f"operand_{k}" for k in range(len(balls)))
+        given = dict(zip(names, balls, strict=True))
+        return self._enclosed(_named(tree, given), given)
 
-    def _enclosed(self, tree: syntax.Tree) -> arb_mat | None:
+    def _unknown(self, digits: str) -> arb | None:
+        """What a number may be of which nothing is known: one digit is exact."""
+        printed = _rounded(digits)
+        return None if printed is None or printed.places == 1 else _ball(printed, self._part)
+
+    def _enclosed(
+        self, tree: syntax.Tree, given: Mapping[str, arb | None] | None = None
+    ) -> arb_mat | None:
         try:
             with precision(FIRST):
-                rounded = _Rounded({}, (), (), part=self._part)
+                rounded = _Rounded({}, (), (), part=self._part, by_name=given or {})
                 return rounded.run[rounded.lower_tree(tree)].matrix
         except SymattnError:
             return None
@@ -114,14 +146,34 @@ def _may_be(difference: arb, relation: str) -> bool:
     return not (difference > 0 if relation.endswith("=") else difference >= 0)
 
 
+def _named(tree: syntax.Tree, given: Mapping[str, arb | None]) -> syntax.Tree:
+    """An expression whose numbers have names, but those that are what they say."""
+    rest = iter(given.items())
+
+    def by(part: syntax.Tree) -> syntax.Tree | None:
+        if not isinstance(part, syntax.Literal):
+            return None
+        name, ball = next(rest)
+        return part if ball is None else syntax.Name(name)
+
+    return syntax.replaced(tree, by)
+
+
+def _ball(printed: PrintedNumber, part: int) -> arb:
+    """All that a number that is printed so may have been rounded from."""
+    return arb(printed.value) + arb(0, arb(printed.unit / part))
+
+
 @dataclass(frozen=True)
 class _Rounded(Program):
     """A program without quantities, whose rounded numbers are inputs: balls.
 
-    ``part``: which part of a unit they may be off by, a half or a whole one.
+    ``part``: which part of a unit they may be off by, a half or a whole one; numbers may
+    stand ``by_name``.
     """
 
     part: int = 2
+    by_name: Mapping[str, arb | None] = field(default_factory=dict)
     balls: dict[int, Enclosure] = field(default_factory=dict)
 
     @property
@@ -131,8 +183,10 @@ class _Rounded(Program):
 
     def lower_tree(self, tree: syntax.Tree, special: Special = lambda call: None) -> Node:
         match tree:
-            case syntax.Literal(digits) if printed := _rounded(digits):
-                return self._input((), [self._ball(printed)])
+            case syntax.Name(name) if (ball := self.by_name.get(name)) is not None:
+                return self._input((), [ball])
+            case syntax.Literal(digits) if not self.by_name and (printed := _rounded(digits)):
+                return self._input((), [_ball(printed, self.part)])
             case syntax.Array((syntax.Array(first), *_) as rows):
                 entries = [entry for row in rows for entry in syntax.inside(row)]
                 return self._input((len(rows), len(first)), list(map(self._entry, entries)))
@@ -148,15 +202,9 @@ class _Rounded(Program):
     def _entry(self, tree: syntax.Tree) -> arb:
         """An entry of an array."""
         match tree:
-            case syntax.Literal(digits) if printed := _rounded(digits):
-                return self._ball(printed)
             case syntax.Negative(operand):
                 return -self._entry(operand)
         return self.run[self.lower_tree(tree)].matrix[0, 0]
-
-    def _ball(self, printed: PrintedNumber) -> arb:
-        """All that a number that is printed so may have been rounded from."""
-        return arb(printed.value) + arb(0, arb(printed.unit / self.part))
 
 
 class _Wide(BallMatrices):

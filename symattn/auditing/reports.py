@@ -445,7 +445,7 @@ def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
         "cause_of": None,
         "candidates": [],
         **dict.fromkeys(("slip", "reason")),
-        **dict.fromkeys(("vacuous", "coarse"), False),
+        **dict.fromkeys(("vacuous", "coarse", "as_printed"), False),
         "within_rounding": judged.within_rounding,
         "status": "local" if claim.is_local else "bound",
         "confirmed": bool(claim.doubt),
@@ -469,4 +469,5 @@ def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
         "reason": judged.reason or None,
         "vacuous": judged.vacuous,
         "coarse": judged.coarse,
+        "as_printed": judged.as_printed,
     }

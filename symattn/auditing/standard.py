@@ -59,7 +59,8 @@ class Judgement:
     ``off`` is how many units of its last place a figure is too large (None
     where it is no number). One that is ``within_rounding`` is not what its operands
     come to as they are printed, but what they may have come to before they were
-    rounded to that.
+    rounded to that. One that holds ``as_printed`` is what the document's own equation
+    gives, though ``correct`` is something else.
     """
 
     verdict: Verdict
@@ -67,6 +68,7 @@ class Judgement:
     off: int | None = None
     detail: Detail = ""
     within_rounding: bool = False
+    as_printed: bool = False
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,8 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?\Z")
 
 def case_text(reading: Reading) -> str:
     """A case file with what an article gives, computes and prints, each with its
-    line; an audit of it judges the same figures.
+    line; an audit of it judges the same figures. What is doubted is not claimed: a case
+    file says only what is sure.
 
     >>> from pathlib import Path
     >>> from symattn.documents.article import Article
@@ -225,8 +226,12 @@ def _lines(reading: Reading) -> Iterator[str]:
         for key, value in reading.loss.items():
             yield f"{key} = {written(value)}"
     for claim in reading.claims:
-        yield from _claim(reading, claim)
-    for left in (*reading.open, *reading.unfit):
+        if not claim.doubt:
+            yield from _claim(reading, claim)
+    doubted = (
+        OpenQuestion(claim.text, claim.doubt, claim.span) for claim in reading.claims if claim.doubt
+    )
+    for left in (*reading.open, *reading.unfit, *doubted):
         yield from ("", "[[unchecked]]", f"where = {text(_line(reading, left.span))}")
         yield f"what = {text(left.what or '?')}"
         yield f"reason = {text(left.why or 'not read')}"

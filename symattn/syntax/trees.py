@@ -211,8 +211,10 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
         case Cell(operand, places):
             return Cell(change(operand), tuple(map(change, places)))
         case Call(_, arguments, options):
-            changed = tuple((name, change(value)) for name, value in options)
-            return replace(tree, arguments=tuple(map(change, arguments)), options=changed)
+            # In the order in which they stand.
+            changed = tuple(map(change, arguments))
+            named = tuple((name, change(value)) for name, value in options)
+            return replace(tree, arguments=changed, options=named)
         case Array(parts) | Sequence(parts):
             return replace(tree, items=tuple(map(change, parts)))
         case Comparison(operands, _):

@@ -32,7 +32,7 @@ Softmax gives
 
 $$A = \begin{bmatrix} 0.62 & 0.39 \\ 0.12 & 0.88 \end{bmatrix}$$
 
-and the first of them is 0.622. Then 0.62 * 1 + 0.38 * 0.5 = 0.83, and so is
+and the first of them is 0.622. Then 0.62 * 1 + 0.38 * 0.55 = 0.84, and so is
 0.25 * 3 = 0.754, a quarter about 0.31.
 """
 
@@ -96,14 +96,14 @@ def post(**more):
     """The post of this module, read."""
     claims = [
         claimed(POST, "of", "A", r"0.62 & 0.39 \\ 0.12 & 0.88"),
-        claimed(POST, "of", "A[0, 0]", "0.622", confirmed=True),
-        claimed(POST, "as_printed", "0.62 * 1 + 0.38 * 0.5", "0.83"),
+        claimed(POST, "of", "A[0, 0]", "0.622", doubt="only its value suggests so"),
+        claimed(POST, "as_printed", "0.62 * 1 + 0.38 * 0.55", "0.84"),
         claimed(POST, "as_printed", "0.25 * 3", "0.754"),
         *more.pop("claims", ()),
     ]
     given = [("ignored", "2"), ("ignored", "2026"), *(("given", x) for x in ["1", "0.5", "0", "2"])]
     bound = [("bound", x) for x in ["0.62", "0.39", "0.12", "0.88", "0.622"]]
-    local = [("local", x) for x in ["0.62", "1", "0.38", "0.5", "0.83", "0.25", "3", "0.754"]]
+    local = [("local", x) for x in ["0.62", "1", "0.38", "0.55", "0.84", "0.25", "3", "0.754"]]
     return read(
         claims=claims,
         given={"S": (("1", "0.5"), ("0", "2"))},

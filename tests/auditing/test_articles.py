@@ -189,7 +189,7 @@ def audited_case(*claims):
 
 def test_what_only_its_value_bound_is_never_refuted():
     """It is left open with its place, and counts as not read; nor is it evidence."""
-    claims = [claimed(POST, "of", "A[0, 1]", "0.622", confirmed=True)]
+    claims = [claimed(POST, "of", "A[0, 1]", "0.622", doubt="only its value suggests so")]
     found = audited(read(POST, claims, given={"S": (("1", "0.5"), ("0", "2"))},
                          steps={"A": "softmax(S)"}, numbers=[("bound", "0.622")]))  # fmt: skip
     assert (found.figures, found.count(Verdict.REFUTED)) == ((), 0)
@@ -197,7 +197,7 @@ def test_what_only_its_value_bound_is_never_refuted():
     assert (left.what, left.span) == ("0.622", span_of(POST, "0.622"))
     assert reports.counts(found.numbers)["unread"] == 1
     right = audited(post())
-    assert [figure.text for figure in right.figures if figure.claim.confirmed] == ["0.622"]
+    assert [figure.text for figure in right.figures if figure.claim.doubt] == ["0.622"]
 
 
 def test_what_has_no_answer_is_left_open():

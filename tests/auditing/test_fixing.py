@@ -12,13 +12,9 @@ from hypothesis import strategies as st
 from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
-from symattn.cases.article import case_of
-from symattn.documents.binding import read
-from symattn.documents.files import article
 from symattn.documents.reading import Claimed, ReadStep
 from symattn.documents.text import Span
 from symattn.errors import Malformed
-from symattn.verdicts import Verdict
 from tests.documents import marks
 from tests.documents.skeletons import loaded, skeleton
 
@@ -56,6 +52,18 @@ def corrected(tmp_path):
         return fixed(changed.audit(found.printed), changed.audit)
 
     return act
+
+
+def square(name, claims):
+    """A matrix that is printed as those four figures."""
+    a, b, c, d = claims
+    return replace(
+        a,
+        tree=syntax.parse(name),
+        printed=((a.printed, b.printed), (c.printed, d.printed)),
+        spans=((a.span, b.span), (c.span, d.span)),
+        span=a.span.to(d.span),
+    )
 
 
 def why(result):
@@ -179,7 +187,9 @@ def test_what_only_its_value_binds_is_left(corrected):
     """A figure whose meaning nothing says is not corrected."""
 
     def confirmed(reading):
-        return replace(reading, claims=(replace(reading.claims[0], confirmed=True),))
+        return replace(
+            reading, claims=(replace(reading.claims[0], doubt="only its value suggests so"),)
+        )
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", confirmed)
     assert (result.text, result.fixes) == ("it is 0.2698", ())
@@ -191,17 +201,7 @@ def test_a_matrix_that_is_wrong_nearly_everywhere_is_left(corrected):
     text = "A = ⟦A[0, 0]|{}⟧ ⟦A[0, 1]|{}⟧ ⟦A[1, 0]|{}⟧ ⟦A[1, 1]|{}⟧"
 
     def together(reading):
-        figures = reading.claims
-        entries = [one.printed for one in figures]
-        spans = [one.span for one in figures]
-        claim = replace(
-            figures[0],
-            tree=syntax.parse("A"),
-            printed=((entries[0], entries[1]), (entries[2], entries[3])),
-            spans=((spans[0], spans[1]), (spans[2], spans[3])),
-            span=spans[0].to(spans[3]),
-        )
-        return replace(reading, claims=(claim,))
+        return replace(reading, claims=(square("A", reading.claims),))
 
     wrong = text.format("3.12", "0.41", "0.64", "0.98")
     result = corrected(wrong, together)
@@ -314,27 +314,26 @@ def test_a_walkthrough_file_has_nothing_to_fix():
         fixed(audit("cat-sat-mat-unscaled"), lambda text: audit(text))
 
 
-def test_what_an_assumed_step_makes_wrong_nearly_everywhere_is_left():
+def test_what_an_assumed_step_makes_wrong_nearly_everywhere_is_left(tmp_path):
     """A slip of the author may explain it, but the assumption may be wrong as well: only
     where the author says what is computed the figures are corrected."""
-    text = (
-        "$Q = [[1, 2], [3, 1]]$, $K = [[2, 0], [1, 1]]$\n\nThe scores are scaled:\n\n"
-        "$$T = QK^T / \\sqrt{{2}}$$\n\n{} $$A = {} [[{}], [{}]]$$\n"
+    truth = tmp_path / "truth.toml"
+    truth.write_text(
+        '[given]\nX = [[1, 2], [2, 0]]\n[steps]\nS = "X @ X.T"\nT = "S / 2"\nA = "softmax(T)"\n'
     )
+    scores = "⟦S[0, 0]|5⟧ ⟦S[0, 1]|2⟧ ⟦S[1, 0]|2⟧ ⟦S[1, 1]|4⟧"
+    scaled = "⟦T[0, 0]|2.5⟧ ⟦T[0, 1]|1⟧ ⟦T[1, 0]|1⟧ ⟦T[1, 1]|2⟧"
+    # The softmax of the scores that are not scaled.
+    unscaled = "⟦A[0, 0]|0.9526⟧ ⟦A[0, 1]|0.0474⟧ ⟦A[1, 0]|0.1192⟧ ⟦A[1, 1]|0.8808⟧"
+    made = skeleton(f"{scores}\n{scaled}\n{unscaled}\n", truth)
 
-    def judged(written):
-        return audit(case_of(read(article(Path("post.md"), written.encode()))))
+    def said(reading):
+        return replace(reading, claims=(*reading.claims[:8], square("A", reading.claims[8:])))
 
-    def act(*said):
-        found = judged(text.format(*said))
-        return found, fixed(found, judged)
+    def assuming(reading):
+        step = replace(reading.steps["T"], assumed=True)
+        return said(replace(reading, steps={**reading.steps, "T": step}))
 
-    # The softmax of the scores that are not scaled, and one of no scores there are.
-    unscaled, strange = ("0.269, 0.731", "0.881, 0.119"), ("0.352, 0.648", "0.744, 0.256")
-    found, result = act("", "\\mathrm{softmax}(T) =", *unscaled)
-    assert result.fixes
-    found, result = act("The attention weights:", "", *unscaled)
-    assert (found.figures, result.fixes) == ((), ())
-    found, result = act("The attention weights:", "", *strange)
-    assert [figure.verdict for figure in found.figures][-4:] == [Verdict.REFUTED] * 4
-    assert result.fixes == ()
+    for change, count in ((said, 4), (assuming, 0)):
+        changed = replace(made, change=change)
+        assert len(fixed(changed.audit(made.printed), changed.audit).fixes) == count

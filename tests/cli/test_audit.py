@@ -506,7 +506,7 @@ def test_json(paper, symattn) -> None:
     assert shown["case"] == "paper"
     assert shown["summary"] == {
         "figures": 7, "statements": 3, "holds": 3, "refuted": 5, "undecided": 2, "coarse": 0,
-        "within_rounding": 0, "unchecked": 1, "roots": 3,
+        "within_rounding": 0, "as_printed": 0, "unchecked": 1, "roots": 3,
     }  # fmt: skip
     assert shown["claims"] == [
         {
@@ -528,9 +528,11 @@ def test_json(paper, symattn) -> None:
             "reason": REASONS[cause] if cause else None,
             "vacuous": of == "u",
             "coarse": False,
+            "as_printed": False,
             "within_rounding": False,
             "status": "local" if of == "log(4) == 2 * log(2)" else "bound",
             "confirmed": False,
+            "basis": "",
             "file": "paper.toml",
             "line": line,
             **dict.fromkeys(("column", "end_line", "end_column", "cell")),

@@ -16,7 +16,10 @@ from symattn.documents.binding import read
 
 from .processes import Run
 
-GOOD = "$X = [[1, 2], [3, 4]]$\n\n$Y = X + X = [[2, 4], [6, 9]]$\n"
+GOOD = (
+    "$X = [[1.25, 2.5], [3.75, 4]]$\n\n$Y = X + X = [[2.5, 5], [7.5, 9]]$\n\n"
+    "$Z = 3 X = [[3.75, 7.5], [11.25, 12]]$\n"
+)
 LINE = re.compile(
     r"symattn: crash\.md: internal error: KeyError in [\w/]+\.py, line \d+; "
     r"please report it, with the input and what SYMATTN_TRACEBACK=1 prints\n"

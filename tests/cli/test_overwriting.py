@@ -33,6 +33,8 @@ ARTICLE = """
 $$X = \\begin{pmatrix} 1 & 0 \\\\ 0 & 1 \\end{pmatrix}$$
 
 $$A = \\mathrm{softmax}(X) = \\begin{pmatrix} 0.731 & 0.269 \\\\ 0.269 & 0.799 \\end{pmatrix}$$
+
+$$Y = 2 A = \\begin{pmatrix} 1.462 & 0.538 \\\\ 0.538 & 1.462 \\end{pmatrix}$$
 """
 FOREIGN = b"nobody but its author has this\n"
 

@@ -21,6 +21,8 @@ $$S = X X^T = [[1, 0], [0, 1.0]]$$
 $$A = softmax(S) = [[0.73, 0.37], [0.27, 0.73]]$$
 
 and $0.5 + 0.25 = 0.75$, unlike 0.123 of it.
+
+$$Y = 2 A = [[1.46, 0.54], [0.54, 1.46]]$$
 """
 
 
@@ -42,7 +44,7 @@ def test_text(post: Path, symattn) -> None:
     assert ["A", "4", "line 10"] in done.table
     assert ["line 12", "0.123", "and $0.5 + 0.25 = 0.75$, unlike 0.123 of it."] in done.table
     assert "cat, sat" in done.out
-    assert done.out.splitlines()[-1].startswith("16 numbers: 8 bound, 3 local, 4 given")
+    assert done.out.splitlines()[-1].startswith("21 numbers: 12 bound, 3 local, 4 given")
 
 
 def test_on_a_terminal(post: Path, symattn, terminal) -> None:
@@ -86,6 +88,14 @@ def test_toml(post: Path, tmp_path: Path, symattn) -> None:
     ]
     assert judged[0] == judged[1]
     assert symattn("audit", "mine.toml").code == symattn("audit", "post.md").code == 1
+
+
+def test_what_is_doubted_is_no_claim(tmp_path: Path, symattn) -> None:
+    """What an audit of the article leaves open is not refuted as a case file either."""
+    (tmp_path / "post.md").write_text("$X = [[1, 2], [3, 4]]$\n\n$Y = X + X = [[2, 4], [6, 9]]$\n")
+    symattn("read", "post.md", "--format", "toml", "-o", "mine.toml")
+    assert 'what = "Y"' in (tmp_path / "mine.toml").read_text("utf-8")
+    assert symattn("audit", "mine.toml").code == symattn("audit", "post.md").code == 0
 
 
 def test_output(post: Path, tmp_path: Path, symattn) -> None:

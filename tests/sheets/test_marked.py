@@ -182,7 +182,7 @@ def test_what_is_coarse_or_confirmed_is_told_apart(small):
 
     def change(reading):
         first, last = reading.claims
-        return replace(reading, claims=(first, replace(last, confirmed=True)))
+        return replace(reading, claims=(first, replace(last, doubt="only its value suggests so")))
 
     coarse, confirmed = shown(made, change).findall("main/div/div/span")
     assert (coarse.get("class"), coarse.find("ins").text) == ("coarse", " 0.3")

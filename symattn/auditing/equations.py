@@ -1,0 +1,169 @@
+"""Equations that an article prints: what stands in them, and what follows from that.
+
+An equation that is true as it is printed comes first: ``e^{0.71} = 2.034`` is, though the
+score is 0.7071, and its exponential 2.028. Such a figure holds as printed, with the exact
+value beside it, and so does what repeats it, and what is computed from it in turn.
+That goes as far as rounding on the way does: the exact value must be one that the operands
+may have come to. What a wrong operand leads to is as wrong as that.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from flint import arb
+
+from symattn.auditing.figures import Figure
+from symattn.auditing.operands import Operands, literals
+from symattn.cases.claims import Claim
+from symattn.documents.reading import ArticleNumber, Reading
+from symattn.documents.text import Span
+from symattn.numbers.balls import FIRST, precision
+from symattn.solution.entries import EntryValue
+from symattn.verdicts import Verdict
+
+_SIGNS = "+-\N{MINUS SIGN}"
+
+#: What is printed at a place, if it is a figure of a quantity that is known.
+EntryAt = Callable[[Span], EntryValue | None]
+
+
+class Equations:
+    """The arithmetic of an article, and what its operands are."""
+
+    def __init__(self, reading: Reading | None, operands: Operands, entry_at: EntryAt) -> None:
+        self._numbers = reading.numbers if reading else ()
+        self._starts = [number.span.start for number in self._numbers]
+        self._operands = operands
+        self._entry_at = entry_at
+
+    def places(self, claim: Claim) -> Sequence[ArticleNumber]:
+        """What an article prints where the numbers of a claim stand: right before its value;
+        nothing where that reads otherwise."""
+        texts = [literal.text for literal in literals(claim.tree)]
+        if not claim.spans or not texts:
+            return ()
+        end = bisect_left(self._starts, claim.spans[0][0].start)
+        before = self._numbers[max(end - len(texts), 0) : end]
+        return before if [number.text.lstrip(_SIGNS) for number in before] == texts else ()
+
+    def reach(self, claim: Claim, i: int, j: int) -> arb | None:
+        """All that a figure of numbers may be, as these may have been rounded."""
+        known = [self.known(number) for number in self.places(claim)]
+        return self.enclosed(claim, i, j, known)
+
+    def known(self, number: ArticleNumber) -> arb | None:
+        """What an operand may be, for what it is the value of; None where that isn't known."""
+        text = number.text.lstrip(_SIGNS)
+        near = self._operands.rounded(text)
+        if near is None:
+            return None
+        if number.status == "given":
+            return near.mid()
+        entry = self._entry_at(number.span)
+        if entry is None:
+            return None
+        return near.mid() if abs(entry.ball(FIRST)).contains(near.mid()) else near
+
+    def enclosed(self, claim: Claim, i: int, j: int, known: Sequence[arb | None]) -> arb | None:
+        """All that a figure of numbers may be, as those may be that are ``known``."""
+        enclosure = self._operands.enclosure(claim.tree, known or None)
+        return None if enclosure is None else enclosure[i, j]
+
+    # -- what holds as printed ---------------------------------------------------------------
+
+    def settle(self, figures: Sequence[Figure]) -> None:
+        """Let the refuted figures hold that the article's own equations give as printed."""
+        with precision(FIRST):
+            _Settling(self, self._operands, figures).settle()
+
+
+class _Settling:
+    """Figures that hold as printed, one after the other, as one leads to the next."""
+
+    def __init__(self, equations: Equations, operands: Operands, figures: Sequence[Figure]) -> None:
+        self._equations = equations
+        self._operands = operands
+        self._chains: dict[object, list[Figure]] = defaultdict(list)
+        self._at: dict[Span, list[Figure]] = defaultdict(list)
+        for figure in figures:
+            if figure.claim.is_arithmetic:
+                self._chains[_place(figure)].append(figure)
+            if figure.span is not None:
+                self._at[figure.span].append(figure)
+        self._open = [
+            figure
+            for figure in figures
+            if figure.verdict is Verdict.REFUTED
+            and not figure.claim.is_arithmetic
+            and figure.printed is not None
+            and figure.off is not None
+        ]
+        #: What figures may be that hold as printed; and these by what they are of.
+        self._reached: dict[Figure, arb] = {}
+        self._earlier: dict[str, list[Figure]] = defaultdict(list)
+
+    def settle(self) -> None:
+        """Until no more follows."""
+        while settled := {figure for figure in self._open if self._settled(figure)}:
+            self._open = [figure for figure in self._open if figure not in settled]
+
+    def _settled(self, figure: Figure) -> bool:
+        reach = self._repeated(figure)
+        if reach is None:
+            reach = self._given(figure)
+        if reach is None:
+            return False
+        self._reached[figure] = reach
+        self._earlier[figure.term.key].append(figure)
+        figure.judgement = replace(figure.judgement, verdict=Verdict.HOLDS, as_printed=True)
+        return True
+
+    def _repeated(self, figure: Figure) -> arb | None:
+        """What an earlier figure may be that this one repeats, maybe with fewer digits."""
+        for first in self._earlier[figure.term.key]:
+            if figure.rounds_from(first.number):
+                return self._reached[first]
+        return None
+
+    def _given(self, figure: Figure) -> arb | None:
+        """What the equation that gives a figure may come to, if that may be the exact value."""
+        chains = self._chains[_place(figure)]
+        if not chains or any(not _is_true(chain) for chain in chains):
+            return None
+        exact, reach = figure.entry.ball(FIRST), figure.number
+        for chain in chains:
+            near = self._reach(chain)
+            if near is None or not near.overlaps(exact):
+                return None
+            reach = reach.union(near)
+        return reach
+
+    def _reach(self, chain: Figure) -> arb | None:
+        """What an equation may come to, as its operands may be; None where one is wrong."""
+        known: list[arb | None] = []
+        for number in self._equations.places(chain.claim):
+            beside = self._at[number.span]
+            if any(figure.verdict is Verdict.REFUTED for figure in beside):
+                return None
+            wider = self._widened(beside)
+            known.append(self._equations.known(number) if wider is None else wider)
+        return self._equations.enclosed(chain.claim, chain.entry.i, chain.entry.j, known)
+
+    def _widened(self, figures: Sequence[Figure]) -> arb | None:
+        """What figures may be that hold as printed."""
+        reaches = (self._reached[figure] for figure in figures if figure in self._reached)
+        return next(reaches, None)
+
+
+def _is_true(chain: Figure) -> bool:
+    """Whether an equation holds, and says something."""
+    return chain.verdict is Verdict.HOLDS and not chain.vacuous
+
+
+def _place(figure: Figure) -> object:
+    """Where a figure stands, in an article or in a table."""
+    return figure.span or (figure.claim.number, figure.at)

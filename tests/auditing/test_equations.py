@@ -1,0 +1,168 @@
+"""Equations that an article prints: true as printed, or given away by no rounding."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.auditing import reports
+from symattn.auditing.audit import audit
+from symattn.auditing.fixing import fixed
+from symattn.cases.case import make
+from symattn.verdicts import Verdict
+from tests.documents.skeletons import skeleton
+
+from ..strategies import some
+
+TRUTH = """
+[given]
+T = [["0.7071", "0"]]
+A = [["0.3543", "0.6457"]]
+V = [[2], [1]]
+[steps]
+E = "exp(T)"
+N = "rowsum(E)"
+Y = "A @ V"
+"""
+
+
+@pytest.fixture
+def article(tmp_path):
+    """A marked text about small numbers."""
+    truth = tmp_path / "truth.toml"
+    truth.write_text(TRUTH)
+    return lambda text: skeleton(text, truth)
+
+
+def judged(made):
+    """Label, verdict, cause and whether it holds as printed, of the figures of quantities."""
+    return [
+        (figure.label, str(figure.verdict), figure.cause, figure.as_printed)
+        for figure in made.audit(made.printed).figures
+        if not figure.claim.is_arithmetic
+    ]
+
+
+def alone(chain, printed):
+    """The verdict of arithmetic that stands by itself."""
+    said = [{"as_printed": chain, "printed": printed}]
+    (figure,) = audit(make("paper", {}, {}, claims=said)).figures
+    return figure.verdict
+
+
+# -- the equation around a figure comes first ----------------------------------------------
+
+SCORE = "exp(⟦T[0, 0]|0.71⟧) = ⟦E[0, 0]=|2.034⟧\n"
+
+
+def test_what_is_true_as_printed_is_not_refuted(article):
+    """The exponential of the printed score is right, though the exact score has another one;
+    it is told with the exact value, counted, and never fixed."""
+    made = article(SCORE)
+    assert judged(made)[1] == ("E[0, 0]", "holds", "", True)
+    found = made.audit(made.printed)
+    assert (found.count(Verdict.REFUTED), found.summary["as_printed"]) == (0, 1)
+    (shown,) = (item for item in reports.as_dict(found)["claims"] if item["as_printed"])
+    assert (shown["of"], shown["printed"], shown["correct"]) == ("E[0, 0]", "2.034", "2.028")
+    assert fixed(found, made.audit).fixes == ()
+
+
+def test_sums_with_rounded_weights_hold_as_printed(article):
+    """Whole values and weights of two digits come to 1.35; the exact weights to 1.3543."""
+    text = "⟦A[0, 0]|0.35⟧ * ⟦given V[0, 0]|2⟧ + ⟦A[0, 1]|0.65⟧ * ⟦given V[1, 0]|1⟧ = ⟦Y[0, 0]=|{}⟧"
+    assert judged(article(text.format("1.350")))[-1] == ("Y[0, 0]", "holds", "", True)
+    assert judged(article(text.format("1.35")))[-1] == ("Y[0, 0]", "holds", "", False)
+    # Neither the numbers come to it nor the quantity.
+    assert judged(article(text.format("1.380")))[-1][1] == "refuted"
+
+
+def test_without_its_equation_a_figure_is_refuted(article):
+    """That it may have come from rounded figures is a cause then, and no excuse."""
+    assert judged(article("⟦T[0, 0]|0.71⟧ ⟦E[0, 0]|2.034⟧"))[1][1:3] == (
+        "refuted",
+        "rounded-inputs",
+    )
+
+
+def test_what_a_wrong_operand_leads_to_is_carried(article):
+    """The equation is true as printed, but of a wrong score; both are fixed."""
+    made = article("exp(⟦T[0, 0]|0.72⟧) = ⟦E[0, 0]=|2.054⟧\n")
+    assert [verdict for _, verdict, *_ in judged(made)] == ["refuted"] * 2
+    assert [fix.correct for fix in fixed(made.audit(made.printed), made.audit).fixes] == [
+        "0.71",
+        "2.028",
+    ]
+
+
+def test_an_operand_that_nothing_says_what_it_is_must_be_near(article):
+    """What the equation may have come to before its operands were rounded is not the quantity:
+    it is of another number."""
+    assert judged(article("exp(0.75) = ⟦E[0, 0]=|2.117⟧\n")) == [
+        ("E[0, 0]", "refuted", "root", False)
+    ]
+
+
+def test_what_repeats_it_and_what_follows_from_it_hold_as_well(article):
+    """In a table before, in a sum behind, with fewer digits; a slip in the sum is none the
+    less refuted."""
+    table = "⟦E[0, 0]|2.034⟧ ⟦E[0, 0]|2.03⟧\n"
+    sums = "⟦E[0, 0]|2.034⟧ + ⟦E[0, 1]|1.000⟧ = ⟦N[0]=|{}⟧\n"
+    held = judged(article(table + SCORE + sums.format("3.034")))
+    assert [verdict for _, verdict, *_ in held] == ["holds"] * len(held)
+    slipped = judged(article(table + SCORE + sums.format("3.043")))
+    assert [label for label, verdict, *_ in slipped if verdict == "refuted"] == ["N[0][0]"]
+
+
+# -- hand sums are not given away ------------------------------------------------------------
+
+
+def test_hand_sums_have_no_hidden_digits():
+    """Of numbers with one digit that nothing else is known of no more is taken than they say."""
+    assert alone("0.1 * 0.3 + 0.4 * 0.4 + 0.5 * 0.7", "0.51") is Verdict.REFUTED
+    assert alone("0.1 * 0.3 + 0.4 * 0.4 + 0.5 * 0.7", "0.54") is Verdict.HOLDS
+    assert alone("0.10 * 0.3 + 0.40 * 0.4 + 0.50 * 0.7", "0.541") is Verdict.HOLDS
+
+
+tenths = st.integers(-99, 99)
+
+
+@some
+@given(st.lists(st.tuples(tenths, tenths), min_size=1, max_size=5), st.integers(-30, 30))
+def test_hand_sums_are_judged_by_fractions(pairs, off):
+    """They hold if they come to it exactly, as Python's fractions say."""
+    chain = " + ".join(f"({a / 10:.1f}) * ({b / 10:.1f})" for a, b in pairs)
+    exact = sum(a * b for a, b in pairs)
+    verdict = alone(chain, Decimal(exact + off).scaleb(-2))
+    assert (verdict is Verdict.HOLDS) is (off == 0)
+
+
+hundredths = st.integers(-999, 999).filter(lambda x: x % 10 != 0)
+
+
+@some
+@given(st.tuples(*[hundredths] * 4), st.integers(-9, 9))
+def test_inputs_are_exact(tmp_path_factory, numbers, off):
+    """Where an article computes with its inputs, nothing was rounded, however many digits
+    these have; the same numbers that stand for nothing else may have been."""
+    truth = tmp_path_factory.mktemp("inputs") / "truth.toml"
+    a, b, c, d = (f"{x / 100:.2f}" for x in numbers)
+    truth.write_text(f'[given]\nq = ["{a}", "{b}"]\nk = ["{c}", "{d}"]\n[steps]\ns = "q @ k"\n')
+    exact = sum(Fraction(x) * Fraction(y) for x, y in ((a, c), (b, d)))
+    printed = f"{Decimal(int(exact * 10**4) + off).scaleb(-4):f}"
+    text = f"⟦q[0]|{a}⟧ * ⟦k[0]|{c}⟧ + ⟦q[1]|{b}⟧ * ⟦k[1]|{d}⟧ = ⟦s=|{printed}⟧"
+    made = skeleton(text, truth)
+    *_, figure = (x for x in made.audit(made.printed).figures if x.claim.is_arithmetic)
+    assert (figure.verdict is Verdict.HOLDS) is (off == 0)
+
+
+def test_rounded_weights_of_one_digit_have_room(article):
+    """A digit that stands for a weight with more of them is not all there is of it."""
+    text = "⟦A[0, 0]|0.4⟧ * ⟦given V[0, 0]|2⟧ + ⟦A[0, 1]|0.6⟧ * ⟦given V[1, 0]|1⟧ = ⟦=|1.35⟧"
+    made = article(text)
+    (figure,) = (x for x in made.audit(made.printed).figures if x.claim.is_arithmetic)
+    assert figure.within_rounding
+    assert alone("0.4 * 2 + 0.6 * 1", "1.35") is Verdict.REFUTED
