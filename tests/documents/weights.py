@@ -62,7 +62,7 @@ def blocks(
     slip stands; of a text that was changed misreadings, those in ``foreign`` places."""
     sure = bound(name, text)
     for one in () if sure is None else sure.entries:
-        if one.agreement.share == 1:
+        if one.agreement.share == 1 or (sure is not None and sure.barred(one)):
             continue
         is_slip = _meets(one, slips)
         if foreign is not None and (is_slip or (foreign and not _meets(one, foreign))):

@@ -78,9 +78,7 @@ class Confidence:
         settled: list[Entry] = []
         for entry in self.ledger.entries:
             entry.basis, is_noted = _basis(entry), "note" in entry.kinds
-            if "value" in entry.kinds:
-                entry.doubt = "only its value suggests so"
-            elif 0 < entry.agreement.figures > entry.agreement.agreeing and not is_noted:
+            if entry.agreement.agreeing < entry.agreement.figures and not is_noted:
                 entry.doubt = self._doubt(entry)
             settled += self._apart(entry)
         return settled
@@ -100,6 +98,18 @@ class Confidence:
         return found
 
     def _doubt(self, entry: Entry) -> str:
+        if why := self.barred(entry):
+            return why
+        found = self.evidence(entry)
+        entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
+        if entry.trust >= MARGIN:
+            return ""
+        return "too little around it agrees to be sure what it is"
+
+    def barred(self, entry: Entry) -> str:
+        """Why an entry refutes nothing whatever stands around it, or ''."""
+        if "value" in entry.kinds:
+            return "only its value suggests so"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
             return f"the article does not define {unsound[0]}"
@@ -107,11 +117,7 @@ class Confidence:
             return "what it is computed from may be wrong instead"
         if entry.rival > max(entry.agreement.bits, 0.0):
             return "its figures are rather those of something else"
-        found = self.evidence(entry)
-        entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
-        if entry.trust >= MARGIN:
-            return ""
-        return "too little around it agrees to be sure what it is"
+        return ""
 
     def _may_be_carried(self, entry: Entry) -> bool:
         """Whether one wrong figure of an input that may be a result, and so is not given,

@@ -13,6 +13,7 @@ from symattn.documents.binding import context, discovery, upstream, values, work
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.discovery import Block, Relation
+from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe, same
@@ -422,11 +423,11 @@ class Findings:
             if any(name.startswith("block_") for name in syntax.names(tree)):
                 continue
             if isinstance(tree, syntax.Name | syntax.Indexed):
-                self._claim(block, tree)
+                self._claim(relation, tree)
                 continue
             name = self._step(self._in_steps(tree), block.name, block.value_span)
             if name is not None:
-                self._claim(block, syntax.Name(name))
+                self._claim(relation, syntax.Name(name))
 
     def _step(self, tree: syntax.Tree, said: str, span: Span) -> str | None:
         """A step, under the name that is said or one after its role."""
@@ -462,9 +463,11 @@ class Findings:
                 return name
         return None
 
-    def _claim(self, block: Block, tree: syntax.Tree) -> None:
+    def _claim(self, relation: Relation, tree: syntax.Tree) -> None:
+        block = relation.block
         self._known[block.number] = tree
-        if self.ledger.claim(tree, block.value, "figures"):
+        kinds: tuple[Kind, ...] = ("figures",) if relation.is_certain else ("figures", "value")
+        if self.ledger.claim(tree, block.value, *kinds):
             if block.name:
                 self.names.find(self._order(block), block.name, tree)
             self._construction.note_tokens(block.value)

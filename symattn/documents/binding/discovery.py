@@ -32,6 +32,8 @@ _BEFORE, _ENTRIES = 24, 1024
 _SURE = 9.0
 #: This part of a block's figures has to agree.
 _MOST = 0.66
+#: And this part, of one that has wrong figures.
+_NEARLY = 0.7
 #: What a figure that disagrees takes off.
 _MISS = 4.6
 #: Half of the last place of what a program shows rounded, and of what people round.
@@ -91,6 +93,13 @@ class Relation:
     bits: float
     agreeing: int
     tries: int = field(compare=False, default=0)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether a figure that disagrees can only be wrong."""
+        return self.agreeing == self.block.half.size or (
+            self.bits > 2 * _SURE and self.agreeing >= _NEARLY * self.block.half.size
+        )
 
 
 def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = False) -> Block | None:
