@@ -54,13 +54,29 @@ def test_room_is_seen_before_whatever_follows(room, fraction) -> None:
     assert not latex_tokens(f"x{{}}{fraction}")[1].spaced
 
 
-def test_rows_that_markdown_has_eaten_a_backslash_of() -> None:
+@pytest.mark.parametrize(
+    ("suffix", "page"),
+    [
+        (".md", "$$%s$$"),
+        (".txt", "So $%s$"),
+        (".html", "<p>$$%s$$</p>"),
+        (".html", '<span class="math display">%s</span>'),
+        (".html", '<script type="math/tex">%s</script>'),
+    ],
+)
+def test_rows_that_markdown_has_eaten_a_backslash_of(suffix, page) -> None:
     """Where a matrix has no other breaks, a backslash and a blank is one."""
-    kinds = [token.kind for token in latex_tokens("\\begin{bmatrix} 1 & 2 \\ 3 & 4 \\end{bmatrix}")]
-    assert kinds == ["open", "number", "cell", "number", "row", "number", "cell", "number", "close"]
-    kept = latex_tokens("\\begin{bmatrix} 1 \\ 2 \\\\ 3 \\end{bmatrix}")
-    assert [token.kind for token in kept].count("row") == 1
-    assert "row" not in [token.kind for token in latex_tokens("1 \\ 2")]
+
+    def kinds(formula: str) -> list[str]:
+        source = formula.replace("&", "&amp;") if suffix == ".html" else formula
+        read = article(Path(f"x{suffix}"), (page % source).encode())
+        (text,) = (part.text for part in read.blocks[0].parts if part.kind == "math")
+        return [token.kind for token in latex_tokens(text.string)]
+
+    matrix = kinds("\\begin{bmatrix} 1 \\ 3 \\end{bmatrix}")
+    assert matrix == ["open", "number", "row", "number", "close"]
+    assert kinds("\\begin{bmatrix} 1 \\ 2 \\\\ 3 \\end{bmatrix}").count("row") == 1
+    assert "row" not in kinds("1 \\ 2")
 
 
 def test_figures_that_differ_by_zeros_at_their_end_are_the_same() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from symattn.documents import commonmark
 from symattn.documents.article import (
     Block,
     BlockKind,
@@ -351,7 +352,7 @@ class PageReader:
     def _add_formula(self, source: Text, is_display: bool) -> None:
         if match := _STYLED.fullmatch(source.string):
             source = source.group(match, 1)
-        text = self._macros.expanded(source)
+        text = self._macros.expanded(commonmark.formula(source))
         if not text.string:
             return
         self._formula = source.string.strip()
