@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol, TypeVar
 
 from symattn import syntax
 from symattn.documents.python.source import ProgramSource
@@ -23,8 +22,6 @@ from symattn.programs import nodes
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape
-
-T = TypeVar("T")
 
 
 class UnreadCode(Exception):
@@ -238,6 +235,19 @@ class CodeScope:
                 return x + y if op == "+" else x - y if op == "-" else x * y
         raise UnreadCode
 
+    def each(
+        self, tree: syntax.Tree, entry: Callable[[syntax.Literal], syntax.Tree]
+    ) -> syntax.Tree:
+        """An array whose numbers are known, with something made of each."""
+        match tree:
+            case syntax.Name(name) if name in self.known:
+                return self.each(self.known[name], entry)
+            case syntax.Array(items):
+                return Labelled(tuple(self.each(item, entry) for item in items))
+            case syntax.Literal():
+                return entry(tree)
+        raise UnreadCode
+
     def tree(self, value: Value, depth: int = 0) -> syntax.Tree:
         """A value as a tree: lists are arrays, truth values 1 and 0.
 
@@ -328,23 +338,6 @@ def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | N
         return None
 
     return special
-
-
-class Expressions(Protocol):
-    """What reads expressions of a program, each so deep in others."""
-
-    @property
-    def scope(self) -> CodeScope:
-        """What names stand for."""
-        ...
-
-    def value(self, node: ast.expr, depth: int = 0) -> Value:
-        """What an expression stands for."""
-        ...
-
-    def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
-        """What an expression stands for, as a tree."""
-        ...
 
 
 #: What libraries call the axis of a sum, and that it keeps its place.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from symattn import syntax
@@ -175,12 +176,9 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
 def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A sum; where an array of zeros and minus infinity is added, what it hides."""
     for scores, fills in ((left, right), (right, left)):
-        if isinstance(fills, syntax.Name):
-            fills = scope.known.get(fills.name, fills)
-        if not isinstance(fills, syntax.Array) or making.is_mask(fills, scope):
-            continue
-        if (keep := making.kept(fills)) is not None:
-            return masked(scores, keep, MASKED)
+        with suppress(UnreadCode):
+            if scope.shape(fills) and not making.is_mask(fills, scope):
+                return masked(scores, scope.each(fills, making.kept), MASKED)
     return syntax.Binary("+", left, right)
 
 
