@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from symattn import syntax
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.code import Codes
+from symattn.documents.python.following import FollowedProgram
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Opaque
 
@@ -198,6 +199,7 @@ UNFOLLOWED = [
     "S = nn.Linear(2, 2)", "S = lambda x: x", "def S(x): return x", "class S: pass",
     "import mystery as S", "T = S\nT[0] = 5", "T = S[0]\nT += mystery()",
     "for r in S:\n    r[0] = 1",
+    "S = np.dot(Q, K).T)", "x = 1\nS[0] = <your code>\ny = 2", "x = 1\n" * 2100 + "S = X",
     "S[0], T = 1, 2", "async def g(): pass\nasync def S(): pass", "S = S.masked_fill(M, X)",
 ]  # fmt: skip
 
@@ -218,6 +220,23 @@ def test_what_is_not_followed_is_told_as_unknown(text, is_later):
         and any(isinstance(part, syntax.Name) and part.name == "S" for part in one.members[:-1])
     ]  # fmt: skip
     assert isinstance(about[-1], Opaque)
+
+
+def test_what_a_reader_fails_with_is_not_followed(monkeypatch):
+    """A statement that ends in an error of the reader's leaves no meaning either."""
+    monkeypatch.delenv("SYMATTN_TRACEBACK")
+    follow = FollowedProgram.follow
+
+    def failing(self, source):
+        if "mystery" in source.text.string:
+            raise KeyError("lost")
+        return follow(self, source)
+
+    monkeypatch.setattr(FollowedProgram, "follow", failing)
+    *_, chain = chains("S = X @ X.T\nS = mystery(X)\n")
+    assert isinstance(chain.members[0], syntax.Name)
+    assert chain.members[0].name == "S"
+    assert isinstance(chain.members[1], Opaque)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from symattn.documents.python.stores import (
     last_name,
     stores,
 )
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
 
 #: Functions whose arrays are there to be filled.
@@ -106,6 +107,14 @@ class FollowedProgram:
         follower = _Follower(self, source, self.frame)
         follower.statements(source.body)
         return follower.events
+
+    def lose(self, names: Collection[str], text: Text) -> list[Chain]:
+        """Tell of names of the program that something unread has assigned to."""
+        follower = _Follower(self, ProgramSource(text, ()), self.frame)
+        lost = sorted(self.frame.scope.names.intersection(names))
+        for name in lost:
+            follower.bind(name, UNKNOWN)
+        return [_unknown(name, text.string, text.span()) for name in lost]
 
 
 @dataclass(frozen=True)
@@ -249,10 +258,10 @@ class _Follower:
                 self.program.unread += 1
             elif isinstance(place, ast.expr):
                 right = member(self.reader, place, value)
-            span = self.source.span(place)
-            if right is None or isinstance(right, Opaque):
-                right = Opaque(self.source.string(place).partition("\n")[0][:400], span)
-            self.tell(node, [Chain((Named(name, span), right), ("=",), (span, span), is_code=True)])
+            chain = _unknown(name, self.source.string(place), span := self.source.span(place))
+            if right is not None and not isinstance(right, Opaque):
+                chain = replace(chain, members=(Named(name, span), right))
+            self.tell(node, [chain])
 
     def forget(self, node: ast.stmt, *parts: ast.AST, followed: Collection[str] = ()) -> None:
         """Tell what a statement, or parts of it, may have stored to that was not followed."""
@@ -586,6 +595,12 @@ def _in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
         ]
         ordered.append(waiting.pop(free[0] if free else 0))
     return ordered
+
+
+def _unknown(name: str, text: str, span: Span) -> Chain:
+    """Says of a name that nobody knows what it is."""
+    members = (Named(name, span), Opaque(text.partition("\n")[0][:400], span))
+    return Chain(members, ("=",), (span, span), is_code=True)
 
 
 def _head(node: ast.stmt) -> ast.expr | ast.stmt:

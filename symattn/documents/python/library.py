@@ -87,17 +87,12 @@ def product(left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
 def _transposed(given: Arguments) -> Value:
     x, axes = given.tree(0), given.option((*AXES, "perm", "dims"), 1)
     is_order = isinstance(axes, Items) or given.path.endswith("permute")
-    turned = [given.scope.whole(axis) for axis in given.rest(1)]
-    if isinstance(axes, Items):
-        turned = [given.scope.whole(axis) for axis in axes.items]
-    if turned and (
-        any(axis not in (-2, -1, 0, 1) for axis in turned)
-        or sorted(axis % 2 for axis in turned) != [0, 1]
-    ):
+    listed = axes.items if isinstance(axes, Items) else given.rest(1)
+    turned = [given.scope.whole(axis) for axis in listed]
+    order = [axis % 2 for axis in turned if -2 <= axis <= 1]
+    if len(order) < len(turned) or sorted(order) not in ([], [0, 1]):
         raise UnreadCode
-    if is_order and [axis % 2 for axis in turned] == [0, 1]:
-        return x
-    return syntax.Transposed(x)
+    return x if is_order and order == [0, 1] else syntax.Transposed(x)
 
 
 def _reduction(kind: str) -> Callable[[Arguments], Value]:
@@ -273,16 +268,13 @@ def _einsum(given: Arguments) -> Value:
         raise UnreadCode
     a, b, c, d, *out = match.groups()
     x, y = given.tree(1), given.tree(2)
-    summed = {a, b} & {c, d}
-    if len(summed) != 1 or a == b or c == d:
-        raise UnreadCode
-    (inner,) = summed
-    left, right = (x, a) if b == inner else (syntax.Transposed(x), b)
-    other, last = (y, d) if c == inner else (syntax.Transposed(y), c)
-    if [left_right := right, last] != out and [last, left_right] != out:
-        raise UnreadCode
-    result = product(left, other)
-    return result if [right, last] == out else syntax.Transposed(result)
+    for left, row, inner in ((x, a, b), (syntax.Transposed(x), b, a)):
+        for right, other, column in ((y, c, d), (syntax.Transposed(y), d, c)):
+            if inner == other and len({row, inner, column}) == 3 and out == [row, column]:
+                return product(left, right)
+            if inner == other and len({row, inner, column}) == 3 and out == [column, row]:
+                return syntax.Transposed(product(left, right))
+    raise UnreadCode
 
 
 def _infinite(given: Arguments) -> Value:
