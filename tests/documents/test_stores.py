@@ -70,6 +70,10 @@ STATEMENTS = [
     "for i in range(2):\n    if i == 1:\n        break\n    {a} = {b} + 1",
     "for i in range(2):\n    if {b}[0, 0] > 1:\n        break\n    {a} = {b} + 1",
     "for i in range(2):\n    if i == 0:\n        continue\n    {a} = {a} + {b}",
+    "{a} = np.array([[1, 2], [3, 4]])\n{b} = {a} @ {a}.T\n{c} = np.zeros_like({b})\n"
+    "for i in range(2):\n    {c}[i] = {b}[i] / 4",
+    "{a} = np.zeros((2, 2), dtype=int)\nfor i in range(2):\n    {a}[i] = {b}[i] / 4",
+    "{a} = np.zeros_like({b})\nfor i in range(2):\n    {a}[i] = {b}[i] / 4",
     "{a}[0] = 5", "{a}[:, 0] = 3", "{a}.T[0] = 3", "{a}[0][1] = 3", "{a}[...] = {b}",
     "{a}[{b} > 1] = 0", "{a}[{a} < 1] = -2", "{a}.sort()", "{a}.fill(3)", "{a}[0].sort()",
     "np.fill_diagonal({a}, 7)", "np.copyto({a}, {b})", "np.exp({b}, out={a})",
@@ -167,7 +171,7 @@ def agrees(program):
     with np.errstate(all="ignore"):
         try:
             exec(program, real)
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, TypeError):
             return
         for name, array in told(program).items():
             if name in "XST" and array is not None:

@@ -131,12 +131,13 @@ class _Spending:
 @dataclass
 class CodeScope:
     """What is known of names: those that stand for something else, those whose numbers
-    are known, the shapes of those that have one; those that were told, and those of them
-    that were told a meaning; and which are in what others stand for."""
+    are known, the shapes of those that have one, those of integers; those that were told,
+    and those of them that were told a meaning; and which are in what others stand for."""
 
     stands_for: dict[str, Value] = field(default_factory=dict)
     known: dict[str, syntax.Tree] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    integers: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     meant: set[str] = field(default_factory=set)
     within: dict[str, set[str]] = field(default_factory=dict)
@@ -152,6 +153,7 @@ class CodeScope:
         """Forget what a name was, and what was made of it and has no name of its own."""
         for known in (self.stands_for, self.known, self.shapes):
             known.pop(name, None)
+        self.integers.discard(name)
         for other in self.within.pop(name, ()):
             if other in self.stands_for:
                 self.stands_for[other] = UNKNOWN

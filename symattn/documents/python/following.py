@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
     MASKED,
     UNKNOWN,
@@ -211,11 +211,12 @@ class _Follower:
             scope.stands_for[name] = meaning
             return False
         assert self.frame.own is not None
-        tree, shape, whole = None, None, None
+        tree, shape, whole, are_integers = None, None, None, False
         with suppress(UnreadCode):
             tree = scope.tree(meaning)
             if is_expressible(tree):
                 shape = scope.shape(tree)
+                are_integers = making.are_integers(tree, scope)
                 whole = number(str(scope.whole(tree))) if shape == () else None
         self.frame.own.add(name)
         scope.names.add(name)
@@ -228,6 +229,8 @@ class _Follower:
             scope.stand(name, tree)
         else:
             scope.meant.add(name)
+            if are_integers:
+                scope.integers.add(name)
             if shape is not None:
                 scope.shapes[name] = shape
             if isinstance(meaning, Items):
@@ -349,7 +352,8 @@ class _Follower:
             if isinstance(zeros, Labelled):
                 # It is there to be filled; where it is used as it is, its zeros stand there.
                 scope.stand(name, _NOTHING if "empty" in reader.written(value) else zeros)
-                self.frame.filling.add(name)
+                if not self._is_of_integers(value):
+                    self.frame.filling.add(name)
             if right != Named(name) and (right is not None or was_told):
                 members.append(Named(name, reader.span(target)))
         if isinstance(right, Opaque):
@@ -360,6 +364,15 @@ class _Follower:
             equal: Link = "="
             links = (equal,) * len(members)
             yield Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
+
+    def _is_of_integers(self, value: ast.expr) -> bool:
+        """Whether fractions are lost where an empty array is filled with them."""
+        match value:
+            case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
+                function
+            ):
+                return making.are_integers(self.reader.tree(like), self.scope)
+        return "int" in self.reader.written(value)
 
     def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
         """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which

@@ -209,6 +209,20 @@ def is_whole(tree: syntax.Tree, scope: CodeScope) -> bool:
     return is_mask(tree, scope) is not False
 
 
+def are_integers(tree: syntax.Tree, scope: CodeScope) -> bool:
+    """Whether an array has surely no room for fractions."""
+    match tree:
+        case syntax.Literal(text):
+            return text.lstrip("-").isdigit()
+        case syntax.Name(name):
+            return name in scope.integers
+        case syntax.Binary("/") | syntax.Power():
+            return False
+        case syntax.Call(function) if function not in ("total", "rowsum", "colsum", "max", "min"):
+            return False
+    return all(are_integers(part, scope) for part in syntax.inside(tree))
+
+
 def kept(entry: syntax.Literal) -> syntax.Literal:
     """The entry of a mask where one of zeros and minus infinities is added to scores."""
     if entry.text not in ("0", "0.0", "-inf"):
