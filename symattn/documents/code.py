@@ -183,11 +183,6 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None
         at += taken
 
 
-def code_passages(block: Block) -> tuple[Passage, ...]:
-    """What one block of code says by itself; see :class:`Codes`."""
-    return Codes().passages(block)
-
-
 def _is_program(parsed: ProgramSource) -> bool:
     """Whether a piece among others that are no Python is meant as Python, not as a
     line of notation that happens to be."""

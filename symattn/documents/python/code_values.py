@@ -323,21 +323,24 @@ def _length(tree: syntax.Tree) -> tuple[int, ...]:
     return (len(tree.items),) if isinstance(tree, syntax.Array) else ()
 
 
+#: What has the shape of what functions give that steps don't know.
+_ALIKE: Mapping[str, Callable[[Node], Node]] = {
+    **dict.fromkeys(("rowmax", "rowmin"), nodes.rowsum),
+    **dict.fromkeys(("colmax", "colmin"), nodes.colsum),
+    "not": lambda node: node,
+}
+
+
 def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | None]:
     """The shapes of functions that steps don't know."""
     program = Program(quantities, (), ())
 
     def special(tree: syntax.Call) -> Node | None:
-        match tree.function:
-            case "rowmax" | "rowmin":
-                return nodes.rowsum(program.lower_tree(tree.arguments[0], special))
-            case "colmax" | "colmin":
-                return nodes.colsum(program.lower_tree(tree.arguments[0], special))
-            case "max" | "min":
-                return nodes.constant(ZERO)
-            case "not":
-                return program.lower_tree(tree.arguments[0], special)
-        return None
+        if tree.function in ("max", "min"):
+            return nodes.constant(ZERO)
+        if tree.function not in _ALIKE:
+            return None
+        return _ALIKE[tree.function](program.lower_tree(tree.arguments[0], special))
 
     return special
 

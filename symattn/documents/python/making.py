@@ -69,15 +69,15 @@ def _full(given: Arguments) -> Value:
     return given.scope.make(*_sizes(sizes), lambda i, j: entry.text)
 
 
-def _identity(given: Arguments) -> Value:
-    rows = given.scope.whole(given.option(("N", "n", "num_rows"), 0))
-    return given.scope.make(rows, rows, lambda i, j: "1" if i == j else "0")
+def _square(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
+    """Ones where the distance from the diagonal, and the offset, are kept."""
 
+    def meaning(given: Arguments) -> Value:
+        rows = given.scope.whole(given.option(("N", "n", "num_rows"), 0))
+        offset = given.scope.whole(given.option(("k",), default=number("0")))
+        return given.scope.make(rows, rows, lambda i, j: "1" if keeps(j - i, offset) else "0")
 
-def _triangle_of_ones(given: Arguments) -> Value:
-    rows, offset = given.scope.whole(given.value(0)), given.option(("k",), default=number("0"))
-    below = given.scope.whole(offset)
-    return given.scope.make(rows, rows, lambda i, j: "1" if j - i <= below else "0")
+    return meaning
 
 
 def _diagonal(given: Arguments) -> Value:
@@ -150,8 +150,8 @@ MAKERS: Mapping[str, Callable[[Arguments], Value]] = {
     **dict.fromkeys(("zeros_like", "empty_like"), _filled_like("0")),
     "ones_like": _filled_like("1"),
     **dict.fromkeys(("full", "fill"), _full),
-    **dict.fromkeys(("eye", "identity"), _identity),
-    "tri": _triangle_of_ones,
+    **dict.fromkeys(("eye", "identity"), _square(operator.eq)),
+    "tri": _square(_is_below),
     "diag": _diagonal,
     **dict.fromkeys(("arange", "range"), _counted),
     "tril": _triangle(_is_below),
