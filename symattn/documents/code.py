@@ -15,9 +15,11 @@ from symattn.documents import printouts
 from symattn.documents.article import Block
 from symattn.documents.listings import session
 from symattn.documents.notation import read_parts
+from symattn.documents.notation.vocabulary import identifier
 from symattn.documents.python import source
 from symattn.documents.python.following import FollowedProgram, StatementMeaning
 from symattn.documents.python.source import ProgramSource
+from symattn.documents.python.stores import stores
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Passage, Piece, alone, contained, opaque
 
@@ -34,6 +36,8 @@ _SPELT = {"<-": "=", "%*%": "@"}
 #: The head of a function, and how many statements its body may have.
 _HEAD = re.compile(r"def [^\n]*:[ \t]*+(?:\#[^\n]*+)?\n?")
 _BODY = 40
+#: What assigns to a name, or to a part of what it names.
+_ASSIGNED = re.compile(r"[ \t]*+([^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+[-+*/@]?=(?!=)")
 #: A comment that says what is printed: ``# -> 0.5``, ``#> 0.5``, ``# = 0.5``, ``# Output: 0.5``.
 _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
 
@@ -69,7 +73,8 @@ class Codes:
         whole = all(parsed is not None for _, parsed in pieces)
         is_other = _OTHER.match(language) and not _R.match(language)
         if is_other or not (whole or any(p is not None for _, p in pieces)):
-            yield from printouts.passages(list(text.lines()), "code")
+            lines, is_python = list(text.lines()), _PYTHON.match(language)
+            yield from self._lines(lines) if is_python else printouts.passages(lines, "code")
             return
         certain = bool(_PYTHON.match(language)) and whole
         waiting: list[Text] = []
@@ -77,14 +82,33 @@ class Codes:
             if parsed is None or not (certain or _is_program(parsed)):
                 waiting += piece.lines()
                 continue
-            yield from printouts.passages(waiting, "code")
+            yield from self._lines(waiting)
             waiting = []
             yield from self._program(parsed, self._followed(piece, parsed))
-        yield from printouts.passages(waiting, "code")
+        yield from self._lines(waiting)
+
+    def _lines(self, lines: Sequence[Text]) -> Iterator[Passage]:
+        """Lines that are no Python; what they assign to names of the program, and is not
+        understood, nobody knows from then on."""
+        said: set[str] = set()
+        for passage in printouts.passages(lines, "code"):
+            said.update(
+                piece.members[0].name
+                for piece in passage.pieces
+                if isinstance(piece, Chain) and isinstance(piece.members[0], syntax.Name)
+            )
+            yield passage
+        for line in lines:
+            assigned = _ASSIGNED.match(line.string)
+            names = {identifier(assigned[1])} - said if assigned else set()
+            if chains := self.program.lose(names, line):
+                yield Passage("code", tuple(chains))
 
     def _followed(self, piece: Text, parsed: ProgramSource) -> Sequence[StatementMeaning]:
         def unread(why: str) -> StatementMeaning:
-            return StatementMeaning(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
+            to = stores(*parsed.body)
+            pieces = (alone(opaque(why, piece)), *self.program.lose(to.assigned | to.bound, piece))
+            return StatementMeaning(parsed, parsed.body[-1], pieces)
 
         return contained(lambda: self.program.follow(parsed), unread)
 
@@ -157,11 +181,6 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None
                     piece, taken = whole, last + 1 - at
         yield piece, program
         at += taken
-
-
-def code_passages(block: Block) -> tuple[Passage, ...]:
-    """What one block of code says by itself; see :class:`Codes`."""
-    return Codes().passages(block)
 
 
 def _is_program(parsed: ProgramSource) -> bool:

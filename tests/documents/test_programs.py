@@ -87,7 +87,8 @@ def computed(program: str) -> np.ndarray:
     "X if not (X is None) else K", "np.full((2, 2), 0.5) * 2 * M", "np.ones((2, 3)) / 2 * X",
     "-len(X) * X", "X[-len(X)]", "len(M.T) * X", "X - X.sum(axis=0)", "X.max()",
     "(M == 1).astype(int) * M", "M.astype(int) * 2", "np.where(np.array([1, 0, 1]), 1, 2) * X",
-    "np.tri(2) * M", "np.tri(2, k=-1) * M", "np.where(np.tri(2) == 1, X @ K.T, -1e9)",
+    "np.tri(2) * M", "np.tri(2, k=-1) * M", "np.eye(2, k=1) * M",
+    "np.where(np.tri(2) == 1, X @ K.T, -1e9)",
     "np.array([0.5, 2, 1e1]) * (np.array([0.5, 2, 1e1]) >= 2)",
 ], ids=READ)  # fmt: skip
 def test_expressions_are_what_numpy_computes(text):
@@ -101,7 +102,7 @@ def test_expressions_are_what_numpy_computes(text):
 @pytest.mark.parametrize("text", OPEN := [
     # What a function is given beside what is understood changes what it computes.
     "np.average(X, axis=1, weights=v)", "np.sum(X, axis=1, where=X > 0)", "np.eye(2, 3)",
-    "np.eye(2, k=1)", "np.stack([v, v], axis=1)", "np.matmul(X, v, X)", "softmax(X, temperature=2)",
+    "np.stack([v, v], axis=1)", "np.matmul(X, v, X)", "softmax(X, temperature=2)",
     "F.scaled_dot_product_attention(X, K, K, scale=1.0)", "torch.add(X, K, alpha=2)",
     "F.scaled_dot_product_attention(X, K, K, dropout_p=0.5)",
     "F.scaled_dot_product_attention(X, K, K, M)", "nn.Softmax(2.5)(X)",

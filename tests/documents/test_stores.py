@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from symattn import syntax
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.code import Codes
+from symattn.documents.python.following import FollowedProgram
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Opaque
 
@@ -69,6 +70,10 @@ STATEMENTS = [
     "for i in range(2):\n    if i == 1:\n        break\n    {a} = {b} + 1",
     "for i in range(2):\n    if {b}[0, 0] > 1:\n        break\n    {a} = {b} + 1",
     "for i in range(2):\n    if i == 0:\n        continue\n    {a} = {a} + {b}",
+    "{a} = np.array([[1, 2], [3, 4]])\n{b} = {a} @ {a}.T\n{c} = np.zeros_like({b})\n"
+    "for i in range(2):\n    {c}[i] = {b}[i] / 4",
+    "{a} = np.zeros((2, 2), dtype=int)\nfor i in range(2):\n    {a}[i] = {b}[i] / 4",
+    "{a} = np.zeros_like({b})\nfor i in range(2):\n    {a}[i] = {b}[i] / 4",
     "{a}[0] = 5", "{a}[:, 0] = 3", "{a}.T[0] = 3", "{a}[0][1] = 3", "{a}[...] = {b}",
     "{a}[{b} > 1] = 0", "{a}[{a} < 1] = -2", "{a}.sort()", "{a}.fill(3)", "{a}[0].sort()",
     "np.fill_diagonal({a}, 7)", "np.copyto({a}, {b})", "np.exp({b}, out={a})",
@@ -166,7 +171,7 @@ def agrees(program):
     with np.errstate(all="ignore"):
         try:
             exec(program, real)
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, TypeError):
             return
         for name, array in told(program).items():
             if name in "XST" and array is not None:
@@ -198,6 +203,7 @@ UNFOLLOWED = [
     "S = nn.Linear(2, 2)", "S = lambda x: x", "def S(x): return x", "class S: pass",
     "import mystery as S", "T = S\nT[0] = 5", "T = S[0]\nT += mystery()",
     "for r in S:\n    r[0] = 1",
+    "S = np.dot(Q, K).T)", "x = 1\nS[0] = <your code>\ny = 2", "x = 1\n" * 2100 + "S = X",
     "S[0], T = 1, 2", "async def g(): pass\nasync def S(): pass", "S = S.masked_fill(M, X)",
 ]  # fmt: skip
 
@@ -218,6 +224,23 @@ def test_what_is_not_followed_is_told_as_unknown(text, is_later):
         and any(isinstance(part, syntax.Name) and part.name == "S" for part in one.members[:-1])
     ]  # fmt: skip
     assert isinstance(about[-1], Opaque)
+
+
+def test_what_a_reader_fails_with_is_not_followed(monkeypatch):
+    """A statement that ends in an error of the reader's leaves no meaning either."""
+    monkeypatch.delenv("SYMATTN_TRACEBACK")
+    follow = FollowedProgram.follow
+
+    def failing(self, source):
+        if "mystery" in source.text.string:
+            raise KeyError("lost")
+        return follow(self, source)
+
+    monkeypatch.setattr(FollowedProgram, "follow", failing)
+    *_, chain = chains("S = X @ X.T\nS = mystery(X)\n")
+    assert isinstance(chain.members[0], syntax.Name)
+    assert chain.members[0].name == "S"
+    assert isinstance(chain.members[1], Opaque)
 
 
 @pytest.mark.parametrize(

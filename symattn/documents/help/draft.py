@@ -209,17 +209,14 @@ class HelpDraft:
         """What the values that are printed there are, or the figures of that ``text``."""
         parsed = [self._expression(part, origin) for part in parts]
         expressions = tuple(expression for expression in parsed if expression is not None)
-        for expression in expressions:
-            if isinstance(
-                expression.tree, syntax.Comparison | syntax.Conjunction | syntax.Sequence
-            ):
-                self.fault(
-                    origin, f"{expression.text!r} is no quantity: expected one, such as A[0]"
-                )
-            elif _is_number(expression.tree):
-                self.fault(
-                    origin, f"{expression.text!r} names nothing: expected a quantity, such as A[0]"
-                )
+        for one in expressions:
+            wrong = ""
+            if isinstance(one.tree, syntax.Comparison | syntax.Conjunction | syntax.Sequence):
+                wrong = "is no quantity: expected one"
+            elif _is_number(one.tree):
+                wrong = "names nothing: expected a quantity"
+            if wrong:
+                self.fault(origin, f"{one.text!r} {wrong}, such as A[0]")
         if expressions and len(expressions) == len(parsed):
             self.help.figures.append(FigureHelp(span, expressions, text.replace(" ", "")))
 

@@ -150,23 +150,22 @@ class _Notes:
             self._figures(_OF.sub("", text, count=1), note)
 
     def _ignore(self, which: str, note: _Note) -> None:
-        if which == "begin":
-            if self.open is not None:
-                self.draft.fault(
-                    note.said, f"'ignore begin' in line {self.open.said.line} is still open"
-                )
-            else:
+        draft, following = self.draft, self.following[note.block]
+        match which, self.open:
+            case "begin", None:
                 self.open = note
-        elif which == "end":
-            if self.open is None:
-                self.draft.fault(note.said, "no 'ignore begin' comes before it")
-            else:
-                self.draft.ignore(Span(_end(self.open), _end(note)))
-            self.open = None
-        elif (following := self.following[note.block]) is None:
-            self.draft.fault(note.said, "nothing follows it to ignore")
-        else:
-            self.draft.ignore(self.spans[following])
+            case "begin", _Note(said=begun):
+                draft.fault(note.said, f"'ignore begin' in line {begun.line} is still open")
+            case "end", None:
+                draft.fault(note.said, "no 'ignore begin' comes before it")
+            case "end", _Note() as begun:
+                draft.ignore(Span(_end(begun), _end(note)))
+                self.open = None
+            case _ if following is None:
+                draft.fault(note.said, "nothing follows it to ignore")
+            case _:
+                assert following is not None
+                draft.ignore(self.spans[following])
 
     def _define(self, left: str, right: str, note: _Note) -> None:
         draft, origin = self.draft, note.said
@@ -429,18 +428,15 @@ class _SideFile:
         for key in ("ignore", "lines", "under", "aliases"):
             if len(sound.get(key, ())) > NOTES.most:
                 draft.fault(self._said(key), NOTES.said(len(sound.pop(key))))
-        if "tokens" in sound:
-            draft.label(sound["tokens"], self._said("tokens"))
-        if "count_from" in sound:
-            draft.count(sound["count_from"], self._said("count_from"))
-        for key, data, origin in self._entries(sound, "given"):
-            draft.give(key, data, origin)
-        for key, text, origin in self._entries(sound, "steps"):
-            draft.step(key, text, origin)
-        for key, text, origin in self._entries(sound, "aliases"):
-            draft.alias(key, text, origin)
-        for key, value, origin in self._entries(sound, "loss"):
-            draft.lose(key, value, origin)
+        for key, take in (("tokens", draft.label), ("count_from", draft.count)):
+            if key in sound:
+                take(sound[key], self._said(key))
+        for table, take_entry in (
+            *(("given", draft.give), ("steps", draft.step)),
+            *(("aliases", draft.alias), ("loss", draft.lose)),
+        ):
+            for key, value, origin in self._entries(sound, table):
+                take_entry(key, value, origin)
         for number, ignored in enumerate(sound.get("ignore", [])):
             if (where := self._where(ignored, self._said(f"ignore[{number}]"))) is not None:
                 draft.ignore(where.piece)

@@ -4,5 +4,7 @@ The text is split into statements (:mod:`~symattn.documents.python.source`), who
 expressions become trees of the grammar (:mod:`~symattn.documents.python.expressions`)
 by what the functions of NumPy, PyTorch and their kin mean
 (:mod:`~symattn.documents.python.library`); statements are followed one after the
-other, into functions too (:mod:`~symattn.documents.python.following`).
+other, into functions too (:mod:`~symattn.documents.python.following`). What they may
+change without being followed there (:mod:`~symattn.documents.python.stores`) is told as
+something that nobody knows.
 """

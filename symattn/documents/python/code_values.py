@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol, TypeVar
 
 from symattn import syntax
 from symattn.documents.python.source import ProgramSource
@@ -23,8 +22,6 @@ from symattn.programs import nodes
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape
-
-T = TypeVar("T")
 
 
 class UnreadCode(Exception):
@@ -134,12 +131,13 @@ class _Spending:
 @dataclass
 class CodeScope:
     """What is known of names: those that stand for something else, those whose numbers
-    are known, the shapes of those that have one; those that were told, and those of them
-    that were told a meaning; and which are in what others stand for."""
+    are known, the shapes of those that have one, those of integers; those that were told,
+    and those of them that were told a meaning; and which are in what others stand for."""
 
     stands_for: dict[str, Value] = field(default_factory=dict)
     known: dict[str, syntax.Tree] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    integers: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     meant: set[str] = field(default_factory=set)
     within: dict[str, set[str]] = field(default_factory=dict)
@@ -155,6 +153,7 @@ class CodeScope:
         """Forget what a name was, and what was made of it and has no name of its own."""
         for known in (self.stands_for, self.known, self.shapes):
             known.pop(name, None)
+        self.integers.discard(name)
         for other in self.within.pop(name, ()):
             if other in self.stands_for:
                 self.stands_for[other] = UNKNOWN
@@ -238,6 +237,19 @@ class CodeScope:
                 return x + y if op == "+" else x - y if op == "-" else x * y
         raise UnreadCode
 
+    def each(
+        self, tree: syntax.Tree, entry: Callable[[syntax.Literal], syntax.Tree]
+    ) -> syntax.Tree:
+        """An array whose numbers are known, with something made of each."""
+        match tree:
+            case syntax.Name(name) if name in self.known:
+                return self.each(self.known[name], entry)
+            case syntax.Array(items):
+                return Labelled(tuple(self.each(item, entry) for item in items))
+            case syntax.Literal():
+                return entry(tree)
+        raise UnreadCode
+
     def tree(self, value: Value, depth: int = 0) -> syntax.Tree:
         """A value as a tree: lists are arrays, truth values 1 and 0.
 
@@ -311,40 +323,26 @@ def _length(tree: syntax.Tree) -> tuple[int, ...]:
     return (len(tree.items),) if isinstance(tree, syntax.Array) else ()
 
 
+#: What has the shape of what functions give that steps don't know.
+_ALIKE: Mapping[str, Callable[[Node], Node]] = {
+    **dict.fromkeys(("rowmax", "rowmin"), nodes.rowsum),
+    **dict.fromkeys(("colmax", "colmin"), nodes.colsum),
+    "not": lambda node: node,
+}
+
+
 def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | None]:
     """The shapes of functions that steps don't know."""
     program = Program(quantities, (), ())
 
     def special(tree: syntax.Call) -> Node | None:
-        match tree.function:
-            case "rowmax" | "rowmin":
-                return nodes.rowsum(program.lower_tree(tree.arguments[0], special))
-            case "colmax" | "colmin":
-                return nodes.colsum(program.lower_tree(tree.arguments[0], special))
-            case "max" | "min":
-                return nodes.constant(ZERO)
-            case "not":
-                return program.lower_tree(tree.arguments[0], special)
-        return None
+        if tree.function in ("max", "min"):
+            return nodes.constant(ZERO)
+        if tree.function not in _ALIKE:
+            return None
+        return _ALIKE[tree.function](program.lower_tree(tree.arguments[0], special))
 
     return special
-
-
-class Expressions(Protocol):
-    """What reads expressions of a program, each so deep in others."""
-
-    @property
-    def scope(self) -> CodeScope:
-        """What names stand for."""
-        ...
-
-    def value(self, node: ast.expr, depth: int = 0) -> Value:
-        """What an expression stands for."""
-        ...
-
-    def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
-        """What an expression stands for, as a tree."""
-        ...
 
 
 #: What libraries call the axis of a sum, and that it keeps its place.

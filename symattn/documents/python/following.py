@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
     MASKED,
     UNKNOWN,
@@ -39,6 +39,7 @@ from symattn.documents.python.stores import (
     last_name,
     stores,
 )
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
 
 #: Functions whose arrays are there to be filled.
@@ -106,6 +107,14 @@ class FollowedProgram:
         follower = _Follower(self, source, self.frame)
         follower.statements(source.body)
         return follower.events
+
+    def lose(self, names: Collection[str], text: Text) -> list[Chain]:
+        """Tell of names of the program that something unread has assigned to."""
+        follower = _Follower(self, ProgramSource(text, ()), self.frame)
+        lost = sorted(self.frame.scope.names.intersection(names))
+        for name in lost:
+            follower.bind(name, UNKNOWN)
+        return [_unknown(name, text.string, text.span()) for name in lost]
 
 
 @dataclass(frozen=True)
@@ -202,11 +211,12 @@ class _Follower:
             scope.stands_for[name] = meaning
             return False
         assert self.frame.own is not None
-        tree, shape, whole = None, None, None
+        tree, shape, whole, are_integers = None, None, None, False
         with suppress(UnreadCode):
             tree = scope.tree(meaning)
             if is_expressible(tree):
                 shape = scope.shape(tree)
+                are_integers = making.are_integers(tree, scope)
                 whole = number(str(scope.whole(tree))) if shape == () else None
         self.frame.own.add(name)
         scope.names.add(name)
@@ -219,6 +229,8 @@ class _Follower:
             scope.stand(name, tree)
         else:
             scope.meant.add(name)
+            if are_integers:
+                scope.integers.add(name)
             if shape is not None:
                 scope.shapes[name] = shape
             if isinstance(meaning, Items):
@@ -249,10 +261,10 @@ class _Follower:
                 self.program.unread += 1
             elif isinstance(place, ast.expr):
                 right = member(self.reader, place, value)
-            span = self.source.span(place)
-            if right is None or isinstance(right, Opaque):
-                right = Opaque(self.source.string(place).partition("\n")[0][:400], span)
-            self.tell(node, [Chain((Named(name, span), right), ("=",), (span, span), is_code=True)])
+            chain = _unknown(name, self.source.string(place), span := self.source.span(place))
+            if right is not None and not isinstance(right, Opaque):
+                chain = replace(chain, members=(Named(name, span), right))
+            self.tell(node, [chain])
 
     def forget(self, node: ast.stmt, *parts: ast.AST, followed: Collection[str] = ()) -> None:
         """Tell what a statement, or parts of it, may have stored to that was not followed."""
@@ -340,7 +352,8 @@ class _Follower:
             if isinstance(zeros, Labelled):
                 # It is there to be filled; where it is used as it is, its zeros stand there.
                 scope.stand(name, _NOTHING if "empty" in reader.written(value) else zeros)
-                self.frame.filling.add(name)
+                if not self._is_of_integers(value):
+                    self.frame.filling.add(name)
             if right != Named(name) and (right is not None or was_told):
                 members.append(Named(name, reader.span(target)))
         if isinstance(right, Opaque):
@@ -351,6 +364,15 @@ class _Follower:
             equal: Link = "="
             links = (equal,) * len(members)
             yield Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
+
+    def _is_of_integers(self, value: ast.expr) -> bool:
+        """Whether fractions are lost where an empty array is filled with them."""
+        match value:
+            case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
+                function
+            ):
+                return making.are_integers(self.reader.tree(like), self.scope)
+        return "int" in self.reader.written(value)
 
     def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
         """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which
@@ -586,6 +608,12 @@ def _in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
         ]
         ordered.append(waiting.pop(free[0] if free else 0))
     return ordered
+
+
+def _unknown(name: str, text: str, span: Span) -> Chain:
+    """Says of a name that nobody knows what it is."""
+    members = (Named(name, span), Opaque(text.partition("\n")[0][:400], span))
+    return Chain(members, ("=",), (span, span), is_code=True)
 
 
 def _head(node: ast.stmt) -> ast.expr | ast.stmt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from symattn import syntax
@@ -86,17 +87,12 @@ def product(left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
 def _transposed(given: Arguments) -> Value:
     x, axes = given.tree(0), given.option((*AXES, "perm", "dims"), 1)
     is_order = isinstance(axes, Items) or given.path.endswith("permute")
-    turned = [given.scope.whole(axis) for axis in given.rest(1)]
-    if isinstance(axes, Items):
-        turned = [given.scope.whole(axis) for axis in axes.items]
-    if turned and (
-        any(axis not in (-2, -1, 0, 1) for axis in turned)
-        or sorted(axis % 2 for axis in turned) != [0, 1]
-    ):
+    listed = axes.items if isinstance(axes, Items) else given.rest(1)
+    turned = [given.scope.whole(axis) for axis in listed]
+    order = [axis % 2 for axis in turned if -2 <= axis <= 1]
+    if len(order) < len(turned) or sorted(order) not in ([], [0, 1]):
         raise UnreadCode
-    if is_order and [axis % 2 for axis in turned] == [0, 1]:
-        return x
-    return syntax.Transposed(x)
+    return x if is_order and order == [0, 1] else syntax.Transposed(x)
 
 
 def _reduction(kind: str) -> Callable[[Arguments], Value]:
@@ -175,12 +171,9 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
 def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A sum; where an array of zeros and minus infinity is added, what it hides."""
     for scores, fills in ((left, right), (right, left)):
-        if isinstance(fills, syntax.Name):
-            fills = scope.known.get(fills.name, fills)
-        if not isinstance(fills, syntax.Array) or making.is_mask(fills, scope):
-            continue
-        if (keep := making.kept(fills)) is not None:
-            return masked(scores, keep, MASKED)
+        with suppress(UnreadCode):
+            if scope.shape(fills) and not making.is_mask(fills, scope):
+                return masked(scores, scope.each(fills, making.kept), MASKED)
     return syntax.Binary("+", left, right)
 
 
@@ -275,16 +268,13 @@ def _einsum(given: Arguments) -> Value:
         raise UnreadCode
     a, b, c, d, *out = match.groups()
     x, y = given.tree(1), given.tree(2)
-    summed = {a, b} & {c, d}
-    if len(summed) != 1 or a == b or c == d:
-        raise UnreadCode
-    (inner,) = summed
-    left, right = (x, a) if b == inner else (syntax.Transposed(x), b)
-    other, last = (y, d) if c == inner else (syntax.Transposed(y), c)
-    if [left_right := right, last] != out and [last, left_right] != out:
-        raise UnreadCode
-    result = product(left, other)
-    return result if [right, last] == out else syntax.Transposed(result)
+    for left, row, inner in ((x, a, b), (syntax.Transposed(x), b, a)):
+        for right, other, column in ((y, c, d), (syntax.Transposed(y), d, c)):
+            if inner == other and len({row, inner, column}) == 3 and out == [row, column]:
+                return product(left, right)
+            if inner == other and len({row, inner, column}) == 3 and out == [column, row]:
+                return syntax.Transposed(product(left, right))
+    raise UnreadCode
 
 
 def _infinite(given: Arguments) -> Value:

@@ -7,14 +7,14 @@ Entries, rows and parts of arrays and lists, as programs write them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.documents.python import library
 from symattn.documents.python.code_values import (
     CodeScope,
-    Expressions,
     Items,
     UnreadCode,
     Value,
@@ -23,6 +23,9 @@ from symattn.documents.python.code_values import (
 from symattn.documents.python.library import simplified
 from symattn.documents.trees import Member, Named, Opaque
 from symattn.limits import FOLLOWED
+
+if TYPE_CHECKING:
+    from symattn.documents.python.expressions import ExpressionReader
 
 #: Functions of an entry, and those of a row.
 _ENTRYWISE = frozenset({"exp", "sqrt", "log", "tanh"})
@@ -45,7 +48,7 @@ def take(target: ast.expr, value: Value, scope: CodeScope) -> None:
             raise UnreadCode
 
 
-def rounds(reader: Expressions, node: ast.expr) -> Iterator[Value]:
+def rounds(reader: ExpressionReader, node: ast.expr) -> Iterator[Value]:
     """What a loop runs over, one value after the other."""
     match node:
         case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start], keywords=named):
@@ -71,7 +74,7 @@ def rounds(reader: Expressions, node: ast.expr) -> Iterator[Value]:
 
 
 def comprehended(
-    reader: Expressions, element: ast.expr, loop: ast.comprehension, depth: int
+    reader: ExpressionReader, element: ast.expr, loop: ast.comprehension, depth: int
 ) -> Value:
     """``[element for target in iter]``: what is done to all entries of an array at once,
     or one after the other."""
@@ -91,24 +94,42 @@ def comprehended(
 
 def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """What is done to each entry of an array, done to the array."""
-    match tree:
-        case _ if tree == _EACH:
+
+    def leaf(part: syntax.Tree) -> syntax.Tree | None:
+        if part == _EACH:
             return whole
-        case _ if _EACH.name not in syntax.names(tree):
-            if scope.shape(tree) != ():
-                raise UnreadCode
-            return tree
-        case syntax.Call("softmax", (operand,), ()) if operand == _EACH:
+        if part == syntax.Call("softmax", (_EACH,)):
             return syntax.Call("softmax", (whole,))
-        case syntax.Binary("@"):
+        if _EACH.name in syntax.names(part):
+            return None
+        if scope.shape(part) != ():
             raise UnreadCode
-        case syntax.Call(function, (_,), ()) if function in _ENTRYWISE:
+        return part
+
+    return _throughout(tree, leaf, _ENTRYWISE, scope)
+
+
+def _throughout(
+    tree: syntax.Tree,
+    leaf: Callable[[syntax.Tree], syntax.Tree | None],
+    functions: Collection[str],
+    scope: CodeScope,
+) -> syntax.Tree:
+    """A tree of what works on each entry by itself, and of certain functions, with other
+    leaves."""
+    if (whole := leaf(tree)) is not None:
+        return whole
+    match tree:
+        case syntax.Call(function, (_,), ()) if function in functions:
             pass
-        case syntax.Binary() | syntax.Negative():
+        case syntax.Binary(op) if op != "@":
+            pass
+        case syntax.Negative():
             pass
         case _:
             raise UnreadCode
-    return simplified(syntax.mapped(tree, lambda part: _for_each(part, whole, scope)), scope)
+    inner = syntax.mapped(tree, lambda part: _throughout(part, leaf, functions, scope))
+    return simplified(inner, scope)
 
 
 def filled(entries: Mapping[tuple[syntax.Key, ...], Member]) -> syntax.Tree | None:
@@ -122,8 +143,10 @@ def filled(entries: Mapping[tuple[syntax.Key, ...], Member]) -> syntax.Tree | No
     common: syntax.Tree | None = None
     for keys, tree in entries.items():
         try:
-            whole = _lifted(tree, keys)
+            whole = None if isinstance(tree, Opaque) else _lifted(tree, keys)
         except UnreadCode:
+            whole = None
+        if whole is None:
             return None
         if common is not None and whole != common:
             return None
@@ -131,36 +154,28 @@ def filled(entries: Mapping[tuple[syntax.Key, ...], Member]) -> syntax.Tree | No
     return common
 
 
-def _lifted(tree: Member, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
+def _lifted(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
     """What gives a row, or an entry, by itself, as what gives all of them."""
-    match tree:
-        case Opaque():
-            raise UnreadCode
-        case syntax.Indexed(operand, at) if at == keys:
-            return operand
-        case syntax.Binary("@", syntax.Indexed(left, (i,)), syntax.Indexed(right, (j,))) if (
-            i,
-            j,
-        ) == keys:
-            return syntax.Binary("@", left, syntax.Transposed(right))
-        case syntax.Binary("@", left, syntax.Name() as right) if len(keys) == 1:
-            return syntax.Binary("@", _lifted(left, keys), right)
-        case syntax.Literal() | syntax.Name() | syntax.Call("rows" | "cols"):
-            return tree
-        case syntax.Binary("@"):
-            raise UnreadCode
-        case syntax.Call(function, (_,), ()) if function in (
-            _ROWWISE if len(keys) == 1 else _ENTRYWISE
-        ):
-            pass
-        case syntax.Binary() | syntax.Negative():
-            pass
-        case _:
-            raise UnreadCode
-    return syntax.mapped(tree, lambda part: _lifted(part, keys))
+    functions = _ROWWISE if len(keys) == 1 else _ENTRYWISE
+
+    def leaf(part: syntax.Tree) -> syntax.Tree | None:
+        match part:
+            case syntax.Indexed(operand, at) if at == keys:
+                return operand
+            case syntax.Binary("@", syntax.Indexed(left, (i,)), syntax.Indexed(right, (j,))) if (
+                keys == (i, j)
+            ):
+                return syntax.Binary("@", left, syntax.Transposed(right))
+            case syntax.Binary("@", left, syntax.Name() as right) if len(keys) == 1:
+                return syntax.Binary("@", _lifted(left, keys), right)
+            case syntax.Literal() | syntax.Name() | syntax.Call("rows" | "cols"):
+                return part
+        return None
+
+    return _throughout(tree, leaf, functions, CodeScope())
 
 
-def subscripted(reader: Expressions, value: ast.expr, key: ast.expr, depth: int) -> Value:
+def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth: int) -> Value:
     """What ``value[key]`` stands for."""
     scope = reader.scope
     if isinstance(value, ast.Attribute) and value.attr == "shape":
@@ -209,7 +224,7 @@ def _item(items: Items, key: Value, scope: CodeScope) -> Value:
     return items.items[place]
 
 
-def _key(reader: Expressions, node: ast.expr, depth: int) -> syntax.Key:
+def _key(reader: ExpressionReader, node: ast.expr, depth: int) -> syntax.Key:
     def whole(bound: ast.expr) -> int:
         return reader.scope.whole(reader.value(bound, depth))
 

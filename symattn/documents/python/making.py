@@ -69,15 +69,15 @@ def _full(given: Arguments) -> Value:
     return given.scope.make(*_sizes(sizes), lambda i, j: entry.text)
 
 
-def _identity(given: Arguments) -> Value:
-    rows = given.scope.whole(given.option(("N", "n", "num_rows"), 0))
-    return given.scope.make(rows, rows, lambda i, j: "1" if i == j else "0")
+def _square(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
+    """Ones where the distance from the diagonal, and the offset, are kept."""
 
+    def meaning(given: Arguments) -> Value:
+        rows = given.scope.whole(given.option(("N", "n", "num_rows"), 0))
+        offset = given.scope.whole(given.option(("k",), default=number("0")))
+        return given.scope.make(rows, rows, lambda i, j: "1" if keeps(j - i, offset) else "0")
 
-def _triangle_of_ones(given: Arguments) -> Value:
-    rows, offset = given.scope.whole(given.value(0)), given.option(("k",), default=number("0"))
-    below = given.scope.whole(offset)
-    return given.scope.make(rows, rows, lambda i, j: "1" if j - i <= below else "0")
+    return meaning
 
 
 def _diagonal(given: Arguments) -> Value:
@@ -150,8 +150,8 @@ MAKERS: Mapping[str, Callable[[Arguments], Value]] = {
     **dict.fromkeys(("zeros_like", "empty_like"), _filled_like("0")),
     "ones_like": _filled_like("1"),
     **dict.fromkeys(("full", "fill"), _full),
-    **dict.fromkeys(("eye", "identity"), _identity),
-    "tri": _triangle_of_ones,
+    **dict.fromkeys(("eye", "identity"), _square(operator.eq)),
+    "tri": _square(_is_below),
     "diag": _diagonal,
     **dict.fromkeys(("arange", "range"), _counted),
     "tril": _triangle(_is_below),
@@ -167,6 +167,10 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Fraction, Fraction], bool]] = {
 }  # fmt: skip
 
 
+#: The number of what a mask leaves out.
+_NO = ("0", "0.0")
+
+
 def is_mask(tree: syntax.Tree, scope: CodeScope) -> bool | None:
     """Whether all entries are 0 or 1; None where nobody knows.
 
@@ -179,11 +183,11 @@ def is_mask(tree: syntax.Tree, scope: CodeScope) -> bool | None:
         case syntax.Call("not" | "triangle"):
             return True
         case syntax.Literal(text):
-            return text in ("0", "1", "0.0", "1.0")
+            return text in (*_NO, "1", "1.0")
         case syntax.Array(items):
             return all(is_mask(item, scope) for item in items)
         case syntax.Name(name) if name in scope.known:
-            return is_mask(scope.tree(scope.known[name]), scope)
+            return is_mask(scope.known[name], scope)
         case syntax.Name(name):
             return False if name in scope.shapes else None
         case syntax.Indexed(operand) | syntax.Transposed(operand):
@@ -199,56 +203,58 @@ def is_whole(tree: syntax.Tree, scope: CodeScope) -> bool:
         case syntax.Array(items):
             return all(is_whole(item, scope) for item in items)
         case syntax.Name(name) if name in scope.known:
-            return is_whole(scope.tree(scope.known[name]), scope)
+            return is_whole(scope.known[name], scope)
         case syntax.Call("rows" | "cols"):
             return True
     return is_mask(tree, scope) is not False
 
 
-def kept(tree: syntax.Tree) -> syntax.Tree | None:
-    """The mask of an array that is added to scores: 1 where it has 0, 0 where it has
-    minus infinity; None of any other array.
-
-    >>> from symattn.documents.python.code_values import MASKED
-    >>> syntax.text(kept(Labelled((number("0"), MASKED))))
-    '[1, 0]'
-    """
+def are_integers(tree: syntax.Tree, scope: CodeScope) -> bool:
+    """Whether an array has surely no room for fractions."""
     match tree:
-        case syntax.Array(items):
-            entries = tuple(entry for entry in map(kept, items) if entry is not None)
-            return Labelled(entries) if len(entries) == len(items) else None
-        case syntax.Literal("0" | "0.0" | "-inf" as text):
-            return number("0" if text == "-inf" else "1")
-    return None
+        case syntax.Literal(text):
+            return text.lstrip("-").isdigit()
+        case syntax.Name(name):
+            return name in scope.integers
+        case syntax.Binary("/") | syntax.Power():
+            return False
+        case syntax.Call(function) if function not in ("total", "rowsum", "colsum", "max", "min"):
+            return False
+    return all(are_integers(part, scope) for part in syntax.inside(tree))
+
+
+def kept(entry: syntax.Literal) -> syntax.Literal:
+    """The entry of a mask where one of zeros and minus infinities is added to scores."""
+    if entry.text not in ("0", "0.0", "-inf"):
+        raise UnreadCode
+    return number("0" if entry.text == "-inf" else "1")
 
 
 def chosen(
     condition: syntax.Tree, yes: syntax.Literal, no: syntax.Literal, scope: CodeScope
 ) -> syntax.Tree:
     """One number where a mask that is known has 1, another where it has 0."""
-    match condition:
-        case syntax.Call("not", (inner,)):
-            return chosen(inner, no, yes, scope)
-        case syntax.Name(name) if name in scope.known:
-            return chosen(scope.tree(scope.known[name]), yes, no, scope)
-        case syntax.Array(items):
-            return Labelled(tuple(chosen(item, yes, no, scope) for item in items))
-        case syntax.Literal(text):
-            return number((no if text in ("0", "0.0") else yes).text)
-    raise UnreadCode
+    if isinstance(condition, syntax.Call) and condition.function == "not":
+        return chosen(condition.arguments[0], no, yes, scope)
+    return scope.each(condition, lambda one: number((no if one.text in _NO else yes).text))
 
 
 def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: CodeScope) -> syntax.Tree:
-    """1 where a number that is known compares so with another, 0 elsewhere."""
-    match tree:
-        case syntax.Name(name) if name in scope.known:
-            return compared(scope.tree(scope.known[name]), op, limit, scope)
-        case syntax.Array(items):
-            return Labelled(tuple(compared(item, op, limit, scope) for item in items))
-        case syntax.Literal(text) if isinstance(limit, syntax.Literal) and type(op) in _COMPARED:
-            try:
-                holds = _COMPARED[type(op)](Fraction(text), Fraction(limit.text))
-            except ValueError:
-                raise UnreadCode from None
-            return number("1" if holds else "0")
-    raise UnreadCode
+    """1 where a number that is known compares so with another, 0 elsewhere.
+
+    >>> from symattn.syntax import parse, text
+    >>> text(compared(Labelled((number("1"), number("3"))), ast.Gt(), number("2"), CodeScope()))
+    '[0, 1]'
+    """
+    if not isinstance(limit, syntax.Literal) or type(op) not in _COMPARED:
+        raise UnreadCode
+    text = limit.text
+
+    def entry(one: syntax.Literal) -> syntax.Literal:
+        try:
+            holds = _COMPARED[type(op)](Fraction(one.text), Fraction(text))
+        except ValueError:
+            raise UnreadCode from None
+        return number("1" if holds else "0")
+
+    return scope.each(tree, entry)
