@@ -36,8 +36,14 @@ _BEFORE = re.compile(
     r"(?:<tf\.(?:Tensor|Variable)[^\n<>]*numpy=\s*+)?"
     r"(?:\b(?:np\.|numpy\.|torch\.|jnp\.|tf\.)?(?:array|[tT]ensor|Array|DeviceArray|matrix|constant|tf\.Tensor)\(\s*+)\Z"
 )
-_AFTER = re.compile(
-    r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)\s*+>?+"
+_REST = re.compile(
+    r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)"
+)
+_AFTER = re.compile(rf"{_REST.pattern}\s*+>?+")
+#: A number as programs print it by itself.
+_SCALAR = re.compile(
+    r"(?<![\w.])(?:(?:np|numpy|jnp|torch)\.)?(?:array|Array|[tT]ensor|(?:float|int)(?:16|32|64))"
+    rf"\((?P<number>{ENTRY}){_REST.pattern}"
 )
 _COMMENT = re.compile(
     r"[ \t]*+(?:(?:\#|//|←|<-+)(?P<said>[^\n]*+)"
@@ -87,11 +93,25 @@ def flat(text: Text) -> Text:
     >>> str(flat(Text.whole("X = [0.1 0.2;\\n 0.3 0.4]")))
     'X = [[0.1, 0.2], [0.3, 0.4]]'
     """
+    text = bare(text)
     pieces, at = [], 0
     for array in arrays(text):
         pieces += [text[at : array.start], array.text]
         at = array.end
     return Text.joined([*pieces, text[at:]]) if pieces else text
+
+
+def bare(text: Text) -> Text:
+    """A text with the numbers alone that programs print in the names of their types.
+
+    >>> str(bare(Text.whole("(np.float64(0.09), tensor(2., grad_fn=<Mul>))")))
+    '(0.09, 2)'
+    """
+
+    def number(scalar: re.Match[str]) -> Text:
+        return text[scalar.start("number") : scalar.end("number") - scalar["number"].endswith(".")]
+
+    return text.sub(_SCALAR, number)
 
 
 def _squared(text: Text, tall: re.Match[str]) -> Text:

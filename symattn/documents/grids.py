@@ -350,6 +350,7 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Flat
     >>> [str(line.text) for line in flattened(list(text.lines()))]
     ['A =', '[[1., 0.], [0., 1.]]', 'B']
     """
+    lines = list(map(brackets.bare, lines))
     at = 0
     for stack in beside(lines):
         yield from _single(lines, at, stack[0].first, are_printed)

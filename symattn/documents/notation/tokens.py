@@ -59,9 +59,11 @@ _GROUPS = (
 )
 _DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
 _SIGNS = r"==>|-->|\.\.\.|:=|==|~=|->|=>|<=|>="
+#: The size of what is named before it, which claims nothing: ``Q (3 × 2) = ...``.
+_SIZE = r"(?<=\w)[ ]?+\([0-9]{1,4}[ ]?+[×x][ ]?+[0-9]{1,4}\)(?=[ ]*+(?::|=(?!=)|≈))"
 _FUNCTION = rf"(?:{'|'.join(FUNCTIONS)})\b"
 _PLAIN = re.compile(
-    rf"""(?P<space>\s++)
+    rf"""(?P<space>{_SIZE}|\s++)
     |(?P<address>(?:https?://|www\.)[^\s)\]}}>]++)
     |(?P<groups>{_GROUPS})
     |(?P<dotted>{_DOTTED})
