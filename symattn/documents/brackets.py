@@ -1,7 +1,10 @@
-"""Arrays in brackets as libraries print them, over one line or several, written as one line.
+"""Arrays in brackets as people and libraries write them, over one line or several, written
+as one line with commas.
 
 ``[[1. 0.]\\n [0. 1.]]`` becomes ``[[1., 0.], [0., 1.]]``, each character with its place;
-what a print has around it (``tensor(...)``, ``dtype=float32``) is left out.
+what a print has around it (``tensor(...)``, ``dtype=float32``) is left out. Rows of one pair
+of brackets end with ``;``, a double backslash or, where the brackets stand on lines of their
+own, with their lines.
 """
 
 from __future__ import annotations
@@ -9,17 +12,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from symattn.documents.text import Text
 from symattn.spelling import ENTRY
 
 _TOKEN = re.compile(
-    r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,;])|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
+    r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,&])|(?P<row>;|\\{1,2}(?![A-Za-z\\]))|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
     r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+|\([^\W\d][^()\n]*+\)(?=[ \t]*+(?:\n|\Z)))"
     rf"|(?P<number>{ENTRY})"
     r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",
 )
 _END = re.compile("\n")
+#: Behind a bracket that has its line to itself; and rows between others that have.
+_ALONE = re.compile(r"[ \t]*+\n")
+_TALL = re.compile(
+    rf"(?m)(?<![\w)\]])[(|][ \t]*+$(?P<rows>(?:\n(?:[ \t]*+{ENTRY}[,&]?+)*+[ \t]*+)++)[)|][ \t]*+$"
+)
 #: Words that arrays of numbers may have in them.
 _WORDS = frozenset({"exp", "sqrt", "e", "log", "softmax", "max", "tanh"})
 #: What stands before and after the array in a print.
@@ -27,8 +36,14 @@ _BEFORE = re.compile(
     r"(?:<tf\.(?:Tensor|Variable)[^\n<>]*numpy=\s*+)?"
     r"(?:\b(?:np\.|numpy\.|torch\.|jnp\.|tf\.)?(?:array|[tT]ensor|Array|DeviceArray|matrix|constant|tf\.Tensor)\(\s*+)\Z"
 )
-_AFTER = re.compile(
-    r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)\s*+>?+"
+_REST = re.compile(
+    r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)"
+)
+_AFTER = re.compile(rf"{_REST.pattern}\s*+>?+")
+#: A number as programs print it by itself.
+_SCALAR = re.compile(
+    r"(?<![\w.])(?:(?:np|numpy|jnp|torch)\.)?(?:array|Array|[tT]ensor|(?:float|int)(?:16|32|64))"
+    rf"\((?P<number>{ENTRY}){_REST.pattern}"
 )
 _COMMENT = re.compile(
     r"[ \t]*+(?:(?:\#|//|←|<-+)(?P<said>[^\n]*+)"
@@ -57,6 +72,7 @@ def arrays(text: Text) -> Iterator[BracketedArray]:
     >>> [str(one.text) for one in arrays(text)]
     ['[[1., 0.], [0., 1.]]']
     """
+    text = text.sub(_TALL, lambda tall: _squared(text, tall))
     string = text.string
     at = 0
     while (start := string.find("[", at)) >= 0:
@@ -69,6 +85,41 @@ def arrays(text: Text) -> Iterator[BracketedArray]:
             if not array.is_plain:
                 yield array
                 at = array.end
+
+
+def flat(text: Text) -> Text:
+    """A text with its arrays of numbers on one line each.
+
+    >>> str(flat(Text.whole("X = [0.1 0.2;\\n 0.3 0.4]")))
+    'X = [[0.1, 0.2], [0.3, 0.4]]'
+    """
+    text = bare(text)
+    pieces, at = [], 0
+    for array in arrays(text):
+        pieces += [text[at : array.start], array.text]
+        at = array.end
+    return Text.joined([*pieces, text[at:]]) if pieces else text
+
+
+def bare(text: Text) -> Text:
+    """A text with the numbers alone that programs print in the names of their types.
+
+    >>> str(bare(Text.whole("(np.float64(0.09), tensor(2., grad_fn=<Mul>))")))
+    '(0.09, 2)'
+    """
+
+    def number(scalar: re.Match[str]) -> Text:
+        return text[scalar.start("number") : scalar.end("number") - scalar["number"].endswith(".")]
+
+    return text.sub(_SCALAR, number)
+
+
+def _squared(text: Text, tall: re.Match[str]) -> Text:
+    """Rows between tall parentheses or bars, in square brackets; as long as it was."""
+    start, end = tall.start() + 1, tall.end("rows")
+    opening, closing = text.span(start - 1, start), text.span(end, end + 1)
+    blanks = text[end + 1 : tall.end()]
+    return Text.joined([Text.at("[", opening), text[start:end], Text.at("]", closing), blanks])
 
 
 def is_index(before: str) -> bool:
@@ -89,13 +140,28 @@ def _unwrapped(text: Text, array: BracketedArray) -> BracketedArray:
 
 @dataclass
 class _List:
-    """A list that is open: its items, and what stands since the last comma."""
+    """A list that is open: its items, and what stands since the last comma; how many items
+    there were where a row was ended, and where a line of brackets that stand alone was."""
 
     start: int
+    is_tall: bool = False
     items: list[Text] = field(default_factory=list)
     tokens: list[re.Match[str]] = field(default_factory=list)
     has_commas: bool = False
     has_lists: bool = False
+    rows: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def cut(self) -> list[list[Text]]:
+        """The rows; none where the items are those of one."""
+        ends = self.rows or self.lines
+        ends = ends if ends[-1:] == [len(self.items)] else [*ends, len(self.items)]
+        rows = [self.items[start:end] for start, end in pairwise([0, *ends])]
+        is_even = len({len(row) for row in rows}) == 1
+        if self.rows and not is_even:
+            raise _Refused
+        # Numbers under each other are a vector.
+        return rows if len(rows) > 1 and (self.rows or (is_even and len(rows[0]) > 1)) else []
 
 
 class _Refused(Exception):
@@ -117,10 +183,9 @@ class _Scanner:
             kind = token.lastgroup
             try:
                 if kind == "close":
-                    rows = len(self.open[0].items) + (len(self.open) > 1)
-                    closed = self._close(token)
+                    outer, closed = self.open[0], self._close(token)
                     if not self.open:
-                        return self._written(closed, token.end(), rows)
+                        return self._written(closed, token.end(), len(outer.items))
                 else:
                     self._take(token, gap)
             except _Refused:
@@ -145,11 +210,16 @@ class _Scanner:
                 raise _Refused
             if self.open and self.open[-1].has_lists and not self.open[-1].has_commas:
                 self.is_plain = False
-            self.open.append(_List(token.start()))
+            is_tall = _ALONE.match(self.text.string, token.end()) is not None
+            self.open.append(_List(token.start(), is_tall))
             return
         here = self.open[-1]
         match kind:
-            case "comma":
+            case "row" if not here.has_lists:
+                if here.tokens:
+                    self._entries(here, here.has_commas)
+                here.rows.append(len(here.items))
+            case "comma" | "row":
                 if here.tokens:
                     self._entries(here, True)
                 elif not here.has_lists:
@@ -157,12 +227,16 @@ class _Scanner:
                 here.has_commas = True
             case "end":
                 self.is_plain = False
+                if here.is_tall and here.tokens and here.tokens[-1].lastgroup == "number":
+                    self._entries(here, here.has_commas)
+                    here.lines.append(len(here.items))
             case "comment" if gap:
                 self.is_plain = False
-                if len(self.open) == 1 and here.items:
+                if len(self.open) == 1 and (here.items or here.tokens):
                     label = token[0].strip()
                     label = label[1:-1] if label[0] == "(" else label.lstrip("#/←<- \t")
-                    self.labels[len(here.items) - 1] = label
+                    row = len(here.rows or here.lines or here.items) - (not here.tokens)
+                    self.labels[row] = label
             case "number":
                 self.figures += 1
                 here.tokens.append(token)
@@ -181,6 +255,9 @@ class _Scanner:
             self._entries(here, here.has_commas)
         if not here.items:
             raise _Refused
+        if rows := here.cut():
+            self.is_plain = False
+            here.items = [Text.joined(row, ", ").enclosed("[", "]") for row in rows]
         opening, closing = self.text[here.start : here.start + 1], self.text.group(token)
         array = Text.joined([opening, Text.joined(here.items, ", "), closing])
         if self.open:

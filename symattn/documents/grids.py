@@ -31,8 +31,13 @@ _ROW = re.compile(
     rf"(?P<row>(?:[ \t]*+{ENTRY}[ \t]*+[,&]?+)++[ \t]*+)"
     rf"(?P<right>\]\],?+|\],|[{re.escape(_RIGHT)}])"
 )
-_CELL = re.compile(r"[^\s|│┃&]++")
-_RULE = re.compile(r"[\s|│┃+\-=─━═┼╪╬:]*+\Z")
+_CELL = re.compile(r"[^\s|│┃║&]++")
+_RULE = re.compile(r"[\s|│┃+\-=:─-╿]*+\Z")
+#: Bars between the cells of a table; what follows a row between bars in one.
+_BARS = re.compile(r"[|│┃║]")
+_FURTHER = re.compile(rf"[ \t]*+(?:{ENTRY}|[^|│┃║]*+[|│┃║])")
+#: A line that says what stands under it.
+_ANNOUNCES = re.compile(r".*[:=][ \t]*+\Z")
 #: A sign that gives a value to what stands before it.
 _LINK = re.compile(r"=|≈|→|:|⇒|<-|·|×|@")
 #: A name and a sign of equality: something new begins.
@@ -206,6 +211,8 @@ def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) ->
             "[[" in segment.left or "]]" in segment.right for segment in line.segments
         ):
             break
+        if _BARS.match(line.segments[-1].right) and _FURTHER.match(line.around[-1].string):
+            break
         if rows and not _is_under(rows[-1], line):
             break
         rows.append(line)
@@ -223,7 +230,7 @@ def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) ->
         head, columns = _head(lines, first, len(rows[0].segments[0].numbers), free)
         return _labelled(array, head, end - 1, labels, columns), end
     bare = not any(text.string.strip(" \t,") for line in rows for text in line.around)
-    if bare and are_printed and rows[0].segments[0].left == "[":
+    if bare and are_printed and rows[0].segments[0].left == "[" and not _is_said(lines, first):
         return (), end
     if any(segment.left == "(" and len(segment.numbers) < 2 for segment in rows[0].segments):
         return (), end
@@ -306,9 +313,15 @@ def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
             figures = [numbers[1:] for numbers in figures]
     decimals = any("." in str(figure) for row in figures for figure in row)
     array = _array(figures)
-    if array is None or (not names and (width < 2 or not decimals)):
+    is_array = names or (width > 1 and (decimals or _is_said(lines, first)))
+    if array is None or not is_array:
         return (), end
     return _labelled(array, head, end - 1, labels, names), end
+
+
+def _is_said(lines: Sequence[Text], first: int) -> bool:
+    """Whether the line before says what stands under it."""
+    return first > 0 and _ANNOUNCES.match(lines[first - 1].string) is not None
 
 
 def _is_like(row: _Row, other: _Row) -> bool:
@@ -322,7 +335,9 @@ def _head(lines: Sequence[Text], first: int, width: int, free: int) -> tuple[int
         at -= 1
     if at < free or width < 1 or _LINK.search(lines[at].string):
         return first, ()
-    names = [name.strip("'\"") for name in _CELL.findall(lines[at].string)]
+    cells = [cell.strip() for cell in _BARS.split(lines[at].string)]
+    found = list(filter(None, cells)) if len(cells) > width else _CELL.findall(lines[at].string)
+    names = [name.strip("'\"") for name in found]
     if len(names) == width + 1 and not lines[at].string[:1].isspace():
         names = names[1:]
     return (at, tuple(names)) if len(names) == width else (first, ())
@@ -335,6 +350,7 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Flat
     >>> [str(line.text) for line in flattened(list(text.lines()))]
     ['A =', '[[1., 0.], [0., 1.]]', 'B']
     """
+    lines = list(map(brackets.bare, lines))
     at = 0
     for stack in beside(lines):
         yield from _single(lines, at, stack[0].first, are_printed)

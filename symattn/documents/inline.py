@@ -104,6 +104,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 _ATTRIBUTES = re.compile(
     r"\{(?:=|:?+[ ]*+[#.])[A-Za-z][^{}\n]*+\}|\{%[^{}%\n]*+%\}|\{\{[<%][^{}\n]*+\}\}"
 )
+_TEX_ATTRIBUTE = re.compile(r"\{=(?:la)?tex\}")
 _ROLE = re.compile(r"\{([a-z][a-z:-]*+)\}(?=`)")
 _NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
 
@@ -275,6 +276,10 @@ class _Scan:
         inside = self.string[first:last]
         if inside.strip() and inside[0] == inside[-1] == " ":
             first, last = first + 1, last - 1
+        if tex := _TEX_ATTRIBUTE.match(self.string, end):
+            # Pandoc's own mark of what is raw TeX.
+            self.out.append(Piece("math", commonmark.formula(self.text[first:last])))
+            return tex.end()
         self.out.append(Piece("code", self.text[first:last]))
         return end
 

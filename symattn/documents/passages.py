@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 
-from symattn.documents import printouts
+from symattn.documents import brackets, numerals, printouts
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
@@ -32,7 +32,7 @@ def passages(article: Article) -> tuple[Passage, ...]:
     codes = Codes()
     return tuple(
         passage
-        for block in article.blocks
+        for block in numerals.blocks(article)
         for passage in contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
         if passage.pieces
     )
@@ -71,7 +71,7 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
     lines: list[tuple[str, Text]] = []
     for part in _as_written(list(parts)):
         if part.kind == "text":
-            lines.extend(("text", line) for line in _logical(part.text))
+            lines.extend(("text", line) for line in _logical(brackets.flat(part.text)))
         else:
             lines.append((part.kind, part.text))
     return read_parts(lines)

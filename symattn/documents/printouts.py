@@ -19,13 +19,18 @@ from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words
 
-#: What a line begins with that goes on with the one before; in prose also operations.
-_GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅)")
-_OPERATES = re.compile(r"[ \t]*+(?:[→⇒×·⋅÷]|[+−/][ ])")
+#: What a line begins with that goes on with the one before: signs of equality, operations on
+#: numbers, and operations alone; in prose also any operation, and what an arrow leads to.
+_GOES_ON = re.compile(
+    r"[ \t]*+(?:=(?!=)|≈|≃|≅|[+−/×·⋅÷@][ \t]*+(?:\Z|[-(\[0-9√])|[×·⋅÷@](?=[ ]))"
+)
+_OPERATES = re.compile(r"[ \t]*+(?:[→⇒][ \t]*+\S|[×·⋅÷]|[+−/][ ])")
 #: The labels of the rows and of the columns of arrays, by the arrays' places.
 _Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
-#: What a line ends with that goes on.
-_OPEN = ("=", "≈", "@")
+#: What a line ends with that goes on; a star or slash alone has another meaning in code.
+_OPEN = re.compile(r"(?:[=≈@]|(?:\A|\s)[+×·⋅÷−]|\S[ \t]++[*/])\s*+\Z")
+#: The line of a frame.
+_FRAME = re.compile(r"[ \t]*+[+┌└├╔╚╠╭╰╒╘╞][─-╿=+-]{2,}+[ \t]*+\Z")
 
 
 def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) -> Iterator[Passage]:
@@ -59,7 +64,7 @@ def _joined(lines: Iterable[FlatLine], kind: str) -> Iterator[FlatLine]:
     """Lines with those that go on behind them; no blank ones."""
     parts: list[FlatLine] = []
     for line in lines:
-        if not line.text.string.strip():
+        if not line.text.string.strip() or _FRAME.match(line.text.string):
             continue
         if parts and not goes_on(parts[-1].text.string, line.text.string, kind):
             yield _as_one(parts)
@@ -72,11 +77,11 @@ def _joined(lines: Iterable[FlatLine], kind: str) -> Iterator[FlatLine]:
 def goes_on(above: str, line: str, kind: str) -> bool:
     """Whether a line goes on with the one above.
 
-    >>> goes_on("s = 0.1", "+ 0.2", "prose"), goes_on("s = 0.1", "+ 0.2", "output")
+    >>> goes_on("s = 0.1", "+ 0.2", "code"), goes_on("s = 0.1", "+ t", "code")
     (True, False)
     """
     begins = _GOES_ON.match(line) or (kind == "prose" and _OPERATES.match(line))
-    return bool(begins) or above.rstrip().endswith(_OPEN)
+    return bool(begins or _OPEN.search(above))
 
 
 def _as_one(parts: Sequence[FlatLine]) -> FlatLine:

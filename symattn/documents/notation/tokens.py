@@ -59,15 +59,18 @@ _GROUPS = (
 )
 _DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
 _SIGNS = r"==>|-->|\.\.\.|:=|==|~=|->|=>|<=|>="
+#: The size of what is named before it, which claims nothing: ``Q (3 × 2) = ...``.
+_SIZE = r"(?<=\w)[ ]?+\([0-9]{1,4}[ ]?+[×x][ ]?+[0-9]{1,4}\)(?=[ ]*+(?::|=(?!=)|≈))"
 _FUNCTION = rf"(?:{'|'.join(FUNCTIONS)})\b"
 _PLAIN = re.compile(
-    rf"""(?P<space>\s++)
+    rf"""(?P<space>{_SIZE}|\s++)
     |(?P<address>(?:https?://|www\.)[^\s)\]}}>]++)
     |(?P<groups>{_GROUPS})
     |(?P<dotted>{_DOTTED})
     |(?P<number>{_NUMBER})
     |(?P<gradient>d[Ll]oss(?=\s*+/\s*+d)|dL(?=\s*+/\s*+d))
     |(?P<short>(?:[A-Za-z]|{"|".join(GREEK)})(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[]))|(?:softmax|sum|max|min|log|exp)(?=_[a-z0-9](?![A-Za-z0-9_])))
+    |(?P<word>[A-Za-z]*+[À-ɏ][A-Za-zÀ-ɏ]++|[A-Za-z]++[À-ɏ])
     |(?P<name>(?:[A-Za-z]|(?<![^\s(\[{{,=:])_++(?=[A-Za-z]))[A-Za-z0-9]*+(?:_++[A-Za-z0-9]++)*+(?:['’][A-Za-z]++)?+)
     |(?P<hyphen>(?<=[A-Za-z0-9])[-‐‑](?=[A-Za-z]{{2}})(?!{_FUNCTION}))
     |(?P<lowered>[{"".join(LOWERED)}]++)
@@ -199,7 +202,7 @@ def _tokens(
         case "gradient":
             yield NotationToken("command", "∂", start, start + 1, spaced)
             yield NotationToken("name", text[1:], start + 1, end)
-        case "short":
+        case "short" | "word":
             yield NotationToken("name", text, start, end, spaced)
         case "name" if latex:
             yield from _letters(text, start, spaced)

@@ -1,0 +1,143 @@
+"""Numbers as an article writes them all through: decimal commas, and blanks between thousands.
+
+``0,506`` is one number where the article writes its decimals so, and a list of two where it
+doesn't: all its words and formulas say which. Programs write points.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from symattn.documents.article import Article, Block, BlockPart
+from symattn.documents.text import Text
+
+_SEPARATOR = r"(?:[ \xa0\u2009\u202f.]|\\[,; ]|~|\{\.\})"
+_COMMA = r"(?:,|\{,\})"
+#: Digits in groups of three, and what may be behind a comma. It is no part of a longer list.
+_NUMERAL = re.compile(
+    rf"(?<![0-9_.,])(?<![0-9][ ])(?P<whole>[1-9][0-9]{{0,2}}(?P<by>{_SEPARATOR})[0-9]{{3}}"
+    rf"(?:(?P=by)[0-9]{{3}})*+(?![0-9])|[0-9]++)(?:(?P<comma>{_COMMA})(?P<part>[0-9]++))?+"
+    rf"(?![.,][0-9]|\{{,\}}[0-9])"
+)
+_BY = re.compile(rf"{_SEPARATOR}|\{{,\}}")
+_DECIMAL = re.compile(r"(?<![\w.,])([0-9]++)\.([0-9]++)(?!\w|[.,][0-9])")
+_COMMAND = re.compile(r"\\[A-Za-z]{1,20}\Z")
+#: Thousands in braces, and those of a sentence that end with zeros.
+_BRACED = re.compile(r"(?<![0-9.,}])[1-9][0-9]{0,2}(?:\{,\}[0-9]{3})++(?![0-9]|\{,\})")
+_ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0-9,]|[ .][0-9])")
+#: Numbers in brackets that semicolons part.
+_LISTED = re.compile(
+    r"[(\[](?:[ ]*+[-−–+]?+[0-9.]++(?:[ ]|\\[ ,;])*+;(?:\\[ ,;])*+)++[ ]*+[-−–+]?+[0-9.]++[ ]*+[)\]]"
+)
+_SEMICOLON = re.compile(r"(?<!\\);")
+#: How often commas must be seen, and how many times as often as points; or the other way.
+_SEEN, _TIMES = 3, 4
+
+
+def blocks(article: Article) -> Iterator[Block]:
+    """The blocks of an article, numbers in words and formulas with decimal points and no
+    separators; each character keeps its place.
+
+    >>> from pathlib import Path
+    >>> text = Text.whole("0,5 und 0,25 sind 0,75; 1 000 + 0,5 = 1 000,5")
+    >>> article = Article(Path("x"), "text", "", (Block("prose", (BlockPart("text", text),)),))
+    >>> [str(block.text) for block in blocks(article)]
+    ['0.5 und 0.25 sind 0.75; 1000 + 0.5 = 1000.5']
+    """
+    write = _writing(article)
+    for block in article.blocks:
+        if not _has_figures(block) or not any(map(write, block.all_parts)):
+            yield block
+            continue
+        parts = tuple(write(part) or part for part in block.parts)
+        rows = tuple(
+            tuple(
+                replace(cell, parts=tuple(write(part) or part for part in cell.parts))
+                for cell in row
+            )
+            for row in block.rows
+        )
+        yield replace(block, parts=parts, rows=rows)
+
+
+def _has_figures(block: Block) -> bool:
+    return block.kind not in ("code", "output", "note")
+
+
+def _writing(article: Article) -> Callable[[BlockPart], BlockPart | None]:
+    """What writes a part with points; it gives None where nothing changes."""
+    commas = points = 0
+    for block in filter(_has_figures, article.blocks):
+        for part in block.all_parts:
+            string = part.text.string
+            commas += sum(
+                _is_decimal(one, string) and _tells(one["whole"], one["part"])
+                for one in _NUMERAL.finditer(string)
+            )
+            points += sum(_tells(*one.groups()) for one in _DECIMAL.finditer(string))
+    if commas >= _SEEN and commas > _TIMES * points:
+        return _with_commas
+    return _with_points if points >= _SEEN and points > _TIMES * commas else _with_zeros
+
+
+def _tells(whole: str, part: str) -> bool:
+    """Whether a sign between digits can be no mark of thousands."""
+    return whole == "0" or len(part) != 3
+
+
+def _is_decimal(number: re.Match[str], string: str) -> bool:
+    """Whether the comma in it, if any, is no comma of a list or of an index."""
+    start, end = number.span()
+    before = string[start - 1 : start]
+    if number["comma"] is None or (
+        before.isalpha() and not _COMMAND.search(string, max(start - 21, 0), start)
+    ):
+        return False
+    if number["comma"] != "," or string[end : end + 1] not in tuple(")]}"):
+        return True
+    is_long = len(number["part"]) > 1 and (before == "(" or number["whole"] == "0")
+    is_list = before in ("(", "[") and not is_long
+    return not is_list and not (before == "{" and string[start - 2 : start - 1] == "_")
+
+
+def _with_commas(part: BlockPart) -> BlockPart | None:
+    text = part.text
+
+    def plain(number: re.Match[str]) -> Text | None:
+        by, is_decimal = number["by"], _is_decimal(number, text.string)
+        if by == "." and not is_decimal and number["whole"].count(".") == 1:
+            return None
+        if not is_decimal and (by is None or number["comma"]):
+            return None
+        whole = text.group(number, "whole")
+        whole = whole.sub(_BY, "") if by else whole
+        if not is_decimal:
+            return whole
+        point = Text.at(".", text.span(*number.span("comma")))
+        return Text.joined([whole, point, text.group(number, "part")])
+
+    written = text.sub(_NUMERAL, plain)
+    listed = written.sub(
+        _LISTED, lambda one: written.group(one).sub(_SEMICOLON, ",")
+    )
+    return _changed(part, listed)
+
+
+def _with_points(part: BlockPart) -> BlockPart | None:
+    text = part.text
+    plain = text.sub(_BRACED, lambda one: text.group(one).sub(_BY, "")) if part.kind == "math" else text
+    return _changed(part, _without_blanks(plain))
+
+
+def _with_zeros(part: BlockPart) -> BlockPart | None:
+    return _changed(part, _without_blanks(part.text))
+
+
+def _without_blanks(text: Text) -> Text:
+    return text.sub(_ZEROS, lambda one: text.group(one).sub(_BY, ""))
+
+
+def _changed(part: BlockPart, text: Text) -> BlockPart | None:
+    return None if text is part.text else replace(part, text=text)
