@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from symattn import syntax
@@ -80,7 +81,7 @@ class Claimed:
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
     and their places in the same nesting. ``where`` is the heading that it stands under,
     ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
-    it is sure what it is of."""
+    it is sure what it is of; ``trust`` has the bits for its being that, and wrong."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -90,6 +91,7 @@ class Claimed:
     spans: Nested[Span] | None = None
     doubt: str = ""
     basis: str = ""
+    trust: float = inf
 
     @cached_property
     def text(self) -> str:
