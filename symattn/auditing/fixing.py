@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -86,13 +86,14 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> CorrectedArticle:
     Raises :class:`Malformed` for an audit of no article.
     """
     article = _reading(audit).article
-    if (doubt := _misread(audit)) and _Plan(audit).edits:
+    if (doubt := _misread(audit)) and _Plan(audit, {}).edits:
         return CorrectedArticle(article, article.source, refused=doubt)
-    kept: set[Span] = set()
+    # What is open is not made sure by what was corrected beside it.
+    kept: dict[Span, str] = {item.span: item.why for item in audit.unjudged}
     for _ in range(ROUNDS.most):
         corrected = _Corrected(audit, again, kept)
-        if broken := corrected.broken() - kept:
-            kept |= broken
+        if broken := corrected.broken() - kept.keys():
+            kept |= dict.fromkeys(broken, _EQUATION)
         else:
             return corrected.result()
     return _refused(article, ROUNDS.said())
@@ -101,16 +102,19 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> CorrectedArticle:
 class _Corrected:
     """An article with its figures corrected, but those that are ``kept``."""
 
-    def __init__(self, audit: Audit, again: Callable[[str], Audit], kept: Collection[Span]) -> None:
+    def __init__(
+        self, audit: Audit, again: Callable[[str], Audit], kept: Mapping[Span, str]
+    ) -> None:
         self.audit, self.current = audit, audit
         #: Where in the old text stands what is at a place now.
-        self._origins = {span: span for span in _places(audit)}
+        self._origins = {span: span for span in (*_places(audit), *_open(audit))}
         self._refused = self._round(again, kept)
 
-    def _round(self, again: Callable[[str], Audit], kept: Collection[Span]) -> str:
+    def _round(self, again: Callable[[str], Audit], kept: Mapping[Span, str]) -> str:
         """Correct until nothing is left to be; why nothing can, '' where all is well."""
         for _ in range(ROUNDS.most):
-            now = {span for span, origin in self._origins.items() if origin in kept}
+            origins = self._origins.items()
+            now = {span: kept[origin] for span, origin in origins if origin in kept}
             self._plan = _Plan(self.current, now)
             if not self._plan.edits:
                 return ""
@@ -153,7 +157,7 @@ class _Corrected:
         article, origins = _reading(self.audit).article, self._origins
         if self._refused:
             return _refused(article, self._refused)
-        wrong = _refuted(self.audit)
+        wrong = _refuted(self.audit) | _open(self.audit)
         for span in sorted(_refuted(self.current)):
             if origins.get(span) not in wrong:
                 return _refused(article, f"{_places(self.current)[span][0]} would be refuted")
@@ -186,7 +190,7 @@ def figures_at(audit: Audit) -> dict[Span, list[Figure]]:
 class _Plan:
     """What can be corrected of an article as it stands, and what is left and why."""
 
-    def __init__(self, audit: Audit, kept: Collection[Span] = ()) -> None:
+    def __init__(self, audit: Audit, kept: Mapping[Span, str]) -> None:
         self.edits: list[TextEdit] = []
         self.left: list[UnfixedFigure] = []
         self._kept = kept
@@ -244,7 +248,7 @@ class _Plan:
         if self._is_in_program(span):
             return "the program there computes with it"
         if span in self._kept:
-            return _EQUATION
+            return self._kept[span]
         if span in self._crossing:
             return "it overlaps another figure"
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
@@ -373,6 +377,11 @@ def _refuted(audit: Audit) -> set[Span]:
     figures = {judged.span for judged in audit.figures if judged.verdict is Verdict.REFUTED}
     claims = {judged.claim.span for judged in audit.statements if judged.verdict is Verdict.REFUTED}
     return {span for span in figures | claims if span is not None}
+
+
+def _open(audit: Audit) -> set[Span]:
+    """Where it is open what is printed."""
+    return {item.span for item in audit.unjudged}
 
 
 def _lost(old: Audit, new: Audit, moves: Moves) -> str:

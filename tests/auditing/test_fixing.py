@@ -222,6 +222,19 @@ def test_what_a_program_computes_with_is_left(corrected):
     assert why(result) == [("A[0, 1]", "the program there computes with it")]
 
 
+def test_corrections_are_no_evidence(corrected):
+    """What was open stays as it is, though with the other figures right it would be refuted."""
+
+    def doubted(reading):
+        *claims, last = reading.claims
+        doubt = "too little agrees" if "0.2698" in reading.article.source else ""
+        return replace(reading, claims=(*claims, replace(last, doubt=doubt)))
+
+    result = corrected("⟦A[0, 1]|0.2698⟧ ⟦A[1, 0]|0.27⟧ ⟦A[1, 1]|0.73⟧ ⟦A[0, 0]|0.74⟧", doubted)
+    assert (result.text, result.refused) == ("0.2689 0.27 0.73 0.74", "")
+    assert why(result) == [("A[0, 0]", "it may not be A[0, 0]: too little agrees")]
+
+
 def test_sums_of_what_is_open_are_left(corrected):
     """Who knows which of its numbers is wrong."""
 
