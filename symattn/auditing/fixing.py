@@ -257,7 +257,7 @@ class _Plan:
         if any(figure.claim.number in self._doubtful for figure in judges):
             return "most figures beside it would change too, so it may be something else"
         if any(figure.claim.trust < _SURE for figure in of):
-            return f"it is likely {of[0].label}, but too little says so to write that there"
+            return "too little says that it is that: confirm it in a note (symattn read --help)"
         if self._rewriter.is_rendered(span):
             return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
