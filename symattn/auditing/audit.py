@@ -368,7 +368,9 @@ class _Document:
                     figure.line = article.place(figure.span.start).line
                     figure.printed_at = article.said(figure.span.start)
                 if claim.doubt and figure.span and figure.verdict is not Verdict.HOLDS:
-                    why = f"it may not be {figure.label}: {claim.doubt}"
+                    why = Sentence(
+                        "it may not be {figure}: {doubt}", figure=figure.label, doubt=claim.doubt
+                    )
                     self.unjudged.append(OpenQuestion(figure.text, why, figure.span))
                 else:
                     self.figures.append(figure)

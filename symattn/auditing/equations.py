@@ -31,17 +31,15 @@ _SIGNS = "+-\N{MINUS SIGN}"
 EntryAt = Callable[[Span], EntryValue | None]
 
 
-class Equations:
-    """The arithmetic of an article, and what its operands are."""
+class OperandPlaces:
+    """Where an article prints what it computes with."""
 
-    def __init__(self, reading: Reading | None, operands: Operands, entry_at: EntryAt) -> None:
+    def __init__(self, reading: Reading | None) -> None:
         self._numbers = reading.numbers if reading else ()
         self._starts = [number.span.start for number in self._numbers]
-        self._operands = operands
-        self._entry_at = entry_at
 
-    def places(self, claim: Claim) -> Sequence[ArticleNumber]:
-        """What an article prints where the numbers of a claim stand: right before its value;
+    def of(self, claim: Claim) -> Sequence[ArticleNumber]:
+        """What is printed where the numbers of a claim stand: right before its value;
         nothing where that reads otherwise."""
         texts = [literal.text for literal in literals(claim.tree)]
         if not claim.spans or not texts:
@@ -50,9 +48,18 @@ class Equations:
         before = self._numbers[max(end - len(texts), 0) : end]
         return before if [number.text.lstrip(_SIGNS) for number in before] == texts else ()
 
+
+class Equations:
+    """The arithmetic of an article, and what its operands are."""
+
+    def __init__(self, reading: Reading | None, operands: Operands, entry_at: EntryAt) -> None:
+        self.places = OperandPlaces(reading)
+        self._operands = operands
+        self._entry_at = entry_at
+
     def reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""
-        known = [self.known(number) for number in self.places(claim)]
+        known = [self.known(number) for number in self.places.of(claim)]
         return self.enclosed(claim, i, j, known)
 
     def known(self, number: ArticleNumber) -> arb | None:
@@ -145,7 +152,7 @@ class _Settling:
     def _reach(self, chain: Figure) -> arb | None:
         """What an equation may come to, as its operands may be; None where one is wrong."""
         known: list[arb | None] = []
-        for number in self._equations.places(chain.claim):
+        for number in self._equations.places.of(chain.claim):
             beside = self._at[number.span]
             if any(figure.verdict is Verdict.REFUTED for figure in beside):
                 return None

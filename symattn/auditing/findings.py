@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from symattn import escaping
-from symattn.auditing import reports
+from symattn.auditing import reports, understanding
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.auditing.reports import (
@@ -44,6 +44,7 @@ RULES = {
     "last-digit": "A figure is off by one unit in its last place.",
     "statement": "A statement does not hold.",
     "coarse": "A figure that is not whole is printed as a whole number.",
+    "as-printed": "A figure holds as its own equation gives it, though not exactly.",
     "within-rounding": "A figure holds only within the rounding of its operands.",
     "undecided": "A figure or statement could not be decided.",
     "open": "A part of an article could be read in several ways, or in none.",
@@ -53,7 +54,7 @@ RULES = {
 
 #: Rules of what is no error of its own, or none for certain; and of what is only told.
 _NOTES = ("carried", "undecided", "rounded-inputs", "coarse")
-_TOLD = ("within-rounding", "open", "assumption", "coverage")
+_TOLD = ("within-rounding", "as-printed", "open", "assumption", "coverage")
 
 
 class _Finding(NamedTuple):
@@ -90,10 +91,13 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
     for figure in audit.figures:
         at, where = region(audit.case, figure), _where(figure)
         if figure.verdict is Verdict.REFUTED:
-            message = f"{_said(figure)} ({why(audit, figure)})"
+            reasons = filter(None, (why(audit, figure), understanding.basis(figure.claim)))
+            message = f"{_said(figure)} ({'; '.join(reasons)})"
             yield _Finding(figure.cause, at, message)
         elif figure.verdict is Verdict.UNDECIDED:
             yield _Finding("undecided", at, f"{where}{figure.label} could not be decided")
+        elif figure.as_printed:
+            yield _Finding("as-printed", at, f"{where}{reports.as_printed_sentence(figure)}")
         elif figure in within:
             yield _Finding("within-rounding", at, f"{where}{within_rounding_sentence(figure)}")
         elif figure.coarse:
@@ -271,9 +275,12 @@ def _reading_items(audit: Audit) -> Iterator[str]:
         yield from (*(f"- {markdown_start(sentence)}" for sentence in audit.assumptions), "")
     if audit.open:
         yield from ("What could not be judged:", "")
-        for item in audit.open:
-            at = reports.lines([item.span], audit.case)
-            yield f"- {at}, {markdown_code(item.what)}: {markdown(item.why)}"
+        for group in understanding.open_groups(audit):
+            at = reports.lines(group.spans, audit.case)
+            what = ", ".join(dict.fromkeys(markdown_code(item.what) for item in group.items[:4]))
+            more = f" and {len(group.items) - 4} more" if len(group.items) > 4 else ""
+            why = group.items[0].why if len(group.items) == 1 else group.reason
+            yield f"- {at}, {what}{more}: {markdown(why)}"
         yield ""
     if summary := reports.line(audit):
         yield from (f"How the text was read: {summary}.", "")

@@ -1,8 +1,12 @@
 """Correcting an article: the digits that an audit refutes, and nothing else.
 
+Only what is identified with twice the evidence that a refutation needs is corrected, and
+nothing where most figures of an article are in doubt: then it may have been misread.
+
 What is written is read and judged again before anybody gets it: where something
 would be understood otherwise than before, or would be refuted that held, nothing is
-corrected.
+corrected. An equation that was true as printed stays so: where a correction would make it
+false, and nothing corrects the rest of it, the figures of that quantity are left.
 """
 
 from __future__ import annotations
@@ -15,8 +19,12 @@ from functools import cached_property
 
 from symattn import syntax
 from symattn.auditing.audit import Audit
+from symattn.auditing.equations import OperandPlaces
 from symattn.auditing.figures import Figure
+from symattn.cases.claims import Claim
+from symattn.documents import code
 from symattn.documents.article import Article
+from symattn.documents.binding.evidence import MARGIN
 from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.reading import Reading
 from symattn.documents.text import Span
@@ -26,6 +34,9 @@ from symattn.verdicts import Verdict
 
 #: From so many wrong figures on, a claim may be of something else.
 _MANY = 3
+#: So many bits are asked for what a figure is before it is corrected.
+_SURE = 2 * MARGIN
+_EQUATION = "correcting it would make an equation false that is true as printed"
 
 
 @dataclass(frozen=True)
@@ -54,8 +65,8 @@ class CorrectedArticle:
     """An article corrected: its whole text, and what became of what was refuted.
 
     ``refused`` says why nothing was corrected though something could be: it would
-    have made something worse. The text is the old one then. Places are those in the
-    old text.
+    have made something worse, or the article may have been misread. The text is the old
+    one then. Places are those in the old text.
     """
 
     article: Article
@@ -74,31 +85,87 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> CorrectedArticle:
 
     Raises :class:`Malformed` for an audit of no article.
     """
-    article, current = _reading(audit).article, audit
-    #: Where in the old text stands what is at a place now.
-    origins = {span: span for span in _places(audit)}
+    article = _reading(audit).article
+    if (doubt := _misread(audit)) and _Plan(audit, {}).edits:
+        return CorrectedArticle(article, article.source, refused=doubt)
+    # What is open is not made sure by what was corrected beside it.
+    kept: dict[Span, str] = {item.span: item.why for item in audit.unjudged}
     for _ in range(ROUNDS.most):
-        plan = _Plan(current)
-        if not plan.edits:
-            break
-        try:
-            new = again(applied(_reading(current).article.source, plan.edits))
-        except Malformed as error:
-            return _refused(article, f"it couldn't be read: {error}")
-        moves = Moves(plan.edits)
-        if lost := _lost(current, new, moves):
-            return _refused(article, f"{lost} would be read differently")
-        origins = {moves.moved(span): origin for span, origin in origins.items()}
-        current = new
-    else:
-        return _refused(article, ROUNDS.said())
-    wrong = _refuted(audit)
-    for span in sorted(_refuted(current)):
-        if origins.get(span) not in wrong:
-            return _refused(article, f"{_places(current)[span][0]} would be refuted")
-    left = tuple(replace(item, span=origins.get(item.span, item.span)) for item in plan.left)
-    fixes = tuple(_fixes(current, article, origins))
-    return CorrectedArticle(article, _reading(current).article.source, fixes, left)
+        corrected = _Corrected(audit, again, kept)
+        if broken := corrected.broken() - kept.keys():
+            kept |= dict.fromkeys(broken, _EQUATION)
+        else:
+            return corrected.result()
+    return _refused(article, ROUNDS.said())
+
+
+class _Corrected:
+    """An article with its figures corrected, but those that are ``kept``."""
+
+    def __init__(
+        self, audit: Audit, again: Callable[[str], Audit], kept: Mapping[Span, str]
+    ) -> None:
+        self.audit, self.current = audit, audit
+        #: Where in the old text stands what is at a place now.
+        self._origins = {span: span for span in (*_places(audit), *_open(audit))}
+        self._refused = self._round(again, kept)
+
+    def _round(self, again: Callable[[str], Audit], kept: Mapping[Span, str]) -> str:
+        """Correct until nothing is left to be; why nothing can, '' where all is well."""
+        for _ in range(ROUNDS.most):
+            origins = self._origins.items()
+            now = {span: kept[origin] for span, origin in origins if origin in kept}
+            self._plan = _Plan(self.current, now)
+            if not self._plan.edits:
+                return ""
+            try:
+                new = again(applied(_reading(self.current).article.source, self._plan.edits))
+            except Malformed as error:
+                return f"it couldn't be read: {error}"
+            moves = Moves(self._plan.edits)
+            if lost := _lost(self.current, new, moves):
+                return f"{lost} would be read differently"
+            self._origins = {moves.moved(at): origin for at, origin in self._origins.items()}
+            self.current = new
+        return ROUNDS.said()
+
+    def broken(self) -> set[Span]:
+        """The refuted figures whose correction makes an equation false that was true as
+        printed, and all others of the same quantities."""
+        places = OperandPlaces(_reading(self.current))
+        refuted = [one for one in self.audit.figures if one.verdict is Verdict.REFUTED]
+        before = {one.span for one in refuted if one.claim.is_arithmetic}
+        touched: set[Span] = set()
+        for figure in self.current.figures:
+            origin = self._origins.get(figure.span) if figure.span else None
+            is_false = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
+            if is_false and origin is not None and origin not in before:
+                beside = (self._origins.get(number.span) for number in places.of(figure.claim))
+                touched |= {origin, *filter(None, beside), *self._inside(figure.claim)}
+        terms = {one.term.key for one in refuted if one.span in touched}
+        return {one.span for one in refuted if one.span and one.term.key in terms}
+
+    def _inside(self, claim: Claim) -> Iterator[Span]:
+        """The places in what a claim is made of."""
+        start, end = claim.span or Span(0, 0)
+        return (
+            origin for at, origin in self._origins.items() if start <= at.start and at.end <= end
+        )
+
+    def result(self) -> CorrectedArticle:
+        """What became of the article."""
+        article, origins = _reading(self.audit).article, self._origins
+        if self._refused:
+            return _refused(article, self._refused)
+        wrong = _refuted(self.audit) | _open(self.audit)
+        for span in sorted(_refuted(self.current)):
+            if origins.get(span) not in wrong:
+                return _refused(article, f"{_places(self.current)[span][0]} would be refuted")
+        left = tuple(
+            replace(item, span=origins.get(item.span, item.span)) for item in self._plan.left
+        )
+        fixes = tuple(_fixes(self.current, article, origins))
+        return CorrectedArticle(article, _reading(self.current).article.source, fixes, left)
 
 
 def _refused(article: Article, why: str) -> CorrectedArticle:
@@ -123,16 +190,25 @@ def figures_at(audit: Audit) -> dict[Span, list[Figure]]:
 class _Plan:
     """What can be corrected of an article as it stands, and what is left and why."""
 
-    def __init__(self, audit: Audit) -> None:
+    def __init__(self, audit: Audit, kept: Mapping[Span, str]) -> None:
         self.edits: list[TextEdit] = []
         self.left: list[UnfixedFigure] = []
+        self._kept = kept
         reading = _reading(audit)
+        self._operands = OperandPlaces(reading)
+        self._literals = sorted(
+            span
+            for block in reading.article.blocks
+            if block.kind == "code"
+            for span in code.literals(block)
+        )
         self._rewriter = Rewriter(reading.article)
         self._inputs = {number.span for number in reading.numbers if number.status == "given"}
         self._places = figures_at(audit)
         self._crossing = _crossing(self._places)
         self._doubtful = _doubtful(audit)
-        self._wrong: list[Span] = []
+        #: What isn't right, and stays: what is open, and what is left.
+        self._wrong = sorted(item.span for item in audit.unjudged)
         chains: list[tuple[Span, list[Figure]]] = []
         for span, figures in self._places.items():
             if all(figure.verdict is not Verdict.REFUTED for figure in figures):
@@ -169,6 +245,10 @@ class _Plan:
         judges = of or figures
         if span in self._inputs:
             return "it is an input"
+        if self._is_in_program(span):
+            return "the program there computes with it"
+        if span in self._kept:
+            return self._kept[span]
         if span in self._crossing:
             return "it overlaps another figure"
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
@@ -176,6 +256,8 @@ class _Plan:
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
         if any(figure.claim.number in self._doubtful for figure in judges):
             return "most figures beside it would change too, so it may be something else"
+        if any(figure.claim.trust < _SURE for figure in of):
+            return "too little says that it is that: confirm it in a note (symattn read --help)"
         if self._rewriter.is_rendered(span):
             return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
@@ -190,9 +272,16 @@ class _Plan:
 
     def _is_led_astray(self, figure: Figure) -> bool:
         """Whether a wrong figure stands in what leads to this one."""
+        if any(number.span in self._wrong for number in self._operands.of(figure.claim)):
+            return True
         start, end = figure.claim.span or Span(0, 0)
         first = bisect_left(self._wrong, Span(start, start))
         return first < len(self._wrong) and self._wrong[first].end <= end
+
+    def _is_in_program(self, span: Span) -> bool:
+        """Whether a number stands there that a program computes with."""
+        first = bisect_left(self._literals, Span(span.start, 0))
+        return first < len(self._literals) and self._literals[first].start < span.end
 
     def _edit(self, span: Span, figure: Figure) -> TextEdit | None:
         assert figure.printed is not None
@@ -218,6 +307,16 @@ class _Plan:
                 places.append(span.start)
                 signs.append(sign)
         return by_kind
+
+
+def _misread(audit: Audit) -> str:
+    """Why an article may have been misread as a whole, '' if it doesn't look so."""
+    figures = [figure for figure in audit.figures if not figure.claim.is_arithmetic]
+    refuted = sum(figure.verdict is Verdict.REFUTED for figure in figures)
+    doubted, count = refuted + len(audit.unjudged), len(figures) + len(audit.unjudged)
+    if doubted < _MANY or 2 * doubted <= count:
+        return ""
+    return f"{doubted} of {count} figures are refuted or open, so it may have been misread"
 
 
 def _doubtful(audit: Audit) -> set[int]:
@@ -278,6 +377,11 @@ def _refuted(audit: Audit) -> set[Span]:
     figures = {judged.span for judged in audit.figures if judged.verdict is Verdict.REFUTED}
     claims = {judged.claim.span for judged in audit.statements if judged.verdict is Verdict.REFUTED}
     return {span for span in figures | claims if span is not None}
+
+
+def _open(audit: Audit) -> set[Span]:
+    """Where it is open what is printed."""
+    return {item.span for item in audit.unjudged}
 
 
 def _lost(old: Audit, new: Audit, moves: Moves) -> str:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from symattn.auditing import understanding
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
 from symattn.cases.case import Case
@@ -191,6 +192,7 @@ def _places(case: Case, numbers: Sequence[ArticleNumber]) -> list[dict[str, Any]
 _COUNTS = {
     "coarse": "{count} coarse",
     "within_rounding": "{count} within rounding",
+    "as_printed": "{count} as printed",
     "refuted": "{count} refuted",
     "undecided": "{count} undecided",
     "unchecked": "{count} not checked",
@@ -216,7 +218,7 @@ def summary_line(audit: Audit) -> Sentence:
         )
         judged = Sentence("{first} and {second}", first=judged, second=more)
     hold = Sentence("1 holds" if holds == 1 else "{count} hold", count=holds)
-    if less := counted("coarse", "within_rounding"):
+    if less := counted("coarse", "within_rounding", "as_printed"):
         hold = Sentence("{holds} ({less})", holds=hold, less=joined(less))
     outcomes = joined(
         (
@@ -254,6 +256,16 @@ def within_rounding_sentence(figure: Figure) -> str:
     gives = f" (as printed they give {figure.correct})" if figure.correct else ""
     holds = f"which holds only within the rounding of its operands{gives}"
     return f"{figure.label} is printed as {figure.text}, {holds}"
+
+
+def as_printed_sentence(figure: Figure) -> str:
+    """What is to be said of a figure that its own equation gives, in a sentence."""
+    return Sentence(
+        "{figure} = {text} holds as printed; the exact value is {exact}",
+        figure=figure.label,
+        text=figure.text,
+        exact=figure.correct,
+    )
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
@@ -409,10 +421,32 @@ def as_dict(audit: Audit) -> dict[str, Any]:
         "habit": audit.habit or None,
         "coverage": dictionary(case, audit.numbers) if case.reading else None,
         "assumptions": list(audit.assumptions),
+        "understood": {
+            "summary": list(understanding.summary(audit)),
+            "note": _note_as_dict(understanding.remedy(audit)),
+        },
+        "unread": [_group(case, group) for group in understanding.unread_groups(audit)],
         "open": [
             {"what": item.what, "why": item.why, **_place_as_dict(case, spanned(case, item.span))}
             for item in audit.open
         ],
+    }
+
+
+def _note_as_dict(note: understanding.Note | None) -> dict[str, Any] | None:
+    """A note to add, and the line to put it before."""
+    return (
+        None if note is None else {"text": note.text, "line": note.line or None, "when": note.when}
+    )
+
+
+def _group(case: Case, group: understanding.Group) -> dict[str, Any]:
+    """Numbers that share a reason."""
+    return {
+        "why": group.reason,
+        "count": len(group.items),
+        "lines": sorted({spanned(case, span).line for span in group.spans}),
+        "note": _note_as_dict(group.note),
     }
 
 

@@ -118,6 +118,7 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         spans=_places(stated),
         doubt=stated.doubt,
         basis=stated.basis,
+        trust=stated.trust,
     )
 
 

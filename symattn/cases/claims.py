@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from symattn import syntax
@@ -42,7 +43,7 @@ class Claim:
     grid; a statement has no node, but ``comparisons`` that must all hold. Of a
     claim that an article prints, ``span`` is where it does, and ``spans`` where
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
-    '' where that is sure.
+    '' where that is sure; ``trust`` the bits that say that it is that, and wrong.
     """
 
     where: str
@@ -58,6 +59,7 @@ class Claim:
     spans: tuple[tuple[Span, ...], ...] = ()
     doubt: str = ""
     basis: str = ""
+    trust: float = inf
 
     @cached_property
     def is_arithmetic(self) -> bool:

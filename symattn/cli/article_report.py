@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from symattn import syntax
-from symattn.auditing import reports
+from symattn.auditing import reports, understanding
 from symattn.cli.cases import styled
 from symattn.cli.terminal_table import Columns, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
+from symattn.languages.sentence import Sentence
 from symattn.shapes import Nested, show
 from symattn.verdicts import Verdict
 
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
     from symattn.auditing.audit import Audit
     from symattn.auditing.figures import Figure, Statement
+    from symattn.auditing.understanding import Group, Note
     from symattn.cases.case import Case
     from symattn.documents.article import Article
-    from symattn.documents.reading import ArticleNumber, Claimed, Reading
+    from symattn.documents.reading import ArticleNumber, Claimed, OpenQuestion, Reading
     from symattn.documents.text import Span
 
 #: Stands for what is left out of a line.
@@ -116,6 +118,8 @@ def _cells(pieces: Iterable[str]) -> int:
 _INSIDE = " " * 6
 #: Lines of an article are shown no wider, however wide the terminal is.
 _WIDEST = 100
+#: So many places that are open for one reason are told.
+_PLACES = 4
 #: So much of an expression stands in a heading; all of it is in the line.
 _LABEL = 60
 
@@ -138,6 +142,21 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
         elif carried:
             lines = reports.lines((figure.span or figure.line for figure in carried), audit.case)
             paragraph(out, f"{reports.propagated_line(audit, carried)} ({lines})", "dim", _INSIDE)
+
+
+def understood(audit: Audit, out: Console) -> None:
+    """What the article was understood to give, to compute and to print; and what to add
+    where that is wrong."""
+    for line in understanding.summary(audit):
+        paragraph(out, line, "dim")
+    if note := understanding.remedy(audit):
+        _note(out, note, "")
+
+
+def _note(out: Console, note: Note, start: str) -> None:
+    """A note to add, on a line of its own: nothing is broken that will be pasted."""
+    paragraph(out, note.when, "dim", start)
+    out.print(styled(f"{start}    {visible(note.text)}"), soft_wrap=True)
 
 
 def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
@@ -165,6 +184,8 @@ def _figure(
     )
     for why in dict.fromkeys(filter(None, reasons)):
         paragraph(out, why, "", _INSIDE)
+    if basis := understanding.basis(figure.claim):
+        paragraph(out, basis, "dim", _INSIDE)
 
 
 def others(audit: Audit, out: Console, strict: bool) -> None:
@@ -192,11 +213,39 @@ def reading(audit: Audit, out: Console) -> None:
         paragraph(out, f"assumed: {sentence}", "yellow")
     for note in audit.case.reading.article.notes:
         paragraph(out, f"{reports.file_of(audit.case)}: {note}", "yellow")
-    for item in audit.open:
+    for group in understanding.open_groups(audit):
+        _open_group(audit, out, group)
+    paragraph(out, reports.line(audit), "dim")
+    for group in understanding.unread_groups(audit):
+        count = len(group.items)
+        numbers = "1 number" if count == 1 else f"{count} numbers"
+        lines = reports.lines(reports.spanned(audit.case, span).line for span in group.spans)
+        paragraph(out, f"not read: {group.reason} ({numbers}, {lines})", "dim", "  ")
+        if group.note:
+            _note(out, group.note, "  ")
+
+
+def _open_group(audit: Audit, out: Console, group: Group) -> None:
+    """What is open for one reason: the first places, and how many more there are."""
+    first = group.items[:_PLACES]
+    for item in first if len(group.items) == 1 else ():
         at = reports.spanned(audit.case, item.span)
         text = f"{reports.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
         paragraph(out, text, "yellow")
-    paragraph(out, reports.line(audit), "dim")
+    if len(group.items) > 1:
+        paragraph(out, f"open, {len(group.items)} times: {group.reason}", "yellow")
+        places = ", ".join(_place(audit, item) for item in first)
+        more = len(group.items) - len(first)
+        paragraph(out, places + (f" and {more} more" if more else ""), "", "  ")
+    if group.note:
+        _note(out, group.note, "  ")
+
+
+def _place(audit: Audit, item: OpenQuestion) -> str:
+    """Where something is open, and what it may be of."""
+    figure = item.why.pieces.get("figure") if isinstance(item.why, Sentence) else None
+    of = f" ({short(str(figure), _LABEL)}?)" if figure else ""
+    return f"{reports.spanned(audit.case, item.span)} {short(item.what, _LABEL)}{of}"
 
 
 def _finding(audit: Audit, out: Console, judged: Figure | Statement, text: str, style: str) -> None:

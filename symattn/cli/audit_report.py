@@ -25,6 +25,8 @@ _RIGHT = (2, 3)
 _CLOSED = 44
 #: Reasons stand in a column of their own where so many letters are left for them.
 _REASONS = 40
+#: So many figures of a kind are told one by one.
+_TOLD = 5
 
 
 class _Row(NamedTuple):
@@ -41,6 +43,7 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     reading = audit.case.reading
     if reading:
         heading(out, file_of(audit.case), reading.article.title)
+        article_report.understood(audit, out)
     else:
         heading(out, audit.case.name, audit.case.title)
     paragraph(out, reports.summary_line(audit), "red" if refuted else "green")
@@ -91,6 +94,7 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
     if vacuous := sum(figure.vacuous for figure in audit.figures):
         phrase = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
         paragraph(out, f"{phrase} too few digits for a meaningful check", "dim", "  ")
+    _as_printed(audit, out)
     if within := reports.within_rounding(audit):
         single = len(within) == 1
         phrase = "1 figure holds" if single else f"{len(within)} figures hold"
@@ -98,6 +102,17 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
         lines = reports.lines((figure.span or figure.line for figure in within), audit.case)
         at = f" ({lines})" if all(figure.line for figure in within) else ""
         paragraph(out, f"{phrase} only within the rounding of {whose} operands{at}", "dim", "  ")
+
+
+def _as_printed(audit: Audit, out: Console) -> None:
+    """The figures that hold as their own equations give them, the first with their values."""
+    figures = [figure for figure in audit.figures if figure.as_printed]
+    for figure in figures[:_TOLD]:
+        at = f" (line {figure.line})" if figure.line else ""
+        paragraph(out, f"{reports.as_printed_sentence(figure)}{at}", "dim", "  ")
+    if more := figures[_TOLD:]:
+        lines = reports.lines(figure.line for figure in more)
+        paragraph(out, f"and {len(more)} more hold as printed ({lines})", "dim", "  ")
 
 
 def _figures(audit: Audit, out: Console, unfolded: bool) -> None:

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from symattn import syntax
 from symattn.documents import printouts
@@ -20,7 +21,7 @@ from symattn.documents.python import source
 from symattn.documents.python.following import FollowedProgram, StatementMeaning
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.stores import stores
-from symattn.documents.text import Text
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Passage, Piece, alone, contained, opaque
 
 #: What authors call Python.
@@ -181,6 +182,26 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None
                     piece, taken = whole, last + 1 - at
         yield piece, program
         at += taken
+
+
+def literals(block: Block) -> Iterator[Span]:
+    """Where the numbers stand that the program in a block of code computes with; those in
+    comments, and of what it shows, are none of them.
+
+    >>> from symattn.documents.text import Text
+    >>> code = Block.of("code", Text.whole("x = [0.5, -2]  # 0.7"), "python")
+    >>> [tuple(span) for span in literals(code)]
+    [(5, 8), (11, 12)]
+    """
+    for kind, turn in session(block.text) or [("code", block.text)]:
+        if kind != "code":
+            continue
+        text = _of_r(turn) if _R.match(block.language) else turn
+        for _, parsed in _parsed(list(source.pieces(text))):
+            if parsed is not None and _is_program(parsed):
+                for node in chain.from_iterable(map(ast.walk, parsed.body)):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+                        yield parsed.span(node)
 
 
 def _is_program(parsed: ProgramSource) -> bool:

@@ -119,15 +119,15 @@ def _with_commas(part: BlockPart) -> BlockPart | None:
         return Text.joined([whole, point, text.group(number, "part")])
 
     written = text.sub(_NUMERAL, plain)
-    listed = written.sub(
-        _LISTED, lambda one: written.group(one).sub(_SEMICOLON, ",")
-    )
+    listed = written.sub(_LISTED, lambda one: written.group(one).sub(_SEMICOLON, ","))
     return _changed(part, listed)
 
 
 def _with_points(part: BlockPart) -> BlockPart | None:
     text = part.text
-    plain = text.sub(_BRACED, lambda one: text.group(one).sub(_BY, "")) if part.kind == "math" else text
+    plain = (
+        text.sub(_BRACED, lambda one: text.group(one).sub(_BY, "")) if part.kind == "math" else text
+    )
     return _changed(part, _without_blanks(plain))
 
 

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from symattn import syntax
@@ -80,7 +81,7 @@ class Claimed:
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
     and their places in the same nesting. ``where`` is the heading that it stands under,
     ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
-    it is sure what it is of."""
+    it is sure what it is of; ``trust`` has the bits for its being that, and wrong."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -90,6 +91,7 @@ class Claimed:
     spans: Nested[Span] | None = None
     doubt: str = ""
     basis: str = ""
+    trust: float = inf
 
     @cached_property
     def text(self) -> str:
@@ -128,7 +130,7 @@ class Reading:
     passages: tuple[Passage, ...] = field(default=(), repr=False, compare=False)
 
 
-_WHY = "not defined by anything read; define it in a note, as 'symattn read --help' shows"
+UNDEFINED = "not defined by anything read; define it in a note, as 'symattn read --help' shows"
 
 
 def undefined(reading: Reading) -> tuple[OpenQuestion, ...]:
@@ -145,13 +147,13 @@ def undefined(reading: Reading) -> tuple[OpenQuestion, ...]:
     unread = [number.span.start for number in reading.numbers if number.status == "unread"]
     if not unread:
         return ()
-    chains = list(_chains(reading))
+    all_chains = list(chains(reading))
     known = {*reading.given, *reading.steps}
-    for chain in chains:
+    for chain in all_chains:
         if len(chain.members) > 1:
             known |= {part.name for part in chain.members if isinstance(part, syntax.Name)}
     places: dict[str, Span] = {}
-    for chain in chains:
+    for chain in all_chains:
         at = bisect_left(unread, chain.span.start)
         if at == len(unread) or unread[at] >= chain.span.end or len(chain.members) == 1:
             continue
@@ -160,10 +162,10 @@ def undefined(reading: Reading) -> tuple[OpenQuestion, ...]:
             for part in () if isinstance(member, syntax.Array) else walk(member):
                 if isinstance(part, Named) and part.name not in known:
                     places.setdefault(part.name, part.span)
-    return tuple(OpenQuestion(name, _WHY, span) for name, span in places.items())
+    return tuple(OpenQuestion(name, UNDEFINED, span) for name, span in places.items())
 
 
-def _chains(reading: Reading) -> Iterator[Chain]:
+def chains(reading: Reading) -> Iterator[Chain]:
     """All chains in their order, in tables as well."""
     for passage in reading.passages:
         for piece in passage.pieces:

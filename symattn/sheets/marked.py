@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from symattn.auditing import reports
+from symattn.auditing import reports, understanding
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.fixing import figures_at
 from symattn.auditing.reports import cause_number, rivals_sentence, summary_line, why
+from symattn.auditing.understanding import Group
 from symattn.cases.settings import settings
 from symattn.documents.article import Article, Block, BlockPart
 from symattn.documents.text import Span, Text
@@ -65,6 +66,10 @@ def page(audit: Audit, **changes: Any) -> SourcePage:
 
 
 def _summary(audit: Audit, say: Language) -> Iterator[b.Line]:
+    for sentence in understanding.summary(audit):
+        yield (f"{say.again(sentence)}.",)
+    if note := understanding.remedy(audit):
+        yield f"{say.again(note.when)} ", b.Code(note.text)
     yield (f"{say.again(summary_line(audit))}. {say.again(audit.habit)}".strip(),)
     yield (f"{say.again(reports.line(audit))}.",)
     if not audit.count(Verdict.REFUTED):
@@ -99,16 +104,22 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
         yield SourceList(
             say.text("Assumed"), tuple((say.again(x),) for x in audit.assumptions), True
         )
-    if audit.open:
-        items = (
-            (*_links(article, [item.span], say), f": {item.what}: {say.again(item.why)}")
-            for item in audit.open
-        )
+    if groups := understanding.open_groups(audit):
+        items = (_group(group, article, say) for group in groups)
         yield SourceList(say.text("Not decided"), tuple(items))
-    unread = [number.span for number in reports.with_status(audit.numbers, "unread")]
-    links = [_links(article, unread, say)] if unread else []
-    if left := [*((note,) for note in article.notes), *links]:
+    unread = (_group(group, article, say) for group in understanding.unread_groups(audit))
+    if left := [*((note,) for note in article.notes), *unread]:
         yield SourceList(say.text("Not read"), tuple(left))
+
+
+def _group(group: Group, article: Article, say: Language) -> b.Line:
+    """What shares a reason: its lines, what there is of it alone, and the note that helps."""
+    first = group.items[0]
+    said = say.again(group.reason)
+    if len(group.items) == 1:
+        said = f"{first.what}: {say.again(first.why)}"
+    note = (f"; {say.again(group.note.when)} ", b.Code(group.note.text)) if group.note else ()
+    return (*_links(article, group.spans, say), f": {said}", *note)
 
 
 def _legend(say: Language) -> tuple[SourceMark, ...]:
@@ -160,9 +171,12 @@ def _notes(audit: Audit, say: Language) -> Iterator[tuple[Span, str, str]]:
 
 def _note(audit: Audit, figure: Figure, say: Language) -> str:
     if figure.verdict is Verdict.REFUTED:
-        return say.again(why(audit, figure))
+        reasons = (why(audit, figure), understanding.basis(figure.claim))
+        return "; ".join(say.again(reason) for reason in reasons if reason)
     if figure.verdict is Verdict.UNDECIDED:
         return say.text("could not be decided")
+    if figure.as_printed:
+        return say.again(reports.as_printed_sentence(figure))
     return (
         say.text("coarse: a whole number for a quantity that is not whole") if figure.coarse else ""
     )

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
+from symattn.documents.article import Block
+from symattn.documents.binding.evidence import MARGIN
 from symattn.documents.reading import Claimed, ReadStep
-from symattn.documents.text import Span
+from symattn.documents.text import Span, Text
 from symattn.errors import Malformed
 from tests.documents import marks
 from tests.documents.skeletons import loaded, skeleton
@@ -141,12 +143,107 @@ def test_arithmetic_comes_to_what_its_corrected_operands_do(corrected):
 
 
 def test_a_quantity_goes_before_its_arithmetic(corrected):
-    """Where a figure is a quantity and the result of numbers, it gets the quantity's digits."""
-    result = corrected("A = 0.3000 * 0.9000 = ⟦A[0, 1]=|0.2700⟧")
+    """Where a figure is a quantity and the result of numbers, and wrong as both, it gets the
+    quantity's digits."""
+    result = corrected("A = 0.3000 * 0.9000 = ⟦A[0, 1]=|0.2800⟧")
     assert result.text == "A = 0.3000 * 0.9000 = 0.2689"
     assert why(result) == [
         ("0.3000 * 0.9000", "0.3000 * 0.9000 is 0.2700, but as A[0, 1] it is not refuted")
     ]
+
+
+FALSE = "correcting it would make an equation false that is true as printed"
+
+
+def test_a_true_equation_stays_true(corrected):
+    """The figure that it gives is left, and so is that quantity everywhere else."""
+    text = "⟦A[0, 1]|0.2700⟧\nA = 0.3000 * 0.9000 = ⟦A[0, 1]=|0.2700⟧\n"
+    result = corrected(text)
+    assert (result.text, result.fixes) == (marks.read(text.replace("=|", "|"))[0], ())
+    assert why(result) == [("A[0, 1]", FALSE)] * 2
+
+
+def test_an_equation_is_corrected_as_a_whole_or_not_at_all(corrected):
+    """Where its result can't be, its operands are left, here and elsewhere; other quantities
+    are corrected all the same."""
+    right = "⟦A[1, 1]|0.7311⟧ ⟦A[1, 0]|0.2689⟧ ⟦A[0, 0]|0.731⟧\n"
+    sums = "⟦A[0, 1]|0.2698⟧ and ⟦A[0, 0]|0.7313⟧\n3 * ⟦A[0, 1]|0.2698⟧ = ⟦=|0.8094⟧\n"
+
+    def input_result(reading):
+        *numbers, last = reading.numbers
+        return replace(reading, numbers=(*numbers, replace(last, status="given")))
+
+    result = corrected(right + sums, input_result)
+    assert [fix.label for fix in result.fixes] == ["A[0, 0]"]
+    assert why(result) == [("A[0, 1]", FALSE)] * 2
+    result = corrected(right + sums)
+    assert [fix.label for fix in result.fixes] == ["A[0, 1]", "A[0, 0]", "A[0, 1]", ""]
+    assert result.text.endswith("3 * 0.2689 = 0.8067\n")
+
+
+def test_only_what_is_surely_meant_is_corrected(corrected):
+    """A refutation asks for some evidence, a correction for twice as much."""
+    for trust, fixed_label in ((2 * MARGIN - 0.1, []), (2 * MARGIN, ["A[0, 1]"])):
+
+        def trusted(reading, trust=trust):
+            return replace(reading, claims=(replace(reading.claims[0], trust=trust),))
+
+        result = corrected("it is ⟦A[0, 1]|0.2698⟧", trusted)
+        assert [fix.label for fix in result.fixes] == fixed_label
+        assert [label for label, _ in why(result)] == ([] if fixed_label else ["A[0, 1]"])
+
+
+def test_nothing_is_corrected_where_most_is_in_doubt(corrected):
+    """Rather than most figures being wrong the article was misread; what is open counts."""
+    wrong = "⟦A[0, 1]|0.2698⟧ ⟦A[0, 0]|0.7313⟧"
+    result = corrected(f"{wrong} ⟦A[1, 0]|0.27⟧ ⟦A[1, 1]|0.74⟧")
+    assert (len(result.fixes), result.left) == (0, ())
+    assert result.refused == "3 of 4 figures are refuted or open, so it may have been misread"
+    assert len(corrected(f"{wrong} ⟦A[1, 0]|0.27⟧ ⟦A[1, 1]|0.73⟧").fixes) == 2
+
+    def doubted(reading):
+        *claims, last = reading.claims
+        return replace(reading, claims=(*claims, replace(last, doubt="only its value")))
+
+    assert corrected(f"{wrong} ⟦A[1, 0]|0.27⟧ ⟦A[1, 1]|0.74⟧", doubted).refused
+
+
+def test_what_a_program_computes_with_is_left(corrected):
+    """A number in code is an input of it, whatever it is said to be; what stands in a comment
+    is not."""
+
+    def in_code(reading):
+        article = reading.article
+        block = Block.of("code", Text.whole(article.source), "python")
+        return replace(reading, article=replace(article, blocks=(block,)))
+
+    result = corrected("A = [0.7311, ⟦A[0, 1]|0.2698⟧]  # ⟦A[0, 1]|0.2698⟧\n", in_code)
+    assert result.text == "A = [0.7311, 0.2698]  # 0.2689\n"
+    assert why(result) == [("A[0, 1]", "the program there computes with it")]
+
+
+def test_corrections_are_no_evidence(corrected):
+    """What was open stays as it is, though with the other figures right it would be refuted."""
+
+    def doubted(reading):
+        *claims, last = reading.claims
+        doubt = "too little agrees" if "0.2698" in reading.article.source else ""
+        return replace(reading, claims=(*claims, replace(last, doubt=doubt)))
+
+    result = corrected("⟦A[0, 1]|0.2698⟧ ⟦A[1, 0]|0.27⟧ ⟦A[1, 1]|0.73⟧ ⟦A[0, 0]|0.74⟧", doubted)
+    assert (result.text, result.refused) == ("0.2689 0.27 0.73 0.74", "")
+    assert why(result) == [("A[0, 0]", "it may not be A[0, 0]: too little agrees")]
+
+
+def test_sums_of_what_is_open_are_left(corrected):
+    """Who knows which of its numbers is wrong."""
+
+    def doubted(reading):
+        first, *claims = reading.claims
+        return replace(reading, claims=(replace(first, doubt="only its value"), *claims))
+
+    result = corrected("2 * ⟦A[0, 1]|0.2698⟧ = ⟦=|0.5386⟧", doubted)
+    assert why(result) == [("2 * 0.2698", "it follows from a figure that was left as it is")]
 
 
 @pytest.mark.parametrize("figure", ["⟦given X[0, 0]|1⟧", "⟦A[0, 1]|0⟧", "⟦A[0, 1]|0.3⟧"])

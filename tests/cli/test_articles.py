@@ -29,6 +29,11 @@ def text_of(found, width=80, strict=False, unfolded=False):
 
 
 WHOLE = r"""post.md Weights by hand
+inputs: S (2x2)
+steps: A
+figures bound: 2 as sums of what is printed
+if this is misread, add this note before line 9:
+    <!-- symattn: ignore -->
 7 figures: 6 hold (2 within rounding), 1 refuted, 1 root
 post.md:9:30: A[0, 1] printed 0.39, correct 0.38
     9 | $$A = \begin{bmatrix} 0.62 & 0.39 \\ 0.12 & 0.88 \end{bmatrix}$$
@@ -38,12 +43,16 @@ post.md:9:30: A[0, 1] printed 0.39, correct 0.38
 assumed: assuming softmax row by row: A = softmax(S)
 post.md:12:19: open: a quarter (of what is not said)
 20 numbers: 5 bound, 8 local, 4 given, 2 ignored, 1 not read (line 12)
+  not read: nothing says what they are (1 number, line 12)
+  if they claim nothing, add this note before line 12:
+      <!-- symattn: ignore -->
 
 """
 
 
 def test_the_whole_report():
-    """Counts, what is wrong with its line and why, how the article was read."""
+    """What was understood, counts, what is wrong with its line and why, how the article was
+    read."""
     assert text_of(audited()) == WHOLE
 
 

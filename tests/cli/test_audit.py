@@ -499,7 +499,7 @@ def test_json(paper, symattn) -> None:
     shown = json.loads(done.out)
     assert list(shown) == [
         "case", "file", "summary", "causes", "claims", "roots", "unchecked", "habit", "coverage",
-        "assumptions", "open",
+        "assumptions", "understood", "unread", "open",
     ]  # fmt: skip
     assert (shown["coverage"], shown["assumptions"], shown["open"]) == (None, [], [])
     assert shown["causes"] == []
@@ -687,6 +687,7 @@ def test_sarif(paper, write, symattn) -> None:
             "coarse",
             "undecided",
             "within-rounding",
+            "as-printed",
             "open",
             "assumption",
             "coverage",

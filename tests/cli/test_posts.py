@@ -190,7 +190,8 @@ def test_what_hides_figures_is_told(posts, symattn):
     (posts / "lost.md").write_text("So\n\n$$Q = X W_Q = [1, 2.5]$$\n", "utf-8")
     (posts / "part.tex").write_text("\\input{other}\nHello\n", "utf-8")
     lost, part = symattn("audit", "lost.md").out, symattn("audit", "part.tex").out
-    assert "lost.md:3:7: open: X (not defined by anything read; " in lost
+    assert "not read: X is not defined (2 numbers, line 3)" in lost
+    assert "\n      <!-- symattn: X = ... -->\n" in lost
     assert "\nNo figures to judge\n" in lost
     assert "\npart.tex: \\input{other} is not followed\n" in part
     assert "\\input{other} is not followed" in symattn("read", "part.tex").out
