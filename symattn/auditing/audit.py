@@ -312,6 +312,9 @@ class _Document:
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
         self._equations.settle(self.figures)
+        # What numbers come to that stand there is judged, whatever else it may be.
+        worked = {figure.span for figure in self.figures if figure.claim.is_arithmetic}
+        self.unjudged = [item for item in self.unjudged if item.span not in worked]
 
     def _decided(self, claim: Claim) -> Statement:
         """A statement with its verdict; one about numbers may hold of what they were

@@ -172,7 +172,7 @@ def _bound(audit: Audit) -> str:
         for evidence, count in counts.most_common()
     ]
     if sums := sum(figure.claim.is_arithmetic for figure in audit.figures):
-        parts.append(Sentence("{count} as sums of what is printed", count=sums))
+        parts.append(Sentence("{count} as arithmetic", count=sums))
     return Sentence("figures bound: {parts}", parts=joined(parts)) if parts else ""
 
 

@@ -200,6 +200,18 @@ def test_what_only_its_value_bound_is_never_refuted():
     assert [figure.text for figure in right.figures if figure.claim.doubt] == ["0.622"]
 
 
+def test_what_is_judged_as_arithmetic_is_not_open():
+    """Whatever else it may be: its place is told once, right or wrong."""
+    for printed, verdict in (("0.81", Verdict.HOLDS), ("0.85", Verdict.REFUTED)):
+        source = f"0.62 * 1 + 0.38 * 0.50 = {printed}"
+        doubt = "too little around it agrees to be sure what it is"
+        claims = [claimed(source, "as_printed", "0.62 * 1 + 0.38 * 0.50", printed),
+                  claimed(source, "of", "A", printed, "= ", doubt=doubt)]  # fmt: skip
+        found = audited(read(source, claims, given={"A": "0.5"}))
+        assert [figure.verdict for figure in found.figures] == [verdict]
+        assert found.open == ()
+
+
 def test_what_has_no_answer_is_left_open():
     """A division by zero, a comparison of masked scores, figures in another shape, an unknown
     name: nobody wrote them as claims. The rest is judged, and these numbers were not read."""

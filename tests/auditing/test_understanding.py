@@ -58,6 +58,12 @@ def pasted(text, note, line=0):
     return "\n".join(lines) + "\n"
 
 
+def sure(one):
+    """What there must be."""
+    assert one is not None
+    return one
+
+
 # -- what was understood -------------------------------------------------------------------
 
 
@@ -84,12 +90,11 @@ def test_of_many_names_the_first_are_told():
 def test_the_note_for_an_assumed_step_is_read():
     """As it stands it says what was assumed."""
     found = judged(ASSUMED)
-    note = understanding.remedy(found)
+    note = sure(understanding.remedy(found))
     assert note.when == "if this is misread, add this note:"
     again = judged(pasted(ASSUMED, note.text))
     name = note.text.split()[2]
-    assert found.case.reading.steps[name].assumed
-    assert not again.case.reading.steps[name].assumed
+    assert [sure(one.case.reading).steps[name].assumed for one in (found, again)] == [True, False]
     assert note.text in text_of(found, width=40)
 
 
@@ -100,7 +105,7 @@ def test_the_note_for_what_is_refuted_is_read():
         "$Z = 3 X = [[3.75, 7.5], [11.25, 12]]$\n"
     )
     found = judged(source)
-    note = understanding.remedy(found)
+    note = sure(understanding.remedy(found))
     assert (found.count(Verdict.REFUTED), note.line) == (1, 3)
     assert judged(pasted(source, note.text, note.line)).count(Verdict.REFUTED) == 0
 
@@ -129,7 +134,7 @@ def test_notes_are_written_as_the_file_has_them(form, text, when):
     """In its comments; for what has none in a side file."""
     reading = post()
     found = audited(replace(reading, article=replace(reading.article, form=form)))
-    note = understanding.remedy(found)
+    note = sure(understanding.remedy(found))
     assert (note.text, note.when) == (text, when)
 
 
@@ -194,7 +199,7 @@ def test_what_is_open_is_grouped_by_its_reason():
     assert "post.md:7:1: open: a quarter (of what is not said)\n" in text
     first, second = understanding.open_groups(found)
     assert (len(first.items), len(second.items)) == (6, 1)
-    assert (first.note.text, first.note.line) == ("<!-- symattn: A -->", 1)
+    assert (sure(first.note).text, sure(first.note).line) == ("<!-- symattn: A -->", 1)
 
 
 def test_numbers_that_were_not_read_are_grouped_by_what_would_open_them():
@@ -208,8 +213,8 @@ def test_numbers_that_were_not_read_are_grouped_by_what_would_open_them():
         "nothing says what they are",
     ]
     assert (len(first.items), len(second.items)) == (8, 3)
-    assert first.note.text == "<!-- symattn: N = ... -->"
-    defined = judged(pasted(HIDDEN, first.note.text.replace("...", "[[1, 1], [1, 1]]")))
+    assert sure(first.note).text == "<!-- symattn: N = ... -->"
+    defined = judged(pasted(HIDDEN, sure(first.note).text.replace("...", "[[1, 1], [1, 1]]")))
     assert len(defined.figures) == 8
     assert "N" not in str([group.reason for group in understanding.unread_groups(defined)])
     text = text_of(found, width=100)

@@ -31,7 +31,7 @@ def text_of(found, width=80, strict=False, unfolded=False):
 WHOLE = r"""post.md Weights by hand
 inputs: S (2x2)
 steps: A
-figures bound: 2 as sums of what is printed
+figures bound: 2 as arithmetic
 if this is misread, add this note before line 9:
     <!-- symattn: ignore -->
 7 figures: 6 hold (2 within rounding), 1 refuted, 1 root

@@ -9,7 +9,7 @@ relation is found where its digits say more than so many tries can by chance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log2
 from typing import NamedTuple
 
@@ -86,19 +86,19 @@ class Block:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a block is of others: an expression over these, and the bits that say so."""
+    """What a block is of others: an expression over these, by how many bits it leads what
+    else is tried, and chance, and how many figures agree."""
 
     block: Block
     tree: syntax.Tree
-    bits: float
+    lead: float
     agreeing: int
-    tries: int = field(compare=False, default=0)
 
     @property
     def is_certain(self) -> bool:
         """Whether a figure that disagrees can only be wrong."""
         return self.agreeing == self.block.half.size or (
-            self.bits > 2 * _SURE and self.agreeing >= _NEARLY * self.block.half.size
+            self.lead > _SURE and self.agreeing >= _NEARLY * self.block.half.size
         )
 
 
@@ -329,16 +329,29 @@ def _best(target: Block, before: Sequence[Made]) -> Relation | None:
     if enough < _SURE + 3:
         return None
     best: tuple[float, Made, int] | None = None
+    rival = 0.0
     tries = 0
     with np.errstate(all="ignore"):
         for one in made(before, shape, sizes):
             tries += 1
             bits, agreeing = _bits(target, one[1])
-            if agreeing >= _MOST * target.half.size and (best is None or bits > best[0] + 0.5):
+            if agreeing < _MOST * target.half.size or bits <= rival:
+                continue
+            if best is None or bits > best[0] + 0.5:
+                if best is not None and not _alike(best[1], one):
+                    rival = best[0]
                 best = bits, one, agreeing
+            elif not _alike(best[1], one):
+                rival = bits
     if best is None or best[0] - log2(tries) < _SURE:
         return None
-    return Relation(target, best[1][0], best[0] - log2(tries), best[2], tries)
+    lead = best[0] - max(rival, log2(tries))
+    return Relation(target, best[1][0], lead, best[2])
+
+
+def _alike(one: Made, other: Made) -> bool:
+    """Whether two expressions come to the same."""
+    return bool(np.allclose(one[1].middle, other[1].middle, rtol=1e-9, atol=1e-12))
 
 
 def _bits(target: Block, made: Measured) -> tuple[float, int]:
