@@ -188,7 +188,7 @@ TRUST: Mapping[Kind, float] = {
 #: Odds before anything is known.
 PRIOR = -4.5
 #: So many bits make a refutation: of left-out articles not one in a hundred is false.
-MARGIN = 2.0
+MARGIN = 1.5
 
 
 def structure(kinds: Collection[Kind]) -> float:
