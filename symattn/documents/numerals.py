@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from symattn.documents.article import Article, Block, BlockPart
 from symattn.documents.text import Text
+from symattn.spelling import SIGN
 
 _SEPARATOR = r"(?:[ \xa0\u2009\u202f.]|\\[,; ]|~|\{\.\})"
 _COMMA = r"(?:,|\{,\})"
 #: Digits in groups of three, and what may be behind a comma. It is no part of a longer list.
 _NUMERAL = re.compile(
-    rf"(?<![0-9_.,])(?<![0-9][ ])(?P<whole>[1-9][0-9]{{0,2}}(?P<by>{_SEPARATOR})[0-9]{{3}}"
+    rf"(?<![0-9_.,])(?P<whole>(?<!\[)(?<![0-9][ ])[1-9][0-9]{{0,2}}(?P<by>{_SEPARATOR})[0-9]{{3}}"
     rf"(?:(?P=by)[0-9]{{3}})*+(?![0-9])|[0-9]++)(?:(?P<comma>{_COMMA})(?P<part>[0-9]++))?+"
     rf"(?![.,][0-9]|\{{,\}}[0-9])"
 )
@@ -29,7 +30,7 @@ _BRACED = re.compile(r"(?<![0-9.,}])[1-9][0-9]{0,2}(?:\{,\}[0-9]{3})++(?![0-9]|\
 _ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0-9,]|[ .][0-9])")
 #: Numbers in brackets that semicolons part.
 _LISTED = re.compile(
-    r"[(\[](?:[ ]*+[-−–+]?+[0-9.]++(?:[ ]|\\[ ,;])*+;(?:\\[ ,;])*+)++[ ]*+[-−–+]?+[0-9.]++[ ]*+[)\]]"
+    rf"[(\[](?:[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+;(?:\\[ ,;])*+)++[ ]*+{SIGN}?+[0-9.]++[ ]*+[)\]]"
 )
 _SEMICOLON = re.compile(r"(?<!\\);")
 #: How often commas must be seen, and how many times as often as points; or the other way.
@@ -119,15 +120,15 @@ def _with_commas(part: BlockPart) -> BlockPart | None:
         return Text.joined([whole, point, text.group(number, "part")])
 
     written = text.sub(_NUMERAL, plain)
-    listed = written.sub(
-        _LISTED, lambda one: written.group(one).sub(_SEMICOLON, ",")
-    )
+    listed = written.sub(_LISTED, lambda one: written.group(one).sub(_SEMICOLON, ","))
     return _changed(part, listed)
 
 
 def _with_points(part: BlockPart) -> BlockPart | None:
     text = part.text
-    plain = text.sub(_BRACED, lambda one: text.group(one).sub(_BY, "")) if part.kind == "math" else text
+    plain = (
+        text.sub(_BRACED, lambda one: text.group(one).sub(_BY, "")) if part.kind == "math" else text
+    )
     return _changed(part, _without_blanks(plain))
 
 

@@ -21,9 +21,7 @@ from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Wor
 
 #: What a line begins with that goes on with the one before: signs of equality, operations on
 #: numbers, and operations alone; in prose also any operation, and what an arrow leads to.
-_GOES_ON = re.compile(
-    r"[ \t]*+(?:=(?!=)|≈|≃|≅|[+−/×·⋅÷@][ \t]*+(?:\Z|[-(\[0-9√])|[×·⋅÷@](?=[ ]))"
-)
+_GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅|[+−/×·⋅÷@][ \t]*+(?:\Z|[-(\[0-9√])|[×·⋅÷@](?=[ ]))")
 _OPERATES = re.compile(r"[ \t]*+(?:[→⇒][ \t]*+\S|[×·⋅÷]|[+−/][ ])")
 #: The labels of the rows and of the columns of arrays, by the arrays' places.
 _Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
