@@ -29,9 +29,8 @@ _COMMAND = re.compile(r"\\[A-Za-z]{1,20}\Z")
 _BRACED = re.compile(r"(?<![0-9.,}])[1-9][0-9]{0,2}(?:\{,\}[0-9]{3})++(?![0-9]|\{,\})")
 _ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0-9,]|[ .][0-9])")
 #: Numbers in brackets that semicolons part.
-_LISTED = re.compile(
-    rf"[(\[](?:[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+;(?:\\[ ,;])*+)++[ ]*+{SIGN}?+[0-9.]++[ ]*+[)\]]"
-)
+_ITEM = rf"[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+"
+_LISTED = re.compile(rf"[(\[](?:{_ITEM};(?:\\[ ,;])*+)++{_ITEM}[)\]]")
 _SEMICOLON = re.compile(r"(?<!\\);")
 #: How often commas must be seen, and how many times as often as points; or the other way.
 _SEEN, _TIMES = 3, 4

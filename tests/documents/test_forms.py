@@ -227,16 +227,16 @@ def test_no_piece_of_a_number_with_blanks_is_one_of_its_own():
 
 def test_a_figure_with_a_comma_is_corrected_with_one():
     """At its place, with as many digits."""
-    text = GERMAN + "a = 0,506 + 0,494 = 1,100"
+    text = GERMAN + "a = 0,506 + 0,494 = 1,10"
     read = article(Path("x.md"), text.encode())
     figure = next(
-        number for number in binding.read(read).numbers if text[slice(*number.span)] == "1,100"
+        number for number in binding.read(read).numbers if text[slice(*number.span)] == "1,10"
     )
     printed = read_printed(figure.text)
     assert printed is not None
-    edit = Rewriter(read).edit(figure.span, printed, 1000)
+    edit = Rewriter(read).edit(figure.span, printed, 100)
     assert edit is not None
-    assert applied(text, [edit]) == text.replace("1,100", "1,000")
+    assert applied(text, [edit]) == text.replace("1,10", "1,00")
 
 
 def test_words_with_accents_are_words():
