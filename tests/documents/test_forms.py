@@ -163,6 +163,13 @@ def test_a_sum_goes_on_over_lines(form, around):
     assert said(frame % form, suffix)[-1:] == SUMS[form]
 
 
+def test_a_listing_that_begins_with_a_sign_of_equality_goes_on():
+    """Fences one behind the other are steps of one chain; words between them begin anew."""
+    fences = "```\n0.5 × [0.1 0.2]\n```\n\n%s```\n= [0.05\n0.1]\n```"
+    assert said(fences % "")[-1:] == ["0.5 * [0.1, 0.2] = [0.05, 0.1]"]
+    assert said(fences % "Elsewhere.\n\n")[-1:] == ["[0.05, 0.1]"]
+
+
 @pytest.mark.parametrize("arrow", "↓→")
 @pytest.mark.parametrize("around", AROUND)
 def test_an_arrow_on_its_line_is_no_equality(around, arrow):
