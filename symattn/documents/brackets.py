@@ -18,7 +18,8 @@ from symattn.documents.text import Text
 from symattn.spelling import ENTRY
 
 _TOKEN = re.compile(
-    r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,&])|(?P<row>;|\\{1,2}(?![A-Za-z\\]))|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
+    r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,&])|(?P<row>;|\\{1,2}(?![A-Za-z\\]))"
+    r"|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
     r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+|\([^\W\d][^()\n]*+\)(?=[ \t]*+(?:\n|\Z)))"
     rf"|(?P<number>{ENTRY})"
     r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",

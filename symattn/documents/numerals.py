@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from symattn.documents.article import Article, Block, BlockPart
 from symattn.documents.text import Text
+from symattn.spelling import SIGN
 
 _SEPARATOR = r"(?:[ \xa0\u2009\u202f.]|\\[,; ]|~|\{\.\})"
 _COMMA = r"(?:,|\{,\})"
 #: Digits in groups of three, and what may be behind a comma. It is no part of a longer list.
 _NUMERAL = re.compile(
-    rf"(?<![0-9_.,])(?<![0-9][ ])(?P<whole>[1-9][0-9]{{0,2}}(?P<by>{_SEPARATOR})[0-9]{{3}}"
+    rf"(?<![0-9_.,])(?P<whole>(?<!\[)(?<![0-9][ ])[1-9][0-9]{{0,2}}(?P<by>{_SEPARATOR})[0-9]{{3}}"
     rf"(?:(?P=by)[0-9]{{3}})*+(?![0-9])|[0-9]++)(?:(?P<comma>{_COMMA})(?P<part>[0-9]++))?+"
     rf"(?![.,][0-9]|\{{,\}}[0-9])"
 )
@@ -28,9 +29,8 @@ _COMMAND = re.compile(r"\\[A-Za-z]{1,20}\Z")
 _BRACED = re.compile(r"(?<![0-9.,}])[1-9][0-9]{0,2}(?:\{,\}[0-9]{3})++(?![0-9]|\{,\})")
 _ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0-9,]|[ .][0-9])")
 #: Numbers in brackets that semicolons part.
-_LISTED = re.compile(
-    r"[(\[](?:[ ]*+[-−–+]?+[0-9.]++(?:[ ]|\\[ ,;])*+;(?:\\[ ,;])*+)++[ ]*+[-−–+]?+[0-9.]++[ ]*+[)\]]"
-)
+_ITEM = rf"[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+"
+_LISTED = re.compile(rf"[(\[](?:{_ITEM};(?:\\[ ,;])*+)++{_ITEM}[)\]]")
 _SEMICOLON = re.compile(r"(?<!\\);")
 #: How often commas must be seen, and how many times as often as points; or the other way.
 _SEEN, _TIMES = 3, 4

@@ -32,10 +32,32 @@ def passages(article: Article) -> tuple[Passage, ...]:
     codes = Codes()
     return tuple(
         passage
-        for block in numerals.blocks(article)
+        for block in _gone_on(numerals.blocks(article))
         for passage in contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
         if passage.pieces
     )
+
+
+def _gone_on(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, a listing that begins with a sign of equality as lines of the one before."""
+    before: Block | None = None
+    for block in blocks:
+        if before and _is_listing(before) and _is_listing(block) and _EQUAL.match(block.text.string):
+            before = Block.of(before.kind, Text.joined([before.text, block.text], "\n"))
+            continue
+        if before:
+            yield before
+        before = block
+    if before:
+        yield before
+
+
+#: What a listing begins with that says what the one before comes to.
+_EQUAL = re.compile(r"\s*+(?:=(?!=)|≈)")
+
+
+def _is_listing(block: Block) -> bool:
+    return block.kind in ("code", "output") and not block.language
 
 
 def _unread(block: Block, why: str) -> Passage:
