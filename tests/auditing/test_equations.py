@@ -98,6 +98,15 @@ def test_what_a_wrong_operand_leads_to_is_carried(article):
     ]
 
 
+def test_wrong_operands_are_no_excuse_though_they_are_near(article):
+    """Two weights that are wrong in their last digits come near enough for rounding; but they
+    are wrong, and so is what follows."""
+    text = (
+        "⟦A[0, 0]|0.36⟧ * ⟦given V[0, 0]|2⟧ + ⟦A[0, 1]|0.64⟧ * ⟦given V[1, 0]|1⟧ = ⟦Y[0, 0]=|1.360⟧"
+    )
+    assert [outcome[1:3] for outcome in judged(article(text))][-1] == ("refuted", "carried")
+
+
 def test_an_operand_that_nothing_says_what_it_is_must_be_near(article):
     """What the equation may have come to before its operands were rounded is not the quantity:
     it is of another number."""
