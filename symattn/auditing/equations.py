@@ -25,6 +25,7 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
+_ANYTHING = arb(0, arb("inf"))
 _SIGNS = "+-\N{MINUS SIGN}"
 
 #: What is printed at a place, if it is a figure of a quantity that is known.
@@ -144,19 +145,19 @@ class _Settling:
         exact, reach = figure.entry.ball(FIRST), figure.number
         for chain in chains:
             near = self._reach(chain)
-            if near is None or not near.overlaps(exact):
+            if near is None or not near.is_finite() or not near.overlaps(exact):
                 return None
             reach = reach.union(near)
         return reach
 
     def _reach(self, chain: Figure) -> arb | None:
-        """What an equation may come to, as its operands may be; None where one is wrong."""
+        """What an equation may come to, as its operands may be: anything where one is wrong
+        that it depends on."""
         known: list[arb | None] = []
         for number in self._equations.places.of(chain.claim):
             beside = self._at[number.span]
-            if any(figure.verdict is Verdict.REFUTED for figure in beside):
-                return None
-            wider = self._widened(beside)
+            is_wrong = any(figure.verdict is Verdict.REFUTED for figure in beside)
+            wider = _ANYTHING if is_wrong else self._widened(beside)
             known.append(self._equations.known(number) if wider is None else wider)
         return self._equations.enclosed(chain.claim, chain.entry.i, chain.entry.j, known)
 

@@ -17,6 +17,7 @@ from symattn.verdicts import Verdict
 from tests.documents.skeletons import skeleton
 
 from ..strategies import some
+from .articles import audited, claimed, read
 
 TRUTH = """
 [given]
@@ -96,6 +97,32 @@ def test_what_a_wrong_operand_leads_to_is_carried(article):
         "0.71",
         "2.028",
     ]
+
+
+def test_wrong_operands_are_no_excuse_though_they_are_near(article):
+    """Two weights that are wrong in their last digits come near enough for rounding; but they
+    are wrong, and so is what follows."""
+    text = (
+        "⟦A[0, 0]|0.36⟧ * ⟦given V[0, 0]|2⟧ + ⟦A[0, 1]|0.64⟧ * ⟦given V[1, 0]|1⟧ = ⟦Y[0, 0]=|1.360⟧"
+    )
+    assert [outcome[1:3] for outcome in judged(article(text))][-1] == ("refuted", "carried")
+
+
+def test_a_wrong_operand_spoils_only_what_depends_on_it():
+    """Of two vectors that are added entry by entry, each entry has its own operands."""
+    source = "[0.71 & 0.03] + [0.354 & 0.646] = [1.064 & 0.676]"
+    chain = "[0.71, 0.03] + [0.354, 0.646]"
+    claims = [
+        claimed(source, "of", "T", "0.71 & 0.03"),
+        claimed(source, "of", "A", "0.354 & 0.646"),
+        claimed(source, "as_printed", chain, "1.064 & 0.676"),
+        claimed(source, "of", "T + A", "1.064 & 0.676"),
+    ]
+    numbers = [("bound", x) for x in ("0.71", "0.03", "0.354", "0.646", "1.064", "0.676")]
+    given = {"T": ("0.7071", "0"), "A": ("0.3543", "0.6457")}
+    found = audited(read(source, claims, given=given, numbers=numbers))
+    assert [figure.text for figure in found.figures if figure.as_printed] == ["1.064"]
+    assert [figure.text for figure in found.figures if figure.cause] == ["0.03", "0.676"]
 
 
 def test_an_operand_that_nothing_says_what_it_is_must_be_near(article):
