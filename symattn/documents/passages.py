@@ -42,7 +42,12 @@ def _gone_on(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, a listing that begins with a sign of equality as lines of the one before."""
     before: Block | None = None
     for block in blocks:
-        if before and _is_listing(before) and _is_listing(block) and _EQUAL.match(block.text.string):
+        if (
+            before
+            and _is_listing(before)
+            and _is_listing(block)
+            and _EQUAL.match(block.text.string)
+        ):
             before = Block.of(before.kind, Text.joined([before.text, block.text], "\n"))
             continue
         if before:

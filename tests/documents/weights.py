@@ -16,14 +16,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import binder, values
 from symattn.documents.binding.confidence import Confidence
-from symattn.documents.binding.ledger import Entry, Ledger
+from symattn.documents.binding.ledger import Entry
 from symattn.documents.files import article
 from symattn.documents.text import Span
 from symattn.errors import Malformed
@@ -66,8 +65,8 @@ def blocks(
         if one.agreement.share == 1 or (sure is not None and sure.barred(one)):
             continue
         is_slip = _meets(one, slips)
-        if foreign is not None and one.key == "as_printed" and foreign != _LOST:
-            # With another figure in it arithmetic is wrong, however it is read.
+        if one.key == "as_printed":
+            # It says itself what it is.
             continue
         if foreign is not None and (is_slip or (foreign and not _meets(one, foreign))):
             continue
@@ -75,21 +74,6 @@ def blocks(
         label = f"{name}:{line} {syntax.text(one.tree)}"
         assert sure is not None
         yield Example(name, is_slip, dict(sure.evidence(one)), label)
-
-
-#: Where sums were read without their last terms.
-_LOST = [Span(0, 1 << 30)]
-
-
-def without_last_terms(self: Ledger, numbers: syntax.Tree, value: syntax.Tree) -> None:
-    """Claim that a sum comes to a value, as if its last term stood on a line not read."""
-    match numbers:
-        case syntax.Binary("+", left, _) if values.is_numeric(left):
-            numbers = left
-    _WORK_OUT(self, numbers, value)
-
-
-_WORK_OUT = Ledger.work_out
 
 
 def changed(text: str, spans: Iterable[Span], chance: random.Random) -> str:
@@ -114,9 +98,6 @@ def examples(documents: Sequence[Path], seeds: int = 2) -> Iterator[Example]:
         name, text = document.name, document.text
         slips = [Span(one.start, one.end) for one in document.slips]
         yield from blocks(name, text, slips, None)
-        with mock.patch.object(Ledger, "work_out", without_last_terms):
-            lost = [one for one in blocks(name, text, slips, _LOST) if "arithmetic" in one.evidence]
-        yield from lost
         given: dict[str, list[Span]] = {}
         for one in document.marks:
             if one.is_given:
@@ -165,10 +146,10 @@ def fitted(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Print the weights in bits, and how well each article is judged by the others."""
+    """Print the weights in bits, and how well each article is judged by those of the others."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--list", action="store_true", help="list all examples")
     options = parser.parse_args()
     found = list(examples([one for f in options.folders for one in marks.documents(f)]))
     kinds = sorted({kind for one in found for kind in one.evidence})
@@ -177,7 +158,7 @@ def main() -> None:
     names = np.array([one.name for one in found])
     print(f"{int(y.sum())} mistakes, {int((1 - y).sum())} misreadings, {len(set(names))} articles")
     w = fitted(x, y, weights)
-    for kind, bits in zip([*kinds, "(all)"], w / np.log(2), strict=True):
+    for kind, bits in zip([*kinds, "prior"], w / np.log(2), strict=True):
         print(f"    {kind!r}: {bits:.1f},")
     score = np.zeros(len(y))
     for name in set(names):
@@ -189,10 +170,9 @@ def main() -> None:
             f"margin {margin}: mistakes kept {y[kept].sum() / y.sum():.1%}, "
             f"misreadings kept {(1 - y[kept]).sum() / (1 - y).sum():.1%}"
         )
-    if options.list:
-        for at in np.argsort(score):
-            print(f"{score[at]:6.1f} {int(y[at])} {found[at].label}")
-            print("       ", {k: round(v, 1) for k, v in found[at].evidence.items()})
+    for at in np.argsort(score) if options.list else ():
+        print(f"{score[at]:6.1f} {int(y[at])} {found[at].label}")
+        print("       ", {kind: round(much, 1) for kind, much in found[at].evidence.items()})
 
 
 if __name__ == "__main__":

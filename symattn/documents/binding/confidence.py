@@ -16,7 +16,7 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind, information
+from symattn.documents.binding.evidence import MARGIN, TRUST, Kind, information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.recipe import interval
 from symattn.errors import SymattnError
@@ -100,14 +100,22 @@ class Confidence:
     def _doubt(self, entry: Entry) -> str:
         if why := self.barred(entry):
             return why
+        bits = TRUST["arithmetic" if entry.key == "as_printed" else "quantity"]
         found = self.evidence(entry)
-        entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
+        entry.trust = bits["prior"] + sum(
+            bits.get(kind, 0.0) * much for kind, much in found.items()
+        )
         if entry.trust >= MARGIN:
             return ""
         return "too little around it agrees to be sure what it is"
 
     def barred(self, entry: Entry) -> str:
         """Why an entry refutes nothing whatever stands around it, or ''."""
+        if entry.key == "as_printed":
+            others = [one for one in self._by_name.get("", ()) if one is not entry]
+            near = [one for one in others if one.where == entry.where] or others
+            amiss = "the numbers around it do not come out either: they may be read amiss"
+            return amiss if _balance(near) < 0 else ""
         if "value" in entry.kinds:
             return "only its value suggests so"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import log2
+from math import inf, log2
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -49,7 +49,7 @@ class Entry:
     kinds: frozenset[Kind] = frozenset()
     agreement: Agreement = _NOTHING
     rival: float = 0.0
-    trust: float = 0.0
+    trust: float = inf
     doubt: str = ""
     basis: str = ""
 
@@ -68,7 +68,15 @@ class Entry:
         """The claim as a case file has it."""
         shown, places = values.printed(self.value), values.spans(self.value)
         return Claimed(
-            self.key, plain(self.tree), self.where, self.span, shown, places, self.doubt, self.basis
+            self.key,
+            plain(self.tree),
+            self.where,
+            self.span,
+            shown,
+            places,
+            self.doubt,
+            self.basis,
+            self.trust,
         )
 
 
