@@ -102,6 +102,17 @@ def test_tables_drawn_with_lines_keep_their_labels(form, around):
     assert (array.rows_said, array.columns_said) == (("cat", "sat"), ("cat", "sat"))
 
 
+@pytest.mark.parametrize("around", AROUND)
+def test_figures_in_a_line_of_their_own_are_a_list(around):
+    """Also behind a colon; not whole numbers, nor the parts of one number."""
+    suffix, frame = AROUND[around]
+    assert said(frame % "cat: 0.5, 0.25, -0.5\ntotal ≈ 4,914.77\nsizes: 3, 4", suffix)[-3:] == [
+        "cat : [0.5, 0.25, -0.5]",
+        "total ≈ 4914.77",
+        "sizes : 3",
+    ]
+
+
 @pytest.mark.parametrize(
     ("printed", "read"),
     [
