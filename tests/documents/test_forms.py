@@ -224,6 +224,16 @@ def test_code_has_points_in_every_article():
     assert said(f"{GERMAN}```python\nx = [0,506]\n```")[-1:] == ["x = [0, 506]"]
 
 
+def test_columns_of_a_text_have_the_commas_of_its_words():
+    """But blanks part their cells."""
+    words = "Die Gewichte sind 0,25 und 0,75, die Summe 1,0.\n\n"
+    columns = "   cat  0,62  0,38\n   sat  0,39  0,61\n\n   A =\n   100 200\n   300 400\n"
+    assert said(words + columns, ".txt") == [
+        "[[0.62, 0.38], [0.39, 0.61]]",
+        "A = [[100, 200], [300, 400]]",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
