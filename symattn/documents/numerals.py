@@ -32,6 +32,8 @@ _ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0
 _ITEM = rf"[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+"
 _LISTED = re.compile(rf"[(\[](?:{_ITEM};(?:\\[ ,;])*+)++{_ITEM}[)\]]")
 _SEMICOLON = re.compile(r"(?<!\\);")
+#: Longest row of numbers in columns.
+_ROW = 200
 #: How often commas must be seen, and how many times as often as points; or the other way.
 _SEEN, _TIMES = 3, 4
 
@@ -109,8 +111,7 @@ def _with_commas(part: BlockPart) -> BlockPart:
             return None
         if not is_decimal and (by is None or number["comma"]):
             return None
-        if by == " " and part.kind == "code":
-            # Blanks part columns.
+        if by == " " and (part.kind == "code" or _is_row(text.string, number.start())):
             return None
         whole = text.group(number, "whole")
         whole = whole.sub(_BY, "") if by else whole
@@ -124,6 +125,13 @@ def _with_commas(part: BlockPart) -> BlockPart:
     return replace(part, text=listed)
 
 
+def _is_row(string: str, at: int) -> bool:
+    """Whether a line has nothing but digits and blanks, which part columns then."""
+    before, after = string[max(at - _ROW, 0) : at], string[at : at + _ROW]
+    line = before.rpartition("\n")[2] + after.partition("\n")[0]
+    return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
+
+
 def _with_points(part: BlockPart) -> BlockPart:
     return _with_zeros(_together(part, _BRACED) if part.kind == "math" else part)
 
@@ -134,4 +142,9 @@ def _with_zeros(part: BlockPart) -> BlockPart:
 
 def _together(part: BlockPart, thousands: re.Pattern[str]) -> BlockPart:
     text = part.text
-    return replace(part, text=text.sub(thousands, lambda one: text.group(one).sub(_BY, "")))
+
+    def plain(number: re.Match[str]) -> Text | None:
+        is_row = _is_row(text.string, number.start())
+        return None if is_row else text.group(number).sub(_BY, "")
+
+    return replace(part, text=text.sub(thousands, plain))
