@@ -36,6 +36,8 @@ _RULE = re.compile(r"[\s|│┃+\-=:─-╿]*+\Z")
 #: Bars between the cells of a table; what follows a row between bars in one.
 _BARS = re.compile(r"[|│┃║]")
 _FURTHER = re.compile(rf"[ \t]*+(?:{ENTRY}|[^|│┃║]*+[|│┃║])")
+#: Figures one after the other that are all of a line, or all behind a colon.
+_LISTED = re.compile(rf"(?:\A|[:=≈][ \t])[ \t]*+(?P<row>{ENTRY}(?:,?+[ \t]++{ENTRY})++)[ \t]*+\Z")
 #: A line that says what stands under it.
 _ANNOUNCES = re.compile(r".*[:=][ \t]*+\Z")
 #: A sign that gives a value to what stands before it.
@@ -378,11 +380,21 @@ def _under(lines: Sequence[Text], run: Sequence[FlatLine], are_printed: bool) ->
         return
     first, at = run[0].first, 0
     for stack in under(lines[first : first + len(run)], are_printed):
-        yield from run[at : stack[0].first]
+        yield from map(_listed, run[at : stack[0].first])
         for line in stack:
             yield replace(line, first=first + line.first, last=first + line.last)
         at = stack[0].last + 1
-    yield from run[at:]
+    yield from map(_listed, run[at:])
+
+
+def _listed(line: FlatLine) -> FlatLine:
+    """A line whose end is a list of figures, in brackets: ``cat: 0.5, 0.25``."""
+    listed = _LISTED.search(line.text.string)
+    if listed is None or "." not in listed["row"]:
+        return line
+    entries = map(line.text.group, _ENTRY.finditer(line.text.string, *listed.span("row")))
+    array = Text.joined(entries, ", ").enclosed("[", "]")
+    return replace(line, text=Text.joined([line.text[: listed.start("row")], array]))
 
 
 def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine]:

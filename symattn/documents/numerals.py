@@ -32,6 +32,8 @@ _ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0
 _ITEM = rf"[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+"
 _LISTED = re.compile(rf"[(\[](?:{_ITEM};(?:\\[ ,;])*+)++{_ITEM}[)\]]")
 _SEMICOLON = re.compile(r"(?<!\\);")
+#: Longest row of numbers in columns.
+_ROW = 200
 #: How often commas must be seen, and how many times as often as points; or the other way.
 _SEEN, _TIMES = 3, 4
 
@@ -48,29 +50,27 @@ def blocks(article: Article) -> Iterator[Block]:
     """
     write = _writing(article)
     for block in article.blocks:
-        if not _has_figures(block) or not any(map(write, block.all_parts)):
+        if not _is_written(block, article):
             yield block
             continue
-        parts = tuple(write(part) or part for part in block.parts)
         rows = tuple(
-            tuple(
-                replace(cell, parts=tuple(write(part) or part for part in cell.parts))
-                for cell in row
-            )
+            tuple(replace(cell, parts=tuple(map(write, cell.parts))) for cell in row)
             for row in block.rows
         )
-        yield replace(block, parts=parts, rows=rows)
+        yield replace(block, parts=tuple(map(write, block.parts)), rows=rows)
 
 
-def _has_figures(block: Block) -> bool:
-    return block.kind not in ("code", "output", "note")
+def _is_written(block: Block, article: Article) -> bool:
+    """Whether it is written by people; columns of plain text are, though they look like code."""
+    is_column = block.kind == "code" and not block.language and article.form in ("text", "pdf")
+    return is_column or block.kind not in ("code", "output", "note")
 
 
-def _writing(article: Article) -> Callable[[BlockPart], BlockPart | None]:
-    """What writes a part with points; it gives None where nothing changes."""
+def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
+    """What writes a part with points."""
     commas = points = 0
-    for block in filter(_has_figures, article.blocks):
-        for part in block.all_parts:
+    for block in article.blocks:
+        for part in block.all_parts if _is_written(block, article) else ():
             string = part.text.string
             commas += sum(
                 _is_decimal(one, string) and _tells(one["whole"], one["part"])
@@ -102,7 +102,7 @@ def _is_decimal(number: re.Match[str], string: str) -> bool:
     return not is_list and not (before == "{" and string[start - 2 : start - 1] == "_")
 
 
-def _with_commas(part: BlockPart) -> BlockPart | None:
+def _with_commas(part: BlockPart) -> BlockPart:
     text = part.text
 
     def plain(number: re.Match[str]) -> Text | None:
@@ -110,6 +110,8 @@ def _with_commas(part: BlockPart) -> BlockPart | None:
         if by == "." and not is_decimal and number["whole"].count(".") == 1:
             return None
         if not is_decimal and (by is None or number["comma"]):
+            return None
+        if by == " " and (part.kind == "code" or _is_row(text.string, number.start())):
             return None
         whole = text.group(number, "whole")
         whole = whole.sub(_BY, "") if by else whole
@@ -120,24 +122,29 @@ def _with_commas(part: BlockPart) -> BlockPart | None:
 
     written = text.sub(_NUMERAL, plain)
     listed = written.sub(_LISTED, lambda one: written.group(one).sub(_SEMICOLON, ","))
-    return _changed(part, listed)
+    return replace(part, text=listed)
 
 
-def _with_points(part: BlockPart) -> BlockPart | None:
+def _is_row(string: str, at: int) -> bool:
+    """Whether a line has nothing but digits and blanks, which part columns then."""
+    before, after = string[max(at - _ROW, 0) : at], string[at : at + _ROW]
+    line = before.rpartition("\n")[2] + after.partition("\n")[0]
+    return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
+
+
+def _with_points(part: BlockPart) -> BlockPart:
+    return _with_zeros(_together(part, _BRACED) if part.kind == "math" else part)
+
+
+def _with_zeros(part: BlockPart) -> BlockPart:
+    return part if part.kind == "code" else _together(part, _ZEROS)
+
+
+def _together(part: BlockPart, thousands: re.Pattern[str]) -> BlockPart:
     text = part.text
-    plain = (
-        text.sub(_BRACED, lambda one: text.group(one).sub(_BY, "")) if part.kind == "math" else text
-    )
-    return _changed(part, _without_blanks(plain))
 
+    def plain(number: re.Match[str]) -> Text | None:
+        is_row = _is_row(text.string, number.start())
+        return None if is_row else text.group(number).sub(_BY, "")
 
-def _with_zeros(part: BlockPart) -> BlockPart | None:
-    return _changed(part, _without_blanks(part.text))
-
-
-def _without_blanks(text: Text) -> Text:
-    return text.sub(_ZEROS, lambda one: text.group(one).sub(_BY, ""))
-
-
-def _changed(part: BlockPart, text: Text) -> BlockPart | None:
-    return None if text is part.text else replace(part, text=text)
+    return replace(part, text=text.sub(thousands, plain))

@@ -40,21 +40,21 @@ def passages(article: Article) -> tuple[Passage, ...]:
 
 def _gone_on(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, a listing that begins with a sign of equality as lines of the one before."""
-    before: Block | None = None
+    run: list[Block] = []
     for block in blocks:
-        if (
-            before
-            and _is_listing(before)
-            and _is_listing(block)
-            and _EQUAL.match(block.text.string)
-        ):
-            before = Block.of(before.kind, Text.joined([before.text, block.text], "\n"))
-            continue
-        if before:
-            yield before
-        before = block
-    if before:
-        yield before
+        goes_on = _is_listing(block) and _EQUAL.match(block.text.string)
+        if run and not (goes_on and _is_listing(run[-1])):
+            yield _as_one(run)
+            run = []
+        run.append(block)
+    if run:
+        yield _as_one(run)
+
+
+def _as_one(run: Sequence[Block]) -> Block:
+    if len(run) == 1:
+        return run[0]
+    return Block.of(run[0].kind, Text.joined([block.text for block in run], "\n"))
 
 
 #: What a listing begins with that says what the one before comes to.

@@ -102,6 +102,17 @@ def test_tables_drawn_with_lines_keep_their_labels(form, around):
     assert (array.rows_said, array.columns_said) == (("cat", "sat"), ("cat", "sat"))
 
 
+@pytest.mark.parametrize("around", AROUND)
+def test_figures_in_a_line_of_their_own_are_a_list(around):
+    """Also behind a colon; not whole numbers, nor the parts of one number."""
+    suffix, frame = AROUND[around]
+    assert said(frame % "cat: 0.5, 0.25, -0.5\ntotal ≈ 4,914.77\nsizes: 3, 4", suffix)[-3:] == [
+        "cat : [0.5, 0.25, -0.5]",
+        "total ≈ 4914.77",
+        "sizes : 3",
+    ]
+
+
 @pytest.mark.parametrize(
     ("printed", "read"),
     [
@@ -211,6 +222,16 @@ def test_an_article_is_read_with_its_decimal_commas(words, read):
 def test_code_has_points_in_every_article():
     assert "x = [[0, 506]]" not in said(f"{GERMAN}a = 0,5")
     assert said(f"{GERMAN}```python\nx = [0,506]\n```")[-1:] == ["x = [0, 506]"]
+
+
+def test_columns_of_a_text_have_the_commas_of_its_words():
+    """But blanks part their cells."""
+    words = "Die Gewichte sind 0,25 und 0,75, die Summe 1,0.\n\n"
+    columns = "   cat  0,62  0,38\n   sat  0,39  0,61\n\n   A =\n   100 200\n   300 400\n"
+    assert said(words + columns, ".txt") == [
+        "[[0.62, 0.38], [0.39, 0.61]]",
+        "A = [[100, 200], [300, 400]]",
+    ]
 
 
 @pytest.mark.parametrize(

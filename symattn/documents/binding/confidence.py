@@ -16,9 +16,10 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.evidence import MARGIN, TRUST, Kind, information
+from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind, information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.recipe import interval
+from symattn.documents.trees import PrintedFigure
 from symattn.errors import SymattnError
 from symattn.programs.enclosures import FloatOperations, Matrix
 from symattn.programs.nodes import Node, Run
@@ -29,6 +30,15 @@ _CAP = 30.0
 _AROUND = 4
 #: A step that isn't said is borne out by so many bits of its figures.
 _BORNE_OUT = 12.0
+
+
+#: Programs that show so many digits may have no more than single precision: a few units
+#: in its last place are rounding.
+_SINGLE, _ULPS = 7, 16 * 2.0**-24
+
+
+def _digits(text: str) -> int:
+    return len(text.strip("+-0.").replace(".", ""))
 
 
 class Confidence:
@@ -85,26 +95,44 @@ class Confidence:
 
     def _apart(self, entry: Entry) -> Iterable[Entry]:
         """An entry by its figures, where some are only off as inputs are shown rounded."""
-        reach = None if entry.key == "as_printed" else self.recipe.reach(entry.tree)
-        if reach is None or entry.doubt:
+        if entry.key == "as_printed" or entry.doubt or entry.agreement.share == 1:
+            return [entry]
+        reach, single = self.recipe.reach(entry.tree), self._single(entry)
+        if reach is None and not single:
             return [entry]
         found: list[Entry] = []
         for figure, keys in values.entries(entry.value):
             tree = workings.entry_at(self.recipe, entry.tree, keys)
             one = replace(entry, tree=tree, value=figure)
-            if self.ledger.said(tree, figure).share == 1:
+            if reach is not None and self.ledger.said(tree, figure).share == 1:
                 one.doubt = "the inputs are shown rounded, and it agrees as far as they tell"
+            elif self._off(tree, figure) <= single:
+                one.doubt = "it agrees as far as single precision tells"
             found.append(one)
         return found
+
+    def _single(self, entry: Entry) -> float:
+        """How far figures may be off that a program worked out in single precision; 0 of
+        what has less digits than that."""
+        held = self.recipe.floats(entry.tree)
+        texts = [figure.text for figure, _ in values.entries(entry.value)]
+        if held is None or max(map(_digits, texts)) < _SINGLE:
+            return 0.0
+        return float(np.nan_to_num(abs(held)).max()) * _ULPS
+
+    def _off(self, tree: syntax.Tree, figure: PrintedFigure) -> float:
+        held, ends = self.recipe.floats(tree), interval(figure.text)
+        if held is None or ends is None:
+            return np.inf
+        return abs(float(held.reshape(-1)[0]) - sum(ends) / 2) - (ends[1] - ends[0]) / 2
 
     def _doubt(self, entry: Entry) -> str:
         if why := self.barred(entry):
             return why
-        bits = TRUST["arithmetic" if entry.key == "as_printed" else "quantity"]
+        if entry.key == "as_printed":
+            return ""
         found = self.evidence(entry)
-        entry.trust = bits["prior"] + sum(
-            bits.get(kind, 0.0) * much for kind, much in found.items()
-        )
+        entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
         if entry.trust >= MARGIN:
             return ""
         return "too little around it agrees to be sure what it is"

@@ -72,6 +72,7 @@ class Construction:
         if counted is None:
             counted = min(self.names.first, _counted_from(chains, self.names))
         self.names.first = counted
+        self._outputs = {one.span.start for one in blocks if one.is_output}
         self._needed = _used_names(chains)
         self._chains = chains
         # What the author computes from is an input, whatever its shape.
@@ -268,7 +269,9 @@ class Construction:
         assert one.value is not None
         if one.name not in self.definitions.fixed and self._is_result(one.value):
             return
-        if (name := self.recipe.give(one.name, one.value, one.span)) is not None:
+        first = next(values.figures(one.value), None)
+        is_shown = first is not None and first.span.start in self._outputs
+        if (name := self.recipe.give(one.name, one.value, one.span, is_shown)) is not None:
             self.names.canonical[one.key] = name
             self.ledger.take(one.value, name)
             self.note_tokens(one.value)

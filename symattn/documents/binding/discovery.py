@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import log2
+from math import log2, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +36,6 @@ _MOST = 0.66
 _NEARLY = 0.7
 #: What a figure that disagrees takes off.
 _MISS = 4.6
-#: Half of the last place of what a program shows rounded, and of what people round.
-_FINE, _FINER = 0.06, 0.0006
 #: So many decimals are written of a number that isn't rounded.
 _EXACT = 1
 
@@ -63,9 +61,8 @@ class Block:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether it may show less digits than it has: as a program does, or with many."""
-        least = _FINE if self.is_output else _FINER
-        return bool(((self.measured.off > 0) & (self.half < least)).any())
+        """Whether it may show less digits than it has."""
+        return bool((self.measured.off > 0).any())
 
     @property
     def span(self) -> Span:
@@ -110,6 +107,9 @@ def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = Fal
     if not 1 < len(texts) <= _ENTRIES or len(known) < len(texts) or not any(values.figures(value)):
         return None
     shape = values.shape(value)
+    if prod(shape) != len(texts):
+        # Arrays of matrices are none.
+        return None
     middle = np.array([(low + high) / 2 for low, high in known]).reshape(shape)
     half = np.array([(high - low) / 2 for low, high in known]).reshape(shape)
     exact = [is_whole(text) or len(text.partition(".")[2]) <= _EXACT for text in texts]
@@ -257,23 +257,23 @@ def _unary(a: Made, sizes: Iterable[int]) -> Iterator[Made]:
         yield of(a)
 
 
-def _scores(a: Made, sizes: Iterable[int]) -> Iterator[Made]:
-    """A product as it is, scaled, and both as weights."""
+def _scores(a: Made, size: int) -> Iterator[Made]:
+    """A product of rows of a size as it is, scaled, and both as weights."""
     shape = np.shape(a[1].middle)
-    for one in (a, *(_over_root(a, size) for size in sizes)):
+    for one in (a, _over_root(a, size)):
         yield one
         yield _softmax(one)
         if len(shape) == 2 and shape[0] == shape[1] > 1:
             yield _softmax(_causal(one))
 
 
-def _products(a: Made, b: Made, shape: tuple[int, ...]) -> Iterator[Made]:
-    """The products of two blocks that have a shape."""
+def _products(a: Made, b: Made, shape: tuple[int, ...]) -> Iterator[tuple[int, Made]]:
+    """The products of two blocks that have a shape, each with the size that it sums over."""
     for x in (a, _turned(a)) if np.ndim(a[1].middle) == 2 else (a,):
         for y in (b, _turned(b)) if np.ndim(b[1].middle) == 2 else (b,):
             one, other = np.shape(x[1].middle), np.shape(y[1].middle)
             if one[-1:] == other[:1] and one[:-1] + other[1:] == shape:
-                yield _product(x, y)
+                yield one[-1], _product(x, y)
 
 
 def made(before: Sequence[Made], shape: tuple[int, ...], sizes: Sequence[int]) -> Iterator[Made]:
@@ -284,14 +284,15 @@ def made(before: Sequence[Made], shape: tuple[int, ...], sizes: Sequence[int]) -
         if own == shape or own == shape[::-1]:
             yield from (one for one in _unary(a, sizes) if np.shape(one[1].middle) == shape)
     for a in before:
-        for b in before:
+        for number, b in enumerate(before):
             if np.shape(a[1].middle) == shape == np.shape(b[1].middle):
                 yield from (_of_two(op, a, b) for op in "+-*")
             if (*np.shape(a[1].middle), *np.shape(b[1].middle)) == shape != ():
                 yield _outer(a, b)
-            for product in _products(a, b, shape):
-                yield from _scores(product, sizes)
-                for bias in before:
+            for size, product in _products(a, b, shape):
+                yield from _scores(product, size)
+                # A bias stands right behind the weights that it goes with.
+                for bias in before[number + 1 : number + 2]:
                     if np.shape(bias[1].middle) == shape[-1:] and len(shape) == 2:
                         yield _of_two("+", product, bias)
 

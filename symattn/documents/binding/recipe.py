@@ -209,7 +209,12 @@ class Recipe:
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
             ends = [interval(one.text) or (0.0, 0.0) for one in values.leaves(tree)]  # type: ignore[union-attr]
-            half = np.array([(high - low) / 2 for low, high in ends])
+            half = np.array(
+                [
+                    (high - low) / 2 if _is_fine(one) else 0.0
+                    for one, (low, high) in zip(values.leaves(tree), ends, strict=True)
+                ]
+            )
             self._rounded[free] = half.reshape(self._numbers[free].shape)
         self._forget()
         return free
@@ -440,6 +445,11 @@ def _is_plain(tree: syntax.Tree) -> bool:
         if isinstance(part, syntax.Literal) and not _DECIMAL.match(part.text):
             return False
     return True
+
+
+def _is_fine(tree: syntax.Tree) -> bool:
+    """Whether a figure has decimals enough to have been rounded."""
+    return isinstance(tree, syntax.Literal) and len(tree.text.partition(".")[2]) > 1
 
 
 def rounds(value: float, text: str) -> bool:
