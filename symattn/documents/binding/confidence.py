@@ -95,10 +95,10 @@ class Confidence:
 
     def _apart(self, entry: Entry) -> Iterable[Entry]:
         """An entry by its figures, where some are only off as inputs are shown rounded."""
-        if entry.key == "as_printed" or entry.doubt or entry.agreement.share == 1:
+        if entry.key == "as_printed" or entry.doubt:
             return [entry]
         reach, single = self.recipe.reach(entry.tree), self._single(entry)
-        if reach is None and not single:
+        if reach is None and (not single or entry.agreement.share == 1):
             return [entry]
         found: list[Entry] = []
         for figure, keys in values.entries(entry.value):

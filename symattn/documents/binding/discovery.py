@@ -94,9 +94,11 @@ class Relation:
     @property
     def is_certain(self) -> bool:
         """Whether a figure that disagrees can only be wrong."""
-        return self.agreeing == self.block.half.size or (
-            self.lead > _SURE and self.agreeing >= _NEARLY * self.block.half.size
-        )
+        size = self.block.half.size
+        # What is printed again with another figure may have been worked out again.
+        is_again = isinstance(self.tree, syntax.Name)
+        is_clear = self.lead > _SURE and self.agreeing >= _NEARLY * size and not is_again
+        return self.agreeing == size or is_clear
 
 
 def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = False) -> Block | None:

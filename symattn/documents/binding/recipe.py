@@ -208,14 +208,8 @@ class Recipe:
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
-            ends = [interval(one.text) or (0.0, 0.0) for one in values.leaves(tree)]  # type: ignore[union-attr]
-            half = np.array(
-                [
-                    (high - low) / 2 if _is_fine(one) else 0.0
-                    for one, (low, high) in zip(values.leaves(tree), ends, strict=True)
-                ]
-            )
-            self._rounded[free] = half.reshape(self._numbers[free].shape)
+            half = [_half(one) for one in values.leaves(tree)]
+            self._rounded[free] = np.array(half).reshape(self._numbers[free].shape)
         self._forget()
         return free
 
@@ -447,9 +441,13 @@ def _is_plain(tree: syntax.Tree) -> bool:
     return True
 
 
-def _is_fine(tree: syntax.Tree) -> bool:
-    """Whether a figure has decimals enough to have been rounded."""
-    return isinstance(tree, syntax.Literal) and len(tree.text.partition(".")[2]) > 1
+def _half(tree: syntax.Tree) -> float:
+    """How far what a figure shows may be off: nothing where it has too few decimals to
+    have been rounded."""
+    if not isinstance(tree, syntax.Literal) or len(tree.text.partition(".")[2]) < 2:
+        return 0.0
+    low, high = interval(tree.text) or (0.0, 0.0)
+    return (high - low) / 2
 
 
 def rounds(value: float, text: str) -> bool:
