@@ -13,7 +13,7 @@ from symattn.documents import binding, code, passages, printouts
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.binding import binder, construction, definitions, equalities, prose, values
 from symattn.documents.binding import tables as bound_tables
-from symattn.documents.binding.claims import figures
+from symattn.documents.binding.coverage import figures
 from symattn.documents.files import article
 from symattn.documents.notation import prose as notation_prose
 from symattn.documents.python.code_values import UnreadCode

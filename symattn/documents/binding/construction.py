@@ -14,13 +14,13 @@ from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.discovery import Block, Relation
 from symattn.documents.binding.evidence import Kind
-from symattn.documents.binding.ledger import Ledger
+from symattn.documents.binding.ledger import Ledger, forms
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe, same
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Chain, Labelled, Member, Opaque, walk
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, walk
 from symattn.numbers.rationals import MINUS_INFINITY
 
 #: What is usually computed: a value that is printed of it is an input only where
@@ -422,8 +422,13 @@ class Findings:
             block = relation.block
             if self.ledger.is_taken(block.value) or self._explained(block) is not None:
                 continue
+            if isinstance(relation.tree, syntax.Name) and not self._is_known(relation.tree):
+                # What is printed again is no input for that: it may be wrong both times.
+                continue
             tree = syntax.replaced(relation.tree, self._operand)
             if any(name.startswith("block_") for name in syntax.names(tree)):
+                continue
+            if self._is_other_form(block, tree):
                 continue
             if isinstance(tree, syntax.Name | syntax.Indexed):
                 self._claim(relation, tree)
@@ -432,9 +437,29 @@ class Findings:
             if name is not None:
                 self._claim(relation, syntax.Name(name))
 
-    def _step(self, tree: syntax.Tree, said: str, span: Span) -> str | None:
-        """A step, under the name that is said or one after its role."""
-        name = self.recipe.define(said or "found_1", tree, span)
+    def _is_other_form(self, block: Block, tree: syntax.Tree) -> bool:
+        """Whether a block is what its name says but for a scale or a mask: that is told, and
+        not taken for right."""
+        said, value = self._said(block), self.recipe.floats(tree)
+        known = () if said is None else forms(self.recipe, said)
+        held = (self.recipe.floats(one) for one in known)
+        return value is not None and any(one is not None and same(one, value) for one in held)
+
+    def _said(self, block: Block) -> syntax.Tree | None:
+        """What the name of a block means where it stands."""
+        self.names.at(self._order(block))
+        return self.names.resolved(syntax.Name(block.name)) if block.name else None
+
+    def _is_known(self, tree: syntax.Name) -> bool:
+        """Whether it is known what a block is that is printed again."""
+        block = self.blocks[int(tree.name.removeprefix("block_"))]
+        known = self._known.get(block.number) or self._given(block) or self._explained(block)
+        return known is not None
+
+    def _step(self, tree: syntax.Tree, said: str, span: Span | None) -> str | None:
+        """A step, under the name that is said or one after its role; one that stands nowhere
+        is assumed."""
+        name = self.recipe.define(said or "found_1", tree, span, assumed=span is None)
         if name is None or said:
             return name
         role = self.recipe.role(name)
@@ -447,8 +472,7 @@ class Findings:
             case syntax.Call(("softmax" | "causal"), (inner,)) | syntax.Binary("/", inner, _) if (
                 not isinstance(inner, syntax.Name | syntax.Transposed)
             ):
-                inner = self._in_steps(inner)
-                known = self._same(inner) or self._step(inner, "", NOWHERE)
+                known = self._same(inner) or self._step(self._in_steps(inner), "", None)
                 if known is None:
                     return tree
                 whole = syntax.Name(known)
@@ -519,8 +543,7 @@ class Findings:
     def _explained(self, block: Block) -> syntax.Tree | None:
         """What is known that a block's figures are those of, its own name first."""
         own = values.shape(block.value)
-        self.names.at(self._order(block))
-        said = self.names.resolved(syntax.Name(block.name)) if block.name else None
+        said = self._said(block)
         found = [said] if said is not None else []
         for name in reversed([*self.recipe.given, *self.recipe.steps]):
             whole: syntax.Tree = syntax.Name(name)

@@ -319,7 +319,10 @@ def found(blocks: Sequence[Block]) -> list[Relation]:
     """
     relations: list[Relation] = []
     for place, target in enumerate(blocks):
-        near = blocks[max(0, place - _BEFORE) : place]
+        # What shares figures with a block says nothing of it.
+        start = target.span.start
+        before = [one for one in blocks[:place] if one.value_span.end <= start]
+        near = before[-_BEFORE:]
         if (one := _best(target, [(one.tree, one.measured) for one in near])) is not None:
             relations.append(one)
     return relations

@@ -299,7 +299,7 @@ def _nearest(text: str, low: float, high: float) -> float:
 def others(recipe: Recipe, target: syntax.Tree, value: syntax.Tree) -> Iterator[syntax.Tree]:
     """What else a printed block may be: quantities of its shape, or their rows, entries or
     transposes, and other forms of what it is said to be."""
-    yield from _forms(recipe, target)
+    yield from forms(recipe, target)
     size = values.shape(value)
     for name in (*recipe.given, *recipe.steps):
         whole: syntax.Tree = syntax.Name(name)
@@ -312,21 +312,21 @@ def others(recipe: Recipe, target: syntax.Tree, value: syntax.Tree) -> Iterator[
             yield from (workings.indexed(whole, i) for i in range(shape[0]))
 
 
-def _forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
+def forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
     """A quantity as it is with a softmax in place of exponentials, or without a scale or
     a mask: of a row its rows."""
     match target:
         case syntax.Indexed(operand, keys):
-            yield from (syntax.Indexed(one, keys) for one in _forms(recipe, operand))
+            yield from (syntax.Indexed(one, keys) for one in forms(recipe, operand))
         case syntax.Name(name) if name in recipe.trees:
-            yield from _forms(recipe, recipe.trees[name])
+            yield from forms(recipe, recipe.trees[name])
         case syntax.Call("exp", (of,)):
             yield syntax.Call("softmax", (of,))
         case syntax.Call("softmax", (of,), ()):
-            yield from (syntax.Call("softmax", (one,)) for one in _forms(recipe, of))
+            yield from (syntax.Call("softmax", (one,)) for one in forms(recipe, of))
         case syntax.Call("causal" | "mask", (of, *_)):
             yield of
-            yield from _forms(recipe, of)
+            yield from forms(recipe, of)
         case syntax.Binary("/", of, _):
             yield of
 

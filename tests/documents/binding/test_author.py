@@ -74,7 +74,8 @@ def test_steps_and_figures() -> None:
 
 def test_a_side_file_does_the_same(tmp_path: Path) -> None:
     """Without a word in the article; its audit is by its own name or by the side file's."""
-    (tmp_path / "post.md").write_text(POST, "utf-8")
+    more = "\nThe blend is, with more digits, $[[0.6225, 0.3775], [0.3775, 0.6225]]$.\n"
+    (tmp_path / "post.md").write_text(POST + more, "utf-8")
     side = f'{SIDE}[aliases]\nblend = "Y"\n[lines]\n"9-11" = "A"\n'
     (tmp_path / "post.symattn.toml").write_text(side, "utf-8")
     for name in ("post.md", "post.symattn.toml"):
@@ -84,7 +85,7 @@ def test_a_side_file_does_the_same(tmp_path: Path) -> None:
             (9, "0.48", "0.38"),
             (13, "0.63", "0.62"),
         ]
-        assert len(found.figures) == 8
+        assert len(found.figures) == 12
 
 
 WORDS = (
@@ -305,7 +306,8 @@ def test_ignoring_changes_no_other_place(data) -> None:
 
 @pytest.mark.parametrize("path", marks.documents(CORPUS), ids=lambda path: path.name)
 def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
-    """An audit of the file that an article amounts to judges the same figures alike."""
+    """An audit of the file that an article amounts to judges the same figures alike, but
+    those of claims that are doubted: these it doesn't have."""
     marked = marks.load(path)
     (tmp_path / marked.name).write_bytes(marked.text.encode())
     case = library.load(tmp_path / marked.name)
@@ -318,6 +320,7 @@ def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
         [
             (one.claim.of, one.text, one.verdict, one.correct, one.cause)
             for one in audit(held).figures
+            if not one.claim.doubt
         ]
         for held in (case, written)
     )
@@ -331,16 +334,17 @@ def test_options_of_an_authors_call_are_judged(tmp_path: Path) -> None:
 
 <!-- symattn: A = softmax(X, axis=0) -->
 
-The weights: $A = [[0.73, 0.12], [0.27, 0.78]]$
+The weights: $A = [[0.73, 0.12], [0.27, 0.78]]$, and their product with the inputs
+$Y = A X = [[0.731, 0.238], [0.269, 1.762]]$
 """
     (tmp_path / "post.md").write_text(text, "utf-8")
     case = library.load(tmp_path / "post.md")
-    assert case.steps == {"A": "softmax(X, axis=0)"}
+    assert case.steps == {"A": "softmax(X, axis=0)", "Y": "A @ X"}
     judged = {
         one.text: one.correct for one in audit(case).figures if one.verdict is Verdict.REFUTED
     }
     assert judged == {"0.78": "0.88"}
-    assert len(audit(case).figures) == 4
+    assert len(audit(case).figures) == 8
 
 
 @pytest.mark.parametrize("step", ["X**2", "X > 0", "X + [[0, -inf], [0, 0]]", "gelu(X)"])

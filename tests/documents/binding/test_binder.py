@@ -239,7 +239,7 @@ def test_an_article_is_read_once_where_it_leaves_no_form_open(tried):
 def test_an_article_is_read_with_each_form_that_it_may_mean(tried):
     """The weights may be scaled or not, masked or not: all four are read, and the one that
     the figures agree with is taken."""
-    text = f"{INPUTS}\nThe attention weights are\n\n```\n[[1.0, 0.0], [0.269, 0.731]]\n```\n"
+    text = f"{INPUTS}\nThe attention weights are\n\n```\n[[1.0, 0.0], [0.27, 0.73]]\n```\n"
     made = read(article(Path("post.md"), text.encode()))
     assert len(tried) == len(set(tried)) == 4
     assert {name: step.expression for name, step in made.steps.items()} == {

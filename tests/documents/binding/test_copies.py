@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from symattn.documents.binding import read, tables
-from symattn.documents.binding.claims import Claims, Coverage
+from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.files import article
 from symattn.documents.help import help_of
@@ -236,9 +237,9 @@ def test_a_line_of_words_above_a_value_says_what_it_is():
 
 def test_a_colon_announces_what_follows_in_a_section_about_nothing():
     """Rows with their labels are of what was announced, if their figures were printed of it."""
-    text = GIVEN + SCORES + 'Attention weights for "falls": [0.106, 0.787, 0.106]\n\n'
+    text = GIVEN + SCORES + 'Attention weights for "falls": [0.016, 0.876, 0.117]\n\n'
     text += "What was learned?\n\nLet us read the attention weights again:\n\n"
-    text += '"falls" — [0.106, 0.787, 0.106]\n\n- Dominated by self-attention (78.7%)\n'
+    text += '"falls" — [0.016, 0.876, 0.117]\n\n- Dominated by self-attention (87.6%)\n'
     assert said(text, '"falls" —') == [f"A[1][{k}]" for k in range(3)]
     assert said(text, "Dominated") == ["100 * A[1, 1]"]
 
@@ -255,5 +256,5 @@ def test_rows_without_labels_are_those_of_no_token():
     recipe = Recipe()
     recipe.give("X", parse("[[1, 0], [0, 2], [1, 1]]"), Span(0, 0))
     header = Labelled((parse("[1, 0]"), parse("[0, 2]")), columns_said=("one", "two"))
-    held = Claims(recipe, Coverage([]))
+    held = Ledger(recipe, Coverage([]))
     assert tables.parts(header, parse("X"), held, ["snow", "falls", "softly"]) == []

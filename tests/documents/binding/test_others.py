@@ -55,9 +55,14 @@ def test_figures_of_another_quantity_are_left_open(printed, figure):
     assert "its figures are those of" in found.open[0].why
 
 
-def test_a_formula_beside_the_figures_is_believed():
-    """Who prints the scaled scores beside the formula of the unscaled ones made a mistake."""
-    assert bound(reading(f"{GIVEN}$$S = Q K^\\top = {SCORES}$$"))["2.1213"] == "S[1, 0]"
+def test_a_formula_beside_the_figures_is_believed_as_far_as_they_are_not_all_anothers():
+    """Beside the formula a figure that disagrees is that quantity's all the same; where all
+    are those of the scaled scores it is told that they are, and nothing is refuted."""
+    printed = r"\begin{pmatrix} 1.0 & 0.0 \\ 3.0 & 2.1 \end{pmatrix}"
+    assert bound(reading(f"{GIVEN}$$S = Q K^\\top = {printed}$$"))["2.1"] == "S[1, 1]"
+    found = reading(f"{GIVEN}$$S = Q K^\\top = {SCORES}$$")
+    assert "2.1213" not in bound(found)
+    assert [(one.what, one.why.split()[-1]) for one in found.open] == [("S", "Z")]
 
 
 def test_wrong_figures_of_nothing_else_stay_bound():
