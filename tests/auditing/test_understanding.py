@@ -39,7 +39,7 @@ $X = [[1, 2], [3, 1]]$
 
 $$M = N + X = [[2, 3], [4, 2]]$$
 
-$$A = \\mathrm{softmax}(M) = [[0.269, 0.731], [0.881, 0.119]]$$
+$$A = M / 3 = [[0.667, 1.000], [1.333, 0.667]]$$
 
 And $$Z = 2 P = [[2.5, 3]]$$ with 17 of 0.123 in words.
 """
@@ -212,16 +212,16 @@ def test_numbers_that_were_not_read_are_grouped_by_what_would_open_them():
         "P is not defined",
         "nothing says what they are",
     ]
-    assert (len(first.items), len(second.items)) == (8, 3)
+    assert (len(first.items), len(second.items)) == (9, 3)
     assert sure(first.note).text == "<!-- symattn: N = ... -->"
     defined = judged(pasted(HIDDEN, sure(first.note).text.replace("...", "[[1, 1], [1, 1]]")))
     assert len(defined.figures) == 8
     assert "N" not in str([group.reason for group in understanding.unread_groups(defined)])
     text = text_of(found, width=100)
-    assert "  not read: N is not defined (8 numbers, lines 5, 7)\n" in text
+    assert "  not read: N is not defined (9 numbers, lines 5, 7)\n" in text
     assert "open: N" not in text
     (shown, *_) = reports.as_dict(found)["unread"]
-    assert (shown["count"], shown["lines"]) == (8, [5, 7])
+    assert (shown["count"], shown["lines"]) == (9, [5, 7])
 
 
 def test_the_page_groups_as_well():

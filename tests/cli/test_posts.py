@@ -206,12 +206,14 @@ def test_what_hides_figures_is_told(posts, symattn):
 
 def test_places_of_notebooks_are_cells(tmp_path, symattn):
     """People are told cells and the lines in them; data has the file's lines as well."""
+    text = ["[[14.5  7. ]\n", " [ 3.5  6. ]]\n", "[[7.25 3.5 ]\n", " [1.75 2.5 ]]\n"]
     code = {
         "cell_type": "code",
-        "source": ["import numpy as np\n", "X = np.array([[1, 0], [0, 2]])\n", "print(X)"],
-        "outputs": [
-            {"output_type": "stream", "name": "stdout", "text": ["[[1. 0.]\n", " [0. 3.]]\n"]}
+        "source": [
+            *("import numpy as np\n", "X = np.array([[7.25, 3.5], [1.75, 2.5]])\n"),
+            *("Y = 2 * X\n", "print(Y)\n", "print(X)"),
         ],
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": text}],
     }
     source = ["# Weights\n", "\n", "$$0.1 + 0.2 = 0.4$$\n", "17.3"]
     words = {"cell_type": "markdown", "source": source}
@@ -220,12 +222,12 @@ def test_places_of_notebooks_are_cells(tmp_path, symattn):
     assert "cell 2, line 2" in read.out
     assert "output of cell 2, lines 1, 2" in read.out
     assert "1 not read (cell 1, line 4)" in read.out
-    assert "n.ipynb: output of cell 2, line 2: X[1, 1] printed 3., correct 2" in audited.out
+    assert "n.ipynb: output of cell 2, line 2: Y[1, 1] printed 6., correct 5" in audited.out
     assert not re.search(r"(?<!, )\bline |ipynb:[0-9]", read.out + audited.out)
     data = json.loads(symattn("audit", "n.ipynb", "--format", "json").out)
     (wrong,) = data["roots"]
     lines = (tmp_path / "n.ipynb").read_text().splitlines()
-    assert lines[wrong["line"] - 1][wrong["column"] - 1 : wrong["end_column"] - 1] == "3."
+    assert lines[wrong["line"] - 1][wrong["column"] - 1 : wrong["end_column"] - 1] == "6."
     assert wrong["cell"] == {"number": 2, "is_output": True, "line": 2, "column": 6}
     given = json.loads(symattn("read", "n.ipynb", "--format", "json").out)["given"]["X"]
     assert given["cell"] == {"number": 2, "is_output": False, "line": 2, "column": 1}

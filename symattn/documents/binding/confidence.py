@@ -280,7 +280,9 @@ class Confidence:
 
 
 def _basis(entry: Entry) -> str:
-    """What a binding rests on, for people."""
+    """What a binding rests on, for people; '' of arithmetic, which says itself what it is."""
+    if entry.key == "as_printed":
+        return ""
     words = [_WORDS[kind] for kind in _WORDS if kind in entry.kinds]
     return f"{', '.join(words)}; {entry.agreement}"
 
@@ -299,7 +301,6 @@ _WORDS: Mapping[Kind, str] = {
     "working": "the working that it stands in",
     "result": "the numbers that come to it",
     "figures": "its figures, which are those of what stands before",
-    "arithmetic": "the arithmetic beside it",
     "sentence": "its sentence",
     "loose": "its sentence",
     "value": "its value",
