@@ -120,7 +120,8 @@ class Construction:
                 self._give(one)
                 self._take_steps()
         upstream.take(chains, self.names, self.ledger, self.held)
-        Findings(blocks, chains, self).take(relations)
+        self.findings = Findings(blocks, chains, self)
+        self.findings.take(relations)
 
     def _take_column(self, column: Column) -> None:
         """A column of vectors in a table: an input, where there is none of that kind."""
@@ -395,6 +396,8 @@ class Construction:
 
 #: A block is a quantity that so many bits of its figures speak for.
 _LIKELY = 6.0
+#: And where nothing else says so, so many.
+_SURE = 16.0
 #: What a quantity is called that the article gives no name.
 _CALLED: dict[Role, str] = {
     "query": "Q", "key": "K", "value": "V", "scores": "S", "scaled": "T", "masked": "M",
@@ -431,6 +434,15 @@ class Findings:
             name = self._step(self._in_steps(tree), block.name, block.value_span)
             if name is not None:
                 self._claim(relation, syntax.Name(name))
+
+    def sweep(self) -> None:
+        """Claim the blocks that nothing says what they are of what is known, where all of
+        their figures are those of it."""
+        for block in self.blocks.values():
+            if not self.ledger.is_taken(block.value) and float(block.bits.sum()) > _SURE:
+                tree = self._explained(block, least=_SURE)
+                if tree is not None and self.ledger.said(tree, block.value).share == 1:
+                    self.ledger.claim(tree, block.value, "figures", "value")
 
     def _step(self, tree: syntax.Tree, said: str, span: Span) -> str | None:
         """A step, under the name that is said or one after its role."""
@@ -516,7 +528,7 @@ class Findings:
                     return row
         return None
 
-    def _explained(self, block: Block) -> syntax.Tree | None:
+    def _explained(self, block: Block, least: float = _LIKELY) -> syntax.Tree | None:
         """What is known that a block's figures are those of, its own name first."""
         own = values.shape(block.value)
         self.names.at(self._order(block))
@@ -532,7 +544,7 @@ class Findings:
         for tree in found:
             if self.recipe.shape(tree) == own:
                 held = self.ledger.said(tree, block.value)
-                if held.share > 0.6 and held.bits >= _LIKELY:
+                if held.share > 0.6 and held.bits >= least:
                     return tree
         return None
 
