@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -130,12 +131,23 @@ class Confidence:
         if why := self.barred(entry):
             return why
         if entry.key == "as_printed":
+            # Which of its figures is wrong, the numbers alone don't tell.
+            entry.trust = inf if self._has_known_operands(entry) else MARGIN
             return ""
         found = self.evidence(entry)
         entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
         if entry.trust >= MARGIN:
             return ""
         return "too little around it agrees to be sure what it is"
+
+    def _has_known_operands(self, entry: Entry) -> bool:
+        """Whether it is known what all numbers are that arithmetic begins with, and they are
+        right."""
+        wrong = {one.span.start for one in self.entries if one.agreement.share < 1}
+        return all(
+            self.ledger.coverage.of(figure) and figure.span.start not in wrong
+            for figure in values.figures(entry.tree)
+        )
 
     def barred(self, entry: Entry) -> str:
         """Why an entry refutes nothing whatever stands around it, or ''."""
