@@ -212,9 +212,9 @@ class Equalities:
             elif values.is_numeric(member):
                 if work is not None:
                     self._term_by_term(work, member)
-                elif k and values.is_value(shown := members[k - 1]) and k + 1 == len(members):
+                elif k == 1 == len(members) - 1 and links[0] == "=" and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
-                    self.ledger.work_out(member, shown)
+                    self.ledger.work_out(member, members[0])
                 work = member
                 if len(members) > 1 and not values.is_scientific(work):
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.
