@@ -144,7 +144,7 @@ Kind = Literal[
     "note", "formula", "name", "suggested", "adjacent", "around", "row", "labels", "output",
     "working", "result", "sentence", "loose", "arithmetic", "figures", "value",
     "digits", "miss", "kin", "operands", "company", "section", "article",
-    "carried", "assumed", "rival",
+    "assumed", "rival",
 ]  # fmt: skip
 
 #: The table of evidence: bits for a reading. The first part is what says what a block is;
@@ -178,7 +178,6 @@ TRUST: Mapping[Kind, float] = {
     "company": 2.0,
     "section": 1.9,
     "article": 2.0,
-    "carried": -0.8,
     "formula": 1.5,
     "name": 0.5,
     "result": 0.6,
