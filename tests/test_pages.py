@@ -19,6 +19,7 @@ from symattn.auditing import reports
 from symattn.auditing.figures import CauseKind
 from symattn.cases import library
 from symattn.cases.settings import settings
+from symattn.documents.binding import confidence, discovery, evidence
 from symattn.exercises.exercise import exercise
 from symattn.exercises.key import key as key_of
 from symattn.exercises.marking.collecting import DEFAULT, OUTCOMES
@@ -311,6 +312,26 @@ def test_the_keys_of_the_json() -> None:
 def test_every_cause_is_explained() -> None:
     """The table has all causes, in the order in which they are tried."""
     assert [code(row[0])[0] for row in table("cause | means")] == list(get_args(CauseKind))
+
+
+def test_the_tables_of_evidence() -> None:
+    """The tables have all evidence with its weights, and the page the numbers that decide."""
+    bits = {code(row[0])[0]: row[1:3] for row in table("evidence | bits | trust | what says so")}
+    trust = {code(row[0])[0]: row[1] for row in table("company | trust | how much there is of it")}
+    assert {kind: float(cells[0]) for kind, cells in bits.items()} == evidence.BITS
+    told = {kind: cells[1] for kind, cells in bits.items() if cells[1]} | trust
+    assert {kind: float(cell) for kind, cell in told.items()} == evidence.TRUST
+    assert not bits.keys() & trust.keys()
+    page = " ".join(DOCS["evidence"].split())
+    for said in (
+        f"One that agrees is worth {evidence._DIGIT:.1f} bits",
+        f"costs up to {evidence._MISS:.1f} bits, a block at most {evidence._SYSTEMATIC:g}",
+        f"are added to {evidence.PRIOR}",
+        f"the *margin*, {evidence.MARGIN} bits",
+        f"once {confidence._BORNE_OUT:g} bits of figures",
+        f"the {discovery._BEFORE} before it, of up to {discovery._ENTRIES} figures",
+    ):
+        assert said in page
 
 
 def test_functions_of_steps() -> None:

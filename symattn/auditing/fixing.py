@@ -257,7 +257,11 @@ class _Plan:
         if any(figure.claim.number in self._doubtful for figure in judges):
             return "most figures beside it would change too, so it may be something else"
         if any(figure.claim.trust < _SURE for figure in of):
-            return "too little says that it is that: confirm it in a note (symattn read --help)"
+            # What the numbers beside it come to as well needs no more evidence.
+            judges = figures
+            sums = [figure for figure in figures if figure.claim.is_arithmetic]
+            if not sums or any(figure.verdict is not Verdict.REFUTED for figure in sums):
+                return "too little says that it is that: confirm it in a note (symattn read --help)"
         if self._rewriter.is_rendered(span):
             return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):

@@ -193,6 +193,24 @@ def test_only_what_is_surely_meant_is_corrected(corrected):
         assert [label for label, _ in why(result)] == ([] if fixed_label else ["A[0, 1]"])
 
 
+def test_what_numbers_come_to_as_well_is_sure_enough(corrected):
+    """Less evidence does for a quantity where the numbers before its figure, which is wrong,
+    come to the same; where they come to something else, or are right, it is left."""
+
+    def weak(reading):
+        claims = (
+            one if one.key == "as_printed" else replace(one, trust=MARGIN) for one in reading.claims
+        )
+        return replace(reading, claims=tuple(claims))
+
+    result = corrected("A = 0.5378 / 2 = ⟦A[0, 1]=|0.2698⟧", weak)
+    assert result.text == "A = 0.5378 / 2 = 0.2689"
+    for text in ("A = 0.5 / 2 = ⟦A[0, 1]=|0.2698⟧", "A = 0.5396 / 2 = ⟦A[0, 1]=|0.2698⟧"):
+        result = corrected(text, weak)
+        assert [label for label, _ in why(result)] == ["A[0, 1]"], text
+        assert result.fixes == ()
+
+
 def test_nothing_is_corrected_where_most_is_in_doubt(corrected):
     """Rather than most figures being wrong the article was misread; what is open counts."""
     wrong = "⟦A[0, 1]|0.2698⟧ ⟦A[0, 0]|0.7313⟧"

@@ -207,6 +207,7 @@ class Binder:
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
+        construction.findings.sweep()
         return self._reading()
 
     def is_better(self, other: Binder) -> bool:

@@ -2,27 +2,25 @@
 
 A misreading refutes as loudly as a mistake does. What tells them apart is the company that
 a block keeps: whether other figures of its quantity agree, those that it is computed from,
-and those that stand around it; whether the article's own figures lead to it, or a known
-mistake; and whether each step on the way is said in the article, or borne out by figures.
+and those that stand around it; and whether each step on the way is said in the article, or
+borne out by figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind, information
+from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.recipe import interval
 from symattn.documents.trees import PrintedFigure
-from symattn.errors import SymattnError
-from symattn.programs.enclosures import FloatOperations, Matrix
-from symattn.programs.nodes import Node, Run
 
 #: More bits from one side say no more.
 _CAP = 30.0
@@ -30,15 +28,9 @@ _CAP = 30.0
 _AROUND = 4
 #: A step that isn't said is borne out by so many bits of its figures.
 _BORNE_OUT = 12.0
-
-
 #: Programs that show so many digits may have no more than single precision: a few units
 #: in its last place are rounding.
 _SINGLE, _ULPS = 7, 16 * 2.0**-24
-
-
-def _digits(text: str) -> int:
-    return len(text.strip("+-0.").replace(".", ""))
 
 
 class Confidence:
@@ -47,7 +39,10 @@ class Confidence:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.recipe = ledger.recipe
-        self.entries = [one for one in ledger.entries if one.agreement.figures]
+        #: In the article's order, which is not that in which they were found.
+        self.entries = sorted(
+            (one for one in ledger.entries if one.agreement.figures), key=lambda one: one.span
+        )
 
     # -- what the figures of an article say of each other ----------------------------------
 
@@ -58,6 +53,11 @@ class Confidence:
         for one in self.entries:
             found.setdefault(principal(one.tree), []).append(one)
         return found
+
+    @cached_property
+    def _places(self) -> Mapping[int, int]:
+        """Where each entry stands among all."""
+        return {id(one): at for at, one in enumerate(self.entries)}
 
     def evidence(self, entry: Entry) -> dict[Kind, float]:
         """How much there is of each kind of evidence for an entry that disagrees."""
@@ -76,7 +76,6 @@ class Confidence:
             [one for one in self.entries if one is not entry and one.where == entry.where]
         )
         found["article"] = _balance(self.entries)
-        found["carried"] = self._carried(entry) / 10
         found["rival"] = min(entry.rival, _CAP) / 10
         found["assumed"] = float(sum(1 for on in {name, *behind} if not self._is_sound(on)))
         return found
@@ -130,12 +129,23 @@ class Confidence:
         if why := self.barred(entry):
             return why
         if entry.key == "as_printed":
+            # Which of its figures is wrong, the numbers alone don't tell.
+            entry.trust = inf if self._has_known_operands(entry) else MARGIN
             return ""
         found = self.evidence(entry)
         entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
         if entry.trust >= MARGIN:
             return ""
         return "too little around it agrees to be sure what it is"
+
+    def _has_known_operands(self, entry: Entry) -> bool:
+        """Whether it is known what all numbers are that arithmetic begins with, and they are
+        right."""
+        wrong = {one.span.start for one in self.entries if one.agreement.share < 1}
+        return all(
+            self.ledger.coverage.of(figure) and figure.span.start not in wrong
+            for figure in values.figures(entry.tree)
+        )
 
     def barred(self, entry: Entry) -> str:
         """Why an entry refutes nothing whatever stands around it, or ''."""
@@ -183,7 +193,7 @@ class Confidence:
         return [one for one in self.entries if places and one.span.start in places]
 
     def _around(self, entry: Entry) -> list[Entry]:
-        at = self.entries.index(entry)
+        at = self._places[id(entry)]
         return [*self.entries[max(0, at - _AROUND) : at], *self.entries[at + 1 : at + 1 + _AROUND]]
 
     def _behind(self, name: str) -> list[str]:
@@ -210,73 +220,6 @@ class Confidence:
             for name in self._path(one):
                 found[name] = found.get(name, 0.0) + one.agreement.bits
         return found
-
-    # -- what the article's own figures lead to ---------------------------------------------
-
-    @cached_property
-    def _shown(self) -> dict[int, Matrix]:
-        """The quantities as they are printed, by their nodes: exact where nothing is."""
-        found: dict[int, Matrix] = {}
-        for one in self.entries:
-            place = _place(one.tree)
-            if place is None:
-                continue
-            name, keys = place
-            node = self.recipe.node(syntax.Name(name))
-            exact = self.recipe.floats(syntax.Name(name))
-            if node is None or exact is None:
-                continue
-            matrix = found.setdefault(node.serial, exact.copy())
-            for figure, more in values.entries(one.value):
-                ends = interval(figure.text)
-                at = (*keys, *more)
-                if ends is not None and len(at) <= 2:
-                    i, j = (0, 0, *at)[-2:] if len(node.shape) < 2 else at
-                    if matrix.shape[0] > i and matrix.shape[1] > j:
-                        matrix[i, j] = (ends[0] + ends[1]) / 2
-        return found
-
-    def _carried(self, entry: Entry) -> float:
-        """The bits of the figures that the article's own lead to, where these are not what
-        the quantity is."""
-        place = _place(entry.tree)
-        node = None if place is None else self.recipe.node(syntax.Name(place[0]))
-        whole = self.recipe.node(entry.tree) if node is None else node
-        if whole is None:
-            return 0.0
-        run = Run(FloatOperations(), lambda one: self._leaf(one, whole))
-        try:
-            with np.errstate(all="ignore"):
-                found = run[whole] if whole.op == "given" else run.work(whole)
-        except (SymattnError, ValueError):
-            return 0.0
-        exact = self.recipe.floats(entry.tree)
-        bits = 0.0
-        keys = () if place is None else place[1]
-        for figure, more in values.entries(entry.value):
-            at = (*keys, *more)
-            if len(at) > 2 or exact is None:
-                continue
-            i, j = (0, 0, *at)[-2:] if len(whole.shape) < 2 else at
-            ends = interval(figure.text)
-            if ends is None or i >= found.shape[0] or j >= found.shape[1]:
-                continue
-            low, high = ends
-            room = high - low
-            if low - room <= found[i, j] <= high + room:
-                own = (
-                    float(exact.reshape(-1)[0])
-                    if not more
-                    else float(exact.reshape(-1)[_flat(more, exact.shape)])
-                )
-                if not low <= own <= high:
-                    bits += information(figure.text)
-        return min(bits, _CAP)
-
-    def _leaf(self, node: Node, whole: Node) -> Matrix | None:
-        """What is known of a node: what is printed of it, but for the one in question."""
-        shown = None if node is whole else self._shown.get(node.serial)
-        return self.recipe.leaf(node) if shown is None else shown
 
 
 def _basis(entry: Entry) -> str:
@@ -307,8 +250,8 @@ _WORDS: Mapping[Kind, str] = {
 }
 
 
-def _flat(more: Sequence[int], shape: tuple[int, ...]) -> int:
-    return more[0] if len(more) == 1 else more[0] * shape[1] + more[1]
+def _digits(text: str) -> int:
+    return len(text.strip("+-0.").replace(".", ""))
 
 
 def _balance(entries: Iterable[Entry]) -> float:
@@ -325,13 +268,3 @@ def principal(tree: syntax.Tree) -> str:
         case syntax.Gradient(of):
             return f"dL/d{of}"
     return next(iter(syntax.names(tree)), "")
-
-
-def _place(tree: syntax.Tree) -> tuple[str, tuple[int, ...]] | None:
-    """The quantity and the entry or row of it that an expression is; None of another."""
-    match tree:
-        case syntax.Name(name):
-            return name, ()
-        case syntax.Indexed(syntax.Name(name), keys) if all(isinstance(k, int) for k in keys):
-            return name, tuple(k for k in keys if isinstance(k, int))
-    return None

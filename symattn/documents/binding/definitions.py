@@ -27,7 +27,7 @@ class Definition:
     """A version of a name: an expression over versions of names, or a printed value.
 
     ``order`` counts the chains before it; ``again`` where it stands for an older one
-    over newer inputs.
+    over newer inputs, ``is_lost`` where nobody knows what it means from there on.
     """
 
     key: str
@@ -37,6 +37,7 @@ class Definition:
     tree: syntax.Tree | None = None
     value: syntax.Tree | None = None
     again: bool = False
+    is_lost: bool = False
 
 
 class Definitions:
@@ -109,6 +110,12 @@ class Definitions:
             added = Definition(self._next(name), name, span, order, value=value)
             self._add(added)
             self._follow(known.key, added)
+
+    def lose(self, name: str, span: Span, order: int) -> None:
+        """A program gives a name another meaning, which isn't known: what it meant before
+        it means no longer."""
+        if name in self._latest and name not in self.fixed:
+            self._add(Definition(self._next(name), name, span, order, is_lost=True))
 
     def has_whole(self, row: str) -> bool:
         """Whether the matrix of the rows of a letter has a meaning."""
@@ -198,6 +205,9 @@ def collected(chains: list[Chain], held: Help) -> Definitions:
     chains = in_letters(chains)
     each = heads(chains)
     for order, chain in enumerate(chains):
+        match chain:
+            case Chain((syntax.Name(name), Opaque()), is_code=True):
+                found.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
                 found.give(name, tree, span, order)

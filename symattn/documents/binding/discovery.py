@@ -18,13 +18,12 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import tables, values
-from symattn.documents.binding.evidence import information
+from symattn.documents.binding.evidence import information, is_bare
 from symattn.documents.binding.recipe import interval
 from symattn.documents.grids import of_table
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable
 from symattn.programs.enclosures import Matrix
-from symattn.spelling import is_whole
 
 #: A block is held against so many before it, and larger ones against none.
 _BEFORE, _ENTRIES = 24, 1024
@@ -114,9 +113,9 @@ def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = Fal
         return None
     middle = np.array([(low + high) / 2 for low, high in known]).reshape(shape)
     half = np.array([(high - low) / 2 for low, high in known]).reshape(shape)
-    exact = [is_whole(text) or len(text.partition(".")[2]) <= _EXACT for text in texts]
+    exact = [is_bare(text) or len(text.partition(".")[2]) <= _EXACT for text in texts]
     off = np.where(np.array(exact).reshape(shape), 0.0, half)
-    half = np.where([is_whole(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
+    half = np.where([is_bare(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
     bits = np.array([information(text) for text in texts]).reshape(shape)
     return Block(number, value, Measured(middle, off), half, bits, name, is_output)
 
@@ -135,7 +134,8 @@ def collected(passages: Sequence[Passage]) -> list[Block]:
                 case Chain(members):
                     head = members[0]
                     name = head.name if isinstance(head, syntax.Name) else ""
-                    printed += [(one, name) for one in members if values.is_value(one)]
+                    held = (one for one in members if values.is_value(one))
+                    printed += [(part, name) for one in held for part in _matrices(one)]
                 case ReadTable():
                     table = of_table(piece)
                     columns = [(matrix, "") for _, _, matrix in tables.inputs(piece)]
@@ -153,6 +153,16 @@ def collected(passages: Sequence[Passage]) -> list[Block]:
         if (one := block(len(blocks), value, name, is_output)) is not None:
             blocks.append(one)
     return blocks
+
+
+def _matrices(value: syntax.Tree) -> Iterator[syntax.Tree]:
+    """A value, or the matrices of an array of several."""
+    match value:
+        case syntax.Array((syntax.Array((syntax.Array(), *_)), *_) as items):
+            for item in items:
+                yield from _matrices(item)
+        case _:
+            yield value
 
 
 def _with_stacks(
@@ -318,11 +328,11 @@ def found(blocks: Sequence[Block]) -> list[Relation]:
     ['block_0 @ block_1']
     """
     relations: list[Relation] = []
+    ends = [one.value_span.end for one in blocks]
     for place, target in enumerate(blocks):
         # What shares figures with a block says nothing of it.
-        start = target.span.start
-        before = [one for one in blocks[:place] if one.value_span.end <= start]
-        near = before[-_BEFORE:]
+        start, first = target.span.start, max(0, place - _BEFORE)
+        near = [blocks[k] for k in range(first, place) if ends[k] <= start]
         if (one := _best(target, [(one.tree, one.measured) for one in near])) is not None:
             relations.append(one)
     return relations

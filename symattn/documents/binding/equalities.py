@@ -185,12 +185,15 @@ class Equalities:
             kinds: set[Kind] = self._kinds(members) if target == named else {"output"}
             candidates = [Candidate(target, frozenset(kinds))]
         work: syntax.Tree | None = None
+        # An arrow says what follows: "0-9 → 10 characters" is no subtraction.
+        links = chain.links[len(chain.members) - len(members) :]
         self._note(members, target)
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
                 work = None
             elif values.is_value(member):
-                if work is not None and not self._carries(work, member, [target, *meant]):
+                is_equal = links[k - 1] != "→" if k else False
+                if work and is_equal and not self._carries(work, member, [target, *meant]):
                     self.ledger.work_out(work, member)
                 self._value(member, target, [self._worked(one, work) for one in candidates])
                 if isinstance(member, Labelled):
@@ -209,9 +212,9 @@ class Equalities:
             elif values.is_numeric(member):
                 if work is not None:
                     self._term_by_term(work, member)
-                elif k and values.is_value(shown := members[k - 1]) and k + 1 == len(members):
+                elif k == 1 == len(members) - 1 and links[0] == "=" and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
-                    self.ledger.work_out(member, shown)
+                    self.ledger.work_out(member, members[0])
                 work = member
                 if len(members) > 1 and not values.is_scientific(work):
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.

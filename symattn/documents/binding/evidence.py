@@ -102,7 +102,7 @@ def figure_bits(text: str, value: float) -> float | None:
         return -_MISS
     low, high = ends
     is_whole_value = abs(value - round(value)) < _WHOLE if isfinite(value) else True
-    if low <= value <= high and (is_whole_value or not is_whole(text)):
+    if low <= value <= high and (is_whole_value or not is_bare(text)):
         return None
     middle = (low + high) / 2
     if not (isfinite(middle) and isfinite(value)):
@@ -110,6 +110,15 @@ def figure_bits(text: str, value: float) -> float | None:
     is_near = abs(value - middle) <= _UNITS * (high - low) or low <= -value <= high
     rare = _NEAR if is_near else _MISPRINT if _is_misprint(text, value) else inf
     return max(information(text) - rare, -_MISS)
+
+
+def is_bare(text: str) -> bool:
+    """Whether a figure has no digit behind a point: a program shows zeros as "0.".
+
+    >>> is_bare("0."), is_bare("12"), is_bare("0.0")
+    (True, True, False)
+    """
+    return is_whole(text.removesuffix("."))
 
 
 def _is_misprint(text: str, value: float) -> bool:
@@ -135,7 +144,7 @@ Kind = Literal[
     "note", "formula", "name", "suggested", "adjacent", "around", "row", "labels", "output",
     "working", "result", "sentence", "loose", "arithmetic", "figures", "value",
     "digits", "miss", "kin", "operands", "company", "section", "article",
-    "carried", "assumed", "rival",
+    "assumed", "rival",
 ]  # fmt: skip
 
 #: The table of evidence: bits for a reading. The first part is what says what a block is;
@@ -169,7 +178,6 @@ TRUST: Mapping[Kind, float] = {
     "company": 2.0,
     "section": 1.9,
     "article": 2.0,
-    "carried": -0.8,
     "formula": 1.5,
     "name": 0.5,
     "result": 0.6,

@@ -200,6 +200,9 @@ class Names:
         if name in self._meant:
             return self._meant[name]
         key = self._versions.get(name)
+        known = self.definitions.found.get(key or "")
+        if known is not None and known.is_lost:
+            raise Unknown(name)
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])
         similar = self._folded.get(_folded(name), set())

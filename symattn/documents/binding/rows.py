@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.binding import context, values, workings
+from symattn.documents.binding.names import Names
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import named
 from symattn.documents.trees import Chain, Labelled, Passage, Words
@@ -149,6 +150,14 @@ def are_tokens(labels: Sequence[str]) -> bool:
         and max(map(len, labels)) <= 24
         and all(len(label.split()) <= 2 for label in labels)
     )
+
+
+def note_tokens(value: syntax.Tree, names: Names) -> None:
+    """Take the labels of a block's rows for the tokens, where there are none yet."""
+    if isinstance(value, Labelled) and not names.tokens:
+        labels = tuple(map(plain, value.rows_said))
+        if labels and are_tokens(labels):
+            names.tokens = labels
 
 
 #: This part of the numbers that a series works with agrees with what they are.

@@ -139,7 +139,6 @@ class CodeScope:
     shapes: dict[str, Shape] = field(default_factory=dict)
     integers: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
-    meant: set[str] = field(default_factory=set)
     within: dict[str, set[str]] = field(default_factory=dict)
     spent: _Spending = field(default_factory=_Spending)
 

@@ -222,13 +222,12 @@ class _Follower:
         scope.names.add(name)
         scope.drop(name)
         if tree is None:
-            if meaning is not UNKNOWN or name in scope.meant:
+            if meaning is not UNKNOWN:
                 # It is no longer what it was told to be, and nobody knows what it is.
                 scope.stand(name, meaning)
         elif not is_expressible(tree):
             scope.stand(name, tree)
         else:
-            scope.meant.add(name)
             if are_integers:
                 scope.integers.add(name)
             if shape is not None:

@@ -1,0 +1,208 @@
+"""Findings: what blocks are of each other, taken into the recipe of an article.
+
+Each is defined under the name that the article gives it, or one after its role; a block
+that others are computed from, and that nothing is known of, is an input.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from symattn import syntax
+from symattn.documents.binding import rows as row_runs
+from symattn.documents.binding import values, workings
+from symattn.documents.binding.discovery import Block, Relation
+from symattn.documents.binding.evidence import Kind
+from symattn.documents.binding.ledger import Ledger, forms
+from symattn.documents.binding.names import Names
+from symattn.documents.binding.recipe import Recipe, same
+from symattn.documents.binding.roles import Role
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain
+
+#: A block is a quantity that so many bits of its figures speak for.
+_LIKELY = 6.0
+#: And where nothing else says so, so many.
+_SURE = 16.0
+#: What a quantity is called that the article gives no name.
+_CALLED: dict[Role, str] = {
+    "query": "Q", "key": "K", "value": "V", "scores": "S", "scaled": "T", "masked": "M",
+    "weights": "A", "output": "Y", "input": "X",
+}  # fmt: skip
+
+
+class Findings:
+    """Takes what blocks are of others, by their figures, into a recipe."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        names: Names,
+        ledger: Ledger,
+        blocks: Sequence[Block],
+        chains: Sequence[Chain],
+    ) -> None:
+        self.recipe = recipe
+        self.names = names
+        self.ledger = ledger
+        self.blocks = {one.number: one for one in blocks}
+        self._starts = [chain.span.start for chain in chains]
+        self._known: dict[int, syntax.Tree | None] = {}
+
+    def take(self, relations: Iterable[Relation]) -> None:
+        """Define what isn't known yet, and claim the blocks of it."""
+        for relation in relations:
+            block = relation.block
+            if self.ledger.is_taken(block.value) or self._explained(block) is not None:
+                continue
+            if isinstance(relation.tree, syntax.Name) and not self._is_known(relation.tree):
+                # What is printed again is no input for that: it may be wrong both times.
+                continue
+            tree = syntax.replaced(relation.tree, self._operand)
+            if any(name.startswith("block_") for name in syntax.names(tree)):
+                continue
+            if self._is_other_form(block, tree):
+                continue
+            if isinstance(tree, syntax.Name | syntax.Indexed):
+                self._claim(relation, tree)
+                continue
+            name = self._step(self._in_steps(tree), block.name, block.value_span)
+            if name is not None:
+                self._claim(relation, syntax.Name(name))
+
+    def sweep(self) -> None:
+        """Claim the blocks that nothing says what they are of what is known, where all of
+        their figures are those of it."""
+        for block in self.blocks.values():
+            if not self.ledger.is_taken(block.value) and float(block.bits.sum()) > _SURE:
+                tree = self._explained(block, least=_SURE)
+                if tree is not None and self.ledger.said(tree, block.value).share == 1:
+                    self.ledger.claim(tree, block.value, "figures", "value")
+
+    def _is_other_form(self, block: Block, tree: syntax.Tree) -> bool:
+        """Whether a block is what its name says but for a scale or a mask: that is told, and
+        not taken for right."""
+        said, value = self._said(block), self.recipe.floats(tree)
+        known = () if said is None else forms(self.recipe, said)
+        held = (self.recipe.floats(one) for one in known)
+        return value is not None and any(one is not None and same(one, value) for one in held)
+
+    def _said(self, block: Block) -> syntax.Tree | None:
+        """What the name of a block means where it stands."""
+        self.names.at(self._order(block))
+        return self.names.resolved(syntax.Name(block.name)) if block.name else None
+
+    def _is_known(self, tree: syntax.Name) -> bool:
+        """Whether it is known what a block is that is printed again."""
+        block = self.blocks[int(tree.name.removeprefix("block_"))]
+        known = self._known.get(block.number) or self._given(block) or self._explained(block)
+        return known is not None
+
+    def _step(self, tree: syntax.Tree, said: str, span: Span | None) -> str | None:
+        """A step, under the name that is said or one after its role; one that stands nowhere
+        is assumed."""
+        name = self.recipe.define(said or "found_1", tree, span, assumed=span is None)
+        if name is None or said:
+            return name
+        role = self.recipe.role(name)
+        self.recipe.rename(name, _CALLED.get(role, "B") if role else "B")
+        return next(reversed(self.recipe.steps))
+
+    def _in_steps(self, tree: syntax.Tree) -> syntax.Tree:
+        """An expression over what it is made of step by step: the article may show that too."""
+        match tree:
+            case syntax.Call(("softmax" | "causal"), (inner,)) | syntax.Binary("/", inner, _) if (
+                not isinstance(inner, syntax.Name | syntax.Transposed)
+            ):
+                known = self._same(inner) or self._step(self._in_steps(inner), "", None)
+                if known is None:
+                    return tree
+                whole = syntax.Name(known)
+                if isinstance(tree, syntax.Binary):
+                    return replace(tree, left=whole)
+                return replace(tree, arguments=(whole,))
+        return tree
+
+    def _same(self, tree: syntax.Tree) -> str | None:
+        """The quantity that has the value of an expression."""
+        value = self.recipe.floats(tree)
+        for name in (*self.recipe.given, *self.recipe.steps):
+            held = self.recipe.floats(syntax.Name(name))
+            if value is not None and held is not None and same(value, held):
+                return name
+        return None
+
+    def _claim(self, relation: Relation, tree: syntax.Tree) -> None:
+        block = relation.block
+        self._known[block.number] = tree
+        kinds: tuple[Kind, ...] = ("figures",) if relation.is_certain else ("figures", "value")
+        if self.ledger.claim(tree, block.value, *kinds):
+            if block.name:
+                self.names.find(self._order(block), block.name, tree)
+            row_runs.note_tokens(block.value, self.names)
+
+    def _order(self, block: Block) -> int:
+        return bisect_right(self._starts, block.span.start) - 1
+
+    def _operand(self, part: syntax.Tree) -> syntax.Tree | None:
+        match part:
+            case syntax.Name(name) if name.startswith("block_"):
+                return self._quantity(int(name.removeprefix("block_")))
+        return None
+
+    def _quantity(self, number: int) -> syntax.Tree | None:
+        """The quantity that a block is; one that is nothing known is an input."""
+        if number not in self._known:
+            block = self.blocks[number]
+            known = self._given(block) or self._explained(block)
+            if known is None and not self.ledger.is_taken(block.value):
+                letter = block.name or ("X" if len(values.shape(block.value)) == 2 else "b")
+                name = self.recipe.give(letter, block.value, block.value_span, block.is_rounded)
+                if name is not None:
+                    self.recipe.supposed.add(name)
+                    self.ledger.take(block.value, name)
+                    row_runs.note_tokens(block.value, self.names)
+                    known = syntax.Name(name)
+            self._known[number] = known
+        return self._known[number]
+
+    def _given(self, block: Block) -> syntax.Tree | None:
+        """The input that a block is, or the row of one."""
+        for name, quantity in self.recipe.given.items():
+            span = quantity.span
+            if span is None or not span.start <= block.span.start < span.end:
+                continue
+            shape, own = quantity.numbers.shape, values.shape(block.value)
+            whole = syntax.Name(name)
+            rows: list[syntax.Tree] = [whole] if shape == own else []
+            if shape[1:] == own:
+                rows = [workings.indexed(whole, i) for i in range(shape[0])]
+            for row in rows:
+                if self.recipe.agreement(row, block.value) == 1:
+                    return row
+        return None
+
+    def _explained(self, block: Block, least: float = _LIKELY) -> syntax.Tree | None:
+        """What is known that a block's figures are those of, its own name first."""
+        own = values.shape(block.value)
+        said = self._said(block)
+        found = [said] if said is not None else []
+        for name in reversed([*self.recipe.given, *self.recipe.steps]):
+            whole: syntax.Tree = syntax.Name(name)
+            shape = self.recipe.shape(whole) or ()
+            if shape == own:
+                found.append(whole)
+            elif len(shape) == 2 and shape[1:] == own and shape[0] <= _ROWS:
+                found += [workings.indexed(whole, i) for i in range(shape[0])]
+        for tree in found:
+            if self.recipe.shape(tree) == own:
+                held = self.ledger.said(tree, block.value)
+                if held.share > 0.6 and held.bits >= least:
+                    return tree
+        return None
+
+
+#: Rows of larger quantities are not compared with a printed row.
+_ROWS = 64
