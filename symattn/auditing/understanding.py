@@ -104,29 +104,31 @@ class Note:
 def _step_note(article: Article, name: str, expression: str, when: str) -> Note:
     """The note that defines a name."""
     if article.form == "pdf":
-        return Note(f'steps.{name} = "{expression}"', 0, _advice(article, 0, when))
-    return _note(article, f"{name} = {expression}", 0, when)
+        return Note(f'steps.{name} = "{expression}"', 0, _advice(article, None, when))
+    return _note(article, f"{name} = {expression}", None, when)
 
 
-def _note(article: Article, text: str, line: int, when: str) -> Note:
-    """What has that effect at a line; in a PDF, which has no comments, the line of a side
-    file."""
+def _note(article: Article, text: str, start: int | None, when: str) -> Note:
+    """What has that effect before the line of a place; in a PDF, which has no comments, the
+    line of a side file."""
+    line = 0 if start is None else article.place(start).line
     if article.form == "pdf":
         text = f"ignore = [{line}]" if text == "ignore" else f'lines.{line} = "{text}"'
     elif article.form == "latex":
         text = f"% symattn: {text}"
     else:
         text = f"<!-- symattn: {text} -->"
-    return Note(text, line, _advice(article, line, when))
+    return Note(text, line, _advice(article, start, when))
 
 
-def _advice(article: Article, line: int, when: str) -> str:
+def _advice(article: Article, start: int | None, when: str) -> str:
     """What to do, in a sentence that the note follows."""
     if article.form == "pdf":
         file = article.path.with_suffix(SIDE_FILE).name
         return Sentence("{when}, write into {file} beside it:", when=when, file=file)
-    if line:
-        return Sentence("{when}, add this note before line {line}:", when=when, line=line)
+    if start is not None:
+        place = article.said(start)
+        return Sentence("{when}, add this note before {place}:", when=when, place=place)
     return Sentence("{when}, add this note:", when=when)
 
 
@@ -186,14 +188,18 @@ def remedy(audit: Audit) -> Note | None:
     for name, step in reading.steps.items():
         if step.assumed:
             return _step_note(reading.article, name, step.expression, misread)
-    wrong = Counter(
-        figure.claim.line
+    places = [
+        figure.claim.span.start
         for figure in audit.figures
-        if figure.verdict is Verdict.REFUTED and not figure.claim.is_arithmetic
-    )
-    if not wrong:
+        if figure.verdict is Verdict.REFUTED
+        and not figure.claim.is_arithmetic
+        and figure.claim.span
+    ]
+    if not places:
         return None
-    return _note(reading.article, "ignore", wrong.most_common(1)[0][0], misread)
+    lines = Counter(reading.article.place(start).line for start in places)
+    worst = max(places, key=lambda start: lines[reading.article.place(start).line])
+    return _note(reading.article, "ignore", worst, misread)
 
 
 # -- what is open ------------------------------------------------------------------------
@@ -238,7 +244,8 @@ def _confirming(audit: Audit, item: OpenQuestion) -> Note | None:
         return None
     for claim in audit.case.claims:
         if claim.doubt and any(item.span in row for row in claim.spans):
-            return _note(reading.article, claim.text, claim.line, Sentence("if it is that"))
+            start = item.span.start if claim.span is None else claim.span.start
+            return _note(reading.article, claim.text, start, Sentence("if it is that"))
     return None
 
 
@@ -268,8 +275,8 @@ def unread_groups(audit: Audit) -> list[Group]:
     if not rest:
         return hidden
     rest = sorted(rest, key=lambda item: item.span)
-    line = reading.article.place(rest[0].span.start).line
-    note = _note(reading.article, "ignore", line, Sentence("if they claim nothing"))
+    start = rest[0].span.start
+    note = _note(reading.article, "ignore", start, Sentence("if they claim nothing"))
     return [*hidden, _group(Sentence("nothing says what they are"), rest, note)]
 
 

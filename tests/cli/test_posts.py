@@ -225,9 +225,9 @@ def test_places_of_notebooks_are_cells(tmp_path, symattn):
     assert "n.ipynb: output of cell 2, line 2: Y[1, 1] printed 6., correct 5" in audited.out
     assert not re.search(r"(?<!, )\bline |ipynb:[0-9]", read.out + audited.out)
     data = json.loads(symattn("audit", "n.ipynb", "--format", "json").out)
-    (wrong,) = data["roots"]
+    _, wrong = data["roots"]
     lines = (tmp_path / "n.ipynb").read_text().splitlines()
     assert lines[wrong["line"] - 1][wrong["column"] - 1 : wrong["end_column"] - 1] == "6."
-    assert wrong["cell"] == {"number": 2, "is_output": True, "line": 2, "column": 6}
+    assert wrong["cell"] == {"number": 2, "is_output": True, "line": 2, "column": 9}
     given = json.loads(symattn("read", "n.ipynb", "--format", "json").out)["given"]["X"]
     assert given["cell"] == {"number": 2, "is_output": False, "line": 2, "column": 1}

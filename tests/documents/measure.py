@@ -224,8 +224,9 @@ def _same(truth: Solution, mark: Mark, understood: Solution, of: str, loosely: b
         return False
     if found.shape != () or not loosely:
         return found.shape == () and _rounded(found) == _rounded(right)
-    unit = 10.0 ** -len(mark.printed.partition(".")[2])
-    return abs(_float(found) - _float(right)) <= 5 * unit
+    places = len(mark.printed.partition(".")[2])
+    # A whole number isn't rounded, and one of a single decimal seldom.
+    return places > 1 and abs(_float(found) - _float(right)) <= 5 * 10.0**-places
 
 
 def _float(value: Quantity) -> float:

@@ -76,7 +76,9 @@ class Findings:
         """Claim the blocks that nothing says what they are of what is known, where all of
         their figures are those of it."""
         for block in self.blocks.values():
-            if not self.ledger.is_taken(block.value) and float(block.bits.sum()) > _SURE:
+            if self.ledger.is_taken(block.value) or self.ledger.is_left(block.value):
+                continue
+            if float(block.bits.sum()) > _SURE:
                 tree = self._explained(block, least=_SURE)
                 if tree is not None and self.ledger.said(tree, block.value).share == 1:
                     self.ledger.claim(tree, block.value, "figures", "value")

@@ -103,6 +103,10 @@ class Ledger:
         """Whether it is known of a figure of the value what it is."""
         return any(figure.span.start in self._taken for figure in values.figures(value))
 
+    def is_left(self, value: syntax.Tree) -> bool:
+        """Whether it was told of a value that it is not what it stands for."""
+        return any(figure.span.start in self._left for figure in values.figures(value))
+
     @property
     def bits(self) -> float:
         """What all figures say for the article as it is understood."""
