@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,7 +18,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.figures import Figure
 from symattn.cases import library
 from symattn.cases.case import Case
-from symattn.documents.reading import ArticleNumber, Reading
+from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.solution.quantity import Quantity
@@ -117,7 +117,7 @@ def measure(document: Marked, load: Callable[[Path], Case] = library.load) -> Me
         return Measured(document, tuple(missed), 0, faults, seconds, str(error))
     seconds = time.perf_counter() - start
     assert case.reading is not None
-    became = list(_outcomes(document, case.reading, solve(case)))
+    became = list(_outcomes(document, audited.numbers, solve(case)))
     refuted = [figure for figure in audited.figures if figure.verdict is Verdict.REFUTED]
     hits = {
         mark: [figure for figure in refuted if _begins(mark, _span(figure))]
@@ -152,7 +152,7 @@ def measure(document: Marked, load: Callable[[Path], Case] = library.load) -> Me
         ),
         judged=tuple(
             _note(document, number.span.start, f"{number.text}, {number.status} {number.of}")
-            for number in case.reading.numbers
+            for number in audited.numbers
             if _is_understood(number)
             and not any(_meet(mark, number.span) for mark in document.marks)
         ),
@@ -174,14 +174,14 @@ def _note(document: Marked, offset: int, what: str) -> Note:
 
 
 def _outcomes(
-    document: Marked, reading: Reading, understood: Solution
+    document: Marked, said: Sequence[ArticleNumber], understood: Solution
 ) -> Iterator[tuple[Outcome, str]]:
     """What became of each mark, and what the reader says of it. A number belongs to
     the mark that it overlaps."""
     truth = solve(document.truth)
     loosely = _shows_rounded(document, truth)
     for mark in document.marks:
-        numbers = [number for number in reading.numbers if _meet(mark, number.span)]
+        numbers = [number for number in said if _meet(mark, number.span)]
         known = next((number for number in numbers if _is_understood(number)), None)
         if known is None:
             yield "missed", " ".join(f"{one.status} {one.why}" for one in numbers) or "no number"

@@ -364,6 +364,7 @@ class Binder:
     def _chain(self, chain: Chain, before: Subject) -> None:
         self.order += 1
         self.names.at(self.order)
+        self.names.in_code = chain.is_code
         self.equalities.read(chain, before)
 
     # -- the whole ------------------------------------------------------------------------

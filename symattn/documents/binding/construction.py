@@ -320,6 +320,7 @@ class Construction:
         assert one.tree is not None
         self.names.at(one.order)
         self.names.strictly = strictly
+        self.names.in_code = one.order >= 0 and self._chains[one.order].is_code
         try:
             return self._defined(one, one.tree)
         finally:

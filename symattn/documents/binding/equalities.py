@@ -172,6 +172,10 @@ class Equalities:
         if chain.span in self._series:
             self._read_series(self._series[chain.span], about)
         members = [self._localised(one) for one in members]
+        if not chain.is_code:
+            members = [
+                one if isinstance(one, Opaque) else values.multiplied(one) for one in members
+            ]
         target = named = self._target(members)
         if target is not None and first is not None and self.speech.is_suggested(members[0]):
             # "softmax = [0.49, 0.51]" may be a row of what the name suggests.

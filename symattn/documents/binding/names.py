@@ -55,6 +55,8 @@ class Names:
         self.canonical: dict[str, str] = {}
         self.failed: set[str] = set()
         self.strictly = False
+        #: Whether a program is read, where powers are those of entries.
+        self.in_code = False
         self.tokens: tuple[str, ...] = ()
         #: The inputs that rows such as s_1, s_2 were put together to, by their letters.
         self.stacked: dict[str, str] = {}
@@ -128,9 +130,18 @@ class Names:
                 raise Unknown(type(tree).__name__)
         parts = syntax.mapped(tree, self._over)
         match parts:
+            case syntax.Power(base, syntax.Literal(("2" | "3" | "4") as times)) if (
+                not self.in_code and self._is_square(base)
+            ):
+                return values.power(base, int(times))
+        match parts:
             case syntax.Call("softmax", (scores, *_)) if self.standard.leaves_open(scores):
                 raise Unknown("mask")
         return parts
+
+    def _is_square(self, tree: syntax.Tree) -> bool:
+        shape = self.recipe.shape(tree) or ()
+        return len(shape) == 2 and shape[0] == shape[1] > 1
 
     def _sum(self, op: str, left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
         """A sum; beside a matrix ``x.T @ y`` of two vectors is a matrix too, of rows."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symattn import syntax
-from symattn.documents.binding import context, values, workings
+from symattn.documents.binding import context, workings
 from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, Speech, Subject, mentions
 from symattn.documents.trees import Chain, Passage, PrintedFigure, Words
@@ -272,14 +272,9 @@ class Sentences:
             share, bound, certain, sentence = max(read, key=lambda one: one[0])
             if share > 0 and row is not None:
                 goes_on = all(one is row for _, one, _ in sentence.figures)
+            plainly = certain or len(bound) > 1
             for figure, tree in bound:
-                # What one sentence says of several figures stands or falls together.
-                holds = self.ledger.likeness(tree, figure) == 1.0
-                is_share = values.is_share(figure)
-                if holds or (is_share and (share >= 0.5 if len(bound) > 1 else certain)):
-                    plainly = certain or len(bound) > 1
-                    self.ledger.claim(tree, figure, "sentence" if plainly else "loose")
-
+                self.ledger.claim(tree, figure, "sentence" if plainly else "loose")
         self._sums(text, figures, row)
         self._lists(text, figures)
         return goes_on

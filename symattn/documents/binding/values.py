@@ -48,6 +48,31 @@ def signed(tree: Member) -> Member:
     return tree
 
 
+def power(base: syntax.Tree, times: int) -> syntax.Tree:
+    """A matrix so many times multiplied with itself, as ``A^2`` means it.
+
+    >>> syntax.text(power(syntax.Name("A"), 3))
+    'A @ A @ A'
+    """
+    made = base
+    for _ in range(times - 1):
+        made = syntax.Binary("@", made, base)
+    return made
+
+
+def multiplied(tree: syntax.Tree) -> syntax.Tree:
+    """A tree with the powers of printed square matrices as products."""
+
+    def product(part: syntax.Tree) -> syntax.Tree | None:
+        match part:
+            case syntax.Power(syntax.Array() as base, syntax.Literal(("2" | "3" | "4") as times)):
+                sizes = shape(base)
+                return power(base, int(times)) if len(sizes) == 2 == 1 + len(set(sizes)) else None
+        return None
+
+    return syntax.replaced(tree, product)
+
+
 def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
     """Whether it is a printed value: a figure, or an array of figures.
 
