@@ -222,11 +222,11 @@ def _same(truth: Solution, mark: Mark, understood: Solution, of: str, loosely: b
         found = understood[of]
     except Malformed:
         return False
-    if found.shape != () or not loosely:
-        return found.shape == () and _rounded(found) == _rounded(right)
+    if found.shape != () or _rounded(found) == _rounded(right):
+        return found.shape == ()
     places = len(mark.printed.partition(".")[2])
     # A whole number isn't rounded, and one of a single decimal seldom.
-    return places > 1 and abs(_float(found) - _float(right)) <= 5 * 10.0**-places
+    return loosely and places > 1 and abs(_float(found) - _float(right)) <= 5 * 10.0**-places
 
 
 def _float(value: Quantity) -> float:
