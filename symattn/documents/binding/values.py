@@ -60,8 +60,10 @@ def power(base: syntax.Tree, times: int) -> syntax.Tree:
     return made
 
 
-def multiplied(tree: syntax.Tree) -> syntax.Tree:
+def multiplied(tree: Member) -> Member:
     """A tree with the powers of printed square matrices as products."""
+    if isinstance(tree, Opaque):
+        return tree
 
     def product(part: syntax.Tree) -> syntax.Tree | None:
         match part:
