@@ -73,7 +73,8 @@ def blocks(
         line = text.count("\n", 0, one.span.start) + 1
         label = f"{name}:{line} {syntax.text(one.tree)}"
         assert sure is not None
-        yield Example(name, is_slip, {**sure.evidence(one)}, label)
+        found: dict[str, float] = {str(kind): much for kind, much in sure.evidence(one).items()}
+        yield Example(name, is_slip, found, label)
 
 
 def changed(text: str, spans: Iterable[Span], chance: random.Random) -> str:
