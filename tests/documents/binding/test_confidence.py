@@ -7,6 +7,7 @@ import pytest
 
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.recipe import Recipe
 from symattn.syntax import parse
@@ -35,7 +36,7 @@ class Article:
         assert found is not None
         return np.round(found, decimals)
 
-    def prints(self, text: str, *kinds: str, wrong=(), off: float = 0.31, decimals: int = 4):
+    def prints(self, text: str, *kinds: Kind, wrong=(), off: float = 0.31, decimals: int = 4):
         """Claim a block of a quantity, some figures of which are wrong; that claim."""
         figures = self.rows(text, decimals)
         for place in wrong:
@@ -58,7 +59,7 @@ class Article:
     def doubt(self, entry) -> str:
         """Why a claim refutes nothing; '' where it does."""
         self.settled()
-        return entry.doubt
+        return str(entry.doubt)
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_figures_of_something_else_are_doubted(article):
     for name in ("S", "T", "A"):
         article.prints(name, "name", "formula")
     value = article.printer.matrix(article.rows("T[0]", 2), 2)
-    kinds = ("formula", "name", "result", "working", "output")
+    kinds: tuple[Kind, ...] = ("formula", "name", "result", "working", "output")
     assert article.ledger.claim(parse("S[0]"), value, *kinds)
     entry = article.ledger.entries[-1]
     assert entry.rival > 0
