@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from flint import arb, arb_mat
 
@@ -65,20 +64,6 @@ def literals(tree: syntax.Tree) -> Iterator[syntax.Literal]:
     return (part for part in syntax.walk(tree) if isinstance(part, syntax.Literal))
 
 
-def _is_sum(tree: syntax.Tree) -> bool:
-    """Whether nothing but sums, differences and products is worked out."""
-    return all(
-        isinstance(part, syntax.Literal | syntax.Negative | syntax.Array | syntax.Transposed)
-        or (isinstance(part, syntax.Binary) and part.op in "+-*@")
-        for part in syntax.walk(tree)
-    )
-
-
-def _is_fine(digits: str) -> bool:
-    printed = _rounded(digits)
-    return printed is not None and printed.places > 1
-
-
 class Operands:
     """Expressions of numbers only, with all that their operands may be.
 
@@ -108,23 +93,17 @@ class Operands:
         number in it what that may be, None where nothing else says so."""
         texts = [literal.text for literal in literals(tree)]
         balls = known or [None] * len(texts)
-        unknown = partial(self._unknown, is_sum=_is_sum(tree), is_fine=any(map(_is_fine, texts)))
-        balls = [unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
+        balls = [self._unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
         if all(ball is None or ball.is_exact() for ball in balls):
             return None
         names = (f"operand_{k}" for k in range(len(balls)))
         given = dict(zip(names, balls, strict=True))
         return self._enclosed(_named(tree, given), given)
 
-    def _unknown(self, digits: str, is_sum: bool, is_fine: bool) -> arb | None:
-        """What a number may be of which nothing is known. One digit is exact in sums of
-        products, as people work them out by hand; elsewhere it may be short for more, and
-        so may a whole number of several digits beside what is ``is_fine``: ``34 / 1376.97``."""
+    def _unknown(self, digits: str) -> arb | None:
+        """What a number may be of which nothing is known: one digit is exact."""
         printed = _rounded(digits)
-        if printed is None and is_fine and not is_sum and len(digits) > 1 and digits.isdigit():
-            printed = read_printed(digits)
-        is_exact = printed is None or (printed.places == 1 and is_sum)
-        return None if printed is None or is_exact else _ball(printed, self._part)
+        return None if printed is None or printed.places == 1 else _ball(printed, self._part)
 
     def _enclosed(
         self, tree: syntax.Tree, given: Mapping[str, arb | None] | None = None

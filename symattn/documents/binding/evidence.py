@@ -2,10 +2,10 @@
 
 A bit doubles the odds. What a figure says is counted from its digits: one that agrees in
 four digits can hardly do so by chance, zeros and ones say next to nothing, one that is
-far off speaks against. All else is the one table :data:`BITS`: what names, words and
-places are worth, and what the figures around a block say. Its weights are estimated by
-logistic regression on the marked articles of the tests, each judged by the weights of the
-others (``python -m tests.documents.weights``).
+far off speaks against. All else stands in two tables. :data:`BITS` is what names, words
+and places are worth for saying what a block is, set by hand. :data:`TRUST` is what tells a
+mistake from a misreading where a block disagrees: its weights are estimated by logistic
+regression on marked articles (``python -m tests.documents.weights``).
 """
 
 from __future__ import annotations
@@ -147,8 +147,7 @@ Kind = Literal[
     "assumed", "rival",
 ]  # fmt: skip
 
-#: The table of evidence: bits for a reading. The first part is what says what a block is;
-#: the second what says whether a block that disagrees is that, and wrong.
+#: The bits that say what a block is.
 BITS: Mapping[Kind, float] = {
     "note": 40.0,
     "formula": 14.0,
@@ -193,7 +192,7 @@ TRUST: Mapping[Kind, float] = {
 }
 #: Odds before anything is known.
 PRIOR = -4.7
-#: So many bits make a refutation: of left-out articles not one in a hundred is false.
+#: So many bits make a refutation.
 MARGIN = 1.0
 
 
