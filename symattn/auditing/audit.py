@@ -168,9 +168,11 @@ class Audit:
         if self.case.reading is None:
             return ()
         why = _covering(self._lost)
+        # A number may have a sign of percent that its figure is without.
         return tuple(
             replace(number, status="unread", of="", why=item.why)
-            if number.status in ("bound", "local") and (item := why(number.span))
+            if number.status in ("bound", "local")
+            and (item := why(Span(number.span.start, number.span.start + 1)))
             else number
             for number in self.case.reading.numbers
         )

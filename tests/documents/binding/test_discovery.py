@@ -1,0 +1,159 @@
+"""What matrices are of each other, by their figures alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn import syntax
+from symattn.documents.binding import discovery
+from tests.documents.binding.blocks import Printer
+
+sizes = st.integers(2, 4)
+
+
+def softmax(x):
+    """Row by row."""
+    power = np.exp(x - x.max(axis=1, keepdims=True))
+    return power / power.sum(axis=1, keepdims=True)
+
+
+def causal(x):
+    """Weights of what stands before."""
+    return softmax(np.where(np.tril(np.ones(x.shape, bool)), x, -np.inf))
+
+
+#: What is made of two blocks, and what that is called.
+MADE = {
+    "product": (lambda q, k: q @ k.T, "block_0 @ block_1.T"),
+    "scaled scores": (
+        lambda q, k: q @ k.T / np.sqrt(q.shape[1]),
+        "block_0 @ block_1.T / sqrt({d})",
+    ),
+    "weights": (lambda q, k: softmax(q @ k.T), "softmax(block_0 @ block_1.T)"),
+    "scaled weights": (
+        lambda q, k: softmax(q @ k.T / np.sqrt(q.shape[1])),
+        "softmax(block_0 @ block_1.T / sqrt({d}))",
+    ),
+    "causal weights": (
+        lambda q, k: causal(q @ k.T / np.sqrt(q.shape[1])),
+        "softmax(causal(block_0 @ block_1.T / sqrt({d})))",
+    ),
+}
+
+
+def relations(printer, *values, decimals=4):
+    """What is found of values that are printed one behind another, as text."""
+    trees = [printer.matrix(one, decimals) for one in values]
+    blocks = [discovery.block(number, tree) for number, tree in enumerate(trees)]
+    assert all(blocks)
+    return [
+        (one.block.number, syntax.text(one.tree))
+        for one in discovery.found([b for b in blocks if b])
+    ]
+
+
+def drawn(chance, rows, columns):
+    """A matrix as articles have them: of few decimals."""
+    return np.round(chance.normal(size=(rows, columns)), 2) + 0.01
+
+
+@pytest.mark.parametrize("kind", MADE)
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(3, 4), sizes, st.integers(3, 4))
+def test_what_attention_makes_is_found(kind, seed, n, d, decimals):
+    """Whatever it is called and wherever its inputs come from."""
+    chance = np.random.default_rng(seed)
+    q, k = drawn(chance, n, d), drawn(chance, n, d)
+    made, expected = MADE[kind]
+    value = made(q, k)
+    (found, *_) = relations(Printer(), q, k, value, decimals=decimals) or [None]
+    assert found is not None
+    number, text = found
+    assert number == 2
+    # What is saturated may be told by other forms as well.
+    same = np.allclose(evaluated(text, q, k), value, atol=10.0**-decimals)
+    assert text == expected.format(d=d) or same
+
+
+def evaluated(text, q, k):
+    """What a found expression comes to."""
+    from symattn.documents.binding.recipe import Recipe
+
+    recipe = Recipe()
+    for number, value in enumerate((q, k)):
+        rows = [" ".join(f"{x:.2f}" for x in row) for row in value]
+        recipe.give(f"block_{number}", Printer()(*rows), None)
+    found = recipe.floats(syntax.parse(text))
+    assert found is not None
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), sizes, sizes, sizes)
+def test_layers_with_a_bias_are_found(seed, n, d, m):
+    """The bias stands right behind the weights."""
+    chance = np.random.default_rng(seed)
+    x, w, b = drawn(chance, n + 1, d), drawn(chance, m, d), drawn(chance, 1, m)[0]
+    found = relations(Printer(), x, w, b, x @ w.T + b)
+    assert (3, "block_0 @ block_1.T + block_2") in found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(3, 4), st.integers(3, 4))
+def test_outer_products_are_found(seed, n, m):
+    """As gradients of weights are."""
+    chance = np.random.default_rng(seed)
+    a, b = drawn(chance, 1, n)[0], drawn(chance, 1, m)[0]
+    assert (2, "outer(block_0, block_1)") in relations(Printer(), a, b, np.outer(a, b))
+
+
+def test_other_matrices_are_nothing():
+    """At most one in two hundred is taken for what it isn't."""
+    chance = np.random.default_rng(24)
+    wrong = 0
+    for _ in range(200):
+        n, d = chance.integers(2, 5, size=2)
+        values = [
+            drawn(chance, n, d),
+            drawn(chance, n, d),
+            drawn(chance, n, n),
+            drawn(chance, n, n),
+        ]
+        wrong += bool(relations(Printer(), *values, decimals=int(chance.integers(2, 5))))
+    assert wrong <= 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 8))
+def test_one_wrong_figure_hides_no_relation(seed, place):
+    """Right or wrong, the block is that; all its other figures say so."""
+    chance = np.random.default_rng(seed)
+    q, k = drawn(chance, 3, 2), drawn(chance, 3, 2)
+    value = q @ k.T
+    value[divmod(place, 3)] += 1.23
+    assert (2, "block_0 @ block_1.T") in relations(Printer(), q, k, value)
+
+
+def test_few_figures_without_digits_are_nothing():
+    """Zeros and ones are what all sorts of matrices have."""
+    eye = np.eye(2)
+    assert relations(Printer(), eye, eye, eye @ eye, decimals=0) == []
+
+
+def test_a_block_is_nothing_of_its_own_figures():
+    """A vector that is printed twice is, with the other, no product of itself and ones."""
+    printer = Printer()
+    ones, row = printer("1 1"), [printer("0.016 0.876 0.117") for _ in range(2)]
+    stack = syntax.Array(tuple(row))
+    blocks = [discovery.block(k, one) for k, one in enumerate([ones, *row, stack])]
+    found = discovery.found([one for one in blocks if one])
+    assert [(one.block.number, syntax.text(one.tree)) for one in found] == [(2, "block_1")]
+
+
+@pytest.mark.parametrize("rows", [["0.5 -inf", "0.25 0.75"], ["0.5"], ["0.5 x", "0.25 0.75"]])
+def test_what_is_no_block(rows):
+    """Masked entries, single figures, and what is no number."""
+    assert discovery.block(0, Printer()(*rows)) is None
