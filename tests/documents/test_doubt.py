@@ -45,16 +45,16 @@ $$W_1 = \begin{bmatrix} 0.1943 & 0.4867 \\ 0.7175 & 0.1407 \end{bmatrix}$$
 The next pass gives $z_1 = \begin{bmatrix} 0.7979 \\ 0.6275 \end{bmatrix}$.
 """
 
-ANOTHER_EXAMPLE = """# How wide are heads?
+ANOTHER_EXAMPLE = r"""# How wide are heads?
 
-Our toy model has d_model = 6 and h = 3 heads, so d_k = 6 / 3 = 2.
+Our toy model has $d_{model} = 6$ and $h = 3$ heads, so
+
+$$d_k = d_{model} / h = 2$$
 
 ## In earnest
 
-A model that is used has d_model = 768 and h = 12 heads: d_k = 768 / 12 = 64.
-
-Imagine d_k = 256 for a moment. Then scores are divided by 16, not by 8. For N = 50,000 words
-the matrix has 2,500,000,000 entries, and for N = 1,000 it has 1,000,000.
+A model that is used has $d_{model} = 768$, $h = 12$ and $d_k = 64$. Imagine $d_k = 256$ for a
+moment: then scores are divided by 16. For $N = 50000$ words there are more than for $N = 1000$.
 """
 
 NEW_EMBEDDINGS = """# What comes out goes in again
@@ -148,23 +148,26 @@ for (int h = 0; h < 2; h++) {
 
 ARROWS = """# From logits to shares
 
-Logits z -> Softmax p: the logits z = [1.7, 0.6, -0.4] become p = [0.687, 0.229, 0.084].
+Q = [[0.4, 1.2], [0.9, 0.3]]
+K = [[1.1, 0.5], [0.2, 0.8]]
 
-exponentials of 1.7, 0.6, -0.4
+S = Q @ K.T
 
-1.7
+Logits z -> Softmax p -> Loss
+
+z = [1.7, 0.6, -0.4] → p = [0.687, 0.229, 0.084]
+
+exponentials of row 1
+
+1.04
 ↓
-5.474
+2.829
 
-0.6
+1.04
 ↓
-1.822
+2.829
 
--0.4
-↓
-0.670
-
-Their sum is 7.966.
+Their sum is 5.658.
 """
 
 GRADIENTS = """# A list of what comes out
@@ -204,9 +207,10 @@ AS_PRINTED = r"""# Rounded on the way
 
 $$X = \begin{bmatrix} 0.52 & 0.61 \\ 0.33 & 0.97 \end{bmatrix}$$
 
-The scores of the second word, rounded, are $0.3$ and $0.6$, and
-$e^{0.3} / (e^{0.3} + e^{0.6}) = 1.350 / (1.350 + 1.822) = 0.426$. So it takes
-$0.426 \cdot 0.52 + 0.574 \cdot 0.33 = 0.411$ of the first number.
+$$S = X X^\top = \begin{bmatrix} 0.64 & 0.76 \\ 0.76 & 1.05 \end{bmatrix}$$
+
+For the second word $e^{0.76} \approx 2.138$ and $e^{1.05} \approx 2.858$, so its weights are
+$2.138 / (2.138 + 2.858) \approx 0.4279$ and $2.858 / (2.138 + 2.858) \approx 0.5721$.
 """
 
 
