@@ -271,6 +271,8 @@ class Construction:
             return
         first = next(values.figures(one.value), None)
         is_shown = first is not None and first.span.start in self._outputs
+        # What is given again may have been worked out, and is no more than shown either.
+        is_shown = is_shown or one.name in self.recipe
         if (name := self.recipe.give(one.name, one.value, one.span, is_shown)) is not None:
             self.names.canonical[one.key] = name
             self.ledger.take(one.value, name)

@@ -63,7 +63,7 @@ class Findings:
             tree = syntax.replaced(relation.tree, self._operand)
             if any(name.startswith("block_") for name in syntax.names(tree)):
                 continue
-            if self._is_other_form(block, tree):
+            if self._is_said(block, tree):
                 continue
             if isinstance(tree, syntax.Name | syntax.Indexed):
                 self._claim(relation, tree)
@@ -83,11 +83,11 @@ class Findings:
                 if tree is not None and self.ledger.said(tree, block.value).share == 1:
                     self.ledger.claim(tree, block.value, "figures", "value")
 
-    def _is_other_form(self, block: Block, tree: syntax.Tree) -> bool:
-        """Whether a block is what its name says but for a scale or a mask: that is told, and
-        not taken for right."""
+    def _is_said(self, block: Block, tree: syntax.Tree) -> bool:
+        """Whether a block is what its name says, or that but for a scale or a mask: then the
+        name is believed, or it is told that the figures are another form's."""
         said, value = self._said(block), self.recipe.floats(tree)
-        known = () if said is None else forms(self.recipe, said)
+        known = () if said is None else (said, *forms(self.recipe, said))
         held = (self.recipe.floats(one) for one in known)
         return value is not None and any(one is not None and same(one, value) for one in held)
 

@@ -1,0 +1,295 @@
+"""Small articles in which every figure is right: nothing in them is refuted.
+
+Each shows what once had right figures of public articles refuted, with other words and
+other numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from symattn.auditing.audit import audit
+from symattn.auditing.fixing import fixed
+from symattn.cases.article import case_of
+from symattn.documents.binding import read
+from symattn.documents.files import article
+from symattn.verdicts import Verdict
+
+ADDED_POSITIONS = r"""# Hens in a row
+
+$$X = \begin{bmatrix} 1.2 & 0.4 \\ 0.3 & 1.1 \\ 0.7 & 0.9 \end{bmatrix}, \quad
+W = \begin{bmatrix} 0.5 & 1.3 \\ 0.8 & 0.2 \end{bmatrix}$$
+
+$$Q = X W = \begin{bmatrix} 0.92 & 1.64 \\ 1.03 & 0.61 \\ 1.07 & 1.09 \end{bmatrix}$$
+
+Now the places are added to the queries, and they become
+
+$$Q = \begin{bmatrix} 0.92 & 2.64 \\ 1.87 & 1.15 \\ 1.98 & 0.67 \end{bmatrix}$$
+"""
+
+UPDATED_WEIGHTS = r"""# One step downhill
+
+$$x = \begin{bmatrix} 0.6 \\ 1.4 \end{bmatrix}, \quad
+W_1 = \begin{bmatrix} 0.2 & 0.5 \\ 0.7 & 0.1 \end{bmatrix}$$
+
+$$z_1 = W_1 x = \begin{bmatrix} 0.82 \\ 0.56 \end{bmatrix}$$
+
+The gradient is $\begin{bmatrix} 0.0572 & 0.1334 \\ -0.1745 & -0.4072 \end{bmatrix}$. With a
+learning rate of 0.1 the weights are updated:
+
+$$W_1 = \begin{bmatrix} 0.1943 & 0.4867 \\ 0.7175 & 0.1407 \end{bmatrix}$$
+
+The next pass gives $z_1 = \begin{bmatrix} 0.7979 \\ 0.6275 \end{bmatrix}$.
+"""
+
+ANOTHER_EXAMPLE = r"""# How wide are heads?
+
+Our toy model has $d_{model} = 6$ and $h = 3$ heads, so
+
+$$d_k = d_{model} / h = 2$$
+
+## In earnest
+
+A model that is used has $d_{model} = 768$, $h = 12$ and $d_k = 64$. Imagine $d_k = 256$ for a
+moment: then scores are divided by 16. For $N = 50000$ words there are more than for $N = 1000$.
+"""
+
+NEW_EMBEDDINGS = """# What comes out goes in again
+
+X = [[0.2, 0.5, 0.9], [0.4, 0.1, 0.3], [0.8, 0.6, 0.7]]
+
+| word | embedding |
+|------|-----------|
+| we   | [0.2, 0.5, 0.9] |
+| row  | [0.4, 0.1, 0.3] |
+| home | [0.8, 0.6, 0.7] |
+
+After the block every word has a new embedding:
+
+| word | embedding |
+|------|-----------|
+| we   | [0.4713, 0.3928, 0.6241] |
+| row  | [0.4598, 0.3871, 0.6114] |
+| home | [0.4902, 0.4117, 0.6359] |
+"""
+
+ILLUSTRATION = """# A first idea
+
+Say "rivers run deep" is read. For example the word "run" may look
+
+- 10% at "rivers"
+- 75% at "run"
+- 15% at "deep"
+
+## With numbers
+
+Q = [[0.3, 0.1], [0.2, 0.4], [0.5, 0.2]]
+K = [[0.1, 0.2], [0.3, 0.1], [0.2, 0.2]]
+
+S = Q @ K.T
+
+Attention weights: A = softmax(S)
+"""
+
+SUM_OVER_LINES = """# Entry by entry
+
+```
+q1 = (0.15 × 0.08)
+   + (0.35 × 0.22)
+   + (0.45 × 0.06)
+
+   = 0.0120
+   + 0.0770
+   + 0.0270
+
+   = 0.1160
+```
+
+```
+q2 = (0.15 × 0.34)
+   + (0.35 × 0.12)
+
+   = 0.0510
+   + 0.0420
+
+   = 0.0930
+```
+"""
+
+DERIVATIVE = r"""# Backwards through tanh
+
+$$x = \begin{bmatrix} 0.6 \\ 1.4 \end{bmatrix}, \quad
+W = \begin{bmatrix} 0.2 & 0.5 \\ 0.7 & 0.1 \end{bmatrix}$$
+
+$$z = W x = \begin{bmatrix} 0.82 \\ 0.56 \end{bmatrix}$$
+
+$$f(z) = \tanh(z) = \begin{bmatrix} 0.6751 \\ 0.5080 \end{bmatrix}$$
+
+f'(z) = $\begin{bmatrix} 0.5443 \\ 0.7420 \end{bmatrix}$
+"""
+
+LOOPS = """# In C
+
+With d_k = 4 and h = 2 heads of seq_len = 3 words:
+
+```c
+for (int h = 0; h < 2; h++) {
+    for (int i = 0; i < 3; i++) {
+        float sum = 0.0f;
+        for (int dk = 0; dk < 4; dk++) sum += Q[i][dk] * K[i][dk];
+        S[h][i] = sum / 2.0f;
+    }
+}
+```
+"""
+
+ARROWS = """# From logits to shares
+
+Q = [[0.4, 1.2], [0.9, 0.3]]
+K = [[1.1, 0.5], [0.2, 0.8]]
+
+S = Q @ K.T
+
+Logits z -> Softmax p -> Loss
+
+z = [1.7, 0.6, -0.4] → p = [0.687, 0.229, 0.084]
+
+exponentials of row 1
+
+1.04
+↓
+2.829
+
+1.04
+↓
+2.829
+
+Their sum is 5.658.
+"""
+
+GRADIENTS = """# A list of what comes out
+
+```python
+import numpy as np
+x1 = [0.6, 1.4]
+W = np.array([[0.2, 0.5], [0.7, 0.1]])
+z = W @ x1
+```
+
+The gradients for the two weights are
+
+[-0.35, 0.15]
+
+so both move a little.
+"""
+
+TWO_HEADS = """# Two heads
+
+Head 1: the queries are [[0, 2], [2, 1]] and the keys are [[1, 0], [0, 1]].
+
+Scores: [[0, 2], [2, 1]]
+
+Head 2: queries
+
+[[1, 1], [0, 3]]
+
+and keys
+
+[[2, 0], [1, 0]]
+
+Scores: [[2, 1], [0, 0]]
+"""
+
+AS_PRINTED = r"""# Rounded on the way
+
+$$X = \begin{bmatrix} 0.52 & 0.61 \\ 0.33 & 0.97 \end{bmatrix}$$
+
+$$S = X X^\top = \begin{bmatrix} 0.64 & 0.76 \\ 0.76 & 1.05 \end{bmatrix}$$
+
+For the second word $e^{0.76} \approx 2.138$ and $e^{1.05} \approx 2.858$, so its weights are
+$2.138 / (2.138 + 2.858) \approx 0.4279$ and $2.858 / (2.138 + 2.858) \approx 0.5721$.
+"""
+
+
+def notebook(*cells):
+    """A notebook of code cells, each with what it printed."""
+    made = [
+        {
+            "cell_type": "code",
+            "source": source,
+            "metadata": {},
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": text}] if text else [],
+        }
+        for source, text in cells
+    ]
+    return json.dumps({"cells": made, "nbformat": 4})
+
+
+SINGLE_PRECISION = notebook(
+    (
+        "import tensorflow as tf\n"
+        "a = tf.constant([[0.31, 0.72, 0.15], [0.44, 0.18, 0.93]])\n"
+        "b = tf.constant([[0.52, 0.61], [0.27, 0.34], [0.85, 0.09]])\n"
+        "s = tf.matmul(a, b)\n"
+        "print(s)",
+        "[[0.48310003 0.44740003]\n [1.0679001  0.4133    ]]\n",
+    ),
+    (
+        "w = tf.nn.softmax(s / tf.sqrt(2.0))\nprint(w)",
+        "[[0.50631064 0.49368942]\n [0.6136953  0.3863047 ]]\n",
+    ),
+)
+
+SHOWN_ROUNDED = notebook(
+    ("scores = q @ k\nprint(scores)", "[1.87 2.44 0.93]\n"),
+    ("scaled = scores / np.sqrt(8)\nprint(scaled)", "[0.66 0.86 0.33]\n"),
+    ("print(scaled * 10)", "[6.62 8.61 3.28]\n"),
+)
+
+TRAINED = notebook(
+    (
+        "import numpy as np\n"
+        "x = np.array([0.6, 1.4])\nW = np.array([[0.2, 0.5], [0.7, 0.1]])\n"
+        "z = W @ x\nprint(z)",
+        "[0.82 0.56]\n",
+    ),
+    (
+        "for step in range(1):\n    W = W - 0.1 * gradient(W, x)\nz = W @ x\nprint(z)",
+        "[0.7979 0.6275]\n",
+    ),
+)
+
+ARTICLES = {
+    "a variable that is computed again": ("hens.md", ADDED_POSITIONS),
+    "weights that are updated": ("downhill.md", UPDATED_WEIGHTS),
+    "sizes of another example, and supposed ones": ("heads.md", ANOTHER_EXAMPLE),
+    "a table of new embeddings": ("again.md", NEW_EMBEDDINGS),
+    "shares that only illustrate": ("idea.md", ILLUSTRATION),
+    "a sum over several lines": ("lines.md", SUM_OVER_LINES),
+    "a derivative under its own label": ("backwards.md", DERIVATIVE),
+    "variables of loops": ("loops.md", LOOPS),
+    "arrows in prose, and what stands above arrows": ("arrows.md", ARROWS),
+    "a list of results without a name": ("gradients.md", GRADIENTS),
+    "the keys of another head": ("two.md", TWO_HEADS),
+    "what is true by the numbers around it": ("way.md", AS_PRINTED),
+    "single precision of a program": ("single.ipynb", SINGLE_PRECISION),
+    "results of what is shown rounded": ("shown.ipynb", SHOWN_ROUNDED),
+    "a variable that a loop trains": ("trained.ipynb", TRAINED),
+}
+
+
+@pytest.mark.parametrize("what", ARTICLES)
+def test_nothing_that_is_right_is_refuted(what):
+    """And nothing of it would be corrected."""
+    name, text = ARTICLES[what]
+
+    def judged(source):
+        return audit(case_of(read(article(Path(name), source.encode()))))
+
+    found = judged(text)
+    refuted = [one for one in (*found.figures, *found.statements) if one.verdict is Verdict.REFUTED]
+    assert [str(one) for one in refuted] == []
+    assert fixed(found, judged).text == text
