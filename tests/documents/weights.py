@@ -73,7 +73,7 @@ def blocks(
         line = text.count("\n", 0, one.span.start) + 1
         label = f"{name}:{line} {syntax.text(one.tree)}"
         assert sure is not None
-        yield Example(name, is_slip, dict(sure.evidence(one)), label)
+        yield Example(name, is_slip, {**sure.evidence(one)}, label)
 
 
 def changed(text: str, spans: Iterable[Span], chance: random.Random) -> str:
