@@ -1,0 +1,77 @@
+"""What blocks are of each other, taken into the recipe of an article."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from symattn.auditing.audit import audit
+from symattn.cases.article import case_of
+from symattn.documents.binding import read
+from symattn.documents.files import article
+from tests.documents import marks
+from tests.documents.test_corpus import PATHS
+
+INPUTS = "X = [[0.52, 0.61], [0.33, 0.97]]\nW = [[1.2, 0.7], [0.4, 1.5]]\n\n"
+#: X @ W, and the softmax of its rows.
+PRODUCT = "[[0.868, 1.279], [0.784, 1.686]]"
+SHARES = "[[0.3987, 0.6013], [0.2886, 0.7114]]"
+
+
+def reading(text, name="post.md"):
+    """A text understood."""
+    return read(article(Path(name), text.encode()))
+
+
+def test_what_no_word_says_is_found():
+    """Under a name that tells nothing, and without one."""
+    found = reading(f"{INPUTS}so that zorp = {PRODUCT}\n\nand then\n\n{SHARES}\n")
+    assert [one.of for one in found.numbers if one.text in ("1.686", "0.7114")] == [
+        "zorp[1, 1]",
+        "A[1, 1]",
+    ]
+    assert {name: one.expression for name, one in found.steps.items()} == {
+        "zorp": "X @ W",
+        "A": "softmax(zorp)",
+    }
+
+
+def test_steps_on_the_way_are_assumed():
+    """They stand nowhere: only what comes of them does."""
+    found = reading(f"{INPUTS}and then\n\n{SHARES}\n")
+    assert {one.expression: one.assumed for one in found.steps.values()} == {
+        "X @ W": True,
+        "softmax(B)": False,
+    }
+    assert found.assumptions
+
+
+def test_what_is_printed_again_is_no_input():
+    """Neither place says what it is; the second may be as wrong as the first."""
+    found = reading(
+        "We saw [0.3153, 0.9264, 0.4782] there.\n\nAnd [0.3153, 0.9264, 0.4782] here.\n"
+    )
+    assert not found.given
+    assert {one.status for one in found.numbers} == {"unread"}
+
+
+def test_what_its_name_says_is_defined_once():
+    """Though some of its figures are those of rounded scores."""
+    text = (
+        f"{INPUTS}S = X @ W = [[0.87, 1.28], [0.78, 1.69]]\n\n"
+        "A = softmax(S) = [[0.399, 0.601], [0.287, 0.713]]\n"
+    )
+    found = reading(text)
+    assert list(found.steps) == ["S", "A"]
+    assert [one.of for one in found.numbers][-1] == "A[1, 1]"
+
+
+@pytest.mark.parametrize("name", ["rows-or-columns.md", "padding-faq.txt", "bias-session.tex"])
+def test_what_is_in_doubt_counts_as_not_read(name):
+    """With a sign of percent behind it as well."""
+    marked = marks.load(PATHS[name])
+    found = audit(case_of(reading(marked.text, marked.name)))
+    doubted = {item.span.start for item in found.unjudged}
+    assert doubted
+    assert {one.status for one in found.numbers if one.span.start in doubted} == {"unread"}
