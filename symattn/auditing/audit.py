@@ -337,9 +337,11 @@ class _Document:
         except SymattnError:
             return None
 
-    def _reach(self, claim: Claim, i: int, j: int) -> arb | None:
-        """All that a figure of numbers may be, as these may have been rounded."""
-        return self._equations.reach(claim, i, j) if claim.is_arithmetic else None
+    def _reach(self, claim: Claim, entry: EntryValue) -> arb | None:
+        """All that a figure may be, as what it is computed from may have been rounded."""
+        if claim.is_arithmetic:
+            return self._equations.reach(claim, entry.i, entry.j)
+        return entry.ball(FIRST) + arb(0, claim.reach) if claim.reach else None
 
     def _take(self, claim: Claim) -> None:
         node = claim.node
@@ -364,7 +366,7 @@ class _Document:
                     node=node,
                     term=self.recipes.at(node, i, j),
                     judgement=self._standard.judge(
-                        entry, printed, places, partial(self._reach, claim, i, j)
+                        entry, printed, places, partial(self._reach, claim, entry)
                     ),
                     line=claim.line,
                 )

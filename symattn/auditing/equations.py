@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from flint import arb
 
@@ -38,6 +39,28 @@ class OperandPlaces:
     def __init__(self, reading: Reading | None) -> None:
         self._numbers = reading.numbers if reading else ()
         self._starts = [number.span.start for number in self._numbers]
+        given = reading.given.values() if reading else ()
+        self._rounded = [one.span for one in given if one.is_rounded and one.span]
+
+    def result(self, number: ArticleNumber) -> ArticleNumber | None:
+        """Where the result that a number is was printed: there, or what says the same before."""
+        if self._is_result(number):
+            return number
+        same = self._results.get(number.text.lstrip(_SIGNS), ())
+        before = bisect_left(same, number.span.start, key=lambda one: one.span.start)
+        return same[before - 1] if before and number.status != "given" else None
+
+    def _is_result(self, number: ArticleNumber) -> bool:
+        is_rounded = any(span.start <= number.span.start < span.end for span in self._rounded)
+        return number.status == "bound" or (number.status == "given" and is_rounded)
+
+    @cached_property
+    def _results(self) -> Mapping[str, Sequence[ArticleNumber]]:
+        """The results by what is printed of them, in order."""
+        places: dict[str, list[ArticleNumber]] = defaultdict(list)
+        for number in filter(self._is_result, self._numbers):
+            places[number.text.lstrip(_SIGNS)].append(number)
+        return places
 
     def of(self, claim: Claim) -> Sequence[ArticleNumber]:
         """What is printed where the numbers of a claim stand: right before its value;
@@ -69,11 +92,12 @@ class Equations:
         near = self._operands.rounded(text)
         if near is None:
             return None
-        if number.status == "given":
-            return near.mid()
-        entry = self._entry_at(number.span)
+        result = self.places.result(number)
+        if result is None:
+            return near.mid() if number.status == "given" else None
+        entry = self._entry_at(result.span)
         if entry is None:
-            return None
+            return near if result.status == "given" else None
         return near.mid() if abs(entry.ball(FIRST)).contains(near.mid()) else near
 
     def enclosed(self, claim: Claim, i: int, j: int, known: Sequence[arb | None]) -> arb | None:

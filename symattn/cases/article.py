@@ -119,6 +119,7 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         doubt=stated.doubt,
         basis=stated.basis,
         trust=stated.trust,
+        reach=stated.reach,
     )
 
 

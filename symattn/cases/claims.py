@@ -43,7 +43,8 @@ class Claim:
     grid; a statement has no node, but ``comparisons`` that must all hold. Of a
     claim that an article prints, ``span`` is where it does, and ``spans`` where
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
-    '' where that is sure; ``trust`` the bits that say that it is that, and wrong.
+    '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
+    ``reach`` how far it may be off, as inputs are shown rounded.
     """
 
     where: str
@@ -60,6 +61,7 @@ class Claim:
     doubt: str = ""
     basis: str = ""
     trust: float = inf
+    reach: float = 0.0
 
     @cached_property
     def is_arithmetic(self) -> bool:

@@ -48,10 +48,12 @@ class ArticleNumber:
 
 @dataclass(frozen=True)
 class ReadInput:
-    """An input: its numbers, and where they stand; nowhere where a side file says them."""
+    """An input: its numbers, and where they stand; nowhere where a side file says them.
+    ``is_rounded`` where they have more digits than are shown."""
 
     numbers: Numbers
     span: Span | None
+    is_rounded: bool = False
 
     @property
     def entries(self) -> Nested[str]:
@@ -81,7 +83,8 @@ class Claimed:
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
     and their places in the same nesting. ``where`` is the heading that it stands under,
     ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
-    it is sure what it is of; ``trust`` has the bits for its being that, and wrong."""
+    it is sure what it is of; ``trust`` has the bits for its being that, and wrong; within
+    ``reach`` lies what it may be as inputs are shown rounded, or as floats are."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -92,6 +95,7 @@ class Claimed:
     doubt: str = ""
     basis: str = ""
     trust: float = inf
+    reach: float = 0.0
 
     @cached_property
     def text(self) -> str:
@@ -173,6 +177,8 @@ def chains(reading: Reading) -> Iterator[Chain]:
             yield from (part for part in parts if isinstance(part, Chain))
 
 
+#: Why a case file does without a figure that holds within what an article shows.
+_ROUNDED = "it holds only within the rounding of its operands"
 #: Numbers that TOML has as well, with their zeros.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?\Z")
 
@@ -227,12 +233,13 @@ def _lines(reading: Reading) -> Iterator[str]:
         yield from ("", "[loss]")
         for key, value in reading.loss.items():
             yield f"{key} = {written(value)}"
+    doubted = []
     for claim in reading.claims:
-        if not claim.doubt:
+        why = claim.doubt or (_ROUNDED if claim.reach else "")
+        if why:
+            doubted.append(OpenQuestion(claim.text, why, claim.span))
+        else:
             yield from _claim(reading, claim)
-    doubted = (
-        OpenQuestion(claim.text, claim.doubt, claim.span) for claim in reading.claims if claim.doubt
-    )
     for left in (*reading.open, *reading.unfit, *doubted):
         yield from ("", "[[unchecked]]", f"where = {text(_line(reading, left.span))}")
         yield f"what = {text(left.what or '?')}"

@@ -13,6 +13,7 @@ from symattn.auditing import reports
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases.case import make
+from symattn.cases.library import load
 from symattn.verdicts import Verdict
 from tests.documents.skeletons import skeleton
 
@@ -193,3 +194,25 @@ def test_rounded_weights_of_one_digit_have_room(article):
     (figure,) = (x for x in made.audit(made.printed).figures if x.claim.is_arithmetic)
     assert figure.within_rounding
     assert alone("0.4 * 2 + 0.6 * 1", "1.35") is Verdict.REFUTED
+
+
+# -- what a figure is held against -----------------------------------------------------------
+
+CHAIN = r"""$$
+\begin{{align}}
+p &= \frac{{e^{{3.54}}}}{{e^{{7.09}} + e^{{4.96}} + e^{{3.54}}}} \\
+  &\approx \frac{{34}}{{1375}} \approx {}
+\end{{align}}
+$$
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"), [("2.50\\%", "holds"), ("2.47\\%", "holds"), ("2.6\\%", "refuted")]
+)
+def test_what_numbers_are_rounded_from_may_give_a_figure_as_well(printed, verdict, tmp_path):
+    """34 and 1375 are rounded, as the sign before them says: e^3.54 over the sum is 2.50 %."""
+    path = tmp_path / "post.md"
+    path.write_text(CHAIN.format(printed))
+    (figure,) = audit(load(path)).figures[-1:]
+    assert str(figure.verdict) == verdict

@@ -180,6 +180,12 @@ def _outcomes(
     the mark that it overlaps."""
     truth = solve(document.truth)
     loosely = _shows_rounded(document, truth)
+    reach = {
+        place: claim.reach
+        for claim in understood.case.claims
+        for row in claim.spans
+        for place in row
+    }
     for mark in document.marks:
         numbers = [number for number in said if _meet(mark, number.span)]
         known = next((number for number in numbers if _is_understood(number)), None)
@@ -190,7 +196,7 @@ def _outcomes(
         elif _same(truth, mark, understood, known.of, loosely):
             yield "bound", known.of
         elif (known.status == "given" and not mark.is_given) or _same(
-            truth, mark, understood, known.of, loosely=True
+            truth, mark, understood, known.of, loosely=True, reach=reach.get(known.span, 0.0)
         ):
             # A result that is only shown: what follows is computed from it as it is printed.
             yield "local", known.of
@@ -214,9 +220,11 @@ def _shows_rounded(document: Marked, truth: Solution) -> bool:
     )
 
 
-def _same(truth: Solution, mark: Mark, understood: Solution, of: str, loosely: bool) -> bool:
+def _same(
+    truth: Solution, mark: Mark, understood: Solution, of: str, loosely: bool, reach: float = 0.0
+) -> bool:
     """Whether two expressions, each over its own names, are single and of one value; of
-    inputs that are shown rounded, of one as far as these tell."""
+    inputs that are shown rounded, of one as far as these tell, or as it is said to reach."""
     right = truth[mark.expression]
     try:
         found = understood[of]
@@ -226,7 +234,8 @@ def _same(truth: Solution, mark: Mark, understood: Solution, of: str, loosely: b
         return found.shape == ()
     places = len(mark.printed.partition(".")[2])
     # A whole number isn't rounded, and one of a single decimal seldom.
-    return loosely and places > 1 and abs(_float(found) - _float(right)) <= 5 * 10.0**-places
+    near = max(5 * 10.0**-places, reach)
+    return loosely and places > 1 and abs(_float(found) - _float(right)) <= near
 
 
 def _float(value: Quantity) -> float:

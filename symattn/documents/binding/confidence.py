@@ -18,7 +18,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind
-from symattn.documents.binding.ledger import Entry, Ledger
+from symattn.documents.binding.ledger import WIDER, Entry, Ledger
 from symattn.documents.binding.recipe import interval
 from symattn.documents.trees import PrintedFigure
 
@@ -93,8 +93,10 @@ class Confidence:
         return settled
 
     def _apart(self, entry: Entry) -> Iterable[Entry]:
-        """An entry by its figures, where some are only off as inputs are shown rounded."""
-        if entry.key == "as_printed" or entry.doubt:
+        """An entry by its figures, where some are only off as inputs are shown rounded, or as
+        single precision is: what lies within a way that was tried holds, as between the
+        inputs shown and those of that way some give just this figure."""
+        if entry.key == "as_printed":
             return [entry]
         reach, single = self.recipe.reach(entry.tree), self._single(entry)
         if reach is None and (not single or entry.agreement.share == 1):
@@ -103,10 +105,12 @@ class Confidence:
         for figure, keys in values.entries(entry.value):
             tree = workings.entry_at(self.recipe, entry.tree, keys)
             one = replace(entry, tree=tree, value=figure)
-            if reach is not None and self.ledger.said(tree, figure).share == 1:
-                one.doubt = "the inputs are shown rounded, and it agrees as far as they tell"
-            elif self._off(tree, figure) <= single:
-                one.doubt = "it agrees as far as single precision tells"
+            off, far = self._off(tree, figure), self.recipe.reach(tree)
+            near = max(single, 0.0 if far is None else float(far.max()))
+            if 0 < off <= near:
+                one.reach, one.doubt = near, ""
+            elif 0 < off <= WIDER * near:
+                one.doubt = "the inputs are shown rounded, and it may be off as much"
             found.append(one)
         return found
 

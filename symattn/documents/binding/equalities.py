@@ -189,6 +189,7 @@ class Equalities:
             kinds: set[Kind] = self._kinds(members) if target == named else {"output"}
             candidates = [Candidate(target, frozenset(kinds))]
         work: syntax.Tree | None = None
+        rounded: list[syntax.Tree] = []
         # An arrow says what follows: "0-9 → 10 characters" is no subtraction.
         links = chain.links[len(chain.members) - len(members) :]
         self._note(members, target)
@@ -198,7 +199,7 @@ class Equalities:
             elif values.is_value(member):
                 is_equal = links[k - 1] != "→" if k else False
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
-                    self.ledger.work_out(work, member)
+                    self.ledger.work_out(self._side(work, rounded, member), member)
                 self._value(member, target, [self._worked(one, work) for one in candidates])
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
@@ -216,6 +217,7 @@ class Equalities:
             elif values.is_numeric(member):
                 if work is not None:
                     self._term_by_term(work, member)
+                    rounded = [work, *rounded] if links[k - 1] == "≈" else []
                 elif k == 1 == len(members) - 1 and links[0] == "=" and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
                     self.ledger.work_out(member, members[0])
@@ -225,6 +227,14 @@ class Equalities:
                     self.ledger.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
                 self._working(member, value, target, meant, about, carried)
+
+    def _side(
+        self, work: syntax.Tree, rounded: Sequence[syntax.Tree], value: syntax.Tree
+    ) -> syntax.Tree:
+        """What a value of arithmetic is to be held against: what stands before it, or what
+        that was rounded from, in ``e^3.54 / e^7.21 \\approx 34 / 1353 \\approx 3\\%``."""
+        sides = (one for one in (work, *rounded) if self.ledger.agreement(one, value) == 1)
+        return next(sides, work)
 
     def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
         """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``."""

@@ -28,6 +28,8 @@ from symattn.numbers.rationals import MINUS_INFINITY
 
 #: Rows of larger quantities are not compared with a printed row.
 _ROWS = 64
+#: By so much more than the worst of some ways a figure may be off as inputs are shown rounded.
+WIDER = 1.6
 _NOTHING = Agreement()
 
 
@@ -52,6 +54,7 @@ class Entry:
     trust: float = inf
     doubt: str = ""
     basis: str = ""
+    reach: float = 0.0
 
     @property
     def span(self) -> Span:
@@ -77,6 +80,7 @@ class Entry:
             self.doubt,
             self.basis,
             self.trust,
+            self.reach,
         )
 
 
@@ -144,7 +148,8 @@ class Ledger:
         reach = self.recipe.reach(target)
         if reach is None:
             return agreement(zip(texts, map(float, found.reshape(-1)), strict=True))
-        ends = zip((found - reach).reshape(-1), (found + reach).reshape(-1), strict=True)
+        far = WIDER * reach
+        ends = zip((found - far).reshape(-1), (found + far).reshape(-1), strict=True)
         return _within(texts, ends)
 
     def _rival(self, target: syntax.Tree, value: syntax.Tree) -> tuple[float, syntax.Tree | None]:

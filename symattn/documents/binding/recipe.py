@@ -38,8 +38,8 @@ from symattn.shapes import Shape, rows_of
 
 #: A value that rounds to a figure may be this part of its last place off in floats.
 _SLACK = 1e-6
-#: So many ways are tried in which inputs may be off, and what that shows is widened by this.
-_SHAKES, _WIDER = 12, 1.6
+#: So many ways are tried in which inputs may be off.
+_SHAKES = 12
 #: As bounds are worked out in floats they may be this part of themselves off.
 _ROUNDING = 1e-9
 
@@ -204,7 +204,7 @@ class Recipe:
         except SymattnError:
             return None
         free = self._free(name)
-        self.given[free] = ReadInput(numbers, span)
+        self.given[free] = ReadInput(numbers, span, is_rounded)
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
@@ -309,8 +309,8 @@ class Recipe:
         return None if node is None else self._run[node]
 
     def reach(self, tree: syntax.Tree) -> Matrix | None:
-        """How far each entry of an expression may be off as inputs are shown rounded; None
-        where none of these goes into it."""
+        """How far each entry of an expression is off in the worst of some ways in which inputs
+        that are shown rounded may be; None where none of these goes into it."""
         node, held = self.node(tree), self.floats(tree)
         if not self._rounded or node is None or held is None:
             return None
@@ -320,7 +320,7 @@ class Recipe:
         with np.errstate(all="ignore"):
             off = np.max([abs(run[node] - held) for run in self._shaken], axis=0)
         off = np.nan_to_num(off)
-        return _WIDER * off if off.any() else None
+        return off if off.any() else None
 
     def _shake(self, chance: np.random.Generator) -> Run[Matrix]:
         moved = {
