@@ -121,6 +121,25 @@ class Construction:
         upstream.take(chains, self.names, self.ledger, self.held)
         self.findings = Findings(self.recipe, self.names, self.ledger, blocks, chains)
         self.findings.take(relations)
+        while self._suppose():
+            self._take_steps(strictly=True)
+            self.findings.take(relations)
+
+    def _suppose(self) -> bool:
+        """Take a quantity whose definition isn't understood for what is printed of it: what
+        is computed from it can be held against that."""
+        for block in self.findings.blocks.values():
+            key = self.definitions.versions(self.findings.order(block)).get(block.name, "")
+            one = self.definitions.found.get(key)
+            if one is None or one.tree is None or key in self.names.canonical:
+                continue
+            self.names.at(self.findings.order(block))
+            is_known = self.names.resolved(syntax.Name(one.name)) is not None
+            known = self.findings.quantity(block, supposed=not is_known)
+            if isinstance(known, syntax.Name):
+                self.names.canonical[key] = known.name
+                return True
+        return False
 
     def _take_column(self, column: Column) -> None:
         """A column of vectors in a table: an input, where there is none of that kind."""

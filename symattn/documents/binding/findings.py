@@ -93,7 +93,7 @@ class Findings:
 
     def _said(self, block: Block) -> syntax.Tree | None:
         """What the name of a block means where it stands."""
-        self.names.at(self._order(block))
+        self.names.at(self.order(block))
         return self.names.resolved(syntax.Name(block.name)) if block.name else None
 
     def _is_known(self, tree: syntax.Name) -> bool:
@@ -142,22 +142,25 @@ class Findings:
         kinds: tuple[Kind, ...] = ("figures",) if relation.is_certain else ("figures", "value")
         if self.ledger.claim(tree, block.value, *kinds):
             if block.name:
-                self.names.find(self._order(block), block.name, tree)
+                self.names.find(self.order(block), block.name, tree)
             row_runs.note_tokens(block.value, self.names)
 
-    def _order(self, block: Block) -> int:
+    def order(self, block: Block) -> int:
+        """The chain that a block stands in."""
         return bisect_right(self._starts, block.span.start) - 1
 
     def _operand(self, part: syntax.Tree) -> syntax.Tree | None:
         match part:
             case syntax.Name(name) if name.startswith("block_"):
-                return self._quantity(int(name.removeprefix("block_")))
+                return self.quantity(self.blocks[int(name.removeprefix("block_"))])
         return None
 
-    def _quantity(self, number: int) -> syntax.Tree | None:
-        """The quantity that a block is; one that is nothing known is an input."""
-        if number not in self._known:
-            block = self.blocks[number]
+    def quantity(self, block: Block, supposed: bool = True) -> syntax.Tree | None:
+        """The quantity that a block is; one that is nothing known is an input, if that is to
+        be ``supposed``."""
+        if block.number not in self._known:
+            if not supposed:
+                return None
             known = self._given(block) or self._explained(block)
             if known is None and not self.ledger.is_taken(block.value):
                 letter = block.name or ("X" if len(values.shape(block.value)) == 2 else "b")
@@ -167,8 +170,8 @@ class Findings:
                     self.ledger.take(block.value, name)
                     row_runs.note_tokens(block.value, self.names)
                     known = syntax.Name(name)
-            self._known[number] = known
-        return self._known[number]
+            self._known[block.number] = known
+        return self._known[block.number]
 
     def _given(self, block: Block) -> syntax.Tree | None:
         """The input that a block is, or the row of one."""

@@ -185,6 +185,7 @@ class Recipe:
         self._roles: dict[str, Role | None] = {}
         #: The recipe with inputs that are shown rounded as they may have been.
         self._shaken: list[Run[Matrix]] = []
+        self._reaches: dict[int, Matrix | None] = {}
         #: The figures that are printed of entries, right or wrong, by their expressions.
         self.printed: dict[str, set[float]] = {}
         #: What expressions are by the definitions, so many steps deep.
@@ -254,6 +255,7 @@ class Recipe:
         self._nodes.clear()
         self._agreements.clear()
         self._shaken.clear()
+        self._reaches.clear()
         self._roles.clear()
         self.forms.clear()
 
@@ -311,9 +313,15 @@ class Recipe:
     def reach(self, tree: syntax.Tree) -> Matrix | None:
         """How far each entry of an expression is off in the worst of some ways in which inputs
         that are shown rounded may be; None where none of these goes into it."""
-        node, held = self.node(tree), self.floats(tree)
-        if not self._rounded or node is None or held is None:
+        node = self.node(tree) if self._rounded else None
+        if node is None:
             return None
+        if node.serial not in self._reaches:
+            self._reaches[node.serial] = self._reach(node)
+        return self._reaches[node.serial]
+
+    def _reach(self, node: Node) -> Matrix | None:
+        held = self._run[node]
         if not self._shaken:
             chance = np.random.default_rng(0)
             self._shaken = [self._shake(chance) for _ in range(_SHAKES)]
