@@ -135,7 +135,8 @@ class Construction:
                 continue
             self.names.at(self.findings.order(block))
             is_known = self.names.resolved(syntax.Name(one.name)) is not None
-            known = self.findings.quantity(block, supposed=not is_known)
+            is_needed = one.name in self._needed and not is_known
+            known = self.findings.quantity(block, supposed=is_needed)
             if isinstance(known, syntax.Name):
                 self.names.canonical[key] = known.name
                 return True
