@@ -1,16 +1,18 @@
-"""Chains that go on behind a colon or a verb: 'S = Q K^T is', and then the matrix."""
+"""Chains that go on behind a colon, a verb or in the next block: 'S = Q K^T is', and then the
+matrix; or a heading with names, and below it a matrix for each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice, takewhile
 
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.grids import of_table
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Named, Passage, Piece, ReadTable, Words
+from symattn.documents.trees import Chain, Member, Named, Passage, Piece, ReadTable, Words
 
 #: Words between a name and its value.
 _SAME = re.compile(
@@ -35,7 +37,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     """
     before: Chain | None = None
     captioned: Chain | None = None
-    for passage in passages:
+    for passage in _below_headings(passages):
         above, captioned = captioned, _only_name(passage)
         if passage.kind in ("heading", "note") or _is_program(passage):
             before = None
@@ -74,12 +76,41 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
         yield replace(passage, pieces=tuple(pieces))
 
 
+def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
+    """The passages, with values by themselves right below a heading under the names that it
+    has, if there is one for each."""
+    named: dict[Span, Chain] = {}
+    for place, passage in enumerate(passages):
+        heads = [piece for piece in passage.pieces if isinstance(piece, Chain)]
+        if passage.kind != "heading" or not heads or not all(map(_is_name, heads)):
+            continue
+        below = chain.from_iterable(one.pieces for one in islice(passages, place + 1, None))
+        alone = [piece for piece in takewhile(_is_value, below) if isinstance(piece, Chain)]
+        if len(alone) == len(heads):
+            for head, piece in zip(heads, alone, strict=True):
+                named[piece.span] = _continued(head, piece.members[0], piece.span)
+    for passage in passages:
+        yield replace(passage, pieces=tuple(named.get(one.span, one) for one in passage.pieces))
+
+
+def _is_name(piece: Chain) -> bool:
+    return len(piece.members) == 1 and isinstance(piece.members[0], syntax.Name)
+
+
+def _is_value(piece: Piece) -> bool:
+    """Whether a piece is a value by itself."""
+    match piece:
+        case Chain((value,)) if values.is_value(value):
+            return True
+    return False
+
+
 def _only_name(passage: Passage) -> Chain | None:
     """The only formula of a caption, if that is a name."""
     chains = [piece for piece in passage.pieces if isinstance(piece, Chain)]
     match chains:
-        case [Chain((syntax.Name(),)) as chain] if passage.kind == "prose":
-            return chain
+        case [Chain((syntax.Name(),)) as name] if passage.kind == "prose":
+            return name
     return None
 
 
@@ -87,8 +118,8 @@ def _is_program(passage: Passage) -> bool:
     return any(isinstance(piece, Chain) and piece.is_code for piece in passage.pieces)
 
 
-def _continued(chain: Chain, value: syntax.Tree, span: Span) -> Chain:
-    return Chain((*chain.members, value), (*chain.links, "="), (*chain.spans, span))
+def _continued(before: Chain, value: Member, span: Span) -> Chain:
+    return Chain((*before.members, value), (*before.links, "="), (*before.spans, span))
 
 
 def _mention(words: Words, name: re.Match[str]) -> Chain:
