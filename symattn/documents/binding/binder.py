@@ -192,9 +192,7 @@ class Binder:
         self.author = author.Author(held, self.names, self.ledger, self.coverage)
         self.place = Place()
         self.runs = list(row_runs.found(passages))
-        self.equalities = Equalities(
-            self.speech, self.place, self.runs, row_runs.series_found(passages)
-        )
+        self.equalities = Equalities(self.speech, self.place)
 
     def read(self) -> Reading:
         """The reading of the whole article."""
@@ -344,15 +342,8 @@ class Binder:
         found = self.speech.candidates(self.place.around, [])
         whole = found[0].tree if found else None
         self.names.at(self.order + 1)
-        around = self.place.around
         tables.bind(
-            table,
-            self.ledger,
-            self.standard,
-            self.names.resolved,
-            self.speech.tokens,
-            whole,
-            around,
+            table, self.ledger, self.standard, self.names.resolved, self.speech.tokens, whole
         )
         for piece in table.pieces:
             match piece:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -25,27 +24,22 @@ from symattn.shapes import Nested
 
 #: Quantities of more entries than that are not searched.
 _ENTRIES = 256
-#: What is worked out: what plays a role, or the terms that an output adds up.
-Worked = Role | Literal["terms"]
 #: What a section about a role works out, step by step.
-_WORKED: dict[Role | None, tuple[Worked, ...]] = {
+_WORKED: dict[Role | None, tuple[Role, ...]] = {
     "scores": ("scores",),
     "scaled": ("scaled", "scores"),
     "masked": ("masked", "scaled"),
     "weights": ("exponentials", "sums", "weights", "shifted", "scaled"),
     "exponentials": ("exponentials", "sums", "weights"),
     "sums": ("sums", "exponentials", "weights"),
-    "output": ("output", "terms"),
+    "output": ("output",),
     "query": ("query",),
     "key": ("key",),
     "value": ("value",),
 }
-_ALL: tuple[Worked, ...] = (
+_ALL: tuple[Role, ...] = (
     "exponentials", "sums", "weights", "output", "scaled", "scores", "query", "key", "value",
 )  # fmt: skip
-
-#: Quantities whose rows are worked out entry by entry.
-_ENTERED: tuple[Role, ...] = ("weights", "scaled", "scores", "output", "query", "key", "value")
 
 
 def targets(
@@ -67,9 +61,6 @@ def targets(
                 yield from _of_softmax(one, scores, found, near)
                 if (shown := workings.shifted(recipe, scores)) is not None:
                     yield from _of_softmax(one, shown, found - found.max(), near)
-        elif one == "terms":
-            for terms in _terms(recipe, row):
-                yield from terms
         elif one == "shifted":
             for scores, _ in _softmax_rows(recipe, row):
                 if (shown := workings.shifted(recipe, scores)) is not None:
@@ -77,33 +68,6 @@ def targets(
         else:
             for name in recipe.with_role(one):
                 yield from _of_quantity(recipe, syntax.Name(name), row, near, one == "weights")
-
-
-def families(recipe: Recipe, row: int) -> Iterator[list[syntax.Tree]]:
-    """What may be worked out one after another in a row: its exponentials, its entries in
-    some quantity, or the terms that a row of the output adds up."""
-    for scores, found in _softmax_rows(recipe, row):
-        for shown in (scores, workings.shifted(recipe, scores)):
-            if shown is not None:
-                entries = (workings.entry(shown, k) for k in range(len(found)))
-                yield [syntax.Call("exp", (one,)) for one in entries]
-    for role in _ENTERED:
-        for name in recipe.with_role(role):
-            for i, found in _rows(recipe, syntax.Name(name), row):
-                yield [workings.indexed(syntax.Name(name), i, j) for j in range(len(found))]
-    yield from _terms(recipe, row)
-
-
-def _terms(recipe: Recipe, row: int | None) -> Iterator[list[syntax.Tree]]:
-    """The terms of rows of the output: each weight with the row of values that it is of."""
-    for name in recipe.with_role("output"):
-        match recipe.trees.get(name):
-            case syntax.Binary("@", weights, of):
-                for i, found in _rows(recipe, weights, row):
-                    yield [
-                        syntax.Binary("*", workings.indexed(weights, i, k), workings.indexed(of, k))
-                        for k in range(len(found))
-                    ]
 
 
 def _of_quantity(

@@ -6,16 +6,15 @@ What code showed, and what its outputs show of that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.binding import context, prose, rows, tables, values, workings
+from symattn.documents.binding import context, prose, tables, values, workings
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.recipe import bounds, same
-from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 
@@ -61,8 +60,6 @@ class Outputs:
                     del self._shown[: k + 1]
                     break
         elif len(members) == 1 and values.is_value(member := members[0]):
-            if isinstance(member, Labelled) and self._rows_shown(member):
-                return None
             found = self._printed(said, member) or self._labelled.get(said)
             return found if found is not None and self.ledger.fits(found, member) else None
         return target
@@ -100,17 +97,6 @@ class Outputs:
                 return True
         return False
 
-    def _rows_shown(self, value: Labelled) -> bool:
-        """Whether code showed the rows of an output one by one, each behind its label."""
-        found: list[tuple[syntax.Tree, syntax.Tree]] = []
-        for label, row in zip(value.rows_said, value.items, strict=False):
-            if self._kind == "output" and self._is_behind(_folded(label)):
-                _, tree = self._shown.pop(0)
-                if tree is not None and self.ledger.fits(tree, row):
-                    found.append((row, tree))
-        self.ledger.claim_all(found, "output")
-        return bool(found)
-
 
 def _folded(said: str) -> str:
     """Words before a value, to be compared: without spaces, which prints fill up."""
@@ -126,13 +112,7 @@ _TELLING = 6
 class Equalities:
     """Reads chains one after another."""
 
-    def __init__(
-        self,
-        speech: Speech,
-        place: Place,
-        runs: Iterable[Rows],
-        workings_of_rows: Iterable[tuple[Chain, ...]],
-    ) -> None:
+    def __init__(self, speech: Speech, place: Place) -> None:
         self.speech = speech
         self.place = place
         self.ledger = speech.ledger
@@ -142,21 +122,11 @@ class Equalities:
         self.outputs = Outputs(self.ledger)
         #: The matrix that was shown last.
         self._last: syntax.Tree | None = None
-        self._runs = {run.chains[0].span: run for run in runs}
-        self._series = {chains[0].span: chains for chains in workings_of_rows}
         #: What names stand for in the row that is spoken of.
         self._local: tuple[Mention | None, dict[str, syntax.Tree]] = (None, {})
-        self._in_runs = {chain.span for run in self._runs.values() for chain in run.chains[1:]}
 
     def read(self, chain: Chain, before: Subject) -> None:
         """What the members of a chain are the values of, and what comes to them."""
-        if chain.span in self._in_runs:
-            return
-        if chain.span in self._runs:
-            run = self._runs[chain.span]
-            if self._run_of_rows(run, before):
-                return
-            self._in_runs -= {one.span for one in run.chains}
         members = list(chain.members)
         label = before
         while len(members) > 1 and (found := self._tokens(members[0])):
@@ -166,11 +136,6 @@ class Equalities:
             members.pop(0)
         first = next((one for one in members if values.is_value(one)), None)
         about = label.within(self.place.around)
-        if carried := self._is_of_row(about, label, members, first):
-            assert self.place.row is not None
-            about = replace(about, mentions=(self.place.row, *about.mentions))
-        if chain.span in self._series:
-            self._read_series(self._series[chain.span], about)
         members = [self._localised(one) for one in members]
         if not chain.is_code:
             members = [
@@ -197,7 +162,7 @@ class Equalities:
                 work = None
             elif values.is_value(member):
                 is_equal = links[k - 1] != "→" if k else False
-                if work and is_equal and not self._carries(work, member, [target, *meant]):
+                if work and is_equal:
                     self.ledger.work_out(work, member)
                 self._value(member, target, [self._worked(one, work) for one in candidates])
                 if isinstance(member, Labelled):
@@ -210,13 +175,16 @@ class Equalities:
             elif not values.is_closed(member):
                 made = self.names.resolved(member)
                 if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, meant, about, carried)
+                    self._working(made, None, target, meant, about)
                     # What is left are constants of the formula.
                     self.ledger.coverage.mark(values.figures(made), "ignored")
             elif values.is_numeric(member):
-                if work is not None:
-                    self._term_by_term(work, member)
-                elif k == 1 == len(members) - 1 and links[0] == "=" and values.is_value(members[0]):
+                if (
+                    work is None
+                    and k == 1 == len(members) - 1
+                    and links[0] == "="
+                    and values.is_value(members[0])
+                ):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
                     self.ledger.work_out(member, members[0])
                 work = member
@@ -224,16 +192,7 @@ class Equalities:
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.
                     self.ledger.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
-                self._working(member, value, target, meant, about, carried)
-
-    def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
-        """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``."""
-        first, second = workings.terms(numbers), workings.terms(following)
-        if len(first) != len(second):
-            return
-        for term, shown in zip(first, second, strict=True):
-            if values.is_value(shown) and values.is_numeric(term):
-                self.ledger.work_out(term, shown)
+                self._working(member, value, target, meant, about)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""
@@ -257,33 +216,6 @@ class Equalities:
                 if one is not None and self._is_one([target, one]):
                     self.recipe.said[target.of] = one
 
-    def _carries(
-        self, work: syntax.Tree, value: syntax.Tree, targets: Iterable[syntax.Tree | None]
-    ) -> bool:
-        """Whether numbers don't come to a value of a quantity only because one of them is
-        not what it should be, which is judged for itself."""
-        if self.ledger.agreement(work, value) == 1.0:
-            return False
-        for target in targets:
-            if target is not None and self.ledger.agreement(target, value) > 0.5:
-                _, bound = workings.bindings(self.recipe, target, work)
-                return any(self.ledger.agreement(tree, one) < 1.0 for one, tree in bound)
-        return False
-
-    def _is_of_row(
-        self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
-    ) -> bool:
-        """Whether a chain can only be of the row that was spoken of last: it has a
-        dimension, a name that tells what it is, or it is a row or a working by its words."""
-        if self.place.row is None or any(not one.across for one in about.mentions):
-            return False
-        if about.mentions:
-            return True
-        if first is None or len(values.shape(first)) > 1:
-            return False
-        is_row = len(values.shape(first)) == 1 or any(map(values.is_numeric, members))
-        return (label.role is not None and is_row) or self.speech.is_suggested(members[0])
-
     def _localised(self, member: Member) -> Member:
         """A member with the names of the row that is spoken of."""
         if isinstance(member, Opaque | syntax.Name) or self.place.row is None:
@@ -299,13 +231,6 @@ class Equalities:
             self._local = self.place.row, {}
         if isinstance(head, syntax.Name):
             self._local[1][head.name] = tree
-
-    def _read_series(self, chains: Sequence[Chain], about: Subject) -> None:
-        """Workings line by line of the row that is spoken of."""
-        row = next((one for one in about.mentions if not one.across), self.place.row)
-        if row is not None:
-            number = self.speech.counted(row)
-            self.ledger.claim_all(rows.bindings(self.recipe, chains, number), "working")
 
     def _tokens(self, member: Member) -> list[Mention]:
         """The tokens that a label before a value names: one, or two with a dot between
@@ -363,7 +288,6 @@ class Equalities:
         target: syntax.Tree | None,
         spoken: Sequence[syntax.Tree],
         about: Subject,
-        carried: bool,
     ) -> None:
         """Numbers that something is worked out from: each is what stands there in the
         definition of what the chain or the words name, or of the only entry in the row
@@ -371,7 +295,7 @@ class Equalities:
         for one in (target, *spoken):
             if one is not None:
                 share, bound = workings.bindings(self.recipe, one, numbers)
-                if share >= (0.6 if carried else 0.5):
+                if share >= 0.5:
                     self.ledger.claim_all(bound, "working", "name" if one is target else "around")
                     return
         row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
@@ -406,17 +330,6 @@ class Equalities:
         found = [self.recipe.floats(tree) for tree in trees]
         first = found[0]
         return first is not None and all(one is not None and same(first, one) for one in found)
-
-    def _run_of_rows(self, run: Rows, before: Subject) -> bool:
-        """Rows that are printed one by one: each of the quantity that is spoken of; False
-        where they are not the rows of one."""
-        about = before.within(self.place.around)
-        if self.ledger.is_taken(run.tree):
-            return True
-        whole = None if about.role is None else self.standard.of(about.role)
-        if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
-            return False
-        return self.ledger.claim(whole, run.tree, "around", "labels")
 
 
 def _is_size(tree: syntax.Tree) -> bool:

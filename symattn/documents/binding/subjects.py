@@ -271,8 +271,7 @@ class Speech:
             names = [name for role in _OF_PAIRS for name in self.recipe.with_role(role)]
             pairs = (self._chosen(syntax.Name(name), about) for name in names)
             found += [Candidate(tree, frozenset({"row"})) for tree in pairs if tree is not None]
-        # Of exponentials less their largest the sum is as well.
-        return sorted(found, key=lambda one: not self._follows(one.tree))
+        return sorted(found, key=lambda one: not self.is_worked(one.tree))
 
     def meant(self, about: Subject, value: syntax.Tree) -> syntax.Tree | None:
         """What words say that a value is of: of what they may mean what it agrees with most."""
@@ -289,14 +288,6 @@ class Speech:
                     self.ledger.is_claimed(syntax.Call("exp", (one,))) for one in (whole, first)
                 )
         return False
-
-    def _follows(self, tree: syntax.Tree) -> bool:
-        """Whether it is the sum of what was claimed before, or its exponentials are of scores
-        less their largest that were."""
-        match tree:
-            case syntax.Call("exp", (syntax.Binary("-") as row,)):
-                return self.ledger.is_claimed(row)
-        return self.is_worked(tree)
 
     def is_suggested(self, member: Member) -> bool:
         """Whether a name is not defined, but called by what it is."""
