@@ -6,7 +6,7 @@ What code showed, and what its outputs show of that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from symattn import syntax
@@ -136,6 +136,9 @@ class Equalities:
             members.pop(0)
         first = next((one for one in members if values.is_value(one)), None)
         about = label.within(self.place.around)
+        if carried := self._is_of_row(about, label, members, first):
+            assert self.place.row is not None
+            about = replace(about, mentions=(self.place.row, *about.mentions))
         members = [self._localised(one) for one in members]
         if not chain.is_code:
             members = [
@@ -162,7 +165,7 @@ class Equalities:
                 work = None
             elif values.is_value(member):
                 is_equal = links[k - 1] != "→" if k else False
-                if work and is_equal:
+                if work and is_equal and not self._carries(work, member, [target, *meant]):
                     self.ledger.work_out(work, member)
                 self._value(member, target, [self._worked(one, work) for one in candidates])
                 if isinstance(member, Labelled):
@@ -175,16 +178,12 @@ class Equalities:
             elif not values.is_closed(member):
                 made = self.names.resolved(member)
                 if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, meant, about)
+                    self._working(made, None, target, meant, about, carried)
                     # What is left are constants of the formula.
                     self.ledger.coverage.mark(values.figures(made), "ignored")
             elif values.is_numeric(member):
-                if (
-                    work is None
-                    and k == 1 == len(members) - 1
-                    and links[0] == "="
-                    and values.is_value(members[0])
-                ):
+                is_second = k == 1 == len(members) - 1 and links[0] == "="
+                if is_second and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
                     self.ledger.work_out(member, members[0])
                 work = member
@@ -192,7 +191,7 @@ class Equalities:
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.
                     self.ledger.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
-                self._working(member, value, target, meant, about)
+                self._working(member, value, target, meant, about, carried)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""
@@ -215,6 +214,33 @@ class Equalities:
             for one in made:
                 if one is not None and self._is_one([target, one]):
                     self.recipe.said[target.of] = one
+
+    def _carries(
+        self, work: syntax.Tree, value: syntax.Tree, targets: Iterable[syntax.Tree | None]
+    ) -> bool:
+        """Whether numbers don't come to a value of a quantity only because one of them is
+        not what it should be, which is judged for itself."""
+        if self.ledger.agreement(work, value) == 1.0:
+            return False
+        for target in targets:
+            if target is not None and self.ledger.agreement(target, value) > 0.5:
+                _, bound = workings.bindings(self.recipe, target, work)
+                return any(self.ledger.agreement(tree, one) < 1.0 for one, tree in bound)
+        return False
+
+    def _is_of_row(
+        self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
+    ) -> bool:
+        """Whether a chain can only be of the row that was spoken of last: it has a
+        dimension, a name that tells what it is, or it is a row or a working by its words."""
+        if self.place.row is None or any(not one.across for one in about.mentions):
+            return False
+        if about.mentions:
+            return True
+        if first is None or len(values.shape(first)) > 1:
+            return False
+        is_row = len(values.shape(first)) == 1 or any(map(values.is_numeric, members))
+        return (label.role is not None and is_row) or self.speech.is_suggested(members[0])
 
     def _localised(self, member: Member) -> Member:
         """A member with the names of the row that is spoken of."""
@@ -288,6 +314,7 @@ class Equalities:
         target: syntax.Tree | None,
         spoken: Sequence[syntax.Tree],
         about: Subject,
+        carried: bool,
     ) -> None:
         """Numbers that something is worked out from: each is what stands there in the
         definition of what the chain or the words name, or of the only entry in the row
@@ -295,7 +322,7 @@ class Equalities:
         for one in (target, *spoken):
             if one is not None:
                 share, bound = workings.bindings(self.recipe, one, numbers)
-                if share >= 0.5:
+                if share >= (0.6 if carried else 0.5):
                     self.ledger.claim_all(bound, "working", "name" if one is target else "around")
                     return
         row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
