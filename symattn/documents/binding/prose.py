@@ -219,6 +219,14 @@ def sums(text: str, figures: Sequence[Placed]) -> Iterator[Placed]:
             yield one
 
 
+def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[PrintedFigure, ...]]:
+    """Shares that a sentence lists, as many as a row has: '27.6 %, 45.5 % and 26.9 %'."""
+    for start, end in _sentences(text):
+        inside = [one.figure for one in figures if start <= one.start < end]
+        if len(inside) == count > 1 and all(one.text.endswith("%") for one in inside):
+            yield tuple(inside)
+
+
 def _role(sentence: str, figures: Sequence[Placed], phrases: Sequence[Phrase]) -> About | None:
     said = [one.role for one in spoken(sentence, phrases)]
     if own := [one for one in said if not isinstance(one, str)]:
@@ -268,6 +276,7 @@ class Sentences:
             for figure, tree in bound:
                 self.ledger.claim(tree, figure, "sentence" if plainly else "loose")
         self._sums(text, figures, row)
+        self._lists(text, figures)
         return goes_on
 
     def _sums(self, text: str, figures: Sequence[Placed], row: Mention | None) -> None:
@@ -292,6 +301,26 @@ class Sentences:
             if self.speech.is_worked(tree)
         ]
         return sums[0] if len(sums) == 1 else None
+
+    def _lists(self, text: str, figures: Sequence[Placed]) -> None:
+        """All shares of a row in a list, where they are those of one row only."""
+        whole = self.standard.of("weights")
+        shape = None if whole is None else self.recipe.shape(whole)
+        if whole is None or shape is None or len(shape) != 2:
+            return
+        for listed in lists(text, figures, shape[1]):
+            rows = [
+                i
+                for i in range(shape[0])
+                if all(
+                    self.ledger.agreement(workings.indexed(whole, i, j), figure) == 1.0
+                    for j, figure in enumerate(listed)
+                )
+            ]
+            if len(rows) == 1 and not any(map(self.ledger.is_taken, listed)):
+                for j, figure in enumerate(listed):
+                    entry = workings.indexed(whole, rows[0], j)
+                    self.ledger.claim(entry, figure, "loose")
 
     def _told(self, told: Told) -> tuple[float, workings.Bound, bool]:
         """The entries that a sentence may speak of, the part of them that agrees, and
