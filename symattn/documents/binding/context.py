@@ -61,10 +61,6 @@ def targets(
                 yield from _of_softmax(one, scores, found, near)
                 if (shown := workings.shifted(recipe, scores)) is not None:
                     yield from _of_softmax(one, shown, found - found.max(), near)
-        elif one == "shifted":
-            for scores, _ in _softmax_rows(recipe, row):
-                if (shown := workings.shifted(recipe, scores)) is not None:
-                    yield shown
         else:
             for name in recipe.with_role(one):
                 yield from _of_quantity(recipe, syntax.Name(name), row, near, one == "weights")
