@@ -55,7 +55,7 @@ _GOES_ON = re.compile(r"[\s,;]*+(?:and)?+\s*+")
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 
 
-def read(article: Article, held: Help = NONE) -> Reading:
+def read(article: Article, notes: Help = NONE) -> Reading:
     """What an article computes and prints, with the help of its author.
 
     Raises :class:`Malformed` where the author speaks of what there is not. Where the
@@ -66,12 +66,12 @@ def read(article: Article, held: Help = NONE) -> Reading:
     left = _AGAIN * len(passages)
     while True:
         try:
-            found, faults = _read(article, passages, held)
+            found, faults = _read(article, passages, notes)
             break
         except Exception as error:
             if lacks_memory(error) or shows_tracebacks():
                 raise
-            place, fault = _failing(article, passages, held, error)
+            place, fault = _failing(article, passages, notes, error)
             left -= 2 * len(passages)
             if left < 0 or any(_faults(passages[place])):
                 raise fault from None
@@ -82,14 +82,14 @@ def read(article: Article, held: Help = NONE) -> Reading:
 
 
 def _failing(
-    article: Article, passages: Sequence[Passage], held: Help, fault: Exception
+    article: Article, passages: Sequence[Passage], notes: Help, fault: Exception
 ) -> tuple[int, Exception]:
     """The passage with which the reading of what stands before it begins to fail, and how."""
     low, high = 0, len(passages)
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            _read(article, passages[:middle], held)
+            _read(article, passages[:middle], notes)
             low = middle
         except Exception as error:
             if lacks_memory(error):
@@ -102,7 +102,7 @@ def _unread(article: Article, passage: Passage, why: str) -> Passage:
     """A passage that isn't understood: its numbers, and why."""
     spans = [piece.span for piece in passage.pieces]
     span = spans[0].to(spans[-1])
-    held = tuple(one for piece in passage.pieces for one in figures(piece))
+    held = tuple(figure for piece in passage.pieces for figure in figures(piece))
     return replace(passage, pieces=(alone(Opaque(article.text(span), span, held, why)),))
 
 
@@ -116,10 +116,10 @@ def _faults(passage: Passage) -> Iterator[OpenQuestion]:
 
 
 def _read(
-    article: Article, passages: Sequence[Passage], held: Help
+    article: Article, passages: Sequence[Passage], notes: Help
 ) -> tuple[Reading, Sequence[tuple[Origin, Fault]]]:
     """What passages compute and print, and what the author has got wrong."""
-    best, found = _best(article, passages, held)
+    best, found = _best(article, passages, notes)
     return found, best.author.faults
 
 
@@ -128,14 +128,14 @@ def bound(article: Article) -> Binder:
     return _best(article, passages_of(article), NONE)[0]
 
 
-def _best(article: Article, passages: Sequence[Passage], held: Help) -> tuple[Binder, Reading]:
+def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[Binder, Reading]:
     """The form of the recipe that most figures speak for, and the reading with it."""
     best: Binder | None = None
     tried: list[Standard] = []
     for variant in _variants(article, passages):
         if not all(variant.differs(one.variant, one.asked) for one in tried):
             continue
-        binder = Binder(article, passages, variant, held)
+        binder = Binder(article, passages, variant, notes)
         reading = binder.read()
         tried.append(binder.standard)
         if best is None or binder.is_better(best):
@@ -144,7 +144,7 @@ def _best(article: Article, passages: Sequence[Passage], held: Help) -> tuple[Bi
             break
     assert best is not None
     if masks.SPOKEN.search(article.source) and best.is_doubtful():
-        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), held)
+        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), notes)
         found = best.read()
     return best, found
 
@@ -165,18 +165,18 @@ class Binder:
     """Reads the passages of one article, with one form of the standard recipe."""
 
     def __init__(
-        self, article: Article, passages: Sequence[Passage], variant: Variant, held: Help = NONE
+        self, article: Article, passages: Sequence[Passage], variant: Variant, notes: Help = NONE
     ) -> None:
         self.article = article
         self.read_from = tuple(passages)
-        self.held = held
+        self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
         every = list(joined([_signed(passage) for passage in passages]))
-        noted = author.without(every, held.ignored)
+        noted = author.without(every, notes.ignored)
         self.passages = passages = list(context.asserted(noted))
         self.chains = list(_chains(passages))
-        self.definitions = collected(self.chains, held)
+        self.definitions = collected(self.chains, notes)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved
         self.coverage = Coverage(every)
@@ -185,11 +185,11 @@ class Binder:
         self.ledger = Ledger(self.recipe, self.coverage)
         first = 0 if counts_from_zero(map(_words, passages)) else 1
         self.names.first = first
-        if held.count_from is not None:
-            first = held.count_from
+        if notes.count_from is not None:
+            first = notes.count_from
         self.speech = Speech(self.recipe, self.standard, self.names, self.ledger, first)
         self.sentences = Sentences(self.speech)
-        self.author = author.Author(held, self.names, self.ledger, self.coverage)
+        self.author = author.Author(notes, self.names, self.ledger, self.coverage)
         self.place = Place()
         self.runs = list(row_runs.found(passages))
         self.equalities = Equalities(self.speech, self.place)
@@ -219,14 +219,14 @@ class Binder:
         unmasked = {
             name
             for name in self.recipe.with_role("weights")
-            if isinstance(made := self.recipe.trees.get(name), syntax.Call)
-            and isinstance(scores := made.arguments[0], syntax.Name)
+            if isinstance(step := self.recipe.trees.get(name), syntax.Call)
+            and isinstance(scores := step.arguments[0], syntax.Name)
             and self.recipe.role(scores.name) != "masked"
         }
         found = [
-            one.agreement
-            for one in self.ledger.entries
-            if not unmasked.isdisjoint(syntax.names(one.tree))
+            entry.agreement
+            for entry in self.ledger.entries
+            if not unmasked.isdisjoint(syntax.names(entry.tree))
         ]
         count = sum(one.figures for one in found)
         return count > 0 and sum(one.agreeing for one in found) < count / 2
@@ -250,7 +250,9 @@ class Binder:
         sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
         if labels := next(self._headed(sizes), ()):
             return labels
-        return spoken_tokens([self.article.text(one) for one in _prose_spans(self.passages)], sizes)
+        return spoken_tokens(
+            [self.article.text(passage) for passage in _prose_spans(self.passages)], sizes
+        )
 
     def _headed(self, sizes: set[int]) -> Iterator[tuple[str, ...]]:
         """The labels that stand above the columns of a matrix, those of its rows among them,
@@ -259,8 +261,8 @@ class Binder:
             for member in chain.members:
                 if isinstance(member, Labelled) and len(member.columns_said) in sizes:
                     labels = tuple(map(row_runs.plain, member.columns_said))
-                    said = set(map(row_runs.plain, member.rows_said))
-                    if said and said <= set(labels) and row_runs.are_tokens(labels):
+                    names = set(map(row_runs.plain, member.rows_said))
+                    if names and names <= set(labels) and row_runs.are_tokens(labels):
                         yield labels
 
     def _shape(self, name: str) -> tuple[int, ...]:
@@ -315,11 +317,11 @@ class Binder:
                 # "10.6 % to itself" goes on with the row that was spoken of.
                 self.place.row, self.place.label = row, label
                 return
-            said = _words(passage)
-            sentence = self.speech.subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
+            words = _words(passage)
+            sentence = self.speech.subject(_LAST.split(words)[-1], not words.endswith((".", "!")))
             self._note(sentence.role, named)
             self.place.label = sentence
-            if said.endswith(":") and sentence.role is not None:
+            if words.endswith(":") and sentence.role is not None:
                 self.place.topic = sentence
         elif passage.kind in ("code", "output"):
             # A line of words above a value says what it is, as far as its figures agree.
@@ -327,8 +329,8 @@ class Binder:
 
     def _quantity(self, member: Member) -> syntax.Tree | None:
         """The quantity that a member is the name of."""
-        made = self.names.resolved(member) if isinstance(member, syntax.Name) else None
-        return made if isinstance(made, syntax.Name) else None
+        meaning = self.names.resolved(member) if isinstance(member, syntax.Name) else None
+        return meaning if isinstance(meaning, syntax.Name) else None
 
     def _note(self, role: About | None, named: Collection[syntax.Tree]) -> None:
         """Words of a paragraph speak of a role: of the only quantity of it that is named there."""
@@ -393,8 +395,8 @@ class Binder:
 
     def _name(self, name: str) -> str:
         """The recipe's name of what the author calls so."""
-        made = self.names.resolved(syntax.Name(name))
-        return made.name if isinstance(made, syntax.Name) else name
+        meaning = self.names.resolved(syntax.Name(name))
+        return meaning.name if isinstance(meaning, syntax.Name) else name
 
     def _fitting_tokens(self) -> tuple[str, ...]:
         count = len(self.speech.tokens)
@@ -403,7 +405,7 @@ class Binder:
 
     def _used(self) -> set[str]:
         """The steps that ledger speak of, with those that they need."""
-        waiting = [name for one in self.ledger.entries for name in syntax.names(one.tree)]
+        waiting = [name for entry in self.ledger.entries for name in syntax.names(entry.tree)]
         waiting += [name for name, step in self.recipe.steps.items() if not step.assumed]
         used: set[str] = set()
         while waiting:
@@ -431,7 +433,7 @@ def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:
 
 def _words(passage: Passage) -> str:
     """The words of a passage, without its formulas."""
-    return " ".join(one.text for one in passage.pieces if isinstance(one, Words)).strip()
+    return " ".join(piece.text for piece in passage.pieces if isinstance(piece, Words)).strip()
 
 
 def _signed(passage: Passage) -> Passage:

@@ -59,8 +59,8 @@ def targets(
         if one in ("exponentials", "sums"):
             for scores, found in _softmax_rows(recipe, row):
                 yield from _of_softmax(one, scores, found, near)
-                if (shown := workings.shifted(recipe, scores)) is not None:
-                    yield from _of_softmax(one, shown, found - found.max(), near)
+                if (shifted := workings.shifted(recipe, scores)) is not None:
+                    yield from _of_softmax(one, shifted, found - found.max(), near)
         else:
             for name in recipe.with_role(one):
                 yield from _of_quantity(recipe, syntax.Name(name), row, near, one == "weights")

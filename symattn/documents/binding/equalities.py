@@ -68,13 +68,13 @@ class Outputs:
         """The figures in the words of an output, each of what code showed behind the same
         words: "un 0.310 petit 0.272"."""
         at = 0
-        for one in prose.placed(words) if self._kind == "output" else ():
-            said = _folded(words.text[at : one.start])
-            at = one.end
+        for placing in prose.placed(words) if self._kind == "output" else ():
+            said = _folded(words.text[at : placing.start])
+            at = placing.end
             if any(map(str.isalpha, said)) and self._is_behind(said):
                 _, tree = self._shown.pop(0)
-                if tree is not None and self.ledger.fits(tree, one.figure):
-                    self.ledger.claim(tree, one.figure, "output")
+                if tree is not None and self.ledger.fits(tree, placing.figure):
+                    self.ledger.claim(tree, placing.figure, "output")
 
     def _printed(self, said: str, value: syntax.Tree) -> syntax.Tree | None:
         """What the code before an output showed there: what it showed behind the words that
@@ -167,7 +167,7 @@ class Equalities:
                 is_equal = links[k - 1] != "→" if k else False
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
                     self.ledger.work_out(work, member)
-                self._value(member, target, [self._worked(one, work) for one in candidates])
+                self._value(member, target, [self._worked(tree, work) for tree in candidates])
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
                 for one in meant:
@@ -176,11 +176,11 @@ class Equalities:
                         break
                 work = None
             elif not values.is_closed(member):
-                made = self.names.resolved(member)
-                if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, meant, about, carried)
+                meaning = self.names.resolved(member)
+                if meaning is not None and any(values.figures(meaning)):
+                    self._working(meaning, None, target, meant, about, carried)
                     # What is left are constants of the formula.
-                    self.ledger.coverage.mark(values.figures(made), "ignored")
+                    self.ledger.coverage.mark(values.figures(meaning), "ignored")
             elif values.is_numeric(member):
                 is_second = k == 1 == len(members) - 1 and links[0] == "="
                 if is_second and values.is_value(members[0]):
@@ -210,8 +210,8 @@ class Equalities:
             return
         self._last = target
         if isinstance(target, syntax.Gradient) and target.of not in self.recipe.said:
-            made = [self.names.resolved(one) for one in members if is_symbolic(one)]
-            for one in made:
+            meaning = [self.names.resolved(member) for member in members if is_symbolic(member)]
+            for one in meaning:
                 if one is not None and self._is_one([target, one]):
                     self.recipe.said[target.of] = one
 
@@ -233,7 +233,7 @@ class Equalities:
     ) -> bool:
         """Whether a chain can only be of the row that was spoken of last: it has a
         dimension, a name that tells what it is, or it is a row or a working by its words."""
-        if self.place.row is None or any(not one.across for one in about.mentions):
+        if self.place.row is None or any(not mention.across for mention in about.mentions):
             return False
         if about.mentions:
             return True
@@ -274,19 +274,19 @@ class Equalities:
         for member in members:
             if isinstance(member, Opaque) or values.is_closed(member) or is_worked(member):
                 continue
-            made = self.names.resolved(member)
-            if made is not None:
-                return made
+            meaning = self.names.resolved(member)
+            if meaning is not None:
+                return meaning
         return None
 
     def _kinds(self, members: Sequence[Member]) -> set[Kind]:
         """How a chain names what it is of."""
         kinds: set[Kind] = set()
-        for one in members:
-            if is_symbolic(one) and not is_worked(one):
+        for member in members:
+            if is_symbolic(member) and not is_worked(member):
                 kinds.add("formula")
-            elif not isinstance(one, Opaque) and not values.is_closed(one):
-                kinds.add("suggested" if self.speech.is_suggested(one) else "name")
+            elif not isinstance(member, Opaque) and not values.is_closed(member):
+                kinds.add("suggested" if self.speech.is_suggested(member) else "name")
         return kinds - {"suggested"} or kinds
 
     def _worked(self, candidate: Candidate, work: syntax.Tree | None) -> Candidate:
@@ -325,7 +325,9 @@ class Equalities:
                 if share >= (0.6 if carried else 0.5):
                     self.ledger.claim_all(bound, "working", "name" if one is target else "around")
                     return
-        row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
+        row = next(
+            (self.speech.counted(mention) for mention in about.mentions if not mention.across), None
+        )
         telling = _telling(numbers) + (0 if value is None else _telling(value))
         if row is None and telling < _TELLING:
             return
@@ -354,9 +356,9 @@ class Equalities:
 
     def _is_one(self, trees: list[syntax.Tree]) -> bool:
         """Whether all of them have one value."""
-        found = [self.recipe.floats(tree) for tree in trees]
-        first = found[0]
-        return first is not None and all(one is not None and same(first, one) for one in found)
+        numbers = [self.recipe.floats(tree) for tree in trees]
+        first = numbers[0]
+        return first is not None and all(one is not None and same(first, one) for one in numbers)
 
 
 def _is_size(tree: syntax.Tree) -> bool:
@@ -365,4 +367,4 @@ def _is_size(tree: syntax.Tree) -> bool:
 
 def _telling(numbers: syntax.Tree) -> int:
     """How many digits of an expression's figures tell them from others."""
-    return sum(len(one.text.strip("-0.").replace(".", "")) for one in values.figures(numbers))
+    return sum(len(figure.text.strip("-0.").replace(".", "")) for figure in values.figures(numbers))

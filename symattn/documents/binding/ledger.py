@@ -110,7 +110,7 @@ class Ledger:
     @property
     def bits(self) -> float:
         """What all figures say for the article as it is understood."""
-        return sum(one.agreement.bits for one in self.entries)
+        return sum(entry.agreement.bits for entry in self.entries)
 
     def is_claimed(self, tree: syntax.Tree) -> bool:
         """Whether something was claimed of an expression."""
@@ -135,16 +135,18 @@ class Ledger:
 
     def said(self, target: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What a value's figures say of an expression of its shape."""
-        found = self.recipe.floats(target)
-        if found is None or found.size == 0:
+        numbers = self.recipe.floats(target)
+        if numbers is None or numbers.size == 0:
             return _NOTHING
-        texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
-        if len(texts) != found.size:
+        texts = [
+            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
+        ]
+        if len(texts) != numbers.size:
             return _NOTHING
         reach = self.recipe.reach(target)
         if reach is None:
-            return agreement(zip(texts, map(float, found.reshape(-1)), strict=True))
-        ends = zip((found - reach).reshape(-1), (found + reach).reshape(-1), strict=True)
+            return agreement(zip(texts, map(float, numbers.reshape(-1)), strict=True))
+        ends = zip((numbers - reach).reshape(-1), (numbers + reach).reshape(-1), strict=True)
         return _within(texts, ends)
 
     def _rival(self, target: syntax.Tree, value: syntax.Tree) -> tuple[float, syntax.Tree | None]:
@@ -155,8 +157,8 @@ class Ledger:
         found = list(others(self.recipe, target, value))
         chosen = log2(len(found) + 1)
         for other in found:
-            held = self.recipe.floats(other)
-            if held is None or own is None or np.array_equal(held, own):
+            numbers = self.recipe.floats(other)
+            if numbers is None or own is None or np.array_equal(numbers, own):
                 continue
             if (bits := self.said(other, value).bits - chosen) > best:
                 best, tree = bits, other
@@ -261,7 +263,9 @@ class Ledger:
     def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What figures say of what numbers come to, as these may have been rounded."""
         near = bounds(numbers)
-        texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
+        texts = [
+            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
+        ]
         if near is None or near.low.size != len(texts):
             return _NOTHING
         return _within(texts, zip(near.low.reshape(-1), near.high.reshape(-1), strict=True))

@@ -58,22 +58,22 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
     """The words of a passage with the figures in them, whole numbers without a percent
     sign left out; a formula of one figure is a figure, others are a blank."""
     text = ""
-    found: list[Placed] = []
+    placings: list[Placed] = []
     for piece in passage.pieces:
         match piece:
             case Words(words):
-                found += [
-                    Placed(one.figure, len(text) + one.start, len(text) + one.end)
-                    for one in placed(piece)
-                    if not is_whole(one.figure.text)
+                placings += [
+                    Placed(placing.figure, len(text) + placing.start, len(text) + placing.end)
+                    for placing in placed(piece)
+                    if not is_whole(placing.figure.text)
                 ]
                 text += words
             case Chain((PrintedFigure() as figure,)):
-                found.append(Placed(figure, len(text), len(text) + len(figure.text)))
+                placings.append(Placed(figure, len(text), len(text) + len(figure.text)))
                 text += figure.text
             case _:
                 text += " \0 "
-    return text, found
+    return text, placings
 
 
 def told(
@@ -90,15 +90,15 @@ def told(
     """
     for start, end in _sentences(text):
         inside = [
-            Placed(one.figure, one.start - start, one.end - start)
-            for one in figures[_from(figures, start) : _from(figures, end)]
+            Placed(placing.figure, placing.start - start, placing.end - start)
+            for placing in figures[_from(figures, start) : _from(figures, end)]
         ]
         sentence = text[start:end]
         role = _role(sentence, inside, phrases)
         if not inside or role is None:
             continue
         said = mentions(sentence, tokens, everywhere=True)
-        before = [one for one in said if one.end <= inside[0].start]
+        before = [mention for mention in said if mention.end <= inside[0].start]
         row = before[0] if before else around
         ways = [_by_subjects(inside, said, sentence)]
         for about in (row, None):
@@ -130,7 +130,7 @@ def _by_clauses(
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
         return found
     rows = list(said)
-    ends = [one.start for one in figures[1:]] + [len(sentence)]
+    ends = [placing.start for placing in figures[1:]] + [len(sentence)]
     for one, end in zip(figures, ends, strict=True):
         before = [other for other in rows if other.end <= one.start]
         near = [other for other in said if one.end <= other.start and other.end <= end]
@@ -165,14 +165,14 @@ def _by_subjects(
     ends = [*(match.end() for match in _COMMAS.finditer(sentence)), len(sentence)]
     start = 0
     for end in ends[: 2 * _CLAUSES]:
-        tokens = [one for one in said if start <= one.start < end]
-        inside = [one for one in figures if start <= one.start < end]
+        tokens = [mention for mention in said if start <= mention.start < end]
+        inside = [figure for figure in figures if start <= figure.start < end]
         start = end
         if len(inside) > 1 or (inside and not (row if len(tokens) == 1 else len(tokens) == 2)):
             return []
         if tokens and (not inside or len(tokens) == 2):
             row = tokens[0]
-        found += [(one.figure, row, tokens[-1]) for one in inside]
+        found += [(placing.figure, row, tokens[-1]) for placing in inside]
     return found if len(found) == len(figures) > 1 else []
 
 
@@ -185,7 +185,7 @@ def _behind(
     figures: Sequence[Placed], said: Sequence[Mention], length: int
 ) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the first token behind it, before the next figure."""
-    ends = [one.start for one in figures[1:]] + [length]
+    ends = [placing.start for placing in figures[1:]] + [length]
     found = []
     for one, end in zip(figures, ends, strict=True):
         near = [m for m in said if one.end <= m.start and m.end <= end]
@@ -197,7 +197,7 @@ def _before(
     figures: Sequence[Placed], said: Sequence[Mention]
 ) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the last token before it, behind the figure before."""
-    starts = [0] + [one.end for one in figures[:-1]]
+    starts = [0] + [placing.end for placing in figures[:-1]]
     found = []
     for one, start in zip(figures, starts, strict=True):
         near = [m for m in said if start <= m.start and m.end <= one.start]
@@ -214,26 +214,26 @@ _SUMS = re.compile(
 
 def sums(text: str, figures: Sequence[Placed]) -> Iterator[Placed]:
     """The figures that words call a sum: 'together 1.229', 'The sum is 5.968'."""
-    for one in figures:
-        if _SUMS.search(text[max(0, one.start - 60) : one.start]):
-            yield one
+    for figure in figures:
+        if _SUMS.search(text[max(0, figure.start - 60) : figure.start]):
+            yield figure
 
 
 def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[PrintedFigure, ...]]:
     """Shares that a sentence lists, as many as a row has: '27.6 %, 45.5 % and 26.9 %'."""
     for start, end in _sentences(text):
-        inside = [one.figure for one in figures if start <= one.start < end]
-        if len(inside) == count > 1 and all(one.text.endswith("%") for one in inside):
+        inside = [figure.figure for figure in figures if start <= figure.start < end]
+        if len(inside) == count > 1 and all(placing.text.endswith("%") for placing in inside):
             yield tuple(inside)
 
 
 def _role(sentence: str, figures: Sequence[Placed], phrases: Sequence[Phrase]) -> About | None:
-    said = [one.role for one in spoken(sentence, phrases)]
+    said = [phrase.role for phrase in spoken(sentence, phrases)]
     if own := [one for one in said if not isinstance(one, str)]:
         return own[0]
-    if all(one.figure.text.endswith("%") for one in figures):
+    if all(figure.figure.text.endswith("%") for figure in figures):
         return "weights"
-    named = [one for one in said if one in _ABOUT]
+    named = [mention for mention in said if mention in _ABOUT]
     return named[0] if named else None
 
 
@@ -263,7 +263,9 @@ class Sentences:
         Whether figures were read as of that row, the tokens beside them as columns."""
         text, figures = joined(passage)
         begun = mentions(text[: figures[0].start], self.speech.tokens) if figures else []
-        row = next((one for one in around.mentions if not one.across), now if begun else before)
+        row = next(
+            (mention for mention in around.mentions if not mention.across), now if begun else before
+        )
         goes_on = False
         for ways in told(text, figures, self.speech.tokens, row, self.standard.phrases):
             read = [(*self._told(one), one) for one in ways]
@@ -322,18 +324,18 @@ class Sentences:
                     entry = workings.indexed(whole, rows[0], j)
                     self.ledger.claim(entry, figure, "loose")
 
-    def _told(self, told: Told) -> tuple[float, workings.Bound, bool]:
+    def _told(self, sentence: Told) -> tuple[float, workings.Bound, bool]:
         """The entries that a sentence may speak of, the part of them that agrees, and
         whether the words are certain."""
-        whole = self.standard.of(told.role)
+        whole = self.standard.of(sentence.role)
         shape = None if whole is None else self.recipe.shape(whole)
         if whole is None or shape is None or not shape:
             return 0.0, [], False
         rows, columns = (1, *shape)[-2:]
-        if rows > 1 and any(row is None for _, row, _ in told.figures):
+        if rows > 1 and any(row is None for _, row, _ in sentence.figures):
             return 0.0, [], False
         bound: workings.Bound = []
-        for figure, row, column in told.figures:
+        for figure, row, column in sentence.figures:
             i = 0 if row is None else self.speech.counted(row)
             j = self.speech.counted(column)
             if 0 <= i < rows and 0 <= j < columns and not self.ledger.is_taken(figure):
@@ -341,6 +343,6 @@ class Sentences:
                 bound.append((figure, workings.indexed(whole, *keys)))
         agree = sum(self.ledger.likeness(tree, figure) == 1.0 for figure, tree in bound)
         certain = all(
-            column.certain and (row is None or row.certain) for _, row, column in told.figures
+            column.certain and (row is None or row.certain) for _, row, column in sentence.figures
         )
         return (agree / len(bound) if bound else 0.0), bound, certain

@@ -96,7 +96,7 @@ def _bounds(tree: syntax.Tree) -> Bounds | None:
             ends = interval(text)
             return None if ends is None else Bounds(np.array(ends[0]), np.array(ends[1]))
         case syntax.Array(items):
-            return _stacked([_bounds(one) for one in items])
+            return _stacked([_bounds(item) for item in items])
         case syntax.Negative(operand):
             of = _bounds(operand)
             return None if of is None else Bounds(-of.high, -of.low)
@@ -123,7 +123,7 @@ _GROWING: dict[str, Callable[[Matrix], Matrix]] = {
 
 
 def _stacked(items: list[Bounds | None]) -> Bounds | None:
-    known = [one for one in items if one is not None]
+    known = [item for item in items if item is not None]
     if len(known) < len(items) or len({one.low.shape for one in known}) != 1:
         return None
     return Bounds(np.stack([one.low for one in known]), np.stack([one.high for one in known]))
@@ -208,7 +208,7 @@ class Recipe:
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
-            half = [_half(one) for one in values.leaves(tree)]
+            half = [_half(figure) for figure in values.leaves(tree)]
             self._rounded[free] = np.array(half).reshape(self._numbers[free].shape)
         self._forget()
         return free
@@ -353,10 +353,10 @@ class Recipe:
         node = self.node(tree)
         if node is None or node.shape != values.shape(value):
             return 0.0
-        found = self._run[node]
+        numbers = self._run[node]
         rows = rows_of(values.printed(value))
         held = [
-            rounds(float(found[i, j]), text)
+            rounds(float(numbers[i, j]), text)
             for i, row in enumerate(rows)
             for j, text in enumerate(row)
         ]

@@ -83,8 +83,8 @@ class Standard:
         given = self.of("input")
         for one in [] if weights is None else self.recipe.with_role(weights):
             if given is not None and number in re.findall("[0-9]+", one):
-                made = syntax.Binary("@", given, syntax.Name(one))
-                taken = self.recipe.define(name, made, assumed=True)
+                tree = syntax.Binary("@", given, syntax.Name(one))
+                taken = self.recipe.define(name, tree, assumed=True)
                 return None if taken is None else syntax.Name(taken)
         return None
 
@@ -136,8 +136,8 @@ class Standard:
         another shape. None where it isn't known what is hidden."""
         if self.leaves_open(scores):
             return None
-        made = None if self._is_masked(scores) else self.under_mask(scores)
-        return scores if made is None else self.masked(made)
+        masked = None if self._is_masked(scores) else self.under_mask(scores)
+        return scores if masked is None else self.masked(masked)
 
     def leaves_open(self, scores: syntax.Tree) -> bool:
         """Whether something is hidden of scores, and it isn't known what."""
@@ -184,8 +184,8 @@ class Standard:
     ) -> syntax.Tree | None:
         if left is None or right is None:
             return None
-        made = syntax.Binary(op, left, right)
-        return made if self.recipe.node(made) is not None else None
+        tree = syntax.Binary(op, left, right)
+        return tree if self.recipe.node(tree) is not None else None
 
     def _take(self, role: Role, tree: syntax.Tree) -> syntax.Tree | None:
         name = self.recipe.define(_LETTERS[role], tree, assumed=True)

@@ -83,8 +83,8 @@ def subject(
     roles = spoken(words, phrases)
     role = None
     if roles:
-        depth = list(accumulate((one == "(") - (one == ")") for one in words))
-        outside = [one for one in roles if depth[one.start] <= 0]
+        depth = list(accumulate((letter == "(") - (letter == ")") for letter in words))
+        outside = [phrase for phrase in roles if depth[phrase.start] <= 0]
         role = (outside or roles)[-1].role
     return Subject(role, tuple(mentions(words, tokens)), adjacent)
 
@@ -136,12 +136,12 @@ _NEVER = re.compile(r"(?P<token>(?!))")
 @lru_cache(maxsize=64)
 def _patterns(tokens: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What finds tokens behind what announces them, and wherever they stand."""
-    said = [one for one in tokens if len(one) > 1 or one.isalnum()]
+    said = [token for token in tokens if len(token) > 1 or token.isalnum()]
     if not said or len(said) > _TOKENS:
         return _NEVER, _NEVER
     acting = rf"(?<![\w'’-])(?=(?:{_either(said)})\s++{_ACTS})"
     announced = rf"(?:{_ANNOUNCING}|{acting})(?=(?P<token>{_either(said)})(?![\w'’-]))"
-    long = [one for one in said if len(one) > 1]
+    long = [mention for mention in said if len(mention) > 1]
     alone = rf"(?<![\w'’-])(?P<token>{_either(long)})(?![\w'’-])"
     return re.compile(announced), re.compile(alone) if long else _NEVER
 
@@ -197,13 +197,13 @@ def labelled_tokens(texts: Iterable[str]) -> tuple[str, ...]:
     >>> labelled_tokens(['Row 0 ("bees"):', 'Row 1 ("love"):', 'Row 0 ("bees")'])
     ('bees', 'love')
     """
-    found: dict[int, str] = {}
+    labels: dict[int, str] = {}
     for text in texts:
         for match in _LABEL.finditer(text):
-            found.setdefault(int(match["number"]), match["token"])
-    numbers = sorted(found)
+            labels.setdefault(int(match["number"]), match["token"])
+    numbers = sorted(labels)
     is_whole = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1))
-    return tuple(found[number] for number in numbers) if is_whole else ()
+    return tuple(labels[number] for number in numbers) if is_whole else ()
 
 
 def counts_from_zero(texts: Iterable[str]) -> bool:
@@ -266,7 +266,7 @@ class Speech:
             for whole in ([] if about.role is None else self._of_role(about.role, about))
             if (tree := self._chosen(whole, about)) is not None
         ]
-        if len([one for one in about.mentions if not one.across]) > 1:
+        if len([mention for mention in about.mentions if not mention.across]) > 1:
             # Two tokens have a score and a weight, whatever is spoken of.
             names = [name for role in _OF_PAIRS for name in self.recipe.with_role(role)]
             pairs = (self._chosen(syntax.Name(name), about) for name in names)
@@ -275,7 +275,7 @@ class Speech:
 
     def meant(self, about: Subject, value: syntax.Tree) -> syntax.Tree | None:
         """What words say that a value is of: of what they may mean what it agrees with most."""
-        found = [one.tree for one in self.candidates(about, [value])]
+        found = [candidate.tree for candidate in self.candidates(about, [value])]
         fitting = [tree for tree in found if self.ledger.fits(tree, value)] or found
         return max(fitting, key=lambda tree: self.ledger.agreement(tree, value), default=None)
 
@@ -303,10 +303,10 @@ class Speech:
         """The quantities that a role may mean: "scores" are also those that are scaled or
         masked, exponentials may be of scores less their largest."""
         if not isinstance(role, str):
-            made = self.standard.of(role)
-            return [] if made is None else [made]
+            quantity = self.standard.of(role)
+            return [] if quantity is None else [quantity]
         if role in ("exponentials", "sums", "shifted"):
-            rows = [self.counted(one) for one in about.mentions if not one.across]
+            rows = [self.counted(mention) for mention in about.mentions if not mention.across]
             if not rows:
                 return []
             return list(context.of_softmax(self.recipe, role, rows[0]))
@@ -323,7 +323,7 @@ class Speech:
         shape = self.recipe.shape(whole)
         if shape is None or not isinstance(whole, syntax.Name):
             return whole
-        keys = [self.counted(one) for one in about.mentions if not one.across]
+        keys = [self.counted(mention) for mention in about.mentions if not mention.across]
         across = [self.counted(one) for one in about.mentions if one.across]
         chosen = [*keys[:2], *across[:1]][:2] if len(keys) < 2 else keys[:2]
         if len(chosen) > len(shape):
@@ -357,7 +357,9 @@ class Place:
     def speak(self, about: Subject) -> None:
         """Words speak of a row: what follows is of it, until they speak of another; of
         several, only where the first is the row already."""
-        said = [(one.place, one.counted) for one in about.mentions if not one.across]
+        said = [
+            (mention.place, mention.counted) for mention in about.mentions if not mention.across
+        ]
         before = None if self.row is None else (self.row.place, self.row.counted)
         if len(set(said)) == 1:
             self.row = next(one for one in about.mentions if not one.across)

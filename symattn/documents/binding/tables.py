@@ -98,7 +98,7 @@ def inputs(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree
             if found and len(found) == len(places):
                 rows.append(found[0] if len(found) == 1 else syntax.Array(tuple(found)))
         sizes = {values.shape(row) for row in rows}
-        if len(rows) == len(table.rows) > 1 and [len(one) for one in sizes] == [1]:
+        if len(rows) == len(table.rows) > 1 and [len(shape) for shape in sizes] == [1]:
             yield _words(head), labels, syntax.Array(tuple(rows))
 
 
@@ -142,28 +142,28 @@ def _named(
     for piece in head:
         if isinstance(piece, Chain) and isinstance(piece.members[0], syntax.Name):
             return resolve(piece.members[0])
-    said = _words(head)
-    if _NAME.fullmatch(said) and (found := resolve(syntax.Name(said))) is not None:
+    words = _words(head)
+    if _NAME.fullmatch(words) and (found := resolve(syntax.Name(words))) is not None:
         return found
     # "scaled" above a column is said of scores.
-    role = subject(said, tokens, phrases=standard.phrases).role or named(said.strip().lower())
+    role = subject(words, tokens, phrases=standard.phrases).role or named(words.strip().lower())
     return None if role is None else standard.of(role)
 
 
 def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:
     """The printed value that a cell consists of."""
-    found: list[syntax.Tree] = []
+    trees: list[syntax.Tree] = []
     for piece in cell:
         match piece:
             case Chain((member,)) if values.is_value(member):
-                found.append(member)
+                trees.append(member)
             case Words(_, _, figures) if figures:
-                found += figures
+                trees += figures
             case Words(text) if not text.strip():
                 continue
             case _:
                 return None
-    return found[0] if len(found) == 1 else None
+    return trees[0] if len(trees) == 1 else None
 
 
 def _words(cell: tuple[Piece, ...]) -> str:

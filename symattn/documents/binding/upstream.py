@@ -14,17 +14,17 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member
 
 
-def take(chains: Sequence[Chain], names: Names, ledger: Ledger, held: Help) -> None:
+def take(chains: Sequence[Chain], names: Names, ledger: Ledger, notes: Help) -> None:
     """Take dL/d(output) where the author or a chain gives it as a printed value, or where
     it is what an output differs from a target by; the first there is."""
     recipe = names.recipe
-    stated = held.loss or {}
+    stated = notes.loss or {}
     if isinstance(output := stated.get("output"), str) and "upstream" in stated:
         names.at(0)
-        made = names.resolved(syntax.Name(output))
+        meaning = names.resolved(syntax.Name(output))
         above = values.of_texts(stated["upstream"])  # type: ignore[arg-type]
-        if isinstance(made, syntax.Name) and values.is_closed(above):
-            recipe.set_upstream(made.name, above)
+        if isinstance(meaning, syntax.Name) and values.is_closed(above):
+            recipe.set_upstream(meaning.name, above)
     for order, chain in enumerate(chains):
         if recipe.upstream:
             return
@@ -36,9 +36,9 @@ def take(chains: Sequence[Chain], names: Names, ledger: Ledger, held: Help) -> N
                 and "≈" not in chain.links
                 and all(isinstance(one, syntax.Name) for one in called)
             ):
-                made = names.resolved(syntax.Name(of))
-                if isinstance(made, syntax.Name) and recipe.set_upstream(made.name, value):
-                    ledger.take(value, f"dL/d{made.name}")
+                meaning = names.resolved(syntax.Name(of))
+                if isinstance(meaning, syntax.Name) and recipe.set_upstream(meaning.name, value):
+                    ledger.take(value, f"dL/d{meaning.name}")
             case (syntax.Gradient(of), syntax.Binary("-", syntax.Name(less), target), *_) if (
                 of == less
             ):

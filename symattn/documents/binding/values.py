@@ -89,7 +89,7 @@ def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
 
 def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
     """Whether items are all figures, or all rows of one length."""
-    lengths = {len(one.items) if isinstance(one, syntax.Array) else -1 for one in items}
+    lengths = {len(item.items) if isinstance(item, syntax.Array) else -1 for item in items}
     return len(lengths) == 1
 
 
