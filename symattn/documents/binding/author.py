@@ -75,7 +75,8 @@ def _cells(
     row: tuple[tuple[Words | Chain, ...], ...], inside: _Inside
 ) -> tuple[tuple[Words | Chain, ...], ...]:
     return tuple(
-        tuple(one for one in _left(cell, inside) if isinstance(one, Words | Chain)) for cell in row
+        tuple(piece for piece in _left(cell, inside) if isinstance(piece, Words | Chain))
+        for cell in row
     )
 
 
@@ -83,12 +84,14 @@ class Printed:
     """The values that an article prints, in their order."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        held = [one for passage in passages for piece in passage.pieces for one in _values(piece)]
-        self._values = sorted(held, key=lambda one: _start(one[0]))
+        printed = [
+            entry for passage in passages for piece in passage.pieces for entry in _values(piece)
+        ]
+        self._values = sorted(printed, key=lambda entry: _start(entry[0]))
         every = (
             figure for passage in passages for piece in passage.pieces for figure in figures(piece)
         )
-        self._figures = sorted(every, key=lambda one: one.span.start)
+        self._figures = sorted(every, key=lambda entry: entry.span.start)
         self._starts = [_start(value) for value, _ in self._values]
 
     def first(self, place: int) -> int:
@@ -97,8 +100,8 @@ class Printed:
 
     def written(self, text: str, span: Span) -> list[PrintedFigure]:
         """The figures in a piece of the article that are written so."""
-        first = bisect_left(self._figures, span.start, key=lambda one: one.span.start)
-        last = bisect_left(self._figures, span.end, key=lambda one: one.span.start)
+        first = bisect_left(self._figures, span.start, key=lambda figure: figure.span.start)
+        last = bisect_left(self._figures, span.end, key=lambda figure: figure.span.start)
         return [
             placing
             for placing in self._figures[first:last]
@@ -199,15 +202,15 @@ class Author:
         if self.held.tokens and not self._has_rows(len(self.held.tokens)):
             said = self.held.places["tokens"]
             self.faults.append((said, said.fault(f"no input has {len(self.held.tokens)} rows")))
-        for words, one in self.held.aliases.items():
+        for words, expression in self.held.aliases.items():
             if words in self._unsound:
                 continue
-            about = self._meant(one, len(chains))
+            about = self._meant(expression, len(chains))
             if about is None:
                 continue
             role = self.recipe.role(about.name) if isinstance(about, syntax.Name) else None
             is_only = role is not None and len(self.recipe.with_role(role)) == 1
-            phrase = phrase_of(words, role if role is not None and is_only else one.tree)
+            phrase = phrase_of(words, role if role is not None and is_only else expression.tree)
             self.standard.phrases.append(phrase)
         self._take_figures(chains, passages)
 
@@ -233,13 +236,13 @@ class Author:
 
     def _take_written(self, note: FigureHelp, printed: Printed, order: int) -> None:
         """The figures of one text, of which the author says what they are."""
-        found = printed.written(note.text, note.span)
-        if len(found) < len(note.expressions):
-            count = {0: "nowhere", 1: "once"}.get(len(found), f"{len(found)} times")
-            said = note.expressions[len(found)]
+        figures = printed.written(note.text, note.span)
+        if len(figures) < len(note.expressions):
+            count = {0: "nowhere", 1: "once"}.get(len(figures), f"{len(figures)} times")
+            said = note.expressions[len(figures)]
             self._fault(said, f"{note.text} is printed {count} there")
             return
-        for expression, figure in zip(note.expressions, found, strict=False):
+        for expression, figure in zip(note.expressions, figures, strict=False):
             tree = self._meant(expression, order)
             shape = None if tree is None else self.recipe.shape(tree)
             if tree is not None and shape == ():
@@ -247,12 +250,12 @@ class Author:
             elif shape is not None:
                 self._fault(expression, unlike(expression.text, shape, 1))
 
-    def _claim(self, said: HelpExpression, tree: syntax.Tree, value: syntax.Tree) -> None:
+    def _claim(self, expression: HelpExpression, tree: syntax.Tree, value: syntax.Tree) -> None:
         """Claim what the author says, unless something else was said of it already."""
         shape = self.recipe.shape(tree) or ()
         first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
         if not self.ledger.claim(tree, value, "note") and self._of(value) != first:
-            self._fault(said, f"what is printed there is {self._of(value)} already")
+            self._fault(expression, f"what is printed there is {self._of(value)} already")
 
     def _of(self, value: syntax.Tree) -> str:
         return next((self.coverage.of(figure) for figure in values.figures(value)), "")

@@ -102,17 +102,17 @@ def _unread(article: Article, passage: Passage, why: str) -> Passage:
     """A passage that isn't understood: its numbers, and why."""
     spans = [piece.span for piece in passage.pieces]
     span = spans[0].to(spans[-1])
-    held = tuple(figure for piece in passage.pieces for figure in figures(piece))
-    return replace(passage, pieces=(alone(Opaque(article.text(span), span, held, why)),))
+    numbers = tuple(figure for piece in passage.pieces for figure in figures(piece))
+    return replace(passage, pieces=(alone(Opaque(article.text(span), span, numbers, why)),))
 
 
 def _faults(passage: Passage) -> Iterator[OpenQuestion]:
     """What of a passage isn't understood because a reader failed."""
     for piece in passage.pieces:
         for part in piece.pieces if isinstance(piece, ReadTable) else (piece,):
-            for one in part.members if isinstance(part, Chain) else ():
-                if isinstance(one, Opaque) and one.why:
-                    yield OpenQuestion(" ".join(one.text.split()), one.why, one.span)
+            for member in part.members if isinstance(part, Chain) else ():
+                if isinstance(member, Opaque) and member.why:
+                    yield OpenQuestion(" ".join(member.text.split()), member.why, member.span)
 
 
 def _read(
@@ -223,20 +223,20 @@ class Binder:
             and isinstance(scores := step.arguments[0], syntax.Name)
             and self.recipe.role(scores.name) != "masked"
         }
-        found = [
+        agreements = [
             entry.agreement
             for entry in self.ledger.entries
             if not unmasked.isdisjoint(syntax.names(entry.tree))
         ]
-        count = sum(one.figures for one in found)
-        return count > 0 and sum(one.agreeing for one in found) < count / 2
+        count = sum(agreement.figures for agreement in agreements)
+        return count > 0 and sum(agreement.agreeing for agreement in agreements) < count / 2
 
     def _enter_under(self, passage: Passage) -> None:
         """What the author says that a passage stands under."""
         start = passage.pieces[0].span.start if passage.pieces else 0
         while self._under and self._under[-1].span.start <= start:
-            one = self._under.pop()
-            self.place.under.append((one.span, one.words, self.speech.subject(one.words)))
+            note = self._under.pop()
+            self.place.under.append((note.span, note.words, self.speech.subject(note.words)))
             self.place.label = Subject()
         while self.place.under and self.place.under[-1][0].end <= start:
             self.place.under.pop()
@@ -334,15 +334,15 @@ class Binder:
 
     def _note(self, role: About | None, named: Collection[syntax.Tree]) -> None:
         """Words of a paragraph speak of a role: of the only quantity of it that is named there."""
-        found = [tree for tree in named if isinstance(tree, syntax.Name)]
-        playing = [tree for tree in found if self.recipe.role(tree.name) == role]
+        names = [tree for tree in named if isinstance(tree, syntax.Name)]
+        playing = [tree for tree in names if self.recipe.role(tree.name) == role]
         if role is not None and len(playing) == 1:
             self.standard.note(playing[0])
 
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
-        found = self.speech.candidates(self.place.around, [])
-        whole = found[0].tree if found else None
+        candidates = self.speech.candidates(self.place.around, [])
+        whole = candidates[0].tree if candidates else None
         self.names.at(self.order + 1)
         tables.bind(
             table, self.ledger, self.standard, self.names.resolved, self.speech.tokens, whole

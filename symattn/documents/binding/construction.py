@@ -220,13 +220,13 @@ class Construction:
         first = self.names.first
         groups: list[tuple[str, list[Definition]]] = []
         latest: dict[str, list[Definition]] = {}
-        for one in sorted(rows, key=lambda one: one.order):
-            if (base := self.names.is_row(one.name)) and one.value is not None:
-                if self.names.row_number(one.name) == first:
+        for definition in sorted(rows, key=lambda definition: definition.order):
+            if (base := self.names.is_row(definition.name)) and definition.value is not None:
+                if self.names.row_number(definition.name) == first:
                     latest[base] = []
                     groups.append((base, latest[base]))
                 if base in latest:
-                    latest[base].append(one)
+                    latest[base].append(definition)
         for base, members in groups:
             self._stack_rows(base, members)
 
@@ -234,7 +234,7 @@ class Construction:
         """Vectors of one letter as a matrix, where nothing says how it is computed."""
         vectors = [values.flat(member.value) for member in members if member.value is not None]
         shapes = {values.shape(vector) for vector in vectors}
-        numbers = [self.names.row_number(one.name) for one in members]
+        numbers = [self.names.row_number(definition.name) for definition in members]
         first = self.names.first
         follow = numbers == list(range(first, first + len(numbers)))
         role = named(base) or "input"
@@ -249,7 +249,7 @@ class Construction:
         if not is_again and self.names.resolved(syntax.Name(members[0].name)) is not None:
             return
         whole = syntax.Array(tuple(vectors))
-        spans = [one.span for one in members if one.span is not None]
+        spans = [definition.span for definition in members if definition.span is not None]
         span = spans[0].to(spans[-1]) if spans else None
         if self._is_result(whole):
             return
@@ -368,7 +368,7 @@ class Construction:
     def _is_matrix(self, tree: syntax.Tree) -> bool:
         return len(self.recipe.shape(tree) or ()) == 2
 
-    def _is_of_row(self, definition: Definition, made: syntax.Tree) -> bool:
+    def _is_of_row(self, definition: Definition, meaning: syntax.Tree) -> bool:
         """Whether numbers are put into an expression whose value is printed as a row: what
         it says is of that row, and not of the whole."""
         printed = (
@@ -377,10 +377,10 @@ class Construction:
         value = next(printed, None)
         return (
             value is not None
-            and any(values.figures(made))
+            and any(values.figures(meaning))
             and len(values.shape(value)) == 1
-            and self._is_matrix(made)
-            and not self.ledger.fits(made, value)
+            and self._is_matrix(meaning)
+            and not self.ledger.fits(meaning, value)
         )
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
@@ -445,7 +445,7 @@ def _are_shares(value: syntax.Tree) -> bool:
     """Whether the rows of a printed matrix are shares that add up to one, as those of
     weights are, and of no matrix of zeros and ones."""
     rows = [[_float(part) for part in values.leaves(row)] for row in syntax.inside(value)]
-    return any(0 < one < 1 for row in rows for one in row) and all(
+    return any(0 < share < 1 for row in rows for share in row) and all(
         abs(sum(row) - 1) < 0.02 and min(row) >= 0 for row in rows
     )
 

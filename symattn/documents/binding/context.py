@@ -55,15 +55,15 @@ def targets(
     if last is not None:
         yield from _of_quantity(recipe, last, row, near)
     order = [*_WORKED.get(role if isinstance(role, str) else None, ()), *_ALL]
-    for one in dict.fromkeys(order):
-        if one in ("exponentials", "sums"):
+    for worked in dict.fromkeys(order):
+        if worked in ("exponentials", "sums"):
             for scores, found in _softmax_rows(recipe, row):
-                yield from _of_softmax(one, scores, found, near)
+                yield from _of_softmax(worked, scores, found, near)
                 if (shifted := workings.shifted(recipe, scores)) is not None:
-                    yield from _of_softmax(one, shifted, found - found.max(), near)
+                    yield from _of_softmax(worked, shifted, found - found.max(), near)
         else:
-            for name in recipe.with_role(one):
-                yield from _of_quantity(recipe, syntax.Name(name), row, near, one == "weights")
+            for name in recipe.with_role(worked):
+                yield from _of_quantity(recipe, syntax.Name(name), row, near, worked == "weights")
 
 
 def _of_quantity(
@@ -83,10 +83,10 @@ def _of_quantity(
 
 
 def _of_softmax(
-    role: Role, scores: syntax.Tree, found: Matrix, near: Bounds | None
+    role: Role, scores: syntax.Tree, numbers: Matrix, near: Bounds | None
 ) -> Iterator[syntax.Tree]:
     """The exponentials of a row of scores, or their sum."""
-    powers = np.exp(found)
+    powers = np.exp(numbers)
     exponentials = syntax.Call("exp", (scores,))
     if role == "exponentials":
         for k in _entries(powers, near):
@@ -116,11 +116,11 @@ def of_softmax(recipe: Recipe, role: Role, row: int) -> Iterator[syntax.Tree]:
     """The exponentials of a row that a softmax is taken of, or their sum: of the scores,
     and of these less their largest; or those themselves."""
     for scores, _ in _softmax_rows(recipe, row):
-        for shown in (scores, workings.shifted(recipe, scores)):
-            if role == "shifted" and shown is not None and shown is not scores:
-                yield shown
-            elif role != "shifted" and shown is not None:
-                exponentials = syntax.Call("exp", (shown,))
+        for form in (scores, workings.shifted(recipe, scores)):
+            if role == "shifted" and form is not None and form is not scores:
+                yield form
+            elif role != "shifted" and form is not None:
+                exponentials = syntax.Call("exp", (form,))
                 yield (
                     exponentials
                     if role == "exponentials"
@@ -158,8 +158,8 @@ def is_partly_hidden(value: syntax.Tree) -> bool:
     [True, False]
     """
     texts = _texts(value)
-    shown = {text.strip("0.") for text in texts if text != MINUS_INFINITY}
-    return MINUS_INFINITY in texts and not shown <= {"", "1"}
+    figures = {text.strip("0.") for text in texts if text != MINUS_INFINITY}
+    return MINUS_INFINITY in texts and not figures <= {"", "1"}
 
 
 def masked(recipe: Recipe, value: syntax.Tree) -> syntax.Tree | None:
@@ -176,9 +176,9 @@ def masked(recipe: Recipe, value: syntax.Tree) -> syntax.Tree | None:
     for name in (*recipe.given, *recipe.steps):
         if recipe.shape(syntax.Name(name)) != shape:
             continue
-        made = _hiding(syntax.Name(name), kept)
-        if (share := recipe.agreement(made, value)) > _ENOUGH and recipe.role(name) != "masked":
-            best.append((share, made))
+        hidden = _hiding(syntax.Name(name), kept)
+        if (share := recipe.agreement(hidden, value)) > _ENOUGH and recipe.role(name) != "masked":
+            best.append((share, hidden))
     best.sort(key=lambda one: one[0], reverse=True)
     return best[0][1] if best and not (best[1:] and best[0][0] == best[1][0]) else None
 
@@ -223,16 +223,16 @@ def _is_supposed(passage: Passage, place: int) -> bool:
     """Whether the sentence around a piece of prose supposes something."""
     before = passage.pieces[max(0, place - _PIECES) : place]
     behind = passage.pieces[place + 1 : place + 1 + _PIECES]
-    said = ""
+    words = ""
     for piece in reversed(before):
         if isinstance(piece, Words):
             *_, last = _END.split(piece.text)
-            said = f"{last} {said}"
+            words = f"{last} {words}"
             if _END.search(piece.text):
                 break
     for piece in behind:
         if isinstance(piece, Words):
-            said += " " + _END.split(piece.text, maxsplit=1)[0]
+            words += " " + _END.split(piece.text, maxsplit=1)[0]
             if _END.search(piece.text):
                 break
-    return passage.kind == "prose" and bool(_SUPPOSED.search(said))
+    return passage.kind == "prose" and bool(_SUPPOSED.search(words))

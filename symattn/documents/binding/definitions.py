@@ -197,35 +197,35 @@ def _has_array(tree: Member) -> bool:
 
 def collected(chains: list[Chain], notes: Help) -> Definitions:
     """The definitions that chains make, in their order; first those of the author."""
-    found = Definitions()
+    definitions = Definitions()
     for name, value in notes.given.items():
-        found.fix(name, value.said.span, value=values.of_texts(value.entries))
+        definitions.fix(name, value.said.span, value=values.of_texts(value.entries))
     for name, step in notes.steps.items():
-        found.fix(name, step.said.span, tree=step.tree)
+        definitions.fix(name, step.said.span, tree=step.tree)
     chains = in_letters(chains)
     each = heads(chains)
     for order, chain in enumerate(chains):
         match chain:
             case Chain((syntax.Name(name), Opaque()), is_code=True):
-                found.lose(name, chain.span, order)
+                definitions.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
-                found.give(name, tree, span, order)
+                definitions.give(name, tree, span, order)
             else:
-                found.define(name, tree, span, order)
+                definitions.define(name, tree, span, order)
     for order, chain in enumerate(chains):
         for body in chain.members[1:]:
             made = by_numbers(chain.members[0], body)
-            if made is not None and not found.has_whole(made[0]):
-                found.define(*made, chain.span, order)
-    return found
+            if made is not None and not definitions.has_whole(made[0]):
+                definitions.define(*made, chain.span, order)
+    return definitions
 
 
 def _of_each(
-    said: Iterable[tuple[str, syntax.Tree, Span]], each: Sequence[Mapping[str, str]]
+    stated: Iterable[tuple[str, syntax.Tree, Span]], each: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[str, syntax.Tree, Span]]:
     """What is said, of every head where it is said in the letter of one."""
-    for name, tree, span in said:
+    for name, tree, span in stated:
         if not (each and name in each[0]):
             yield name, tree, span
             continue

@@ -60,8 +60,8 @@ class Outputs:
                     del self._shown[: k + 1]
                     break
         elif len(members) == 1 and values.is_value(member := members[0]):
-            found = self._printed(said, member) or self._labelled.get(said)
-            return found if found is not None and self.ledger.fits(found, member) else None
+            tree = self._printed(said, member) or self._labelled.get(said)
+            return tree if tree is not None and self.ledger.fits(tree, member) else None
         return target
 
     def told(self, words: Words) -> None:
@@ -76,23 +76,23 @@ class Outputs:
                 if tree is not None and self.ledger.fits(tree, placing.figure):
                     self.ledger.claim(tree, placing.figure, "output")
 
-    def _printed(self, said: str, value: syntax.Tree) -> syntax.Tree | None:
+    def _printed(self, words: str, value: syntax.Tree) -> syntax.Tree | None:
         """What the code before an output showed there: what it showed behind the words that
         are ``said``, or the next thing, if it has that shape; None where it showed something
         that isn't understood."""
         if self._kind != "output":
             return None
-        self._is_behind(said)
+        self._is_behind(words)
         while self._shown:
             _, tree = self._shown.pop(0)
             if tree is None or self.ledger.fits(tree, value):
                 return tree
         return None
 
-    def _is_behind(self, said: str) -> bool:
+    def _is_behind(self, words: str) -> bool:
         """Whether code showed something behind these words; then that is the next thing."""
         for k, (label, _) in enumerate(self._shown[:_AHEAD]):
-            if said and label == said:
+            if words and label == words:
                 del self._shown[:k]
                 return True
         return False
@@ -129,9 +129,9 @@ class Equalities:
         """What the members of a chain are the values of, and what comes to them."""
         members = list(chain.members)
         label = before
-        while len(members) > 1 and (found := self._tokens(members[0])):
-            label = replace(label, mentions=(*label.mentions, *found))
-            if len(found) == 2 and self.place.around.role not in _OF_PAIRS:
+        while len(members) > 1 and (mentions := self._tokens(members[0])):
+            label = replace(label, mentions=(*label.mentions, *mentions))
+            if len(mentions) == 2 and self.place.around.role not in _OF_PAIRS:
                 label = replace(label, role="scores")
             members.pop(0)
         first = next((one for one in members if values.is_value(one)), None)
@@ -167,7 +167,9 @@ class Equalities:
                 is_equal = links[k - 1] != "→" if k else False
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
                     self.ledger.work_out(work, member)
-                self._value(member, target, [self._worked(tree, work) for tree in candidates])
+                self._value(
+                    member, target, [self._worked(candidate, work) for candidate in candidates]
+                )
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
                 for one in meant:
@@ -348,10 +350,10 @@ class Equalities:
         """What numbers work out in a row, or in any, as all of them agree."""
         found: list[tuple[syntax.Tree, workings.Bound]] = []
         near = bounds(numbers)
-        for one in context.targets(self.recipe, about.role, row, self._last, near):
-            share, bound = workings.bindings(self.recipe, one, numbers)
+        for tree in context.targets(self.recipe, about.role, row, self._last, near):
+            share, bound = workings.bindings(self.recipe, tree, numbers)
             if share > 1 - 1e-9 and bound:
-                found.append((one, bound))
+                found.append((tree, bound))
         return found
 
     def _is_one(self, trees: list[syntax.Tree]) -> bool:

@@ -154,9 +154,9 @@ class Ledger:
         quantity its figures, less what it takes to choose it among all."""
         own = self.recipe.floats(target)
         best, tree = 0.0, None
-        found = list(others(self.recipe, target, value))
-        chosen = log2(len(found) + 1)
-        for other in found:
+        rivals = list(others(self.recipe, target, value))
+        chosen = log2(len(rivals) + 1)
+        for other in rivals:
             numbers = self.recipe.floats(other)
             if numbers is None or own is None or np.array_equal(numbers, own):
                 continue
@@ -212,8 +212,8 @@ class Ledger:
         fitted = self._fitted(target, value)
         if fitted is None or not any(values.figures(value)):
             return None
-        said = self.said(*fitted)
-        return Entry("of", *fitted, self.where, candidate.kinds, said)
+        agreement = self.said(*fitted)
+        return Entry("of", *fitted, self.where, candidate.kinds, agreement)
 
     def _add(self, entry: Entry) -> None:
         text = syntax.text(entry.tree)
@@ -239,7 +239,7 @@ class Ledger:
     @property
     def open(self) -> tuple[OpenQuestion, ...]:
         """What was left, and not claimed since."""
-        return tuple(one for at, one in self._left.items() if at not in self._taken)
+        return tuple(question for at, question in self._left.items() if at not in self._taken)
 
     def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether figures can only be shares in percent without the sign: none is the
@@ -254,9 +254,9 @@ class Ledger:
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
             self._texts.add(syntax.text(numbers))
-            said = self._worked_out(*fitted)
+            agreement = self._worked_out(*fitted)
             kinds: frozenset[Kind] = frozenset({"arithmetic"})
-            self.entries.append(Entry("as_printed", *fitted, self.where, kinds, said))
+            self.entries.append(Entry("as_printed", *fitted, self.where, kinds, agreement))
             self.coverage.mark(values.figures(fitted[1]), "local")
 
     @staticmethod
@@ -277,9 +277,9 @@ class Ledger:
         shape = self.recipe.shape(target)
         if shape is None:
             return None
-        for one in (value, values.flat(value)):
-            if shape == values.shape(one):
-                return target, one
+        for shaped in (value, values.flat(value)):
+            if shape == values.shape(shaped):
+                return target, shaped
         size = values.shape(value)
         if size == () and shape and max(shape) == 1:
             return workings.indexed(target, *(0 for _ in shape)), value
@@ -325,13 +325,13 @@ def forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
     a mask: of a row its rows."""
     match target:
         case syntax.Indexed(operand, keys):
-            yield from (syntax.Indexed(one, keys) for one in forms(recipe, operand))
+            yield from (syntax.Indexed(form, keys) for form in forms(recipe, operand))
         case syntax.Name(name) if name in recipe.trees:
             yield from forms(recipe, recipe.trees[name])
         case syntax.Call("exp", (of,)):
             yield syntax.Call("softmax", (of,))
         case syntax.Call("softmax", (of,), ()):
-            yield from (syntax.Call("softmax", (one,)) for one in forms(recipe, of))
+            yield from (syntax.Call("softmax", (form,)) for form in forms(recipe, of))
         case syntax.Call("causal" | "mask", (of, *_)):
             yield of
             yield from forms(recipe, of)

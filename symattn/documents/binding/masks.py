@@ -49,7 +49,7 @@ class Mask:
         rows, columns = shape
         if not self.hidden:
             return syntax.Call("causal", (scores,)) if rows == columns else None
-        places = {one % columns for one in self.hidden if -columns <= one < columns}
+        places = {place % columns for place in self.hidden if -columns <= place < columns}
         if len(places) < len(self.hidden) or len(places) == columns or rows * columns > _ENTRIES:
             return None
         row = syntax.Array(

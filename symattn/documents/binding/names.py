@@ -145,7 +145,7 @@ class Names:
 
     def _sum(self, op: str, left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
         """A sum; beside a matrix ``x.T @ y`` of two vectors is a matrix too, of rows."""
-        shapes = [self.recipe.shape(one) or () for one in (left, right)]
+        shapes = [self.recipe.shape(side) or () for side in (left, right)]
         if len(shapes[0]) == 2 and not shapes[1]:
             right = self._outer(right)
         if len(shapes[1]) == 2 and not shapes[0]:
@@ -158,7 +158,7 @@ class Names:
             case syntax.Binary("@", syntax.Transposed(x), y) | syntax.Binary(
                 "@", x, syntax.Transposed(y)
             ):
-                if all(len(self.recipe.shape(one) or ()) == 1 for one in (x, y)):
+                if all(len(self.recipe.shape(vector) or ()) == 1 for vector in (x, y)):
                     return syntax.Call("outer", (x, y))
         return tree
 

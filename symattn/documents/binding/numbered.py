@@ -220,7 +220,7 @@ def heads(chains: Sequence[Chain]) -> list[dict[str, str]]:
     general: set[str] = set()
     numbers: dict[str, set[int]] = {}
     for chain in chains:
-        said = {
+        names = {
             name
             for member in chain.members
             if not isinstance(member, Opaque)
@@ -229,9 +229,11 @@ def heads(chains: Sequence[Chain]) -> list[dict[str, str]]:
         match chain.members[0]:
             case syntax.Name(name) if (each := _EACH.match(name)) and len(chain.members) > 1:
                 general |= {
-                    mention for mention in said if (of := _EACH.match(mention)) and of[2] == each[2]
+                    mention
+                    for mention in names
+                    if (of := _EACH.match(mention)) and of[2] == each[2]
                 }
-        for name in said:
+        for name in names:
             if match := _ONE.match(name):
                 numbers.setdefault(match[1], set()).add(int(match[2]))
     bases = {name: name[:-2] for name in sorted(general)}

@@ -116,9 +116,9 @@ def told(
 
 
 def _of_row(
-    row: Mention | None, found: Sequence[tuple[PrintedFigure, Mention]]
+    row: Mention | None, columns: Sequence[tuple[PrintedFigure, Mention]]
 ) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
-    return [(figure, row, column) for figure, column in found]
+    return [(figure, row, column) for figure, column in columns]
 
 
 def _by_clauses(
@@ -126,9 +126,9 @@ def _by_clauses(
 ) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
     """Each figure with the token behind it, or itself, in the row of the last token before
     it that is no column: "we (37 % on like) looks elsewhere than tea does (32 % on itself)"."""
-    found: list[tuple[PrintedFigure, Mention | None, Mention]] = []
+    entries: list[tuple[PrintedFigure, Mention | None, Mention]] = []
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
-        return found
+        return entries
     rows = list(said)
     ends = [placing.start for placing in figures[1:]] + [len(sentence)]
     for one, end in zip(figures, ends, strict=True):
@@ -144,8 +144,8 @@ def _by_clauses(
             rows.remove(column)
         else:
             continue
-        found.append((one.figure, before[-1], column))
-    return found
+        entries.append((one.figure, before[-1], column))
+    return entries
 
 
 _COMMAS = re.compile(r"[,;:]\s++")
@@ -158,9 +158,9 @@ def _by_subjects(
     the other the column; the only one is the column, in the row of a part before: "tea is
     clear, it looks at milk with 0.68, and milk puts 57 % on tea". Nothing where a part
     says more or less than that."""
-    found: list[tuple[PrintedFigure, Mention | None, Mention]] = []
+    entries: list[tuple[PrintedFigure, Mention | None, Mention]] = []
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
-        return found
+        return entries
     row: Mention | None = None
     ends = [*(match.end() for match in _COMMAS.finditer(sentence)), len(sentence)]
     start = 0
@@ -172,13 +172,13 @@ def _by_subjects(
             return []
         if tokens and (not inside or len(tokens) == 2):
             row = tokens[0]
-        found += [(placing.figure, row, tokens[-1]) for placing in inside]
-    return found if len(found) == len(figures) > 1 else []
+        entries += [(placing.figure, row, tokens[-1]) for placing in inside]
+    return entries if len(entries) == len(figures) > 1 else []
 
 
 def _from(figures: Sequence[Placed], start: int) -> int:
     """How many figures stand before that place."""
-    return bisect_left(figures, start, key=lambda one: one.start)
+    return bisect_left(figures, start, key=lambda placing: placing.start)
 
 
 def _behind(
@@ -186,11 +186,11 @@ def _behind(
 ) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the first token behind it, before the next figure."""
     ends = [placing.start for placing in figures[1:]] + [length]
-    found = []
+    columns = []
     for one, end in zip(figures, ends, strict=True):
         near = [m for m in said if one.end <= m.start and m.end <= end]
-        found += [(one.figure, near[0])] if near else []
-    return found
+        columns += [(one.figure, near[0])] if near else []
+    return columns
 
 
 def _before(
@@ -198,11 +198,11 @@ def _before(
 ) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the last token before it, behind the figure before."""
     starts = [0] + [placing.end for placing in figures[:-1]]
-    found = []
+    columns = []
     for one, start in zip(figures, starts, strict=True):
         near = [m for m in said if start <= m.start and m.end <= one.start]
-        found += [(one.figure, near[-1])] if near else []
-    return found
+        columns += [(one.figure, near[-1])] if near else []
+    return columns
 
 
 _SUMS = re.compile(
@@ -228,12 +228,12 @@ def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[Pr
 
 
 def _role(sentence: str, figures: Sequence[Placed], phrases: Sequence[Phrase]) -> About | None:
-    said = [phrase.role for phrase in spoken(sentence, phrases)]
-    if own := [one for one in said if not isinstance(one, str)]:
+    roles = [phrase.role for phrase in spoken(sentence, phrases)]
+    if own := [one for one in roles if not isinstance(one, str)]:
         return own[0]
     if all(figure.figure.text.endswith("%") for figure in figures):
         return "weights"
-    named = [mention for mention in said if mention in _ABOUT]
+    named = [role for role in roles if role in _ABOUT]
     return named[0] if named else None
 
 

@@ -68,8 +68,8 @@ def _labelled(
         before, is_line = "", False
         if all(isinstance(one, Words) for one in passage.pieces):
             # Words between rows begin something new, unless they are marks only.
-            said = "".join(one.text for one in passage.pieces if isinstance(one, Words))
-            if any(map(str.isalnum, said)):
+            words = "".join(one.text for one in passage.pieces if isinstance(one, Words))
+            if any(map(str.isalnum, words)):
                 yield None
             continue
         for piece in passage.pieces:
@@ -101,14 +101,14 @@ def _is_label(words: str) -> bool:
 def _row(before: str, members: tuple[object, ...]) -> tuple[str, syntax.Tree] | None:
     match members:
         case (syntax.Name(label), syntax.Array() as value) if not before.strip(" \n-*•,;|"):
-            shown = label
+            words = label
         case (syntax.Array() as value,) if before.strip():
-            shown = before
+            words = before
         case _:
             return None
     if not values.is_value(value) or len(values.shape(value)) != 1:
         return None
-    label = plain(shown)
+    label = plain(words)
     return (label, value) if label and len(label) <= _LONGEST else None
 
 

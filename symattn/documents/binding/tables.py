@@ -49,18 +49,18 @@ def claim_only(whole: Labelled, ledger: Ledger, tokens: Sequence[str]) -> bool:
     if not (whole.rows_said and whole.columns_said):
         return False
     recipe = ledger.recipe
-    found: list[tuple[float, str, list[tuple[syntax.Tree, syntax.Tree]]]] = []
+    quantities: list[tuple[float, str, list[tuple[syntax.Tree, syntax.Tree]]]] = []
     for name in (*recipe.given, *recipe.steps):
         split = parts(whole, syntax.Name(name), ledger, tokens)
         agreeing = sum(ledger.agreement(*part) for part in split) / max(len(split), 1)
         if agreeing >= 2 / 3:
-            found.append((agreeing, name, split))
-    if not found:
+            quantities.append((agreeing, name, split))
+    if not quantities:
         return False
-    most, first, split = max(found, key=lambda one: one[0])
+    most, first, split = max(quantities, key=lambda quantity: quantity[0])
     value = recipe.floats(syntax.Name(first))
     size = len(whole.rows_said) * len(whole.columns_said)
-    for agreeing, name, _ in found:
+    for agreeing, name, _ in quantities:
         other = recipe.floats(syntax.Name(name))
         alike = value is not None and other is not None and same(value, other)
         if not alike and (most - agreeing) * size < _APART and not most == 1 > agreeing:
@@ -143,8 +143,8 @@ def _named(
         if isinstance(piece, Chain) and isinstance(piece.members[0], syntax.Name):
             return resolve(piece.members[0])
     words = _words(head)
-    if _NAME.fullmatch(words) and (found := resolve(syntax.Name(words))) is not None:
-        return found
+    if _NAME.fullmatch(words) and (quantity := resolve(syntax.Name(words))) is not None:
+        return quantity
     # "scaled" above a column is said of scores.
     role = subject(words, tokens, phrases=standard.phrases).role or named(words.strip().lower())
     return None if role is None else standard.of(role)
@@ -168,11 +168,11 @@ def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:
 
 def _words(cell: tuple[Piece, ...]) -> str:
     """The words of a cell, names in formulas among them."""
-    said = []
+    words = []
     for piece in cell:
         match piece:
             case Words(text):
-                said.append(text)
+                words.append(text)
             case Chain((syntax.Name(name),)):
-                said.append(name)
-    return " ".join(said).strip()
+                words.append(name)
+    return " ".join(words).strip()

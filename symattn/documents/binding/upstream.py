@@ -34,7 +34,7 @@ def take(chains: Sequence[Chain], names: Names, ledger: Ledger, notes: Help) -> 
             case (syntax.Gradient(of), *called, value) if (
                 values.is_value(value)
                 and "≈" not in chain.links
-                and all(isinstance(one, syntax.Name) for one in called)
+                and all(isinstance(name, syntax.Name) for name in called)
             ):
                 meaning = names.resolved(syntax.Name(of))
                 if isinstance(meaning, syntax.Name) and recipe.set_upstream(meaning.name, value):
@@ -63,10 +63,10 @@ def _take_squares(of: str, target: syntax.Tree, span: Span, names: Names) -> Non
     if not set(syntax.names(held)) <= set(recipe.given):
         # A target that is computed has a gradient of its own.
         return
-    shown: syntax.Tree = output
+    row: syntax.Tree = output
     if recipe.shape(output) == (1, *(recipe.shape(held) or ())):
-        shown = indexed(output, 0)
-    off = syntax.Binary("-", shown, held)
+        row = indexed(output, 0)
+    off = syntax.Binary("-", row, held)
     squares = syntax.Call("total", (syntax.Binary("*", off, off),))
     loss = recipe.define("L", syntax.Binary("/", squares, syntax.Literal("2")), span)
     if loss is not None:

@@ -54,10 +54,10 @@ def power(base: syntax.Tree, times: int) -> syntax.Tree:
     >>> syntax.text(power(syntax.Name("A"), 3))
     'A @ A @ A'
     """
-    made = base
+    product = base
     for _ in range(times - 1):
-        made = syntax.Binary("@", made, base)
-    return made
+        product = syntax.Binary("@", product, base)
+    return product
 
 
 def multiplied(tree: Member) -> Member:
@@ -152,7 +152,7 @@ def printed(tree: syntax.Tree) -> Nested[str]:
 
 
 def _texts(row: syntax.Tree) -> tuple[str, ...]:
-    return tuple(one.text for one in syntax.inside(row) if isinstance(one, syntax.Literal))
+    return tuple(entry.text for entry in syntax.inside(row) if isinstance(entry, syntax.Literal))
 
 
 def of_texts(entries: Nested[str]) -> syntax.Tree:

@@ -336,15 +336,15 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
 
 
 def _of_entry(
-    recipe: Recipe, made: syntax.Tree, keys: list[int], depth: int
+    recipe: Recipe, whole: syntax.Tree, keys: list[int], depth: int
 ) -> Iterator[syntax.Tree]:
     """The entry or row of what an expression makes, by its operation."""
-    shape = recipe.shape(made)
+    shape = recipe.shape(whole)
     if shape is None or len(keys) > len(shape):
         return
-    match made:
+    match whole:
         case syntax.Name():
-            same = indexed(made, *keys)
+            same = indexed(whole, *keys)
             yield same
             yield from _unfolded(recipe, same, depth - 1)
         case syntax.Binary("@", left, right):
@@ -359,10 +359,10 @@ def _of_entry(
         case syntax.Call("softmax", (scores,), ()):
             row = scores if len(shape) == 1 else indexed(scores, keys[0])
             if len(keys) == len(shape):
-                for shown in (row, shifted(recipe, row)):
-                    if shown is not None:
-                        of_row = syntax.Call("exp", (entry(shown, keys[-1]),))
-                        below = syntax.Call("total", (syntax.Call("exp", (shown,)),))
+                for exponent in (row, shifted(recipe, row)):
+                    if exponent is not None:
+                        of_row = syntax.Call("exp", (entry(exponent, keys[-1]),))
+                        below = syntax.Call("total", (syntax.Call("exp", (exponent,)),))
                         yield syntax.Binary("/", of_row, below)
                 if shape[-1] == 2:
                     yield from _of_two(entry(row, keys[-1]), entry(row, 1 - keys[-1]))
@@ -372,11 +372,11 @@ def _of_entry(
 
 def _of_two(this: syntax.Tree, other: syntax.Tree) -> Iterator[syntax.Tree]:
     """A softmax of two scores, by their difference."""
-    tree = syntax.Literal("1")
+    unit = syntax.Literal("1")
     power = syntax.Call("exp", (syntax.Binary("-", this, other),))
-    yield syntax.Binary("/", power, syntax.Binary("+", power, tree))
+    yield syntax.Binary("/", power, syntax.Binary("+", power, unit))
     less = syntax.Call("exp", (syntax.Binary("-", other, this),))
-    yield syntax.Binary("/", tree, syntax.Binary("+", tree, less))
+    yield syntax.Binary("/", unit, syntax.Binary("+", unit, less))
 
 
 def _entry(
