@@ -1,8 +1,5 @@
-"""What arithmetic without a name can be the working of: entries in the row that is spoken of.
-
-What a printed matrix of scores with minus infinities in it is: other scores, masked.
-
-Values that are only supposed: "with tau = 0.5 instead" changes nothing that is computed.
+"""What arithmetic without a name may work out, what printed scores with minus infinities
+are, and which values are only supposed.
 """
 
 from __future__ import annotations

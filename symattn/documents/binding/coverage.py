@@ -1,7 +1,4 @@
-"""Every number that an article prints, and what became of it.
-
-Numbers among words that claim nothing: those of sections and versions, sizes and times.
-"""
+"""Every number that an article prints, and what became of it; which of them claim nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What stands beside an equals sign: the values of what a chain names, of what the words
 around it speak of, or of what its numbers work out.
-
-What code showed, and what its outputs show of that.
+Outputs show what the code before them does.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 A block has candidates; each has what names, words and places say for it, and what its
 figures say (:mod:`~symattn.documents.binding.evidence`). The best is claimed if it has
 more for it than *something else*, which needs no evidence, and than whatever quantity its
-figures fit best. Once the article is read, a claim with figures that disagree is doubted
-unless it leads by :data:`MARGIN`: it may still hold, and refutes nothing.
+figures fit best. Whether a claim with figures that disagree refutes them is decided once
+the article is read (:mod:`~symattn.documents.binding.confidence`): where its trust is less
+than :data:`~symattn.documents.binding.evidence.MARGIN`, they are open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Definitions by numbers: what one row, entry or head shows of all of them.
-
-Definitions in letters: what ``S[i, j] = q[i] @ k[j]`` says of whole matrices.
-"""
+"""Definitions of one row, entry or head, by letter or number, as those of whole matrices."""
 
 from __future__ import annotations
 
@@ -229,9 +226,7 @@ def heads(chains: Sequence[Chain]) -> list[dict[str, str]]:
         match chain.members[0]:
             case syntax.Name(name) if (each := _EACH.match(name)) and len(chain.members) > 1:
                 general |= {
-                    mention
-                    for mention in names
-                    if (of := _EACH.match(mention)) and of[2] == each[2]
+                    other for other in names if (of := _EACH.match(other)) and of[2] == each[2]
                 }
         for name in names:
             if match := _ONE.match(name):

@@ -1,12 +1,8 @@
 """The recipe of an article as far as it is known: inputs and steps, with their values.
 
-Values are floats here: they only tell whether a reading agrees with what is
-printed; what is wrong is judged exactly, later.
-
-Between what an expression of printed numbers can lie: each was rounded to its last place.
-
-What numbers are worked out from is looked for by value first: a quantity that is not in
-these bounds has no working with these numbers, whatever its form.
+Values are floats here: they only tell whether a reading agrees with what is printed; what
+is wrong is judged exactly, later. Printed numbers are rounded, so an expression of them
+has bounds: a quantity outside of these isn't what they work out.
 """
 
 from __future__ import annotations

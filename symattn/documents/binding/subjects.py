@@ -1,8 +1,7 @@
-"""Who words speak of: a role in attention, a row and a column by token or by number.
+"""What words speak of: a role in attention, a row and a column by token or by number.
 
-What words say that figures are of, over the quantities that there are.
-
-Where the reading of an article is: what headings and the last label speak of.
+:class:`Speech` turns that into quantities of the recipe; :class:`Place` keeps what headings
+and the last label speak of.
 """
 
 from __future__ import annotations
@@ -141,7 +140,7 @@ def _patterns(tokens: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]
         return _NEVER, _NEVER
     acting = rf"(?<![\w'’-])(?=(?:{_either(words)})\s++{_ACTS})"
     announced = rf"(?:{_ANNOUNCING}|{acting})(?=(?P<token>{_either(words)})(?![\w'’-]))"
-    long = [mention for mention in words if len(mention) > 1]
+    long = [token for token in words if len(token) > 1]
     alone = rf"(?<![\w'’-])(?P<token>{_either(long)})(?![\w'’-])"
     return re.compile(announced), re.compile(alone) if long else _NEVER
 
