@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from symattn import syntax
@@ -20,7 +20,6 @@ from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import About
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Place,
@@ -37,7 +36,6 @@ from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
     Labelled,
-    Member,
     Opaque,
     Passage,
     ReadTable,
@@ -290,7 +288,6 @@ class Binder:
         self.place.label = replace(self.place.label, adjacent=False)
         self.equalities.outputs.enter(passage.kind)
         row, label = self.place.row, self.place.label
-        named: set[syntax.Tree] = set()
         for k, piece in enumerate(passage.pieces):
             match piece:
                 case Words(text):
@@ -299,14 +296,12 @@ class Binder:
                     else:
                         about = self.speech.subject(text, adjacent=True)
                         self.place.speak(about)
-                        self._note(about.role, named)
                     is_first = not k or not isinstance(passage.pieces[k - 1], Words)
                     self.place.said = text if is_first else self.place.said + text
                     self.equalities.outputs.told(piece)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self._chain(piece, about)
-                    named.update(filter(None, map(self._quantity, piece.members[:1])))
                     about = replace(about, adjacent=False)
                     self.place.said = ""
                 case ReadTable():
@@ -319,25 +314,12 @@ class Binder:
                 return
             words = _words(passage)
             sentence = self.speech.subject(_LAST.split(words)[-1], not words.endswith((".", "!")))
-            self._note(sentence.role, named)
             self.place.label = sentence
             if words.endswith(":") and sentence.role is not None:
                 self.place.topic = sentence
         elif passage.kind in ("code", "output"):
             # A line of words above a value says what it is, as far as its figures agree.
             self._caption = Subject(self.speech.subject(_words(passage)).role)
-
-    def _quantity(self, member: Member) -> syntax.Tree | None:
-        """The quantity that a member is the name of."""
-        meaning = self.names.resolved(member) if isinstance(member, syntax.Name) else None
-        return meaning if isinstance(meaning, syntax.Name) else None
-
-    def _note(self, role: About | None, named: Collection[syntax.Tree]) -> None:
-        """Words of a paragraph speak of a role: of the only quantity of it that is named there."""
-        names = [tree for tree in named if isinstance(tree, syntax.Name)]
-        playing = [tree for tree in names if self.recipe.role(tree.name) == role]
-        if role is not None and len(playing) == 1:
-            self.standard.note(playing[0])
 
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""

@@ -90,7 +90,6 @@ class Ledger:
     entries: list[Entry] = field(default_factory=list)
     where: str = ""
     _taken: set[int] = field(default_factory=set)
-    _texts: set[str] = field(default_factory=set)
     _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
@@ -112,10 +111,6 @@ class Ledger:
     def bits(self) -> float:
         """What all figures say for the article as it is understood."""
         return sum(entry.agreement.bits for entry in self.entries)
-
-    def is_claimed(self, tree: syntax.Tree) -> bool:
-        """Whether something was claimed of an expression."""
-        return syntax.text(tree) in self._texts
 
     # -- what figures say -----------------------------------------------------------------
 
@@ -226,7 +221,6 @@ class Ledger:
             place = syntax.text(workings.entry_at(self.recipe, entry.tree, keys))
             if (ends := interval(figure.text)) is not None and figure.text != MINUS_INFINITY:
                 self.recipe.printed.setdefault(place, set()).add((ends[0] + ends[1]) / 2)
-        self._texts.add(text)
         self.entries.append(entry)
 
     def _leave(self, entry: Entry, other: syntax.Tree | None) -> None:
@@ -254,7 +248,6 @@ class Ledger:
         """Claim that numbers come to a printed value, if that makes sense by their shapes."""
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
-            self._texts.add(syntax.text(numbers))
             agreement = self._worked_out(*fitted)
             kinds: frozenset[Kind] = frozenset({"arithmetic"})
             self.entries.append(Entry("as_printed", *fitted, self.where, kinds, agreement))

@@ -7,8 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symattn import syntax
-from symattn.documents.binding import context, workings
+from symattn.documents.binding import workings
 from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, Speech, Subject, mentions
 from symattn.documents.trees import Chain, Passage, PrintedFigure, Words
@@ -202,20 +201,6 @@ def _before(
     return columns
 
 
-_SUMS = re.compile(
-    r"(?:\b(?:sums?|totals?|denominators?|normali[sz]ers?)\b[^.;\d]{0,24}|\badds? up to\s+"
-    r"|\btogether(?: they (?:make|give|are))?\s+)\Z",
-    re.I,
-)
-
-
-def sums(text: str, figures: Sequence[Placed]) -> Iterator[Placed]:
-    """The figures that words call a sum: 'together 1.229', 'The sum is 5.968'."""
-    for figure in figures:
-        if _SUMS.search(text[max(0, figure.start - 60) : figure.start]):
-            yield figure
-
-
 def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[PrintedFigure, ...]]:
     """Shares that a sentence lists, as many as a row has: '27.6 %, 45.5 % and 26.9 %'."""
     for start, end in _sentences(text):
@@ -274,32 +259,8 @@ class Sentences:
             plainly = certain or len(bound) > 1
             for figure, tree in bound:
                 self.ledger.claim(tree, figure, "sentence" if plainly else "loose")
-        self._sums(text, figures, row)
         self._lists(text, figures)
         return goes_on
-
-    def _sums(self, text: str, figures: Sequence[Placed], row: Mention | None) -> None:
-        """Figures that are called sums, of the exponentials of the row that is spoken of."""
-        for placed in sums(text, figures):
-            said = mentions(text[: placed.start], self.speech.tokens)[-1:] or ([row] if row else [])
-            if self.ledger.is_taken(placed.figure):
-                continue
-            target = self._worked_sum()
-            if said:
-                target = self.speech.meant(Subject("sums", tuple(said)), placed.figure)
-            if target is not None and (
-                self.speech.is_worked(target) or self.ledger.agreement(target, placed.figure) == 1.0
-            ):
-                self.ledger.claim(target, placed.figure, "sentence")
-
-    def _worked_sum(self) -> syntax.Tree | None:
-        """The sum of the exponentials that were worked out, where they are those of one row."""
-        sums = [
-            tree
-            for tree in context.targets(self.recipe, "sums", None)
-            if self.speech.is_worked(tree)
-        ]
-        return sums[0] if len(sums) == 1 else None
 
     def _lists(self, text: str, figures: Sequence[Placed]) -> None:
         """All shares of a row in a list, where they are those of one row only."""

@@ -272,24 +272,7 @@ class Speech:
             candidates += [
                 Candidate(tree, frozenset({"row"})) for tree in pairs if tree is not None
             ]
-        return sorted(candidates, key=lambda candidate: not self.is_worked(candidate.tree))
-
-    def meant(self, about: Subject, value: syntax.Tree) -> syntax.Tree | None:
-        """What words say that a value is of: of what they may mean what it agrees with most."""
-        trees = [candidate.tree for candidate in self.candidates(about, [value])]
-        fitting = [tree for tree in trees if self.ledger.fits(tree, value)] or trees
-        return max(fitting, key=lambda tree: self.ledger.agreement(tree, value), default=None)
-
-    def is_worked(self, tree: syntax.Tree) -> bool:
-        """Whether what a sum adds up was claimed before."""
-        match tree:
-            case syntax.Call("total", (syntax.Call("exp", (row,)),)):
-                whole, first = row, workings.entry(row, 0)
-                return any(
-                    self.ledger.is_claimed(syntax.Call("exp", (exponent,)))
-                    for exponent in (whole, first)
-                )
-        return False
+        return candidates
 
     def is_suggested(self, member: Member) -> bool:
         """Whether a name is not defined, but called by what it is."""

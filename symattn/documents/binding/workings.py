@@ -206,18 +206,9 @@ def _from_printed(recipe: Recipe, tree: syntax.Tree) -> list[float]:
     if texts := recipe.printed.get(syntax.text(tree)):
         return sorted(texts)[:_READINGS]
     match tree:
-        case syntax.Binary("*", left, right):
-            first = _from_printed(recipe, left) or _exactly(recipe, left)
-            second = _from_printed(recipe, right) or _exactly(recipe, right)
-            return [a * b for a in first for b in second][:_READINGS]
         case syntax.Negative(operand):
             return [-value for value in _from_printed(recipe, operand)]
     return []
-
-
-def _exactly(recipe: Recipe, tree: syntax.Tree) -> list[float]:
-    numbers = recipe.floats(tree)
-    return [float(numbers[0, 0])] if numbers is not None and numbers.size == 1 else []
 
 
 def entry_at(recipe: Recipe, tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
