@@ -318,7 +318,8 @@ def test_the_tables_of_evidence() -> None:
     """The tables have all evidence with its weights, and the page the numbers that decide."""
     bits = {code(row[0])[0]: row[1:3] for row in table("evidence | bits | trust | what says so")}
     trust = {code(row[0])[0]: row[1] for row in table("company | trust | how much there is of it")}
-    assert {kind: float(cells[0]) for kind, cells in bits.items()} == evidence.BITS
+    weighed = {kind: one.bits for kind, one in evidence.EVIDENCE.items()}
+    assert {kind: float(cells[0]) for kind, cells in bits.items()} == weighed
     told = {kind: cells[1] for kind, cells in bits.items() if cells[1]} | trust
     assert {kind: float(cell) for kind, cell in told.items()} == evidence.TRUST
     assert not bits.keys() & trust.keys()

@@ -3,7 +3,6 @@ open and why, and the notes that would change it."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from symattn import syntax
 from symattn.auditing.audit import Audit
 from symattn.cases.claims import Claim
 from symattn.documents.article import Article
+from symattn.documents.binding.evidence import EVIDENCE
 from symattn.documents.files import SIDE_FILE
 from symattn.documents.reading import UNDEFINED, OpenQuestion, Reading, chains
 from symattn.documents.text import Span
@@ -27,37 +27,7 @@ from symattn.verdicts import Verdict
 _NAMES, _LETTERS = 8, 60
 #: A name that hides less than this part of what was not read is not worth a note.
 _PART = 10
-_AGREEING = re.compile(r"([0-9]+) of ([0-9]+) figures agree\Z")
 _OTHER = "its figures are those of"
-#: What a binding rests on, and in a word.
-_BASES: Mapping[str, str] = {
-    "the author's note": "the author's note",
-    "the formula beside it": "the formula beside it",
-    "its name": "its name",
-    "what its name suggests": "what its name suggests",
-    "the words before it": "the words before it",
-    "what is spoken of there": "what is spoken of there",
-    "the row that is spoken of": "the row that is spoken of",
-    "its labels": "its labels",
-    "the code that shows it": "the code that shows it",
-    "the working that it stands in": "the working that it stands in",
-    "its sentence": "its sentence",
-    "its value": "its value",
-}
-_SHORT: Mapping[str, str] = {
-    "the author's note": "notes",
-    "the formula beside it": "formulas",
-    "its name": "names",
-    "what its name suggests": "names",
-    "the words before it": "words",
-    "what is spoken of there": "words",
-    "the row that is spoken of": "words",
-    "its labels": "labels",
-    "the code that shows it": "code",
-    "the working that it stands in": "workings",
-    "its sentence": "words",
-    "its value": "values",
-}
 #: Why something is open, without what it is about.
 _REASONS: Mapping[str, str] = {
     "too little around it agrees to be sure what it is": (
@@ -79,16 +49,13 @@ def basis(claim: Claim) -> str:
     >>> basis(found)
     'bound by: its name, its labels; 11 of 12 figures agree'
     """
-    if not claim.basis:
-        return ""
-    words, _, agreement = claim.basis.partition("; ")
-    found = (Sentence(_BASES[word]) if word in _BASES else word for word in words.split(", "))
-    parts: list[str] = [joined(found)]
-    if match := _AGREEING.match(agreement):
-        parts.append(Sentence("{count} of {all} figures agree", count=match[1], all=match[2]))
-    elif agreement:
-        parts.append(agreement)
-    return Sentence("bound by: {basis}", basis=joined(filter(None, parts), "; "))
+    return Sentence("bound by: {basis}", basis=claim.basis) if claim.basis else ""
+
+
+def _in_short(basis: str) -> str:
+    """What a claim's binding rests on first of all, in a word."""
+    first = (one.short for one in EVIDENCE.values() if basis.startswith(one.called))
+    return next(first, basis)
 
 
 @dataclass(frozen=True)
@@ -167,8 +134,7 @@ def _bound(audit: Audit) -> str:
     counts: Counter[str] = Counter()
     for figure in audit.figures:
         if figure.claim.basis and not figure.claim.is_arithmetic:
-            first = re.split(r"[,;] ", figure.claim.basis)[0]
-            counts[Sentence(_SHORT[first]) if first in _SHORT else first] += 1
+            counts[_in_short(figure.claim.basis)] += 1
     parts: list[str] = [
         Sentence("{count} by {evidence}", count=count, evidence=evidence)
         for evidence, count in counts.most_common()

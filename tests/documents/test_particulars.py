@@ -9,7 +9,6 @@ import pytest
 
 from symattn.documents import files
 from symattn.documents.article import ParagraphBuilder
-from symattn.documents.binding import rows
 from symattn.documents.binding.definitions import _plain
 from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
@@ -120,16 +119,6 @@ def words(text, name="a.md"):
 def test_a_bracket_that_is_never_closed_swallows_nothing() -> None:
     """The lines behind it belong to it, but they are read."""
     assert "end" in str(words("It begins [here,\ngoes on\nand has no end"))
-
-
-def test_one_line_of_numbers_is_no_series() -> None:
-    """Two and more that follow each other are, wherever they stand."""
-    line = "$0.5 \\cdot 2 = 1$"
-    for before, after in (("", ""), ("Words.\n\n", ""), ("", "\n\nWords.")):
-        for count in (1, 2, 3):
-            text = before + "\n\n".join([line] * count) + after
-            runs = [*rows.series_found(passages(article(Path("a.md"), text.encode())))]
-            assert [len(run) for run in runs] == ([count] if count > 1 else [])
 
 
 def test_lines_are_counted_without_those_that_are_empty(monkeypatch) -> None:

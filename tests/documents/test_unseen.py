@@ -28,7 +28,7 @@ FLOORS = {
     "fenced-math-readme.md": (0.39, 1, 0, 0, 0),
     "forum-why-not-half.txt": (0.25, 3, 0, 0, 0),
     "grad-check.ipynb": (0.41, 2, 2, 3, 0),
-    "head-by-head.md": (0.64, 2, 0, 0, 0),
+    "head-by-head.md": (0.63, 2, 0, 0, 0),
     "homework-3-solutions.tex": (0.48, 3, 0, 0, 0),
     "lecture-slides.html": (0.36, 0, 1, 0, 0),
     "linear-layers.ipynb": (0.5, 2, 0, 3, 0),

@@ -61,7 +61,7 @@ def _left(pieces: Iterable[Piece], inside: _Inside) -> Iterator[Piece]:
                 if not inside.touches(piece.span):
                     yield piece
             case Words(_, _, figures):
-                kept = tuple(one for one in figures if not inside.touches(one.span))
+                kept = tuple(figure for figure in figures if not inside.touches(figure.span))
                 yield replace(piece, figures=kept)
             case ReadTable(head, rows):
                 yield replace(
@@ -75,7 +75,8 @@ def _cells(
     row: tuple[tuple[Words | Chain, ...], ...], inside: _Inside
 ) -> tuple[tuple[Words | Chain, ...], ...]:
     return tuple(
-        tuple(one for one in _left(cell, inside) if isinstance(one, Words | Chain)) for cell in row
+        tuple(piece for piece in _left(cell, inside) if isinstance(piece, Words | Chain))
+        for cell in row
     )
 
 
@@ -83,10 +84,14 @@ class Printed:
     """The values that an article prints, in their order."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        held = [one for passage in passages for piece in passage.pieces for one in _values(piece)]
-        self._values = sorted(held, key=lambda one: _start(one[0]))
-        every = (one for passage in passages for piece in passage.pieces for one in figures(piece))
-        self._figures = sorted(every, key=lambda one: one.span.start)
+        printed = [
+            entry for passage in passages for piece in passage.pieces for entry in _values(piece)
+        ]
+        self._values = sorted(printed, key=lambda entry: _start(entry[0]))
+        every = (
+            figure for passage in passages for piece in passage.pieces for figure in figures(piece)
+        )
+        self._figures = sorted(every, key=lambda entry: entry.span.start)
         self._starts = [_start(value) for value, _ in self._values]
 
     def first(self, place: int) -> int:
@@ -95,9 +100,13 @@ class Printed:
 
     def written(self, text: str, span: Span) -> list[PrintedFigure]:
         """The figures in a piece of the article that are written so."""
-        first = bisect_left(self._figures, span.start, key=lambda one: one.span.start)
-        last = bisect_left(self._figures, span.end, key=lambda one: one.span.start)
-        return [one for one in self._figures[first:last] if one.text.replace(" ", "") == text]
+        first = bisect_left(self._figures, span.start, key=lambda figure: figure.span.start)
+        last = bisect_left(self._figures, span.end, key=lambda figure: figure.span.start)
+        return [
+            placing
+            for placing in self._figures[first:last]
+            if placing.text.replace(" ", "") == text
+        ]
 
     def next(
         self, at: int, end: int, tree: syntax.Tree, shape: Shape, ledger: Ledger
@@ -147,11 +156,11 @@ def _values(piece: Piece) -> Iterator[tuple[syntax.Tree, bool]]:
     """The values of a piece, and of each whether it is a whole number among words."""
     match piece:
         case Words(_, _, figures):
-            yield from ((one, is_whole(one.text)) for one in figures)
+            yield from ((figure, is_whole(figure.text)) for figure in figures)
         case Chain(members):
             for member in members:
                 if isinstance(member, Opaque):
-                    yield from ((one, False) for one in member.figures)
+                    yield from ((number, False) for number in member.figures)
                 elif values.is_value(member) and any(values.figures(member)):
                     yield member, False
         case ReadTable():
@@ -173,8 +182,8 @@ class Author:
     """Takes what the author says into a recipe, its names and its claims; ``faults`` are
     what of it can't be understood."""
 
-    def __init__(self, held: Help, names: Names, ledger: Ledger, coverage: Coverage) -> None:
-        self.held = held
+    def __init__(self, notes: Help, names: Names, ledger: Ledger, coverage: Coverage) -> None:
+        self.held = notes
         self.names = names
         self.ledger = ledger
         self.coverage = coverage
@@ -193,15 +202,15 @@ class Author:
         if self.held.tokens and not self._has_rows(len(self.held.tokens)):
             said = self.held.places["tokens"]
             self.faults.append((said, said.fault(f"no input has {len(self.held.tokens)} rows")))
-        for words, one in self.held.aliases.items():
+        for words, expression in self.held.aliases.items():
             if words in self._unsound:
                 continue
-            about = self._meant(one, len(chains))
+            about = self._meant(expression, len(chains))
             if about is None:
                 continue
             role = self.recipe.role(about.name) if isinstance(about, syntax.Name) else None
             is_only = role is not None and len(self.recipe.with_role(role)) == 1
-            phrase = phrase_of(words, role if role is not None and is_only else one.tree)
+            phrase = phrase_of(words, role if role is not None and is_only else expression.tree)
             self.standard.phrases.append(phrase)
         self._take_figures(chains, passages)
 
@@ -209,31 +218,31 @@ class Author:
         """The values of which the author says what they are."""
         printed = Printed(passages)
         starts = [chain.span.start for chain in chains]
-        for one in self.held.figures:
-            if one.text:
-                self._take_written(one, printed, bisect_left(starts, one.span.start))
+        for figure in self.held.figures:
+            if figure.text:
+                self._take_written(figure, printed, bisect_left(starts, figure.span.start))
                 continue
-            at = printed.first(one.span.start)
-            for expression in one.expressions:
-                tree = self._meant(expression, bisect_left(starts, one.span.start))
+            at = printed.first(figure.span.start)
+            for expression in figure.expressions:
+                tree = self._meant(expression, bisect_left(starts, figure.span.start))
                 shape = None if tree is None else self.recipe.shape(tree)
                 if tree is None or shape is None:
                     break
-                value, at, count = printed.next(at, one.span.end, tree, shape, self.ledger)
+                value, at, count = printed.next(at, figure.span.end, tree, shape, self.ledger)
                 if value is None:
                     self._fault(expression, unlike(expression.text, shape, count))
                     break
                 self._claim(expression, tree, value)
 
-    def _take_written(self, held: FigureHelp, printed: Printed, order: int) -> None:
+    def _take_written(self, note: FigureHelp, printed: Printed, order: int) -> None:
         """The figures of one text, of which the author says what they are."""
-        found = printed.written(held.text, held.span)
-        if len(found) < len(held.expressions):
-            count = {0: "nowhere", 1: "once"}.get(len(found), f"{len(found)} times")
-            said = held.expressions[len(found)]
-            self._fault(said, f"{held.text} is printed {count} there")
+        figures = printed.written(note.text, note.span)
+        if len(figures) < len(note.expressions):
+            count = {0: "nowhere", 1: "once"}.get(len(figures), f"{len(figures)} times")
+            said = note.expressions[len(figures)]
+            self._fault(said, f"{note.text} is printed {count} there")
             return
-        for expression, figure in zip(held.expressions, found, strict=False):
+        for expression, figure in zip(note.expressions, figures, strict=False):
             tree = self._meant(expression, order)
             shape = None if tree is None else self.recipe.shape(tree)
             if tree is not None and shape == ():
@@ -241,28 +250,28 @@ class Author:
             elif shape is not None:
                 self._fault(expression, unlike(expression.text, shape, 1))
 
-    def _claim(self, said: HelpExpression, tree: syntax.Tree, value: syntax.Tree) -> None:
+    def _claim(self, expression: HelpExpression, tree: syntax.Tree, value: syntax.Tree) -> None:
         """Claim what the author says, unless something else was said of it already."""
         shape = self.recipe.shape(tree) or ()
         first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
         if not self.ledger.claim(tree, value, "note") and self._of(value) != first:
-            self._fault(said, f"what is printed there is {self._of(value)} already")
+            self._fault(expression, f"what is printed there is {self._of(value)} already")
 
     def _of(self, value: syntax.Tree) -> str:
-        return next((self.coverage.of(one) for one in values.figures(value)), "")
+        return next((self.coverage.of(figure) for figure in values.figures(value)), "")
 
-    def _meant(self, one: HelpExpression, order: int) -> syntax.Tree | None:
+    def _meant(self, expression: HelpExpression, order: int) -> syntax.Tree | None:
         """What an expression of the author means there; a fault where it means nothing."""
         self.names.at(order)
-        made = self.names.resolved(one.tree)
-        if made is None:
-            self._fault(one, self.names.why_not(one.tree))
-        return made
+        meaning = self.names.resolved(expression.tree)
+        if meaning is None:
+            self._fault(expression, self.names.why_not(expression.tree))
+        return meaning
 
-    def _fault(self, one: HelpExpression, message: str) -> None:
+    def _fault(self, expression: HelpExpression, message: str) -> None:
         # What names something that has a fault has none itself.
-        if not any(name in self._unsound for name in syntax.names(one.tree)):
-            self.faults.append((one.said, one.said.fault(message)))
+        if not any(name in self._unsound for name in syntax.names(expression.tree)):
+            self.faults.append((expression.said, expression.said.fault(message)))
 
     def _has_rows(self, count: int) -> bool:
         """Whether some input has so many rows or columns."""

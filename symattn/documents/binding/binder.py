@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from symattn import syntax
@@ -20,7 +20,6 @@ from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import About
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Place,
@@ -37,7 +36,6 @@ from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
     Labelled,
-    Member,
     Opaque,
     Passage,
     ReadTable,
@@ -55,7 +53,7 @@ _GOES_ON = re.compile(r"[\s,;]*+(?:and)?+\s*+")
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 
 
-def read(article: Article, held: Help = NONE) -> Reading:
+def read(article: Article, notes: Help = NONE) -> Reading:
     """What an article computes and prints, with the help of its author.
 
     Raises :class:`Malformed` where the author speaks of what there is not. Where the
@@ -66,12 +64,12 @@ def read(article: Article, held: Help = NONE) -> Reading:
     left = _AGAIN * len(passages)
     while True:
         try:
-            found, faults = _read(article, passages, held)
+            found, faults = _read(article, passages, notes)
             break
         except Exception as error:
             if lacks_memory(error) or shows_tracebacks():
                 raise
-            place, fault = _failing(article, passages, held, error)
+            place, fault = _failing(article, passages, notes, error)
             left -= 2 * len(passages)
             if left < 0 or any(_faults(passages[place])):
                 raise fault from None
@@ -82,14 +80,14 @@ def read(article: Article, held: Help = NONE) -> Reading:
 
 
 def _failing(
-    article: Article, passages: Sequence[Passage], held: Help, fault: Exception
+    article: Article, passages: Sequence[Passage], notes: Help, fault: Exception
 ) -> tuple[int, Exception]:
     """The passage with which the reading of what stands before it begins to fail, and how."""
     low, high = 0, len(passages)
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            _read(article, passages[:middle], held)
+            _read(article, passages[:middle], notes)
             low = middle
         except Exception as error:
             if lacks_memory(error):
@@ -102,24 +100,24 @@ def _unread(article: Article, passage: Passage, why: str) -> Passage:
     """A passage that isn't understood: its numbers, and why."""
     spans = [piece.span for piece in passage.pieces]
     span = spans[0].to(spans[-1])
-    held = tuple(one for piece in passage.pieces for one in figures(piece))
-    return replace(passage, pieces=(alone(Opaque(article.text(span), span, held, why)),))
+    numbers = tuple(figure for piece in passage.pieces for figure in figures(piece))
+    return replace(passage, pieces=(alone(Opaque(article.text(span), span, numbers, why)),))
 
 
 def _faults(passage: Passage) -> Iterator[OpenQuestion]:
     """What of a passage isn't understood because a reader failed."""
     for piece in passage.pieces:
         for part in piece.pieces if isinstance(piece, ReadTable) else (piece,):
-            for one in part.members if isinstance(part, Chain) else ():
-                if isinstance(one, Opaque) and one.why:
-                    yield OpenQuestion(" ".join(one.text.split()), one.why, one.span)
+            for member in part.members if isinstance(part, Chain) else ():
+                if isinstance(member, Opaque) and member.why:
+                    yield OpenQuestion(" ".join(member.text.split()), member.why, member.span)
 
 
 def _read(
-    article: Article, passages: Sequence[Passage], held: Help
+    article: Article, passages: Sequence[Passage], notes: Help
 ) -> tuple[Reading, Sequence[tuple[Origin, Fault]]]:
     """What passages compute and print, and what the author has got wrong."""
-    best, found = _best(article, passages, held)
+    best, found = _best(article, passages, notes)
     return found, best.author.faults
 
 
@@ -128,14 +126,14 @@ def bound(article: Article) -> Binder:
     return _best(article, passages_of(article), NONE)[0]
 
 
-def _best(article: Article, passages: Sequence[Passage], held: Help) -> tuple[Binder, Reading]:
+def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[Binder, Reading]:
     """The form of the recipe that most figures speak for, and the reading with it."""
     best: Binder | None = None
     tried: list[Standard] = []
     for variant in _variants(article, passages):
         if not all(variant.differs(one.variant, one.asked) for one in tried):
             continue
-        binder = Binder(article, passages, variant, held)
+        binder = Binder(article, passages, variant, notes)
         reading = binder.read()
         tried.append(binder.standard)
         if best is None or binder.is_better(best):
@@ -144,7 +142,7 @@ def _best(article: Article, passages: Sequence[Passage], held: Help) -> tuple[Bi
             break
     assert best is not None
     if masks.SPOKEN.search(article.source) and best.is_doubtful():
-        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), held)
+        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), notes)
         found = best.read()
     return best, found
 
@@ -165,18 +163,18 @@ class Binder:
     """Reads the passages of one article, with one form of the standard recipe."""
 
     def __init__(
-        self, article: Article, passages: Sequence[Passage], variant: Variant, held: Help = NONE
+        self, article: Article, passages: Sequence[Passage], variant: Variant, notes: Help = NONE
     ) -> None:
         self.article = article
         self.read_from = tuple(passages)
-        self.held = held
+        self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
         every = list(joined([_signed(passage) for passage in passages]))
-        noted = author.without(every, held.ignored)
+        noted = author.without(every, notes.ignored)
         self.passages = passages = list(context.asserted(noted))
         self.chains = list(_chains(passages))
-        self.definitions = collected(self.chains, held)
+        self.definitions = collected(self.chains, notes)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved
         self.coverage = Coverage(every)
@@ -185,16 +183,14 @@ class Binder:
         self.ledger = Ledger(self.recipe, self.coverage)
         first = 0 if counts_from_zero(map(_words, passages)) else 1
         self.names.first = first
-        if held.count_from is not None:
-            first = held.count_from
+        if notes.count_from is not None:
+            first = notes.count_from
         self.speech = Speech(self.recipe, self.standard, self.names, self.ledger, first)
         self.sentences = Sentences(self.speech)
-        self.author = author.Author(held, self.names, self.ledger, self.coverage)
+        self.author = author.Author(notes, self.names, self.ledger, self.coverage)
         self.place = Place()
         self.runs = list(row_runs.found(passages))
-        self.equalities = Equalities(
-            self.speech, self.place, self.runs, row_runs.series_found(passages)
-        )
+        self.equalities = Equalities(self.speech, self.place)
 
     def read(self) -> Reading:
         """The reading of the whole article."""
@@ -221,24 +217,24 @@ class Binder:
         unmasked = {
             name
             for name in self.recipe.with_role("weights")
-            if isinstance(made := self.recipe.trees.get(name), syntax.Call)
-            and isinstance(scores := made.arguments[0], syntax.Name)
+            if isinstance(step := self.recipe.trees.get(name), syntax.Call)
+            and isinstance(scores := step.arguments[0], syntax.Name)
             and self.recipe.role(scores.name) != "masked"
         }
-        found = [
-            one.agreement
-            for one in self.ledger.entries
-            if not unmasked.isdisjoint(syntax.names(one.tree))
+        agreements = [
+            entry.agreement
+            for entry in self.ledger.entries
+            if not unmasked.isdisjoint(syntax.names(entry.tree))
         ]
-        count = sum(one.figures for one in found)
-        return count > 0 and sum(one.agreeing for one in found) < count / 2
+        count = sum(agreement.figures for agreement in agreements)
+        return count > 0 and sum(agreement.agreeing for agreement in agreements) < count / 2
 
     def _enter_under(self, passage: Passage) -> None:
         """What the author says that a passage stands under."""
         start = passage.pieces[0].span.start if passage.pieces else 0
         while self._under and self._under[-1].span.start <= start:
-            one = self._under.pop()
-            self.place.under.append((one.span, one.words, self.speech.subject(one.words)))
+            note = self._under.pop()
+            self.place.under.append((note.span, note.words, self.speech.subject(note.words)))
             self.place.label = Subject()
         while self.place.under and self.place.under[-1][0].end <= start:
             self.place.under.pop()
@@ -252,7 +248,9 @@ class Binder:
         sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
         if labels := next(self._headed(sizes), ()):
             return labels
-        return spoken_tokens([self.article.text(one) for one in _prose_spans(self.passages)], sizes)
+        return spoken_tokens(
+            [self.article.text(passage) for passage in _prose_spans(self.passages)], sizes
+        )
 
     def _headed(self, sizes: set[int]) -> Iterator[tuple[str, ...]]:
         """The labels that stand above the columns of a matrix, those of its rows among them,
@@ -261,8 +259,8 @@ class Binder:
             for member in chain.members:
                 if isinstance(member, Labelled) and len(member.columns_said) in sizes:
                     labels = tuple(map(row_runs.plain, member.columns_said))
-                    said = set(map(row_runs.plain, member.rows_said))
-                    if said and said <= set(labels) and row_runs.are_tokens(labels):
+                    names = set(map(row_runs.plain, member.rows_said))
+                    if names and names <= set(labels) and row_runs.are_tokens(labels):
                         yield labels
 
     def _shape(self, name: str) -> tuple[int, ...]:
@@ -290,7 +288,6 @@ class Binder:
         self.place.label = replace(self.place.label, adjacent=False)
         self.equalities.outputs.enter(passage.kind)
         row, label = self.place.row, self.place.label
-        named: set[syntax.Tree] = set()
         for k, piece in enumerate(passage.pieces):
             match piece:
                 case Words(text):
@@ -299,14 +296,12 @@ class Binder:
                     else:
                         about = self.speech.subject(text, adjacent=True)
                         self.place.speak(about)
-                        self._note(about.role, named)
                     is_first = not k or not isinstance(passage.pieces[k - 1], Words)
                     self.place.said = text if is_first else self.place.said + text
                     self.equalities.outputs.told(piece)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self._chain(piece, about)
-                    named.update(filter(None, map(self._quantity, piece.members[:1])))
                     about = replace(about, adjacent=False)
                     self.place.said = ""
                 case ReadTable():
@@ -317,42 +312,22 @@ class Binder:
                 # "10.6 % to itself" goes on with the row that was spoken of.
                 self.place.row, self.place.label = row, label
                 return
-            said = _words(passage)
-            sentence = self.speech.subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
-            self._note(sentence.role, named)
+            words = _words(passage)
+            sentence = self.speech.subject(_LAST.split(words)[-1], not words.endswith((".", "!")))
             self.place.label = sentence
-            if said.endswith(":") and sentence.role is not None:
+            if words.endswith(":") and sentence.role is not None:
                 self.place.topic = sentence
         elif passage.kind in ("code", "output"):
             # A line of words above a value says what it is, as far as its figures agree.
             self._caption = Subject(self.speech.subject(_words(passage)).role)
 
-    def _quantity(self, member: Member) -> syntax.Tree | None:
-        """The quantity that a member is the name of."""
-        made = self.names.resolved(member) if isinstance(member, syntax.Name) else None
-        return made if isinstance(made, syntax.Name) else None
-
-    def _note(self, role: About | None, named: Collection[syntax.Tree]) -> None:
-        """Words of a paragraph speak of a role: of the only quantity of it that is named there."""
-        found = [tree for tree in named if isinstance(tree, syntax.Name)]
-        playing = [tree for tree in found if self.recipe.role(tree.name) == role]
-        if role is not None and len(playing) == 1:
-            self.standard.note(playing[0])
-
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
-        found = self.speech.candidates(self.place.around, [])
-        whole = found[0].tree if found else None
+        candidates = self.speech.candidates(self.place.around, [])
+        whole = candidates[0].tree if candidates else None
         self.names.at(self.order + 1)
-        around = self.place.around
         tables.bind(
-            table,
-            self.ledger,
-            self.standard,
-            self.names.resolved,
-            self.speech.tokens,
-            whole,
-            around,
+            table, self.ledger, self.standard, self.names.resolved, self.speech.tokens, whole
         )
         for piece in table.pieces:
             match piece:
@@ -402,8 +377,8 @@ class Binder:
 
     def _name(self, name: str) -> str:
         """The recipe's name of what the author calls so."""
-        made = self.names.resolved(syntax.Name(name))
-        return made.name if isinstance(made, syntax.Name) else name
+        meaning = self.names.resolved(syntax.Name(name))
+        return meaning.name if isinstance(meaning, syntax.Name) else name
 
     def _fitting_tokens(self) -> tuple[str, ...]:
         count = len(self.speech.tokens)
@@ -412,7 +387,7 @@ class Binder:
 
     def _used(self) -> set[str]:
         """The steps that ledger speak of, with those that they need."""
-        waiting = [name for one in self.ledger.entries for name in syntax.names(one.tree)]
+        waiting = [name for entry in self.ledger.entries for name in syntax.names(entry.tree)]
         waiting += [name for name, step in self.recipe.steps.items() if not step.assumed]
         used: set[str] = set()
         while waiting:
@@ -440,7 +415,7 @@ def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:
 
 def _words(passage: Passage) -> str:
     """The words of a passage, without its formulas."""
-    return " ".join(one.text for one in passage.pieces if isinstance(one, Words)).strip()
+    return " ".join(piece.text for piece in passage.pieces if isinstance(piece, Words)).strip()
 
 
 def _signed(passage: Passage) -> Passage:

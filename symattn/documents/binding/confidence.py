@@ -17,10 +17,11 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.evidence import MARGIN, PRIOR, TRUST, Kind
+from symattn.documents.binding.evidence import EVIDENCE, MARGIN, PRIOR, TRUST, Kind
 from symattn.documents.binding.ledger import WIDER, Entry, Ledger
 from symattn.documents.binding.recipe import interval
 from symattn.documents.trees import PrintedFigure
+from symattn.languages.sentence import joined
 
 #: More bits from one side say no more.
 _CAP = 30.0
@@ -230,28 +231,8 @@ def _basis(entry: Entry) -> str:
     """What a binding rests on, for people; '' of arithmetic, which says itself what it is."""
     if entry.key == "as_printed":
         return ""
-    words = [_WORDS[kind] for kind in _WORDS if kind in entry.kinds]
-    return f"{', '.join(words)}; {entry.agreement}"
-
-
-#: What evidence is called in reports.
-_WORDS: Mapping[Kind, str] = {
-    "note": "the author's note",
-    "formula": "the formula beside it",
-    "name": "its name",
-    "suggested": "what its name suggests",
-    "adjacent": "the words before it",
-    "around": "what is spoken of there",
-    "row": "the row that is spoken of",
-    "labels": "its labels",
-    "output": "the code that shows it",
-    "working": "the working that it stands in",
-    "result": "the numbers that come to it",
-    "figures": "its figures, which are those of what stands before",
-    "sentence": "its sentence",
-    "loose": "its sentence",
-    "value": "its value",
-}
+    called = dict.fromkeys(one.called for kind, one in EVIDENCE.items() if kind in entry.kinds)
+    return joined((joined(called), entry.agreement.sentence), "; ")
 
 
 def _digits(text: str) -> int:

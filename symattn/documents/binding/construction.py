@@ -39,14 +39,14 @@ class Construction:
     """Builds a recipe."""
 
     def __init__(
-        self, recipe: Recipe, definitions: Definitions, names: Names, ledger: Ledger, held: Help
+        self, recipe: Recipe, definitions: Definitions, names: Names, ledger: Ledger, notes: Help
     ) -> None:
         self.recipe = recipe
         self.definitions = definitions
         self.names = names
         self.ledger = ledger
-        self.held = held
-        self.names.tokens = held.tokens
+        self.held = notes
+        self.names.tokens = notes.tokens
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -65,58 +65,72 @@ class Construction:
         relations = discovery.found(blocks)
         #: Where blocks stand that are results of others, and no inputs.
         self._results = {
-            one.block.span.start for one in relations if not isinstance(one.tree, syntax.Name)
+            relation.block.span.start
+            for relation in relations
+            if not isinstance(relation.tree, syntax.Name)
         }
         counted = self.held.count_from
         if counted is None:
             counted = min(self.names.first, _counted_from(chains, self.names))
         self.names.first = counted
-        self._outputs = {one.span.start for one in blocks if one.is_output}
+        self._outputs = {block.span.start for block in blocks if block.is_output}
         self._needed = _used_names(chains)
         self._chains = chains
         # What the author computes from is an input, whatever its shape.
         asked = {name for step in self.held.steps.values() for name in syntax.names(step.tree)}
         computed = _computed_names(chains)
         left = []
-        for one in self.definitions.found.values():
-            if one.value is None or one.name in computed:
+        for definition in self.definitions.found.values():
+            if definition.value is None or definition.name in computed:
                 continue
-            shape = values.shape(one.value)
-            is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
-            is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
-            is_input = is_input and not (_are_shares(one.value) and one.name not in self._needed)
-            is_input = is_input and not context.is_partly_hidden(one.value)
-            is_input = is_input and not self._is_only_shown(one.name, one.value)
-            if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
-                self._give(one)
+            shape = values.shape(definition.value)
+            is_matrix = len(shape) == 2 and not (
+                self.names.is_row(definition.name) and min(shape) == 1
+            )
+            is_input = (is_matrix or definition.name in asked) and usual_role(
+                definition.name
+            ) not in _COMPUTED
+            is_input = is_input and not (
+                _are_shares(definition.value) and definition.name not in self._needed
+            )
+            is_input = is_input and not context.is_partly_hidden(definition.value)
+            is_input = is_input and not self._is_only_shown(definition.name, definition.value)
+            if (
+                definition.name in self.definitions.fixed
+                or is_input
+                or (is_matrix and _is_mask(definition))
+            ):
+                self._give(definition)
             else:
-                left.append(one)
+                left.append(definition)
         self.names.at(0)
         for run in runs:
             self._take_rows(run)
         self._stack(left)
-        for one in left:
-            self._give_operand(one)
+        for definition in left:
+            self._give_operand(definition)
         for column in columns:
             self._take_column(column)
         self._take_steps(strictly=True)
         if sum(map(self._take_masked, left)):
             self._take_steps(strictly=True)
-        for one in left:
+        for definition in left:
             # A number that something is computed from, and that nothing else can be.
-            if usual_role(one.name) is None and self._is_needed(one):
-                self.names.at(one.order)
-                if self.names.resolved(syntax.Name(one.name)) is None:
-                    self._give(one)
+            if usual_role(definition.name) is None and self._is_needed(definition):
+                self.names.at(definition.order)
+                if self.names.resolved(syntax.Name(definition.name)) is None:
+                    self._give(definition)
         self._take_steps()
-        for one in left:
-            if one.key in self.names.canonical:
+        for definition in left:
+            if definition.key in self.names.canonical:
                 continue
-            self.names.at(one.order)
-            if self.names.resolved(syntax.Name(one.name)) is not None or self._known(one):
+            self.names.at(definition.order)
+            if self.names.resolved(syntax.Name(definition.name)) is not None or self._known(
+                definition
+            ):
                 continue
-            if self._is_needed(one):
-                self._give(one)
+            if self._is_needed(definition):
+                self._give(definition)
                 self._take_steps()
         upstream.take(chains, self.names, self.ledger, self.held)
         self.findings = Findings(self.recipe, self.names, self.ledger, blocks, chains)
@@ -146,7 +160,7 @@ class Construction:
         """A column of vectors in a table: an input, where there is none of that kind."""
         said, labels, matrix = column
         role = named(said) or next(
-            (one.role for one in spoken(said) if isinstance(one.role, str)), None
+            (phrase.role for phrase in spoken(said) if isinstance(phrase.role, str)), None
         )
         if role not in ("input", "query", "key", "value") or self.recipe.with_role(role):
             return
@@ -161,62 +175,64 @@ class Construction:
             if not self.tokens and row_runs.are_tokens(labels):
                 self.names.tokens = labels
 
-    def _give_operand(self, one: Definition) -> None:
+    def _give_operand(self, definition: Definition) -> None:
         """Take a printed query, key or value as an input, where nothing projects to it."""
-        role = usual_role(one.name)
-        assert one.value is not None
-        if role not in ("query", "key", "value") or len(values.shape(one.value)) != 2:
+        role = usual_role(definition.name)
+        assert definition.value is not None
+        if role not in ("query", "key", "value") or len(values.shape(definition.value)) != 2:
             return
-        self.names.at(one.order)
+        self.names.at(definition.order)
         if self.names.standard.projected(role) is None:
-            self._give(one)
+            self._give(definition)
 
-    def _take_masked(self, one: Definition) -> bool:
+    def _take_masked(self, definition: Definition) -> bool:
         """Take scores that are printed with minus infinities in them as a step: scores that
         are known, masked."""
-        if one.value is None or not context.is_partly_hidden(one.value):
+        if definition.value is None or not context.is_partly_hidden(definition.value):
             return False
-        made = context.masked(self.recipe, one.value)
-        name = None if made is None else self.recipe.define(one.name, made, one.span)
+        masked = context.masked(self.recipe, definition.value)
+        name = (
+            None if masked is None else self.recipe.define(definition.name, masked, definition.span)
+        )
         if name is not None:
-            self.names.canonical[one.key] = name
+            self.names.canonical[definition.key] = name
         return name is not None
 
-    def _known(self, one: Definition) -> bool:
+    def _known(self, definition: Definition) -> bool:
         """Whether a name can only be one of several quantities of its role, the one that
         most of its figures agree with; then it is."""
-        assert one.value is not None
-        role = usual_role(one.name) or ("weights" if _are_shares(one.value) else None)
+        assert definition.value is not None
+        role = usual_role(definition.name) or ("weights" if _are_shares(definition.value) else None)
         if role == "weights" and not self.recipe.with_role(role):
             # Rows that are shares show the weights, also where no formula says so.
             self.names.standard.of(role)
         agree = {
             name
             for name in ([] if role is None else self.recipe.with_role(role))
-            if self.recipe.agreement(syntax.Name(name), one.value) > 0.5
+            if self.recipe.agreement(syntax.Name(name), definition.value) > 0.5
         }
         if not agree:
             return False
         first, *others = (self.recipe.floats(syntax.Name(name)) for name in sorted(agree))
         if first is None or not all(other is not None and same(first, other) for other in others):
             return False
-        self.names.canonical[one.key] = min(agree)
+        self.names.canonical[definition.key] = min(agree)
         return True
 
-    def _is_needed(self, one: Definition) -> bool:
+    def _is_needed(self, definition: Definition) -> bool:
         """Whether something is computed from a number or a vector; a matrix always counts."""
-        assert one.value is not None
-        is_vector = len(values.shape(one.value)) == 1
+        assert definition.value is not None
+        is_vector = len(values.shape(definition.value)) == 1
         if (
             is_vector
-            and _are_shares(syntax.Array((one.value,)))
+            and _are_shares(syntax.Array((definition.value,)))
             and self.recipe.with_role("weights")
         ):
             # Other weights than those that are computed: how isn't understood.
             return False
-        is_matrix = len(values.shape(one.value)) == 2 and not _are_shares(one.value)
-        return (is_matrix and not self._is_only_shown(one.name, one.value)) or (
-            one.name in self._needed and one.name not in _INDICES
+        is_matrix = len(values.shape(definition.value)) == 2 and not _are_shares(definition.value)
+        return (is_matrix and not self._is_only_shown(definition.name, definition.value)) or (
+            definition.name in self._needed and definition.name not in _INDICES
         )
 
     def _stack(self, rows: Sequence[Definition]) -> None:
@@ -224,21 +240,21 @@ class Construction:
         first = self.names.first
         groups: list[tuple[str, list[Definition]]] = []
         latest: dict[str, list[Definition]] = {}
-        for one in sorted(rows, key=lambda one: one.order):
-            if (base := self.names.is_row(one.name)) and one.value is not None:
-                if self.names.row_number(one.name) == first:
+        for definition in sorted(rows, key=lambda definition: definition.order):
+            if (base := self.names.is_row(definition.name)) and definition.value is not None:
+                if self.names.row_number(definition.name) == first:
                     latest[base] = []
                     groups.append((base, latest[base]))
                 if base in latest:
-                    latest[base].append(one)
+                    latest[base].append(definition)
         for base, members in groups:
             self._stack_rows(base, members)
 
     def _stack_rows(self, base: str, members: Sequence[Definition]) -> None:
         """Vectors of one letter as a matrix, where nothing says how it is computed."""
-        vectors = [values.flat(one.value) for one in members if one.value is not None]
+        vectors = [values.flat(member.value) for member in members if member.value is not None]
         shapes = {values.shape(vector) for vector in vectors}
-        numbers = [self.names.row_number(one.name) for one in members]
+        numbers = [self.names.row_number(definition.name) for definition in members]
         first = self.names.first
         follow = numbers == list(range(first, first + len(numbers)))
         role = named(base) or "input"
@@ -253,7 +269,7 @@ class Construction:
         if not is_again and self.names.resolved(syntax.Name(members[0].name)) is not None:
             return
         whole = syntax.Array(tuple(vectors))
-        spans = [one.span for one in members if one.span is not None]
+        spans = [definition.span for definition in members if definition.span is not None]
         span = spans[0].to(spans[-1]) if spans else None
         if self._is_result(whole):
             return
@@ -272,9 +288,9 @@ class Construction:
         """Whether an expression says what the rows of a letter are together, and not only
         that these are its rows."""
         trees = (
-            one.tree
-            for one in self.definitions.found.values()
-            if one.name in (base, base.upper()) and one.tree is not None
+            definition.tree
+            for definition in self.definitions.found.values()
+            if definition.name in (base, base.upper()) and definition.tree is not None
         )
         return any(
             all(self.names.is_row(name) != base for name in syntax.names(tree)) for tree in trees
@@ -285,18 +301,20 @@ class Construction:
         first = next(values.figures(value), None)
         return first is not None and first.span.start in self._results
 
-    def _give(self, one: Definition) -> None:
-        assert one.value is not None
-        if one.name not in self.definitions.fixed and self._is_result(one.value):
+    def _give(self, definition: Definition) -> None:
+        assert definition.value is not None
+        if definition.name not in self.definitions.fixed and self._is_result(definition.value):
             return
-        first = next(values.figures(one.value), None)
+        first = next(values.figures(definition.value), None)
         is_shown = first is not None and first.span.start in self._outputs
         # What is given again may have been worked out, and is no more than shown either.
-        is_shown = is_shown or one.name in self.recipe
-        if (name := self.recipe.give(one.name, one.value, one.span, is_shown)) is not None:
-            self.names.canonical[one.key] = name
-            self.ledger.take(one.value, name)
-            row_runs.note_tokens(one.value, self.names)
+        is_shown = is_shown or definition.name in self.recipe
+        if (
+            name := self.recipe.give(definition.name, definition.value, definition.span, is_shown)
+        ) is not None:
+            self.names.canonical[definition.key] = name
+            self.ledger.take(definition.value, name)
+            row_runs.note_tokens(definition.value, self.names)
 
     def _take_rows(self, run: row_runs.Rows) -> None:
         """Rows that are printed one by one: the input, where there is none yet."""
@@ -320,9 +338,9 @@ class Construction:
         """
         self.names.failed.clear()
         waiting = [
-            one
-            for one in self.definitions.found.values()
-            if one.tree is not None and one.key not in self.names.canonical
+            definition
+            for definition in self.definitions.found.values()
+            if definition.tree is not None and definition.key not in self.names.canonical
         ]
         # Rows such as q_2 come last: they may be rows of what is defined as a whole.
         waiting.sort(key=lambda one: bool(self.names.is_row(one.name)))
@@ -338,47 +356,51 @@ class Construction:
                 left.remove(known)
             waiting = left
 
-    def _define(self, one: Definition, strictly: bool) -> bool:
-        assert one.tree is not None
-        self.names.at(one.order)
+    def _define(self, definition: Definition, strictly: bool) -> bool:
+        assert definition.tree is not None
+        self.names.at(definition.order)
         self.names.strictly = strictly
-        self.names.in_code = one.order >= 0 and self._chains[one.order].is_code
+        self.names.in_code = definition.order >= 0 and self._chains[definition.order].is_code
         try:
-            return self._defined(one, one.tree)
+            return self._defined(definition, definition.tree)
         finally:
             self.names.strictly = False
 
-    def _defined(self, one: Definition, tree: syntax.Tree) -> bool:
+    def _defined(self, definition: Definition, tree: syntax.Tree) -> bool:
         # Q_1 of the first head is a quantity of its own.
-        is_row = one.name[0].islower() and self.names.is_row(one.name)
-        is_fixed = one.name in self.definitions.fixed
-        row = self.names.row(one.name) if is_row and not is_fixed else None
+        is_row = definition.name[0].islower() and self.names.is_row(definition.name)
+        is_fixed = definition.name in self.definitions.fixed
+        row = self.names.row(definition.name) if is_row and not is_fixed else None
         canonical = self.names.canonical
         known = syntax.renamed(tree, lambda name: syntax.Name(canonical.get(name, name)))
-        made = self.names.resolved(known)
-        is_one = row is not None and not (made is not None and self._is_matrix(made))
-        if is_one or (made is not None and not is_fixed and self._is_of_row(one, made)):
-            self.names.failed.add(one.key)
+        meaning = self.names.resolved(known)
+        is_one = row is not None and not (meaning is not None and self._is_matrix(meaning))
+        if is_one or (
+            meaning is not None and not is_fixed and self._is_of_row(definition, meaning)
+        ):
+            self.names.failed.add(definition.key)
             return True
-        name = None if made is None else self._step(one.name, made, one.span)
+        name = None if meaning is None else self._step(definition.name, meaning, definition.span)
         if name is not None:
-            canonical[one.key] = name
+            canonical[definition.key] = name
         return name is not None
 
     def _is_matrix(self, tree: syntax.Tree) -> bool:
         return len(self.recipe.shape(tree) or ()) == 2
 
-    def _is_of_row(self, one: Definition, made: syntax.Tree) -> bool:
+    def _is_of_row(self, definition: Definition, meaning: syntax.Tree) -> bool:
         """Whether numbers are put into an expression whose value is printed as a row: what
         it says is of that row, and not of the whole."""
-        printed = (member for member in self._chains[one.order].members if values.is_value(member))
+        printed = (
+            member for member in self._chains[definition.order].members if values.is_value(member)
+        )
         value = next(printed, None)
         return (
             value is not None
-            and any(values.figures(made))
+            and any(values.figures(meaning))
             and len(values.shape(value)) == 1
-            and self._is_matrix(made)
-            and not self.ledger.fits(made, value)
+            and self._is_matrix(meaning)
+            and not self.ledger.fits(meaning, value)
         )
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
@@ -409,24 +431,26 @@ class Construction:
         return tree
 
 
-def _is_mask(one: Definition) -> bool:
+def _is_mask(definition: Definition) -> bool:
     """Whether a printed value is what is hidden or kept: of ones and zeros, or minus infinity."""
-    assert one.value is not None
-    texts = {part.text for part in values.leaves(one.value) if isinstance(part, syntax.Literal)}
+    assert definition.value is not None
+    texts = {
+        part.text for part in values.leaves(definition.value) if isinstance(part, syntax.Literal)
+    }
     kept = texts <= {"0", "1", "0.", "1.", "0.0", "1.0", MINUS_INFINITY}
-    return kept and usual_role(one.name) == "masked"
+    return kept and usual_role(definition.name) == "masked"
 
 
 def _computed_names(chains: Sequence[Chain]) -> set[str]:
     """The names that are said to be something that isn't understood."""
-    found = set()
+    names = set()
     for chain in chains:
         head = chain.members[0]
         if isinstance(head, syntax.Cell | syntax.Indexed):
             head = head.operand
         if isinstance(head, syntax.Name) and any(map(_is_unknown, chain.members)):
-            found.add(head.name)
-    return found
+            names.add(head.name)
+    return names
 
 
 def _is_unknown(member: Member) -> bool:
@@ -441,7 +465,7 @@ def _are_shares(value: syntax.Tree) -> bool:
     """Whether the rows of a printed matrix are shares that add up to one, as those of
     weights are, and of no matrix of zeros and ones."""
     rows = [[_float(part) for part in values.leaves(row)] for row in syntax.inside(value)]
-    return any(0 < one < 1 for row in rows for one in row) and all(
+    return any(0 < share < 1 for row in rows for share in row) and all(
         abs(sum(row) - 1) < 0.02 and min(row) >= 0 for row in rows
     )
 

@@ -1,8 +1,5 @@
-"""What arithmetic without a name can be the working of: entries in the row that is spoken of.
-
-What a printed matrix of scores with minus infinities in it is: other scores, masked.
-
-Values that are only supposed: "with tau = 0.5 instead" changes nothing that is computed.
+"""What arithmetic without a name may work out, what printed scores with minus infinities
+are, and which values are only supposed.
 """
 
 from __future__ import annotations
@@ -10,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -25,27 +21,22 @@ from symattn.shapes import Nested
 
 #: Quantities of more entries than that are not searched.
 _ENTRIES = 256
-#: What is worked out: what plays a role, or the terms that an output adds up.
-Worked = Role | Literal["terms"]
 #: What a section about a role works out, step by step.
-_WORKED: dict[Role | None, tuple[Worked, ...]] = {
+_WORKED: dict[Role | None, tuple[Role, ...]] = {
     "scores": ("scores",),
     "scaled": ("scaled", "scores"),
     "masked": ("masked", "scaled"),
     "weights": ("exponentials", "sums", "weights", "shifted", "scaled"),
     "exponentials": ("exponentials", "sums", "weights"),
     "sums": ("sums", "exponentials", "weights"),
-    "output": ("output", "terms"),
+    "output": ("output",),
     "query": ("query",),
     "key": ("key",),
     "value": ("value",),
 }
-_ALL: tuple[Worked, ...] = (
+_ALL: tuple[Role, ...] = (
     "exponentials", "sums", "weights", "output", "scaled", "scores", "query", "key", "value",
 )  # fmt: skip
-
-#: Quantities whose rows are worked out entry by entry.
-_ENTERED: tuple[Role, ...] = ("weights", "scaled", "scores", "output", "query", "key", "value")
 
 
 def targets(
@@ -61,49 +52,15 @@ def targets(
     if last is not None:
         yield from _of_quantity(recipe, last, row, near)
     order = [*_WORKED.get(role if isinstance(role, str) else None, ()), *_ALL]
-    for one in dict.fromkeys(order):
-        if one in ("exponentials", "sums"):
+    for worked in dict.fromkeys(order):
+        if worked in ("exponentials", "sums"):
             for scores, found in _softmax_rows(recipe, row):
-                yield from _of_softmax(one, scores, found, near)
-                if (shown := workings.shifted(recipe, scores)) is not None:
-                    yield from _of_softmax(one, shown, found - found.max(), near)
-        elif one == "terms":
-            for terms in _terms(recipe, row):
-                yield from terms
-        elif one == "shifted":
-            for scores, _ in _softmax_rows(recipe, row):
-                if (shown := workings.shifted(recipe, scores)) is not None:
-                    yield shown
+                yield from _of_softmax(worked, scores, found, near)
+                if (shifted := workings.shifted(recipe, scores)) is not None:
+                    yield from _of_softmax(worked, shifted, found - found.max(), near)
         else:
-            for name in recipe.with_role(one):
-                yield from _of_quantity(recipe, syntax.Name(name), row, near, one == "weights")
-
-
-def families(recipe: Recipe, row: int) -> Iterator[list[syntax.Tree]]:
-    """What may be worked out one after another in a row: its exponentials, its entries in
-    some quantity, or the terms that a row of the output adds up."""
-    for scores, found in _softmax_rows(recipe, row):
-        for shown in (scores, workings.shifted(recipe, scores)):
-            if shown is not None:
-                entries = (workings.entry(shown, k) for k in range(len(found)))
-                yield [syntax.Call("exp", (one,)) for one in entries]
-    for role in _ENTERED:
-        for name in recipe.with_role(role):
-            for i, found in _rows(recipe, syntax.Name(name), row):
-                yield [workings.indexed(syntax.Name(name), i, j) for j in range(len(found))]
-    yield from _terms(recipe, row)
-
-
-def _terms(recipe: Recipe, row: int | None) -> Iterator[list[syntax.Tree]]:
-    """The terms of rows of the output: each weight with the row of values that it is of."""
-    for name in recipe.with_role("output"):
-        match recipe.trees.get(name):
-            case syntax.Binary("@", weights, of):
-                for i, found in _rows(recipe, weights, row):
-                    yield [
-                        syntax.Binary("*", workings.indexed(weights, i, k), workings.indexed(of, k))
-                        for k in range(len(found))
-                    ]
+            for name in recipe.with_role(worked):
+                yield from _of_quantity(recipe, syntax.Name(name), row, near, worked == "weights")
 
 
 def _of_quantity(
@@ -123,10 +80,10 @@ def _of_quantity(
 
 
 def _of_softmax(
-    role: Role, scores: syntax.Tree, found: Matrix, near: Bounds | None
+    role: Role, scores: syntax.Tree, numbers: Matrix, near: Bounds | None
 ) -> Iterator[syntax.Tree]:
     """The exponentials of a row of scores, or their sum."""
-    powers = np.exp(found)
+    powers = np.exp(numbers)
     exponentials = syntax.Call("exp", (scores,))
     if role == "exponentials":
         for k in _entries(powers, near):
@@ -156,11 +113,11 @@ def of_softmax(recipe: Recipe, role: Role, row: int) -> Iterator[syntax.Tree]:
     """The exponentials of a row that a softmax is taken of, or their sum: of the scores,
     and of these less their largest; or those themselves."""
     for scores, _ in _softmax_rows(recipe, row):
-        for shown in (scores, workings.shifted(recipe, scores)):
-            if role == "shifted" and shown is not None and shown is not scores:
-                yield shown
-            elif role != "shifted" and shown is not None:
-                exponentials = syntax.Call("exp", (shown,))
+        for form in (scores, workings.shifted(recipe, scores)):
+            if role == "shifted" and form is not None and form is not scores:
+                yield form
+            elif role != "shifted" and form is not None:
+                exponentials = syntax.Call("exp", (form,))
                 yield (
                     exponentials
                     if role == "exponentials"
@@ -198,8 +155,8 @@ def is_partly_hidden(value: syntax.Tree) -> bool:
     [True, False]
     """
     texts = _texts(value)
-    shown = {text.strip("0.") for text in texts if text != MINUS_INFINITY}
-    return MINUS_INFINITY in texts and not shown <= {"", "1"}
+    figures = {text.strip("0.") for text in texts if text != MINUS_INFINITY}
+    return MINUS_INFINITY in texts and not figures <= {"", "1"}
 
 
 def masked(recipe: Recipe, value: syntax.Tree) -> syntax.Tree | None:
@@ -216,9 +173,9 @@ def masked(recipe: Recipe, value: syntax.Tree) -> syntax.Tree | None:
     for name in (*recipe.given, *recipe.steps):
         if recipe.shape(syntax.Name(name)) != shape:
             continue
-        made = _hiding(syntax.Name(name), kept)
-        if (share := recipe.agreement(made, value)) > _ENOUGH and recipe.role(name) != "masked":
-            best.append((share, made))
+        hidden = _hiding(syntax.Name(name), kept)
+        if (share := recipe.agreement(hidden, value)) > _ENOUGH and recipe.role(name) != "masked":
+            best.append((share, hidden))
     best.sort(key=lambda one: one[0], reverse=True)
     return best[0][1] if best and not (best[1:] and best[0][0] == best[1][0]) else None
 
@@ -263,16 +220,16 @@ def _is_supposed(passage: Passage, place: int) -> bool:
     """Whether the sentence around a piece of prose supposes something."""
     before = passage.pieces[max(0, place - _PIECES) : place]
     behind = passage.pieces[place + 1 : place + 1 + _PIECES]
-    said = ""
+    words = ""
     for piece in reversed(before):
         if isinstance(piece, Words):
             *_, last = _END.split(piece.text)
-            said = f"{last} {said}"
+            words = f"{last} {words}"
             if _END.search(piece.text):
                 break
     for piece in behind:
         if isinstance(piece, Words):
-            said += " " + _END.split(piece.text, maxsplit=1)[0]
+            words += " " + _END.split(piece.text, maxsplit=1)[0]
             if _END.search(piece.text):
                 break
-    return passage.kind == "prose" and bool(_SUPPOSED.search(said))
+    return passage.kind == "prose" and bool(_SUPPOSED.search(words))

@@ -1,7 +1,4 @@
-"""Every number that an article prints, and what became of it.
-
-Numbers among words that claim nothing: those of sections and versions, sizes and times.
-"""
+"""Every number that an article prints, and what became of it; which of them claim nothing."""
 
 from __future__ import annotations
 
@@ -63,7 +60,7 @@ def found(words: Words) -> Iterator[PrintedFigure]:
             continue
         at = start + len(digits)
         before = words.text[max(start - _BEFORE, 0) : start]
-        announced = any(said.search(before) for said in (_REFERS, _TRAINS, _PRICES))
+        announced = any(pattern.search(before) for pattern in (_REFERS, _TRAINS, _PRICES))
         if announced or _MEASURES.match(words.text, at):
             yield figure
 
@@ -103,9 +100,9 @@ class Coverage:
                 continue
             if known is None or _RANK[known.status] <= _RANK[status]:
                 # A sign of percent stays with its number, though the claim is of the number.
-                one = known or figure
-                found = ArticleNumber(one.text, one.span, status, of, confirmed)
-                self._numbers[one.span.start] = found
+                printed = known or figure
+                number = ArticleNumber(printed.text, printed.span, status, of, confirmed)
+                self._numbers[printed.span.start] = number
 
     def leave(self, passages: Iterable[Passage], why: str) -> None:
         """All numbers that none of these passages has claim nothing, for that reason."""
@@ -121,8 +118,8 @@ class Coverage:
 
     def of(self, figure: PrintedFigure) -> str:
         """What a number is the value of, as far as that is known."""
-        found = self._numbers.get(figure.span.start)
-        return found.of if found else ""
+        number = self._numbers.get(figure.span.start)
+        return number.of if number else ""
 
     def words(self, piece: Words, kind: str) -> None:
         """Numbers among words that are no claims: whole ones count or name something."""

@@ -127,23 +127,23 @@ class Definitions:
             number += 1
         return f"{name}#{number}"
 
-    def _add(self, one: Definition) -> None:
+    def _add(self, definition: Definition) -> None:
         if len(self.found) < STEPS.most:
-            self.found[one.key] = one
-            self._latest[one.name] = one.key
-            self._changes.append((one.order, one.name, one.key))
+            self.found[definition.key] = definition
+            self._latest[definition.name] = definition.key
+            self._changes.append((definition.order, definition.name, definition.key))
 
     def _follow(self, old: str, new: Definition) -> None:
         """Everything that depends on the older version, over the newer one."""
         changed = {old: new.key}
-        for one in list(self.found.values()):
-            if one.tree is None or one.key != self._latest.get(one.name):
+        for definition in list(self.found.values()):
+            if definition.tree is None or definition.key != self._latest.get(definition.name):
                 continue
-            if any(name in changed for name in syntax.names(one.tree)):
-                tree = _renamed(one.tree, changed)
-                key = self._next(one.name)
-                changed[one.key] = key
-                self._add(replace(one, key=key, tree=tree, order=new.order, again=True))
+            if any(name in changed for name in syntax.names(definition.tree)):
+                tree = _renamed(definition.tree, changed)
+                key = self._next(definition.name)
+                changed[definition.key] = key
+                self._add(replace(definition, key=key, tree=tree, order=new.order, again=True))
 
 
 def _is_normalised(name: str, tree: syntax.Tree, before: syntax.Tree | None) -> bool:
@@ -195,37 +195,37 @@ def _has_array(tree: Member) -> bool:
     return any(isinstance(part, syntax.Array) for part in walk(tree))
 
 
-def collected(chains: list[Chain], held: Help) -> Definitions:
+def collected(chains: list[Chain], notes: Help) -> Definitions:
     """The definitions that chains make, in their order; first those of the author."""
-    found = Definitions()
-    for name, value in held.given.items():
-        found.fix(name, value.said.span, value=values.of_texts(value.entries))
-    for name, step in held.steps.items():
-        found.fix(name, step.said.span, tree=step.tree)
+    definitions = Definitions()
+    for name, value in notes.given.items():
+        definitions.fix(name, value.said.span, value=values.of_texts(value.entries))
+    for name, step in notes.steps.items():
+        definitions.fix(name, step.said.span, tree=step.tree)
     chains = in_letters(chains)
     each = heads(chains)
     for order, chain in enumerate(chains):
         match chain:
             case Chain((syntax.Name(name), Opaque()), is_code=True):
-                found.lose(name, chain.span, order)
+                definitions.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
-                found.give(name, tree, span, order)
+                definitions.give(name, tree, span, order)
             else:
-                found.define(name, tree, span, order)
+                definitions.define(name, tree, span, order)
     for order, chain in enumerate(chains):
         for body in chain.members[1:]:
             made = by_numbers(chain.members[0], body)
-            if made is not None and not found.has_whole(made[0]):
-                found.define(*made, chain.span, order)
-    return found
+            if made is not None and not definitions.has_whole(made[0]):
+                definitions.define(*made, chain.span, order)
+    return definitions
 
 
 def _of_each(
-    said: Iterable[tuple[str, syntax.Tree, Span]], each: Sequence[Mapping[str, str]]
+    stated: Iterable[tuple[str, syntax.Tree, Span]], each: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[str, syntax.Tree, Span]]:
     """What is said, of every head where it is said in the letter of one."""
-    for name, tree, span in said:
+    for name, tree, span in stated:
         if not (each and name in each[0]):
             yield name, tree, span
             continue
@@ -237,13 +237,15 @@ def _of_each(
 def is_worked(tree: syntax.Tree) -> bool:
     """Whether an expression has values put in: ``0.63 * V[0] + 0.23 * V[1]`` works
     something out, and defines nothing."""
-    return sum("." in one.text for one in values.figures(tree)) > 1
+    return sum("." in figure.text for figure in values.figures(tree)) > 1
 
 
 def _gives(chain: Chain) -> bool:
     """Whether a chain may give its name a printed value: nothing that it is computed
     from stands between them, and the value isn't only about right."""
-    plain = all(isinstance(one, syntax.Name) or values.is_value(one) for one in chain.members)
+    plain = all(
+        isinstance(member, syntax.Name) or values.is_value(member) for member in chain.members
+    )
     return plain and "≈" not in chain.links
 
 
@@ -268,11 +270,11 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     if not heads or heads[0] != 0:
         return
     bodies = [
-        one
-        for one in members
-        if not isinstance(one, Opaque)
-        and (is_symbolic(one) or (chain.is_code and isinstance(one, syntax.Indexed)))
-        and not is_worked(one)
+        member
+        for member in members
+        if not isinstance(member, Opaque)
+        and (is_symbolic(member) or (chain.is_code and isinstance(member, syntax.Indexed)))
+        and not is_worked(member)
     ]
     printed = [one for one in members if values.is_value(one)]
     if not _gives(chain):

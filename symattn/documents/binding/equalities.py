@@ -1,7 +1,6 @@
 """What stands beside an equals sign: the values of what a chain names, of what the words
 around it speak of, or of what its numbers work out.
-
-What code showed, and what its outputs show of that.
+Outputs show what the code before them does.
 """
 
 from __future__ import annotations
@@ -10,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.binding import context, prose, rows, tables, values, workings
+from symattn.documents.binding import context, prose, tables, values, workings
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.recipe import bounds, same
-from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 
@@ -61,55 +59,42 @@ class Outputs:
                     del self._shown[: k + 1]
                     break
         elif len(members) == 1 and values.is_value(member := members[0]):
-            if isinstance(member, Labelled) and self._rows_shown(member):
-                return None
-            found = self._printed(said, member) or self._labelled.get(said)
-            return found if found is not None and self.ledger.fits(found, member) else None
+            tree = self._printed(said, member) or self._labelled.get(said)
+            return tree if tree is not None and self.ledger.fits(tree, member) else None
         return target
 
     def told(self, words: Words) -> None:
         """The figures in the words of an output, each of what code showed behind the same
         words: "un 0.310 petit 0.272"."""
         at = 0
-        for one in prose.placed(words) if self._kind == "output" else ():
-            said = _folded(words.text[at : one.start])
-            at = one.end
+        for placing in prose.placed(words) if self._kind == "output" else ():
+            said = _folded(words.text[at : placing.start])
+            at = placing.end
             if any(map(str.isalpha, said)) and self._is_behind(said):
                 _, tree = self._shown.pop(0)
-                if tree is not None and self.ledger.fits(tree, one.figure):
-                    self.ledger.claim(tree, one.figure, "output")
+                if tree is not None and self.ledger.fits(tree, placing.figure):
+                    self.ledger.claim(tree, placing.figure, "output")
 
-    def _printed(self, said: str, value: syntax.Tree) -> syntax.Tree | None:
+    def _printed(self, words: str, value: syntax.Tree) -> syntax.Tree | None:
         """What the code before an output showed there: what it showed behind the words that
         are ``said``, or the next thing, if it has that shape; None where it showed something
         that isn't understood."""
         if self._kind != "output":
             return None
-        self._is_behind(said)
+        self._is_behind(words)
         while self._shown:
             _, tree = self._shown.pop(0)
             if tree is None or self.ledger.fits(tree, value):
                 return tree
         return None
 
-    def _is_behind(self, said: str) -> bool:
+    def _is_behind(self, words: str) -> bool:
         """Whether code showed something behind these words; then that is the next thing."""
         for k, (label, _) in enumerate(self._shown[:_AHEAD]):
-            if said and label == said:
+            if words and label == words:
                 del self._shown[:k]
                 return True
         return False
-
-    def _rows_shown(self, value: Labelled) -> bool:
-        """Whether code showed the rows of an output one by one, each behind its label."""
-        found: list[tuple[syntax.Tree, syntax.Tree]] = []
-        for label, row in zip(value.rows_said, value.items, strict=False):
-            if self._kind == "output" and self._is_behind(_folded(label)):
-                _, tree = self._shown.pop(0)
-                if tree is not None and self.ledger.fits(tree, row):
-                    found.append((row, tree))
-        self.ledger.claim_all(found, "output")
-        return bool(found)
 
 
 def _folded(said: str) -> str:
@@ -126,13 +111,7 @@ _TELLING = 6
 class Equalities:
     """Reads chains one after another."""
 
-    def __init__(
-        self,
-        speech: Speech,
-        place: Place,
-        runs: Iterable[Rows],
-        workings_of_rows: Iterable[tuple[Chain, ...]],
-    ) -> None:
+    def __init__(self, speech: Speech, place: Place) -> None:
         self.speech = speech
         self.place = place
         self.ledger = speech.ledger
@@ -142,26 +121,16 @@ class Equalities:
         self.outputs = Outputs(self.ledger)
         #: The matrix that was shown last.
         self._last: syntax.Tree | None = None
-        self._runs = {run.chains[0].span: run for run in runs}
-        self._series = {chains[0].span: chains for chains in workings_of_rows}
         #: What names stand for in the row that is spoken of.
         self._local: tuple[Mention | None, dict[str, syntax.Tree]] = (None, {})
-        self._in_runs = {chain.span for run in self._runs.values() for chain in run.chains[1:]}
 
     def read(self, chain: Chain, before: Subject) -> None:
         """What the members of a chain are the values of, and what comes to them."""
-        if chain.span in self._in_runs:
-            return
-        if chain.span in self._runs:
-            run = self._runs[chain.span]
-            if self._run_of_rows(run, before):
-                return
-            self._in_runs -= {one.span for one in run.chains}
         members = list(chain.members)
         label = before
-        while len(members) > 1 and (found := self._tokens(members[0])):
-            label = replace(label, mentions=(*label.mentions, *found))
-            if len(found) == 2 and self.place.around.role not in _OF_PAIRS:
+        while len(members) > 1 and (mentions := self._tokens(members[0])):
+            label = replace(label, mentions=(*label.mentions, *mentions))
+            if len(mentions) == 2 and self.place.around.role not in _OF_PAIRS:
                 label = replace(label, role="scores")
             members.pop(0)
         first = next((one for one in members if values.is_value(one)), None)
@@ -169,8 +138,6 @@ class Equalities:
         if carried := self._is_of_row(about, label, members, first):
             assert self.place.row is not None
             about = replace(about, mentions=(self.place.row, *about.mentions))
-        if chain.span in self._series:
-            self._read_series(self._series[chain.span], about)
         members = [self._localised(one) for one in members]
         if not chain.is_code:
             members = [
@@ -200,7 +167,9 @@ class Equalities:
                 is_equal = links[k - 1] != "→" if k else False
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
                     self.ledger.work_out(self._side(work, rounded, member), member)
-                self._value(member, target, [self._worked(one, work) for one in candidates])
+                self._value(
+                    member, target, [self._worked(candidate, work) for candidate in candidates]
+                )
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
                 for one in meant:
@@ -209,16 +178,17 @@ class Equalities:
                         break
                 work = None
             elif not values.is_closed(member):
-                made = self.names.resolved(member)
-                if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, meant, about, carried)
+                meaning = self.names.resolved(member)
+                if meaning is not None and any(values.figures(meaning)):
+                    self._working(meaning, None, target, meant, about, carried)
                     # What is left are constants of the formula.
-                    self.ledger.coverage.mark(values.figures(made), "ignored")
+                    self.ledger.coverage.mark(values.figures(meaning), "ignored")
             elif values.is_numeric(member):
+                is_second = k == 1 == len(members) - 1 and links[0] == "="
                 if work is not None:
                     self._term_by_term(work, member)
                     rounded = [work, *rounded] if links[k - 1] == "≈" else []
-                elif k == 1 == len(members) - 1 and links[0] == "=" and values.is_value(members[0]):
+                elif is_second and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
                     self.ledger.work_out(member, members[0])
                 work = member
@@ -233,7 +203,7 @@ class Equalities:
     ) -> syntax.Tree:
         """What a value of arithmetic is to be held against: what stands before it, or what
         that was rounded from, in ``e^3.54 / e^7.21 \\approx 34 / 1353 \\approx 3\\%``."""
-        sides = (one for one in (work, *rounded) if self.ledger.agreement(one, value) == 1)
+        sides = (side for side in (work, *rounded) if self.ledger.agreement(side, value) == 1)
         return next(sides, work)
 
     def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
@@ -241,9 +211,9 @@ class Equalities:
         first, second = workings.terms(numbers), workings.terms(following)
         if len(first) != len(second):
             return
-        for term, shown in zip(first, second, strict=True):
-            if values.is_value(shown) and values.is_numeric(term):
-                self.ledger.work_out(term, shown)
+        for term, value in zip(first, second, strict=True):
+            if values.is_value(value) and values.is_numeric(term):
+                self.ledger.work_out(term, value)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""
@@ -262,8 +232,8 @@ class Equalities:
             return
         self._last = target
         if isinstance(target, syntax.Gradient) and target.of not in self.recipe.said:
-            made = [self.names.resolved(one) for one in members if is_symbolic(one)]
-            for one in made:
+            meaning = [self.names.resolved(member) for member in members if is_symbolic(member)]
+            for one in meaning:
                 if one is not None and self._is_one([target, one]):
                     self.recipe.said[target.of] = one
 
@@ -285,7 +255,7 @@ class Equalities:
     ) -> bool:
         """Whether a chain can only be of the row that was spoken of last: it has a
         dimension, a name that tells what it is, or it is a row or a working by its words."""
-        if self.place.row is None or any(not one.across for one in about.mentions):
+        if self.place.row is None or any(not mention.across for mention in about.mentions):
             return False
         if about.mentions:
             return True
@@ -310,13 +280,6 @@ class Equalities:
         if isinstance(head, syntax.Name):
             self._local[1][head.name] = tree
 
-    def _read_series(self, chains: Sequence[Chain], about: Subject) -> None:
-        """Workings line by line of the row that is spoken of."""
-        row = next((one for one in about.mentions if not one.across), self.place.row)
-        if row is not None:
-            number = self.speech.counted(row)
-            self.ledger.claim_all(rows.bindings(self.recipe, chains, number), "working")
-
     def _tokens(self, member: Member) -> list[Mention]:
         """The tokens that a label before a value names: one, or two with a dot between
         them, for the score of the second in the row of the first."""
@@ -333,19 +296,19 @@ class Equalities:
         for member in members:
             if isinstance(member, Opaque) or values.is_closed(member) or is_worked(member):
                 continue
-            made = self.names.resolved(member)
-            if made is not None:
-                return made
+            meaning = self.names.resolved(member)
+            if meaning is not None:
+                return meaning
         return None
 
     def _kinds(self, members: Sequence[Member]) -> set[Kind]:
         """How a chain names what it is of."""
         kinds: set[Kind] = set()
-        for one in members:
-            if is_symbolic(one) and not is_worked(one):
+        for member in members:
+            if is_symbolic(member) and not is_worked(member):
                 kinds.add("formula")
-            elif not isinstance(one, Opaque) and not values.is_closed(one):
-                kinds.add("suggested" if self.speech.is_suggested(one) else "name")
+            elif not isinstance(member, Opaque) and not values.is_closed(member):
+                kinds.add("suggested" if self.speech.is_suggested(member) else "name")
         return kinds - {"suggested"} or kinds
 
     def _worked(self, candidate: Candidate, work: syntax.Tree | None) -> Candidate:
@@ -384,7 +347,9 @@ class Equalities:
                 if share >= (0.6 if carried else 0.5):
                     self.ledger.claim_all(bound, "working", "name" if one is target else "around")
                     return
-        row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
+        row = next(
+            (self.speech.counted(mention) for mention in about.mentions if not mention.across), None
+        )
         telling = _telling(numbers) + (0 if value is None else _telling(value))
         if row is None and telling < _TELLING:
             return
@@ -405,28 +370,17 @@ class Equalities:
         """What numbers work out in a row, or in any, as all of them agree."""
         found: list[tuple[syntax.Tree, workings.Bound]] = []
         near = bounds(numbers)
-        for one in context.targets(self.recipe, about.role, row, self._last, near):
-            share, bound = workings.bindings(self.recipe, one, numbers)
+        for tree in context.targets(self.recipe, about.role, row, self._last, near):
+            share, bound = workings.bindings(self.recipe, tree, numbers)
             if share > 1 - 1e-9 and bound:
-                found.append((one, bound))
+                found.append((tree, bound))
         return found
 
     def _is_one(self, trees: list[syntax.Tree]) -> bool:
         """Whether all of them have one value."""
-        found = [self.recipe.floats(tree) for tree in trees]
-        first = found[0]
-        return first is not None and all(one is not None and same(first, one) for one in found)
-
-    def _run_of_rows(self, run: Rows, before: Subject) -> bool:
-        """Rows that are printed one by one: each of the quantity that is spoken of; False
-        where they are not the rows of one."""
-        about = before.within(self.place.around)
-        if self.ledger.is_taken(run.tree):
-            return True
-        whole = None if about.role is None else self.standard.of(about.role)
-        if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
-            return False
-        return self.ledger.claim(whole, run.tree, "around", "labels")
+        numbers = [self.recipe.floats(tree) for tree in trees]
+        first = numbers[0]
+        return first is not None and all(one is not None and same(first, one) for one in numbers)
 
 
 def _is_size(tree: syntax.Tree) -> bool:
@@ -435,4 +389,4 @@ def _is_size(tree: syntax.Tree) -> bool:
 
 def _telling(numbers: syntax.Tree) -> int:
     """How many digits of an expression's figures tell them from others."""
-    return sum(len(one.text.strip("-0.").replace(".", "")) for one in values.figures(numbers))
+    return sum(len(figure.text.strip("-0.").replace(".", "")) for figure in values.figures(numbers))

@@ -2,7 +2,7 @@
 
 A bit doubles the odds. What a figure says is counted from its digits: one that agrees in
 four digits can hardly do so by chance, zeros and ones say next to nothing, one that is
-far off speaks against. All else stands in two tables. :data:`BITS` is what names, words
+far off speaks against. All else stands in two tables. :data:`EVIDENCE` is what names, words
 and places are worth for saying what a block is, set by hand. :data:`TRUST` is what tells a
 mistake from a misreading where a block disagrees: its weights are estimated by logistic
 regression on marked articles (``python -m tests.documents.weights``).
@@ -15,9 +15,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, isfinite, log2
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from symattn.documents.binding.recipe import interval
+from symattn.languages.sentence import Sentence
 from symattn.spelling import is_whole
 
 #: What a digit says.
@@ -66,8 +67,11 @@ class Agreement:
         """The part of the figures that agree."""
         return self.agreeing / self.figures if self.figures else 0.0
 
-    def __str__(self) -> str:
-        return f"{self.agreeing} of {self.figures} figures agree"
+    @property
+    def sentence(self) -> str:
+        """How many agree, for people."""
+        count = {"count": self.agreeing, "all": self.figures}
+        return Sentence("{count} of {all} figures agree", **count)
 
 
 def agreement(pairs: Iterable[tuple[str, float]]) -> Agreement:
@@ -75,7 +79,7 @@ def agreement(pairs: Iterable[tuple[str, float]]) -> Agreement:
     no more than once.
 
     >>> found = agreement([("0.27", 0.2741), ("0.45", 0.4518), ("0.3", 0.9)])
-    >>> str(found), round(found.bits, 1)
+    >>> found.sentence, round(found.bits, 1)
     ('2 of 3 figures agree', 8.7)
     """
     agreeing = count = 0
@@ -147,24 +151,33 @@ Kind = Literal[
     "assumed", "rival",
 ]  # fmt: skip
 
-#: The bits that say what a block is.
-BITS: Mapping[Kind, float] = {
-    "note": 40.0,
-    "formula": 14.0,
-    "name": 10.0,
-    "suggested": 5.0,
-    "adjacent": 6.0,
-    "around": 3.0,
-    "row": 1.0,
-    "labels": 6.0,
-    "output": 8.0,
-    "working": 8.0,
-    "result": 8.0,
-    "sentence": 7.0,
-    "loose": 3.0,
-    "arithmetic": 10.0,
-    "figures": 10.0,
-    "value": -6.0,
+
+class Evidence(NamedTuple):
+    """What says what a block is: how many bits, what it is called in a report, and for short."""
+
+    bits: float
+    called: str
+    short: str
+
+
+#: All of it, in the order in which a report names it.
+EVIDENCE: Mapping[Kind, Evidence] = {
+    "note": Evidence(40.0, Sentence("the author's note"), Sentence("notes")),
+    "formula": Evidence(14.0, Sentence("the formula beside it"), Sentence("formulas")),
+    "name": Evidence(10.0, Sentence("its name"), Sentence("names")),
+    "suggested": Evidence(5.0, Sentence("what its name suggests"), Sentence("names")),
+    "adjacent": Evidence(6.0, Sentence("the words before it"), Sentence("words")),
+    "around": Evidence(3.0, Sentence("what is spoken of there"), Sentence("words")),
+    "row": Evidence(1.0, Sentence("the row that is spoken of"), Sentence("words")),
+    "labels": Evidence(6.0, Sentence("its labels"), Sentence("labels")),
+    "output": Evidence(8.0, Sentence("the code that shows it"), Sentence("code")),
+    "working": Evidence(8.0, Sentence("the working that it stands in"), Sentence("workings")),
+    "result": Evidence(8.0, Sentence("the numbers that come to it"), Sentence("workings")),
+    "figures": Evidence(10.0, Sentence("the blocks that come to it"), Sentence("figures")),
+    "sentence": Evidence(7.0, Sentence("its sentence"), Sentence("words")),
+    "loose": Evidence(3.0, Sentence("its sentence"), Sentence("words")),
+    "arithmetic": Evidence(10.0, Sentence("the numbers beside it"), Sentence("arithmetic")),
+    "value": Evidence(-6.0, Sentence("its value"), Sentence("values")),
 }
 
 
@@ -198,4 +211,4 @@ MARGIN = 1.0
 
 def structure(kinds: Collection[Kind]) -> float:
     """What names, words and places say together."""
-    return sum(BITS[kind] for kind in kinds)
+    return sum(EVIDENCE[kind].bits for kind in kinds)

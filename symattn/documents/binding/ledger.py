@@ -3,8 +3,9 @@
 A block has candidates; each has what names, words and places say for it, and what its
 figures say (:mod:`~symattn.documents.binding.evidence`). The best is claimed if it has
 more for it than *something else*, which needs no evidence, and than whatever quantity its
-figures fit best. Once the article is read, a claim with figures that disagree is doubted
-unless it leads by :data:`MARGIN`: it may still hold, and refutes nothing.
+figures fit best. Whether a claim with figures that disagree refutes them is decided once
+the article is read (:mod:`~symattn.documents.binding.confidence`): where its trust is less
+than :data:`~symattn.documents.binding.evidence.MARGIN`, they are open.
 """
 
 from __future__ import annotations
@@ -93,7 +94,6 @@ class Ledger:
     entries: list[Entry] = field(default_factory=list)
     where: str = ""
     _taken: set[int] = field(default_factory=set)
-    _texts: set[str] = field(default_factory=set)
     _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
@@ -114,11 +114,7 @@ class Ledger:
     @property
     def bits(self) -> float:
         """What all figures say for the article as it is understood."""
-        return sum(one.agreement.bits for one in self.entries)
-
-    def is_claimed(self, tree: syntax.Tree) -> bool:
-        """Whether something was claimed of an expression."""
-        return syntax.text(tree) in self._texts
+        return sum(entry.agreement.bits for entry in self.entries)
 
     # -- what figures say -----------------------------------------------------------------
 
@@ -139,17 +135,19 @@ class Ledger:
 
     def said(self, target: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What a value's figures say of an expression of its shape."""
-        found = self.recipe.floats(target)
-        if found is None or found.size == 0:
+        numbers = self.recipe.floats(target)
+        if numbers is None or numbers.size == 0:
             return _NOTHING
-        texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
-        if len(texts) != found.size:
+        texts = [
+            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
+        ]
+        if len(texts) != numbers.size:
             return _NOTHING
         reach = self.recipe.reach(target)
         if reach is None:
-            return agreement(zip(texts, map(float, found.reshape(-1)), strict=True))
+            return agreement(zip(texts, map(float, numbers.reshape(-1)), strict=True))
         far = WIDER * reach
-        ends = zip((found - far).reshape(-1), (found + far).reshape(-1), strict=True)
+        ends = zip((numbers - far).reshape(-1), (numbers + far).reshape(-1), strict=True)
         return _within(texts, ends)
 
     def _rival(self, target: syntax.Tree, value: syntax.Tree) -> tuple[float, syntax.Tree | None]:
@@ -157,11 +155,11 @@ class Ledger:
         quantity its figures, less what it takes to choose it among all."""
         own = self.recipe.floats(target)
         best, tree = 0.0, None
-        found = list(others(self.recipe, target, value))
-        chosen = log2(len(found) + 1)
-        for other in found:
-            held = self.recipe.floats(other)
-            if held is None or own is None or np.array_equal(held, own):
+        rivals = list(others(self.recipe, target, value))
+        chosen = log2(len(rivals) + 1)
+        for other in rivals:
+            numbers = self.recipe.floats(other)
+            if numbers is None or own is None or np.array_equal(numbers, own):
                 continue
             if (bits := self.said(other, value).bits - chosen) > best:
                 best, tree = bits, other
@@ -215,8 +213,8 @@ class Ledger:
         fitted = self._fitted(target, value)
         if fitted is None or not any(values.figures(value)):
             return None
-        said = self.said(*fitted)
-        return Entry("of", *fitted, self.where, candidate.kinds, said)
+        agreement = self.said(*fitted)
+        return Entry("of", *fitted, self.where, candidate.kinds, agreement)
 
     def _add(self, entry: Entry) -> None:
         text = syntax.text(entry.tree)
@@ -228,7 +226,6 @@ class Ledger:
             place = syntax.text(workings.entry_at(self.recipe, entry.tree, keys))
             if (ends := interval(figure.text)) is not None and figure.text != MINUS_INFINITY:
                 self.recipe.printed.setdefault(place, set()).add((ends[0] + ends[1]) / 2)
-        self._texts.add(text)
         self.entries.append(entry)
 
     def _leave(self, entry: Entry, other: syntax.Tree | None) -> None:
@@ -242,7 +239,7 @@ class Ledger:
     @property
     def open(self) -> tuple[OpenQuestion, ...]:
         """What was left, and not claimed since."""
-        return tuple(one for at, one in self._left.items() if at not in self._taken)
+        return tuple(question for at, question in self._left.items() if at not in self._taken)
 
     def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether figures can only be shares in percent without the sign: none is the
@@ -256,17 +253,18 @@ class Ledger:
         """Claim that numbers come to a printed value, if that makes sense by their shapes."""
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
-            self._texts.add(syntax.text(numbers))
-            said = self._worked_out(*fitted)
+            agreement = self._worked_out(*fitted)
             kinds: frozenset[Kind] = frozenset({"arithmetic"})
-            self.entries.append(Entry("as_printed", *fitted, self.where, kinds, said))
+            self.entries.append(Entry("as_printed", *fitted, self.where, kinds, agreement))
             self.coverage.mark(values.figures(fitted[1]), "local")
 
     @staticmethod
     def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What figures say of what numbers come to, as these may have been rounded."""
         near = bounds(numbers)
-        texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
+        texts = [
+            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
+        ]
         if near is None or near.low.size != len(texts):
             return _NOTHING
         return _within(texts, zip(near.low.reshape(-1), near.high.reshape(-1), strict=True))
@@ -278,9 +276,9 @@ class Ledger:
         shape = self.recipe.shape(target)
         if shape is None:
             return None
-        for one in (value, values.flat(value)):
-            if shape == values.shape(one):
-                return target, one
+        for shaped in (value, values.flat(value)):
+            if shape == values.shape(shaped):
+                return target, shaped
         size = values.shape(value)
         if size == () and shape and max(shape) == 1:
             return workings.indexed(target, *(0 for _ in shape)), value
@@ -326,13 +324,13 @@ def forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
     a mask: of a row its rows."""
     match target:
         case syntax.Indexed(operand, keys):
-            yield from (syntax.Indexed(one, keys) for one in forms(recipe, operand))
+            yield from (syntax.Indexed(form, keys) for form in forms(recipe, operand))
         case syntax.Name(name) if name in recipe.trees:
             yield from forms(recipe, recipe.trees[name])
         case syntax.Call("exp", (of,)):
             yield syntax.Call("softmax", (of,))
         case syntax.Call("softmax", (of,), ()):
-            yield from (syntax.Call("softmax", (one,)) for one in forms(recipe, of))
+            yield from (syntax.Call("softmax", (form,)) for form in forms(recipe, of))
         case syntax.Call("causal" | "mask", (of, *_)):
             yield of
             yield from forms(recipe, of)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.roles import named
-from symattn.documents.trees import Chain, walk
+from symattn.documents.trees import Chain
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.shapes import Shape
 
@@ -49,7 +49,7 @@ class Mask:
         rows, columns = shape
         if not self.hidden:
             return syntax.Call("causal", (scores,)) if rows == columns else None
-        places = {one % columns for one in self.hidden if -columns <= one < columns}
+        places = {place % columns for place in self.hidden if -columns <= place < columns}
         if len(places) < len(self.hidden) or len(places) == columns or rows * columns > _ENTRIES:
             return None
         row = syntax.Array(
@@ -95,18 +95,3 @@ def _hidden(value: syntax.Tree) -> tuple[int, ...]:
 def is_name(name: str) -> bool:
     """Whether something of that name, added to scores, hides some of them."""
     return name in _LETTERS or named(name) == "masked"
-
-
-def is_added(tree: syntax.Tree) -> bool:
-    """Whether an expression adds something by the name of a mask.
-
-    >>> is_added(syntax.parse("softmax(S + mask)")), is_added(syntax.parse("softmax(S)"))
-    (True, False)
-    """
-    return any(
-        isinstance(part, syntax.Binary)
-        and part.op == "+"
-        and isinstance(part.right, syntax.Name)
-        and is_name(part.right.name)
-        for part in walk(tree)
-    )

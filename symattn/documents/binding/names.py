@@ -86,10 +86,10 @@ class Names:
     def resolved(self, tree: syntax.Tree) -> syntax.Tree | None:
         """The tree over the recipe's names; None where one is unknown or it makes no sense."""
         try:
-            made = self._over(tree)
+            meaning = self._over(tree)
         except Unknown:
             return None
-        return made if self.recipe.node(made) is not None else None
+        return meaning if self.recipe.node(meaning) is not None else None
 
     def why_not(self, tree: syntax.Tree) -> str:
         """Why there is no such tree over the recipe's names."""
@@ -115,15 +115,15 @@ class Names:
             case syntax.Name(name):
                 return self.name(name)
             case syntax.Gradient(of):
-                made = self.name(of)
-                if not isinstance(made, syntax.Name):
+                meaning = self.name(of)
+                if not isinstance(meaning, syntax.Name):
                     raise Unknown(of)
-                return syntax.Gradient(made.name)
+                return syntax.Gradient(meaning.name)
             case syntax.Binary("+", left, syntax.Name(name)) if self._hides(name):
                 return self._masked(self._over(left), name)
             case syntax.Binary("+" | "-" as op, left, right):
                 return self._sum(op, self._over(left), self._over(right))
-            case syntax.Array(items) if all(isinstance(one, syntax.Name) for one in items):
+            case syntax.Array(items) if all(isinstance(item, syntax.Name) for item in items):
                 # [head_1, head_2] are matrices side by side.
                 return syntax.Call("concat", tuple(map(self._over, items)))
             case syntax.Cell() | Opaque():
@@ -145,7 +145,7 @@ class Names:
 
     def _sum(self, op: str, left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
         """A sum; beside a matrix ``x.T @ y`` of two vectors is a matrix too, of rows."""
-        shapes = [self.recipe.shape(one) or () for one in (left, right)]
+        shapes = [self.recipe.shape(side) or () for side in (left, right)]
         if len(shapes[0]) == 2 and not shapes[1]:
             right = self._outer(right)
         if len(shapes[1]) == 2 and not shapes[0]:
@@ -158,7 +158,7 @@ class Names:
             case syntax.Binary("@", syntax.Transposed(x), y) | syntax.Binary(
                 "@", x, syntax.Transposed(y)
             ):
-                if all(len(self.recipe.shape(one) or ()) == 1 for one in (x, y)):
+                if all(len(self.recipe.shape(vector) or ()) == 1 for vector in (x, y)):
                     return syntax.Call("outer", (x, y))
         return tree
 
@@ -173,23 +173,23 @@ class Names:
         known = self.definitions.found.get(self._versions.get(name, ""))
         match known and known.tree:
             case syntax.Call("causal", (syntax.Literal("0"),)):
-                made = masks.CAUSAL.over(scores, self.recipe.shape(scores))
+                masked = masks.CAUSAL.over(scores, self.recipe.shape(scores))
             case _:
-                made = self.standard.under_mask(scores)
-        if made is None:
+                masked = self.standard.under_mask(scores)
+        if masked is None:
             raise Unknown(name)
-        return self.standard.masked(made)
+        return self.standard.masked(masked)
 
     def _entry(self, operand: syntax.Name, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
         """An entry, its numbers from 0; of a family of rows the row."""
         first = self.first if self.is_subscript(operand) else 0
         counted = self._counted(keys, first)
         try:
-            made = self.name(operand.name)
+            meaning = self.name(operand.name)
         except Unknown:
             numbers = "".join(str(key) for key in keys if isinstance(key, int))
             return self.name(f"{operand.name}_{numbers}")
-        return indexed_all(made, counted)
+        return indexed_all(meaning, counted)
 
     @staticmethod
     def _counted(keys: tuple[syntax.Key, ...], first: int) -> tuple[syntax.Key, ...]:
@@ -221,12 +221,12 @@ class Names:
             return syntax.Name(self.canonical[next(iter(similar))])
         if name in self.recipe and name not in self.stacked:
             return syntax.Name(name)
-        found = self._of_rows(name) if len(name) == 1 else None
-        if found is None and not self.strictly:
-            found = self.row(name) or self._by_role(name)
-        if found is None:
+        quantity = self._of_rows(name) if len(name) == 1 else None
+        if quantity is None and not self.strictly:
+            quantity = self.row(name) or self._by_role(name)
+        if quantity is None:
             raise Unknown(name)
-        return found
+        return quantity
 
     def _by_role(self, name: str) -> syntax.Tree | None:
         key = self._versions.get(name, "")
@@ -239,19 +239,23 @@ class Names:
             return None
         if (number := _NUMBER.search(name)) is not None and named(name) is not None:
             return self.standard.of_head(role, name, number[0])
-        made = self.standard.of(role)
-        if known is not None and known.value is not None and self._is_coarser(known.value, made):
+        quantity = self.standard.of(role)
+        if (
+            known is not None
+            and known.value is not None
+            and self._is_coarser(known.value, quantity)
+        ):
             # The target y = (1, 0) is no output of attention.
             return None
-        return made
+        return quantity
 
     def _is_coarser(self, value: syntax.Tree, tree: syntax.Tree | None) -> bool:
         """Whether a value is printed in whole numbers, and a quantity isn't of such."""
-        held = None if tree is None else self.recipe.floats(tree)
+        numbers = None if tree is None else self.recipe.floats(tree)
         figures = list(values.figures(value))
-        if held is None or not figures or any("." in one.text for one in figures):
+        if numbers is None or not figures or any("." in figure.text for figure in figures):
             return False
-        finite = held[np.isfinite(held)]
+        finite = numbers[np.isfinite(numbers)]
         return bool((np.abs(finite - np.round(finite)) > _WHOLE).any())
 
     def _of_rows(self, base: str) -> syntax.Tree | None:
@@ -270,8 +274,8 @@ class Names:
     def _family(self, base: str) -> syntax.Tree | None:
         """The quantity that the rows of a letter are of: of that name, of its capital, or
         of the role that the letter suggests."""
-        if (found := self._of_rows(base)) is not None:
-            return found
+        if (quantity := self._of_rows(base)) is not None:
+            return quantity
         role = usual_role(base)
         return None if role is None else self.standard.of(role)
 

@@ -1,7 +1,4 @@
-"""Definitions by numbers: what one row, entry or head shows of all of them.
-
-Definitions in letters: what ``S[i, j] = q[i] @ k[j]`` says of whole matrices.
-"""
+"""Definitions of one row, entry or head, by letter or number, as those of whole matrices."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ def by_letters(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
     """
     match head:
         case syntax.Cell(syntax.Name(name), places):
-            letters = [one.name for one in places if isinstance(one, syntax.Name)]
+            letters = [place.name for place in places if isinstance(place, syntax.Name)]
             if len(letters) != len(places) or len(set(letters)) != len(letters):
                 return None
-            made = _whole(body, letters)
-            return None if made is None else (name, made)
+            whole = _whole(body, letters)
+            return None if whole is None else (name, whole)
         case syntax.Name(name):
             match body:
                 case syntax.Cell(syntax.Name() as operand, places) if all(_letters(places)):
@@ -46,27 +43,29 @@ def _whole(tree: Member, letters: list[str]) -> syntax.Tree | None:
         case syntax.Cell(operand, places) if _letters(places) == letters:
             return operand
         case syntax.Binary("@" | "*", left, right) if (
-            made := _product(left, right, letters)
+            whole := _product(left, right, letters)
         ) is not None:
-            return made
+            return whole
         case syntax.Binary(op, left, right):
             return _exponentials(tree, letters) or _pair(op, left, right, letters)
         case syntax.Call("sum", (syntax.Binary("@" | "*", left, right), syntax.Name(over))):
             return _summed(left, right, over, letters)
         case syntax.Call("softmax", (scores, *_)) if len(letters) == 2:
-            made = _whole(scores, letters)
-            return None if made is None else syntax.Call("softmax", (made,))
+            whole = _whole(scores, letters)
+            return None if whole is None else syntax.Call("softmax", (whole,))
         case syntax.Call(function, (operand,)) if function in ("exp", "sqrt", "tanh"):
-            made = _whole(operand, letters)
-            return None if made is None else syntax.Call(function, (made,))
+            whole = _whole(operand, letters)
+            return None if whole is None else syntax.Call(function, (whole,))
         case syntax.Call("kept", (entry, syntax.Comparison(sides, (relation,)))):
-            made = _whole(entry, letters)
+            whole = _whole(entry, letters)
             return (
-                None if made is None or not _is_causal(sides, relation, letters) else _causal(made)
+                None
+                if whole is None or not _is_causal(sides, relation, letters)
+                else _causal(whole)
             )
         case syntax.Negative(operand):
-            made = _whole(operand, letters)
-            return None if made is None else syntax.Negative(made)
+            whole = _whole(operand, letters)
+            return None if whole is None else syntax.Negative(whole)
     return None
 
 
@@ -81,7 +80,7 @@ def _causal(tree: syntax.Tree) -> syntax.Tree:
 
 
 def _letters(places: tuple[syntax.Tree, ...]) -> list[str]:
-    return [one.name if isinstance(one, syntax.Name) else "" for one in places]
+    return [place.name if isinstance(place, syntax.Name) else "" for place in places]
 
 
 def _pair(op: str, left: syntax.Tree, right: syntax.Tree, letters: list[str]) -> syntax.Tree | None:
@@ -164,27 +163,27 @@ def by_numbers(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
         # The first row of an output may happen to be that of the values.
         return None
     match head:
-        case syntax.Name(name) if found := _ROW.match(name):
-            base, numbers = found["base"], [int(found["number"])]
+        case syntax.Name(name) if match := _ROW.match(name):
+            base, numbers = match["base"], [int(match["number"])]
         case syntax.Indexed(syntax.Name(base), (int() as row, int() as column)):
             numbers = [row, column]
         case _:
             return None
     letters = list(_LETTERS[: len(numbers)])
-    made = _lettered(body, numbers, letters)
-    if made is None or not any(isinstance(part, syntax.Cell) for part in walk(made)):
+    lettered = _lettered(body, numbers, letters)
+    if lettered is None or not any(isinstance(part, syntax.Cell) for part in walk(lettered)):
         return None
-    return by_letters(syntax.Cell(syntax.Name(base), tuple(letters)), made)
+    return by_letters(syntax.Cell(syntax.Name(base), tuple(letters)), lettered)
 
 
 def _lettered(tree: Member, numbers: list[int], letters: list[syntax.Name]) -> syntax.Tree | None:
     """An expression with letters for the numbers of its rows; None where it has others, or
     works with numbers of its own."""
     match tree:
-        case syntax.Name(name) if found := _ROW.match(name):
-            if numbers != [int(found["number"])]:
+        case syntax.Name(name) if match := _ROW.match(name):
+            if numbers != [int(match["number"])]:
                 return None
-            return syntax.Cell(syntax.Name(found["base"]), (letters[0],))
+            return syntax.Cell(syntax.Name(match["base"]), (letters[0],))
         case syntax.Name(name):
             # What has a number otherwise may be that of a head.
             return None if _ONE.match(name) else tree
@@ -218,18 +217,20 @@ def heads(chains: Sequence[Chain]) -> list[dict[str, str]]:
     general: set[str] = set()
     numbers: dict[str, set[int]] = {}
     for chain in chains:
-        said = {
+        names = {
             name
-            for one in chain.members
-            if not isinstance(one, Opaque)
-            for name in syntax.names(one)
+            for member in chain.members
+            if not isinstance(member, Opaque)
+            for name in syntax.names(member)
         }
         match chain.members[0]:
             case syntax.Name(name) if (each := _EACH.match(name)) and len(chain.members) > 1:
-                general |= {one for one in said if (of := _EACH.match(one)) and of[2] == each[2]}
-        for name in said:
-            if found := _ONE.match(name):
-                numbers.setdefault(found[1], set()).add(int(found[2]))
+                general |= {
+                    other for other in names if (of := _EACH.match(other)) and of[2] == each[2]
+                }
+        for name in names:
+            if match := _ONE.match(name):
+                numbers.setdefault(match[1], set()).add(int(match[2]))
     bases = {name: name[:-2] for name in sorted(general)}
     known = set().union(*(numbers.get(base, set()) for base in bases.values()))
     if not bases or len(known) < 2:
@@ -244,9 +245,9 @@ def in_letters(chains: Sequence[Chain]) -> list[Chain]:
     """The chains with ``Q_i`` for ``Q[i]``, where each is the matrix of a head and no row:
     where Q_1 is printed as one, or Q_i is computed from such matrices."""
     matrices = {
-        found[1]
+        match[1]
         for chain in chains
-        if (found := _ONE.match(_name(chain.members[0]))) and any(map(_is_matrix, chain.members))
+        if (match := _ONE.match(_name(chain.members[0]))) and any(map(_is_matrix, chain.members))
     }
     if not matrices:
         return list(chains)
@@ -260,7 +261,7 @@ def in_letters(chains: Sequence[Chain]) -> list[Chain]:
             ):
                 matrices |= {_base(head)} - {""}
     return [
-        replace(chain, members=tuple(_without_cells(one, matrices) for one in chain.members))
+        replace(chain, members=tuple(_without_cells(member, matrices) for member in chain.members))
         for chain in chains
     ]
 

@@ -1,7 +1,4 @@
-"""Figures among words: 'pays 42.2% attention to itself, 15.5% to "study"'.
-
-Figures among words, claimed of what their sentence speaks of.
-"""
+"""Figures among words, claimed of what their sentence speaks of: 'pays 42.2% to itself'."""
 
 from __future__ import annotations
 
@@ -10,8 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symattn import syntax
-from symattn.documents.binding import context, workings
+from symattn.documents.binding import workings
 from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, Speech, Subject, mentions
 from symattn.documents.trees import Chain, Passage, PrintedFigure, Words
@@ -58,22 +54,22 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
     """The words of a passage with the figures in them, whole numbers without a percent
     sign left out; a formula of one figure is a figure, others are a blank."""
     text = ""
-    found: list[Placed] = []
+    placings: list[Placed] = []
     for piece in passage.pieces:
         match piece:
             case Words(words):
-                found += [
-                    Placed(one.figure, len(text) + one.start, len(text) + one.end)
-                    for one in placed(piece)
-                    if not is_whole(one.figure.text)
+                placings += [
+                    Placed(placing.figure, len(text) + placing.start, len(text) + placing.end)
+                    for placing in placed(piece)
+                    if not is_whole(placing.figure.text)
                 ]
                 text += words
             case Chain((PrintedFigure() as figure,)):
-                found.append(Placed(figure, len(text), len(text) + len(figure.text)))
+                placings.append(Placed(figure, len(text), len(text) + len(figure.text)))
                 text += figure.text
             case _:
                 text += " \0 "
-    return text, found
+    return text, placings
 
 
 def told(
@@ -90,15 +86,15 @@ def told(
     """
     for start, end in _sentences(text):
         inside = [
-            Placed(one.figure, one.start - start, one.end - start)
-            for one in figures[_from(figures, start) : _from(figures, end)]
+            Placed(placing.figure, placing.start - start, placing.end - start)
+            for placing in figures[_from(figures, start) : _from(figures, end)]
         ]
         sentence = text[start:end]
         role = _role(sentence, inside, phrases)
         if not inside or role is None:
             continue
         said = mentions(sentence, tokens, everywhere=True)
-        before = [one for one in said if one.end <= inside[0].start]
+        before = [mention for mention in said if mention.end <= inside[0].start]
         row = before[0] if before else around
         ways = [_by_subjects(inside, said, sentence)]
         for about in (row, None):
@@ -116,9 +112,9 @@ def told(
 
 
 def _of_row(
-    row: Mention | None, found: Sequence[tuple[PrintedFigure, Mention]]
+    row: Mention | None, columns: Sequence[tuple[PrintedFigure, Mention]]
 ) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
-    return [(figure, row, column) for figure, column in found]
+    return [(figure, row, column) for figure, column in columns]
 
 
 def _by_clauses(
@@ -126,11 +122,11 @@ def _by_clauses(
 ) -> list[tuple[PrintedFigure, Mention | None, Mention]]:
     """Each figure with the token behind it, or itself, in the row of the last token before
     it that is no column: "we (37 % on like) looks elsewhere than tea does (32 % on itself)"."""
-    found: list[tuple[PrintedFigure, Mention | None, Mention]] = []
+    entries: list[tuple[PrintedFigure, Mention | None, Mention]] = []
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
-        return found
+        return entries
     rows = list(said)
-    ends = [one.start for one in figures[1:]] + [len(sentence)]
+    ends = [placing.start for placing in figures[1:]] + [len(sentence)]
     for one, end in zip(figures, ends, strict=True):
         before = [other for other in rows if other.end <= one.start]
         near = [other for other in said if one.end <= other.start and other.end <= end]
@@ -144,8 +140,8 @@ def _by_clauses(
             rows.remove(column)
         else:
             continue
-        found.append((one.figure, before[-1], column))
-    return found
+        entries.append((one.figure, before[-1], column))
+    return entries
 
 
 _COMMAS = re.compile(r"[,;:]\s++")
@@ -158,82 +154,68 @@ def _by_subjects(
     the other the column; the only one is the column, in the row of a part before: "tea is
     clear, it looks at milk with 0.68, and milk puts 57 % on tea". Nothing where a part
     says more or less than that."""
-    found: list[tuple[PrintedFigure, Mention | None, Mention]] = []
+    entries: list[tuple[PrintedFigure, Mention | None, Mention]] = []
     if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
-        return found
+        return entries
     row: Mention | None = None
     ends = [*(match.end() for match in _COMMAS.finditer(sentence)), len(sentence)]
     start = 0
     for end in ends[: 2 * _CLAUSES]:
-        tokens = [one for one in said if start <= one.start < end]
-        inside = [one for one in figures if start <= one.start < end]
+        tokens = [mention for mention in said if start <= mention.start < end]
+        inside = [figure for figure in figures if start <= figure.start < end]
         start = end
         if len(inside) > 1 or (inside and not (row if len(tokens) == 1 else len(tokens) == 2)):
             return []
         if tokens and (not inside or len(tokens) == 2):
             row = tokens[0]
-        found += [(one.figure, row, tokens[-1]) for one in inside]
-    return found if len(found) == len(figures) > 1 else []
+        entries += [(placing.figure, row, tokens[-1]) for placing in inside]
+    return entries if len(entries) == len(figures) > 1 else []
 
 
 def _from(figures: Sequence[Placed], start: int) -> int:
     """How many figures stand before that place."""
-    return bisect_left(figures, start, key=lambda one: one.start)
+    return bisect_left(figures, start, key=lambda placing: placing.start)
 
 
 def _behind(
     figures: Sequence[Placed], said: Sequence[Mention], length: int
 ) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the first token behind it, before the next figure."""
-    ends = [one.start for one in figures[1:]] + [length]
-    found = []
+    ends = [placing.start for placing in figures[1:]] + [length]
+    columns = []
     for one, end in zip(figures, ends, strict=True):
         near = [m for m in said if one.end <= m.start and m.end <= end]
-        found += [(one.figure, near[0])] if near else []
-    return found
+        columns += [(one.figure, near[0])] if near else []
+    return columns
 
 
 def _before(
     figures: Sequence[Placed], said: Sequence[Mention]
 ) -> list[tuple[PrintedFigure, Mention]]:
     """Each figure with the last token before it, behind the figure before."""
-    starts = [0] + [one.end for one in figures[:-1]]
-    found = []
+    starts = [0] + [placing.end for placing in figures[:-1]]
+    columns = []
     for one, start in zip(figures, starts, strict=True):
         near = [m for m in said if start <= m.start and m.end <= one.start]
-        found += [(one.figure, near[-1])] if near else []
-    return found
-
-
-_SUMS = re.compile(
-    r"(?:\b(?:sums?|totals?|denominators?|normali[sz]ers?)\b[^.;\d]{0,24}|\badds? up to\s+"
-    r"|\btogether(?: they (?:make|give|are))?\s+)\Z",
-    re.I,
-)
-
-
-def sums(text: str, figures: Sequence[Placed]) -> Iterator[Placed]:
-    """The figures that words call a sum: 'together 1.229', 'The sum is 5.968'."""
-    for one in figures:
-        if _SUMS.search(text[max(0, one.start - 60) : one.start]):
-            yield one
+        columns += [(one.figure, near[-1])] if near else []
+    return columns
 
 
 def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[PrintedFigure, ...]]:
     """Shares that a sentence lists, as many as a row has: '27.6 %, 45.5 % and 26.9 %'."""
     for start, end in _sentences(text):
-        inside = [one.figure for one in figures if start <= one.start < end]
-        if len(inside) == count > 1 and all(one.text.endswith("%") for one in inside):
+        inside = [figure.figure for figure in figures if start <= figure.start < end]
+        if len(inside) == count > 1 and all(placing.text.endswith("%") for placing in inside):
             yield tuple(inside)
 
 
 def _role(sentence: str, figures: Sequence[Placed], phrases: Sequence[Phrase]) -> About | None:
-    said = [one.role for one in spoken(sentence, phrases)]
-    if own := [one for one in said if not isinstance(one, str)]:
+    roles = [phrase.role for phrase in spoken(sentence, phrases)]
+    if own := [one for one in roles if not isinstance(one, str)]:
         return own[0]
-    if all(one.figure.text.endswith("%") for one in figures):
+    if all(figure.figure.text.endswith("%") for figure in figures):
         return "weights"
-    named = [one for one in said if one in _ABOUT]
+    named = [role for role in roles if role in _ABOUT]
     return named[0] if named else None
 
 
@@ -263,7 +245,9 @@ class Sentences:
         Whether figures were read as of that row, the tokens beside them as columns."""
         text, figures = joined(passage)
         begun = mentions(text[: figures[0].start], self.speech.tokens) if figures else []
-        row = next((one for one in around.mentions if not one.across), now if begun else before)
+        row = next(
+            (mention for mention in around.mentions if not mention.across), now if begun else before
+        )
         goes_on = False
         for ways in told(text, figures, self.speech.tokens, row, self.standard.phrases):
             read = [(*self._told(one), one) for one in ways]
@@ -275,32 +259,8 @@ class Sentences:
             plainly = certain or len(bound) > 1
             for figure, tree in bound:
                 self.ledger.claim(tree, figure, "sentence" if plainly else "loose")
-        self._sums(text, figures, row)
         self._lists(text, figures)
         return goes_on
-
-    def _sums(self, text: str, figures: Sequence[Placed], row: Mention | None) -> None:
-        """Figures that are called sums, of the exponentials of the row that is spoken of."""
-        for placed in sums(text, figures):
-            said = mentions(text[: placed.start], self.speech.tokens)[-1:] or ([row] if row else [])
-            if self.ledger.is_taken(placed.figure):
-                continue
-            target = self._worked_sum()
-            if said:
-                target = self.speech.meant(Subject("sums", tuple(said)), placed.figure)
-            if target is not None and (
-                self.speech.is_worked(target) or self.ledger.agreement(target, placed.figure) == 1.0
-            ):
-                self.ledger.claim(target, placed.figure, "sentence")
-
-    def _worked_sum(self) -> syntax.Tree | None:
-        """The sum of the exponentials that were worked out, where they are those of one row."""
-        sums = [
-            tree
-            for tree in context.targets(self.recipe, "sums", None)
-            if self.speech.is_worked(tree)
-        ]
-        return sums[0] if len(sums) == 1 else None
 
     def _lists(self, text: str, figures: Sequence[Placed]) -> None:
         """All shares of a row in a list, where they are those of one row only."""
@@ -322,18 +282,18 @@ class Sentences:
                     entry = workings.indexed(whole, rows[0], j)
                     self.ledger.claim(entry, figure, "loose")
 
-    def _told(self, told: Told) -> tuple[float, workings.Bound, bool]:
+    def _told(self, sentence: Told) -> tuple[float, workings.Bound, bool]:
         """The entries that a sentence may speak of, the part of them that agrees, and
         whether the words are certain."""
-        whole = self.standard.of(told.role)
+        whole = self.standard.of(sentence.role)
         shape = None if whole is None else self.recipe.shape(whole)
         if whole is None or shape is None or not shape:
             return 0.0, [], False
         rows, columns = (1, *shape)[-2:]
-        if rows > 1 and any(row is None for _, row, _ in told.figures):
+        if rows > 1 and any(row is None for _, row, _ in sentence.figures):
             return 0.0, [], False
         bound: workings.Bound = []
-        for figure, row, column in told.figures:
+        for figure, row, column in sentence.figures:
             i = 0 if row is None else self.speech.counted(row)
             j = self.speech.counted(column)
             if 0 <= i < rows and 0 <= j < columns and not self.ledger.is_taken(figure):
@@ -341,6 +301,6 @@ class Sentences:
                 bound.append((figure, workings.indexed(whole, *keys)))
         agree = sum(self.ledger.likeness(tree, figure) == 1.0 for figure, tree in bound)
         certain = all(
-            column.certain and (row is None or row.certain) for _, row, column in told.figures
+            column.certain and (row is None or row.certain) for _, row, column in sentence.figures
         )
         return (agree / len(bound) if bound else 0.0), bound, certain

@@ -1,12 +1,8 @@
 """The recipe of an article as far as it is known: inputs and steps, with their values.
 
-Values are floats here: they only tell whether a reading agrees with what is
-printed; what is wrong is judged exactly, later.
-
-Between what an expression of printed numbers can lie: each was rounded to its last place.
-
-What numbers are worked out from is looked for by value first: a quantity that is not in
-these bounds has no working with these numbers, whatever its form.
+Values are floats here: they only tell whether a reading agrees with what is printed; what
+is wrong is judged exactly, later. Printed numbers are rounded, so an expression of them
+has bounds: a quantity outside of these isn't what they work out.
 """
 
 from __future__ import annotations
@@ -83,10 +79,10 @@ def bounds(tree: syntax.Tree) -> Bounds | None:
     (True, None)
     """
     with np.errstate(all="ignore"):
-        found = _bounds(tree)
-    if found is None or not (np.isfinite(found.low).all() and np.isfinite(found.high).all()):
+        ends = _bounds(tree)
+    if ends is None or not (np.isfinite(ends.low).all() and np.isfinite(ends.high).all()):
         return None
-    low, high = found.low.squeeze(), found.high.squeeze()
+    low, high = ends.low.squeeze(), ends.high.squeeze()
     return Bounds(low - _ROUNDING * (1 + abs(low)), high + _ROUNDING * (1 + abs(high)))
 
 
@@ -96,7 +92,7 @@ def _bounds(tree: syntax.Tree) -> Bounds | None:
             ends = interval(text)
             return None if ends is None else Bounds(np.array(ends[0]), np.array(ends[1]))
         case syntax.Array(items):
-            return _stacked([_bounds(one) for one in items])
+            return _stacked([_bounds(item) for item in items])
         case syntax.Negative(operand):
             of = _bounds(operand)
             return None if of is None else Bounds(-of.high, -of.low)
@@ -123,10 +119,12 @@ _GROWING: dict[str, Callable[[Matrix], Matrix]] = {
 
 
 def _stacked(items: list[Bounds | None]) -> Bounds | None:
-    known = [one for one in items if one is not None]
-    if len(known) < len(items) or len({one.low.shape for one in known}) != 1:
+    known = [item for item in items if item is not None]
+    if len(known) < len(items) or len({bounds.low.shape for bounds in known}) != 1:
         return None
-    return Bounds(np.stack([one.low for one in known]), np.stack([one.high for one in known]))
+    return Bounds(
+        np.stack([bounds.low for bounds in known]), np.stack([bounds.high for bounds in known])
+    )
 
 
 def _operated(op: str, x: Bounds, y: Bounds) -> Bounds | None:
@@ -156,7 +154,9 @@ def _product(x: Bounds, y: Bounds) -> Bounds | None:
     """A matrix product: of middles, and how far it can be off."""
     if not (x.low.ndim and y.low.ndim) or x.low.shape[-1] != y.low.shape[0]:
         return None
-    (a, da), (b, db) = (((one.low + one.high) / 2, (one.high - one.low) / 2) for one in (x, y))
+    (a, da), (b, db) = (
+        ((bounds.low + bounds.high) / 2, (bounds.high - bounds.low) / 2) for bounds in (x, y)
+    )
     middle, off = a @ b, abs(a) @ db + da @ abs(b) + da @ db
     return Bounds(np.asarray(middle - off), np.asarray(middle + off))
 
@@ -209,7 +209,7 @@ class Recipe:
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
-            half = [_half(one) for one in values.leaves(tree)]
+            half = [_half(figure) for figure in values.leaves(tree)]
             self._rounded[free] = np.array(half).reshape(self._numbers[free].shape)
         self._forget()
         return free
@@ -261,10 +261,10 @@ class Recipe:
 
     @cached_property
     def _program(self) -> Program:
-        made = Program(self._quantities, tuple(self.given), tuple(self.steps))
+        program = Program(self._quantities, tuple(self.given), tuple(self.steps))
         if self.upstream is not None:
-            made = differentiate(made, self.upstream[0])
-        return made
+            program = differentiate(program, self.upstream[0])
+        return program
 
     def set_upstream(self, output: str, tree: syntax.Tree) -> bool:
         """Take a printed value as dL/d(output), if it has the output's shape."""
@@ -361,20 +361,20 @@ class Recipe:
         node = self.node(tree)
         if node is None or node.shape != values.shape(value):
             return 0.0
-        found = self._run[node]
+        numbers = self._run[node]
         rows = rows_of(values.printed(value))
-        held = [
-            rounds(float(found[i, j]), text)
+        agreeing = [
+            rounds(float(numbers[i, j]), text)
             for i, row in enumerate(rows)
             for j, text in enumerate(row)
         ]
-        return sum(held) / len(held) if held else 0.0
+        return sum(agreeing) / len(agreeing) if agreeing else 0.0
 
     def with_role(self, role: Role) -> list[str]:
         """The names of quantities that play a role, in the order of the recipe."""
-        found = [name for name in self._quantities if self.role(name) == role]
-        matrices = [name for name in found if len(self._quantities[name].shape) == 2]
-        return matrices or found
+        names = [name for name in self._quantities if self.role(name) == role]
+        matrices = [name for name in names if len(self._quantities[name].shape) == 2]
+        return matrices or names
 
     def role(self, name: str) -> Role | None:
         """What a quantity is by how it is computed, or by its name."""
@@ -405,9 +405,9 @@ class Recipe:
                     not self._is(left, "input") or self._is(right.operand, "input")
                 ):
                     return "scores"
-                for part, made in _PROJECTED.items():
+                for part, role in _PROJECTED.items():
                     if self._is(right, part):
-                        return made
+                        return role
         return named(name)
 
     def _is(self, tree: syntax.Tree, role: Role) -> bool:

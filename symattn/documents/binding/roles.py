@@ -132,11 +132,13 @@ def spoken(words: str, phrases: Iterable[Phrase] = ()) -> list[Spoken]:
     """
     kept: list[Spoken] = []
     is_taken = bytearray(len(words))
-    for one in sorted(_all(words, phrases), key=lambda one: (one.start - one.end, one.start)):
-        if not any(is_taken[one.start : one.end]):
-            is_taken[one.start : one.end] = b"\1" * (one.end - one.start)
-            kept.append(one)
-    return sorted(kept, key=lambda one: one.start)
+    for phrase in sorted(
+        _all(words, phrases), key=lambda phrase: (phrase.start - phrase.end, phrase.start)
+    ):
+        if not any(is_taken[phrase.start : phrase.end]):
+            is_taken[phrase.start : phrase.end] = b"\1" * (phrase.end - phrase.start)
+            kept.append(phrase)
+    return sorted(kept, key=lambda phrase: phrase.start)
 
 
 def _all(words: str, phrases: Iterable[Phrase]) -> Iterator[Spoken]:

@@ -1,7 +1,4 @@
-"""Rows that are printed one by one under each other, each with its label, as one matrix.
-
-Workings that stand line by line under each other: as many as a row has entries.
-"""
+"""Rows that are printed one by one under each other, each with its label, as one matrix."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symattn import syntax
-from symattn.documents.binding import context, values, workings
+from symattn.documents.binding import values
 from symattn.documents.binding.names import Names
-from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import named
 from symattn.documents.trees import Chain, Labelled, Passage, Words
 
@@ -72,8 +68,8 @@ def _labelled(
         before, is_line = "", False
         if all(isinstance(one, Words) for one in passage.pieces):
             # Words between rows begin something new, unless they are marks only.
-            said = "".join(one.text for one in passage.pieces if isinstance(one, Words))
-            if any(map(str.isalnum, said)):
+            words = "".join(one.text for one in passage.pieces if isinstance(one, Words))
+            if any(map(str.isalnum, words)):
                 yield None
             continue
         for piece in passage.pieces:
@@ -105,14 +101,14 @@ def _is_label(words: str) -> bool:
 def _row(before: str, members: tuple[object, ...]) -> tuple[str, syntax.Tree] | None:
     match members:
         case (syntax.Name(label), syntax.Array() as value) if not before.strip(" \n-*•,;|"):
-            shown = label
+            words = label
         case (syntax.Array() as value,) if before.strip():
-            shown = before
+            words = before
         case _:
             return None
     if not values.is_value(value) or len(values.shape(value)) != 1:
         return None
-    label = plain(shown)
+    label = plain(words)
     return (label, value) if label and len(label) <= _LONGEST else None
 
 
@@ -158,73 +154,3 @@ def note_tokens(value: syntax.Tree, names: Names) -> None:
         labels = tuple(map(plain, value.rows_said))
         if labels and are_tokens(labels):
             names.tokens = labels
-
-
-#: This part of the numbers that a series works with agrees with what they are.
-_AGREEING = 0.66
-
-
-def series_found(passages: Sequence[Passage]) -> Iterator[tuple[Chain, ...]]:
-    """All runs of two or more lines that are nothing but ``numbers = value``."""
-    run: list[Chain] = []
-    for passage in passages:
-        chain = _only(passage)
-        if chain is not None:
-            run.append(chain)
-            continue
-        if len(run) > 1:
-            yield tuple(run)
-        run = []
-    if len(run) > 1:
-        yield tuple(run)
-
-
-def _only(passage: Passage) -> Chain | None:
-    pieces = [
-        one for one in passage.pieces if not (isinstance(one, Words) and not one.text.strip(" -*•"))
-    ]
-    match pieces:
-        case [Chain((numbers, value)) as chain] if values.is_numeric(numbers) and values.is_value(
-            value
-        ):
-            return chain
-    return None
-
-
-def bindings(recipe: Recipe, chains: Sequence[Chain], row: int) -> workings.Bound:
-    """What the numbers of a series are, each of its lines that of one entry in the row, in
-    their order; nothing where most of them are not those of a row."""
-    best: workings.Bound = []
-    most = 0.0
-    for family in context.families(recipe, row):
-        if len(family) != len(chains):
-            continue
-        bound, share = _bound(recipe, family, chains)
-        if share > most:
-            best, most = bound, share + 1e-9
-    return best
-
-
-def _bound(
-    recipe: Recipe, family: Sequence[syntax.Tree], chains: Sequence[Chain]
-) -> tuple[workings.Bound, float]:
-    """The numbers and values of all lines, and the part of them that agrees: 0 where that
-    of the numbers, which something is worked out from, is too small."""
-    numbers: workings.Bound = []
-    results: workings.Bound = []
-    for tree, chain in zip(family, chains, strict=True):
-        worked, value = chain.members
-        if not (values.is_numeric(worked) and values.is_value(value)):
-            return [], 0.0
-        _, bound = workings.bindings(recipe, tree, worked)
-        if not bound or recipe.shape(tree) != values.shape(value):
-            return [], 0.0
-        numbers += bound
-        results.append((value, tree))
-    if _share(recipe, numbers) < _AGREEING:
-        return [], 0.0
-    return [*numbers, *results], _share(recipe, [*numbers, *results])
-
-
-def _share(recipe: Recipe, bound: workings.Bound) -> float:
-    return sum(workings.likeness(recipe, tree, value) for value, tree in bound) / len(bound)

@@ -46,7 +46,7 @@ class Variant:
 
     def differs(self, other: Variant, asked: Collection[Form]) -> bool:
         """Whether it is another form, as far as was asked."""
-        return any(getattr(self, one) != getattr(other, one) for one in asked)
+        return any(getattr(self, form) != getattr(other, form) for form in asked)
 
 
 @dataclass
@@ -81,10 +81,10 @@ class Standard:
         matrix of that number; None where there is none."""
         weights = _WEIGHTS.get(role)
         given = self.of("input")
-        for one in [] if weights is None else self.recipe.with_role(weights):
-            if given is not None and number in re.findall("[0-9]+", one):
-                made = syntax.Binary("@", given, syntax.Name(one))
-                taken = self.recipe.define(name, made, assumed=True)
+        for matrix in [] if weights is None else self.recipe.with_role(weights):
+            if given is not None and number in re.findall("[0-9]+", matrix):
+                tree = syntax.Binary("@", given, syntax.Name(matrix))
+                taken = self.recipe.define(name, tree, assumed=True)
                 return None if taken is None else syntax.Name(taken)
         return None
 
@@ -136,8 +136,8 @@ class Standard:
         another shape. None where it isn't known what is hidden."""
         if self.leaves_open(scores):
             return None
-        made = None if self._is_masked(scores) else self.under_mask(scores)
-        return scores if made is None else self.masked(made)
+        masked = None if self._is_masked(scores) else self.under_mask(scores)
+        return scores if masked is None else self.masked(masked)
 
     def leaves_open(self, scores: syntax.Tree) -> bool:
         """Whether something is hidden of scores, and it isn't known what."""
@@ -152,14 +152,14 @@ class Standard:
                 return True
         return False
 
-    def masked(self, made: syntax.Tree) -> syntax.Tree:
+    def masked(self, hidden: syntax.Tree) -> syntax.Tree:
         """Masked scores as a step: the one that has this value, or a new one."""
-        value = self.recipe.floats(made)
+        value = self.recipe.floats(hidden)
         for name in self.recipe.with_role("masked"):
             known = self.recipe.floats(syntax.Name(name))
             if value is not None and known is not None and np.array_equal(known, value):
                 return syntax.Name(name)
-        return self._take("masked", made) or made
+        return self._take("masked", hidden) or hidden
 
     def _scaled(self) -> bool:
         self.asked.add("scaled")
@@ -184,8 +184,8 @@ class Standard:
     ) -> syntax.Tree | None:
         if left is None or right is None:
             return None
-        made = syntax.Binary(op, left, right)
-        return made if self.recipe.node(made) is not None else None
+        tree = syntax.Binary(op, left, right)
+        return tree if self.recipe.node(tree) is not None else None
 
     def _take(self, role: Role, tree: syntax.Tree) -> syntax.Tree | None:
         name = self.recipe.define(_LETTERS[role], tree, assumed=True)

@@ -1,8 +1,7 @@
-"""Who words speak of: a role in attention, a row and a column by token or by number.
+"""What words speak of: a role in attention, a row and a column by token or by number.
 
-What words say that figures are of, over the quantities that there are.
-
-Where the reading of an article is: what headings and the last label speak of.
+:class:`Speech` turns that into quantities of the recipe; :class:`Place` keeps what headings
+and the last label speak of.
 """
 
 from __future__ import annotations
@@ -83,8 +82,8 @@ def subject(
     roles = spoken(words, phrases)
     role = None
     if roles:
-        depth = list(accumulate((one == "(") - (one == ")") for one in words))
-        outside = [one for one in roles if depth[one.start] <= 0]
+        depth = list(accumulate((letter == "(") - (letter == ")") for letter in words))
+        outside = [phrase for phrase in roles if depth[phrase.start] <= 0]
         role = (outside or roles)[-1].role
     return Subject(role, tuple(mentions(words, tokens)), adjacent)
 
@@ -98,13 +97,13 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
     its letters as the article writes them.
     """
     places = {token: k for k, token in enumerate(tokens)}
-    found = [
+    mentions = [
         Mention(places[match[1]], *match.span())
         for match in _QUOTED.finditer(words)
         if match[1] in places
     ]
     is_taken = bytearray(len(words))
-    for one in found:
+    for one in mentions:
         is_taken[one.start : one.end] = b"\1" * (one.end - one.start)
     announced, alone = _patterns(tuple(places))
     for certain, pattern in ((True, announced), (False, alone))[: 1 + everywhere]:
@@ -112,15 +111,15 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
             start, end = match.span("token")
             if not any(is_taken[start:end]):
                 is_taken[start:end] = b"\1" * (end - start)
-                found.append(Mention(places[match["token"]], start, end, certain=certain))
-    begins = {one.start for one in found}
+                mentions.append(Mention(places[match["token"]], start, end, certain=certain))
+    begins = {one.start for one in mentions}
     for match in _COUNTED.finditer(words):
         # 'Row 1 ("will")' says the same row twice: by its token it is certain.
         if begins.isdisjoint(range(match.end(), match.end() + 4)):
             across = match["what"][:3].lower() in _ACROSS
             one = Mention(int(match["number"]), match.start(), match.end(), True, across)
-            found.append(one)
-    return sorted(found, key=lambda one: one.start)
+            mentions.append(one)
+    return sorted(mentions, key=lambda one: one.start)
 
 
 #: Words are not searched for more tokens than that.
@@ -136,12 +135,12 @@ _NEVER = re.compile(r"(?P<token>(?!))")
 @lru_cache(maxsize=64)
 def _patterns(tokens: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What finds tokens behind what announces them, and wherever they stand."""
-    said = [one for one in tokens if len(one) > 1 or one.isalnum()]
-    if not said or len(said) > _TOKENS:
+    words = [token for token in tokens if len(token) > 1 or token.isalnum()]
+    if not words or len(words) > _TOKENS:
         return _NEVER, _NEVER
-    acting = rf"(?<![\w'’-])(?=(?:{_either(said)})\s++{_ACTS})"
-    announced = rf"(?:{_ANNOUNCING}|{acting})(?=(?P<token>{_either(said)})(?![\w'’-]))"
-    long = [one for one in said if len(one) > 1]
+    acting = rf"(?<![\w'’-])(?=(?:{_either(words)})\s++{_ACTS})"
+    announced = rf"(?:{_ANNOUNCING}|{acting})(?=(?P<token>{_either(words)})(?![\w'’-]))"
+    long = [token for token in words if len(token) > 1]
     alone = rf"(?<![\w'’-])(?P<token>{_either(long)})(?![\w'’-])"
     return re.compile(announced), re.compile(alone) if long else _NEVER
 
@@ -197,13 +196,13 @@ def labelled_tokens(texts: Iterable[str]) -> tuple[str, ...]:
     >>> labelled_tokens(['Row 0 ("bees"):', 'Row 1 ("love"):', 'Row 0 ("bees")'])
     ('bees', 'love')
     """
-    found: dict[int, str] = {}
+    labels: dict[int, str] = {}
     for text in texts:
         for match in _LABEL.finditer(text):
-            found.setdefault(int(match["number"]), match["token"])
-    numbers = sorted(found)
+            labels.setdefault(int(match["number"]), match["token"])
+    numbers = sorted(labels)
     is_whole = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1))
-    return tuple(found[number] for number in numbers) if is_whole else ()
+    return tuple(labels[number] for number in numbers) if is_whole else ()
 
 
 def counts_from_zero(texts: Iterable[str]) -> bool:
@@ -261,42 +260,19 @@ class Speech:
         if about.role is None and len(about.mentions) < 2:
             return []
         kinds: frozenset[Kind] = frozenset({kind, "row"} if about.mentions else {kind})
-        found = [
+        candidates = [
             Candidate(tree, kinds)
             for whole in ([] if about.role is None else self._of_role(about.role, about))
             if (tree := self._chosen(whole, about)) is not None
         ]
-        if len([one for one in about.mentions if not one.across]) > 1:
+        if len([mention for mention in about.mentions if not mention.across]) > 1:
             # Two tokens have a score and a weight, whatever is spoken of.
             names = [name for role in _OF_PAIRS for name in self.recipe.with_role(role)]
             pairs = (self._chosen(syntax.Name(name), about) for name in names)
-            found += [Candidate(tree, frozenset({"row"})) for tree in pairs if tree is not None]
-        # Of exponentials less their largest the sum is as well.
-        return sorted(found, key=lambda one: not self._follows(one.tree))
-
-    def meant(self, about: Subject, value: syntax.Tree) -> syntax.Tree | None:
-        """What words say that a value is of: of what they may mean what it agrees with most."""
-        found = [one.tree for one in self.candidates(about, [value])]
-        fitting = [tree for tree in found if self.ledger.fits(tree, value)] or found
-        return max(fitting, key=lambda tree: self.ledger.agreement(tree, value), default=None)
-
-    def is_worked(self, tree: syntax.Tree) -> bool:
-        """Whether what a sum adds up was claimed before."""
-        match tree:
-            case syntax.Call("total", (syntax.Call("exp", (row,)),)):
-                whole, first = row, workings.entry(row, 0)
-                return any(
-                    self.ledger.is_claimed(syntax.Call("exp", (one,))) for one in (whole, first)
-                )
-        return False
-
-    def _follows(self, tree: syntax.Tree) -> bool:
-        """Whether it is the sum of what was claimed before, or its exponentials are of scores
-        less their largest that were."""
-        match tree:
-            case syntax.Call("exp", (syntax.Binary("-") as row,)):
-                return self.ledger.is_claimed(row)
-        return self.is_worked(tree)
+            candidates += [
+                Candidate(tree, frozenset({"row"})) for tree in pairs if tree is not None
+            ]
+        return candidates
 
     def is_suggested(self, member: Member) -> bool:
         """Whether a name is not defined, but called by what it is."""
@@ -305,26 +281,28 @@ class Speech:
         return self._by_name(member.name) is not None
 
     def _by_name(self, name: str) -> About | None:
-        said = spoken(name.replace("_", " "), self.standard.phrases)
-        return said[-1].role if said else usual_role(name)
+        phrases = spoken(name.replace("_", " "), self.standard.phrases)
+        return phrases[-1].role if phrases else usual_role(name)
 
     def _of_role(self, role: About, about: Subject) -> list[syntax.Tree]:
         """The quantities that a role may mean: "scores" are also those that are scaled or
         masked, exponentials may be of scores less their largest."""
         if not isinstance(role, str):
-            made = self.standard.of(role)
-            return [] if made is None else [made]
+            quantity = self.standard.of(role)
+            return [] if quantity is None else [quantity]
         if role in ("exponentials", "sums", "shifted"):
-            rows = [self.counted(one) for one in about.mentions if not one.across]
+            rows = [self.counted(mention) for mention in about.mentions if not mention.across]
             if not rows:
                 return []
             return list(context.of_softmax(self.recipe, role, rows[0]))
         alike: tuple[Role, ...] = (role,)
         if role in ("scores", "scaled", "masked"):
             alike = (role, *(one for one in ("scores", "scaled", "masked") if one != role))
-        found = [self.standard.of(alike[0])]
-        found += [syntax.Name(name) for one in alike[1:] for name in self.recipe.with_role(one)]
-        return [tree for tree in found if tree is not None]
+        quantities = [self.standard.of(alike[0])]
+        quantities += [
+            syntax.Name(name) for one in alike[1:] for name in self.recipe.with_role(one)
+        ]
+        return [tree for tree in quantities if tree is not None]
 
     def _chosen(self, whole: syntax.Tree, about: Subject) -> syntax.Tree | None:
         """The row, column or entry of a quantity that words mention; None where it has
@@ -332,7 +310,7 @@ class Speech:
         shape = self.recipe.shape(whole)
         if shape is None or not isinstance(whole, syntax.Name):
             return whole
-        keys = [self.counted(one) for one in about.mentions if not one.across]
+        keys = [self.counted(mention) for mention in about.mentions if not mention.across]
         across = [self.counted(one) for one in about.mentions if one.across]
         chosen = [*keys[:2], *across[:1]][:2] if len(keys) < 2 else keys[:2]
         if len(chosen) > len(shape):
@@ -357,7 +335,7 @@ class Place:
 
     def enter(self, level: int, words: str, about: Subject) -> None:
         """A heading begins; it ends those of its level and below."""
-        self.headings = [one for one in self.headings if one[0] < level]
+        self.headings = [heading for heading in self.headings if heading[0] < level]
         self.headings.append((level, words, about))
         self.label = Subject()
         self.row, self.topic = None, Subject()
@@ -366,11 +344,13 @@ class Place:
     def speak(self, about: Subject) -> None:
         """Words speak of a row: what follows is of it, until they speak of another; of
         several, only where the first is the row already."""
-        said = [(one.place, one.counted) for one in about.mentions if not one.across]
+        rows = [
+            (mention.place, mention.counted) for mention in about.mentions if not mention.across
+        ]
         before = None if self.row is None else (self.row.place, self.row.counted)
-        if len(set(said)) == 1:
+        if len(set(rows)) == 1:
             self.row = next(one for one in about.mentions if not one.across)
-        elif said and said[0] != before:
+        elif rows and rows[0] != before:
             self.row = None
 
     @property

@@ -14,17 +14,17 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member
 
 
-def take(chains: Sequence[Chain], names: Names, ledger: Ledger, held: Help) -> None:
+def take(chains: Sequence[Chain], names: Names, ledger: Ledger, notes: Help) -> None:
     """Take dL/d(output) where the author or a chain gives it as a printed value, or where
     it is what an output differs from a target by; the first there is."""
     recipe = names.recipe
-    stated = held.loss or {}
+    stated = notes.loss or {}
     if isinstance(output := stated.get("output"), str) and "upstream" in stated:
         names.at(0)
-        made = names.resolved(syntax.Name(output))
+        meaning = names.resolved(syntax.Name(output))
         above = values.of_texts(stated["upstream"])  # type: ignore[arg-type]
-        if isinstance(made, syntax.Name) and values.is_closed(above):
-            recipe.set_upstream(made.name, above)
+        if isinstance(meaning, syntax.Name) and values.is_closed(above):
+            recipe.set_upstream(meaning.name, above)
     for order, chain in enumerate(chains):
         if recipe.upstream:
             return
@@ -34,11 +34,11 @@ def take(chains: Sequence[Chain], names: Names, ledger: Ledger, held: Help) -> N
             case (syntax.Gradient(of), *called, value) if (
                 values.is_value(value)
                 and "≈" not in chain.links
-                and all(isinstance(one, syntax.Name) for one in called)
+                and all(isinstance(name, syntax.Name) for name in called)
             ):
-                made = names.resolved(syntax.Name(of))
-                if isinstance(made, syntax.Name) and recipe.set_upstream(made.name, value):
-                    ledger.take(value, f"dL/d{made.name}")
+                meaning = names.resolved(syntax.Name(of))
+                if isinstance(meaning, syntax.Name) and recipe.set_upstream(meaning.name, value):
+                    ledger.take(value, f"dL/d{meaning.name}")
             case (syntax.Gradient(of), syntax.Binary("-", syntax.Name(less), target), *_) if (
                 of == less
             ):
@@ -63,10 +63,10 @@ def _take_squares(of: str, target: syntax.Tree, span: Span, names: Names) -> Non
     if not set(syntax.names(held)) <= set(recipe.given):
         # A target that is computed has a gradient of its own.
         return
-    shown: syntax.Tree = output
+    row: syntax.Tree = output
     if recipe.shape(output) == (1, *(recipe.shape(held) or ())):
-        shown = indexed(output, 0)
-    off = syntax.Binary("-", shown, held)
+        row = indexed(output, 0)
+    off = syntax.Binary("-", row, held)
     squares = syntax.Call("total", (syntax.Binary("*", off, off),))
     loss = recipe.define("L", syntax.Binary("/", squares, syntax.Literal("2")), span)
     if loss is not None:

@@ -54,10 +54,10 @@ def power(base: syntax.Tree, times: int) -> syntax.Tree:
     >>> syntax.text(power(syntax.Name("A"), 3))
     'A @ A @ A'
     """
-    made = base
+    product = base
     for _ in range(times - 1):
-        made = syntax.Binary("@", made, base)
-    return made
+        product = syntax.Binary("@", product, base)
+    return product
 
 
 def multiplied(tree: Member) -> Member:
@@ -89,7 +89,7 @@ def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
 
 def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
     """Whether items are all figures, or all rows of one length."""
-    lengths = {len(one.items) if isinstance(one, syntax.Array) else -1 for one in items}
+    lengths = {len(item.items) if isinstance(item, syntax.Array) else -1 for item in items}
     return len(lengths) == 1
 
 
@@ -152,7 +152,7 @@ def printed(tree: syntax.Tree) -> Nested[str]:
 
 
 def _texts(row: syntax.Tree) -> tuple[str, ...]:
-    return tuple(one.text for one in syntax.inside(row) if isinstance(one, syntax.Literal))
+    return tuple(entry.text for entry in syntax.inside(row) if isinstance(entry, syntax.Literal))
 
 
 def of_texts(entries: Nested[str]) -> syntax.Tree:

@@ -87,13 +87,13 @@ def _entries(
     shape = recipe.shape(target)
     if shape is None or not shape or shape[0] != len(numbers.items):
         return
-    found: Bound = []
+    bound: Bound = []
     for place, item in enumerate(numbers.items):
         part = next(_matches(recipe, entry_at(recipe, target, (place,)), item, depth), None)
         if part is None:
             return
-        found += part
-    yield found
+        bound += part
+    yield bound
 
 
 def _same(recipe: Recipe, form: syntax.Tree, numbers: syntax.Tree, depth: int) -> Iterator[Bound]:
@@ -158,8 +158,8 @@ def _are_same(recipe: Recipe, one: syntax.Tree, other: syntax.Tree) -> bool:
 
 
 def _is_zero(recipe: Recipe, tree: syntax.Tree) -> bool:
-    found = recipe.floats(tree)
-    return found is not None and not np.any(found)
+    numbers = recipe.floats(tree)
+    return numbers is not None and not np.any(numbers)
 
 
 def _parts(
@@ -167,13 +167,13 @@ def _parts(
 ) -> Iterator[Bound]:
     if len(forms) != len(numbers):
         return
-    found: Bound = []
+    bound: Bound = []
     for form, number in zip(forms, numbers, strict=True):
         options = list(_matches(recipe, form, number, depth - 1)) if depth else []
         if not options:
             return
-        found += max(options, key=partial(_agreeing, recipe))
-    yield found
+        bound += max(options, key=partial(_agreeing, recipe))
+    yield bound
 
 
 def _agreeing(recipe: Recipe, bound: Bound) -> float:
@@ -206,18 +206,9 @@ def _from_printed(recipe: Recipe, tree: syntax.Tree) -> list[float]:
     if texts := recipe.printed.get(syntax.text(tree)):
         return sorted(texts)[:_READINGS]
     match tree:
-        case syntax.Binary("*", left, right):
-            first = _from_printed(recipe, left) or _exactly(recipe, left)
-            second = _from_printed(recipe, right) or _exactly(recipe, right)
-            return [a * b for a in first for b in second][:_READINGS]
         case syntax.Negative(operand):
             return [-value for value in _from_printed(recipe, operand)]
     return []
-
-
-def _exactly(recipe: Recipe, tree: syntax.Tree) -> list[float]:
-    found = recipe.floats(tree)
-    return [float(found[0, 0])] if found is not None and found.size == 1 else []
 
 
 def entry_at(recipe: Recipe, tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
@@ -247,11 +238,11 @@ def terms(tree: syntax.Tree) -> list[syntax.Tree]:
     >>> [syntax.text(one) for one in terms(syntax.parse("a + b*c - d"))]
     ['a', 'b * c', '-d']
     """
-    found: list[syntax.Tree] = []
+    trees: list[syntax.Tree] = []
     while isinstance(tree, syntax.Binary) and tree.op in ("+", "-"):
-        found.append(tree.right if tree.op == "+" else syntax.Negative(tree.right))
+        trees.append(tree.right if tree.op == "+" else syntax.Negative(tree.right))
         tree = tree.left
-    return [tree, *reversed(found)]
+    return [tree, *reversed(trees)]
 
 
 def indexed(tree: syntax.Tree, *keys: int) -> syntax.Tree:
@@ -336,15 +327,15 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
 
 
 def _of_entry(
-    recipe: Recipe, made: syntax.Tree, keys: list[int], depth: int
+    recipe: Recipe, whole: syntax.Tree, keys: list[int], depth: int
 ) -> Iterator[syntax.Tree]:
     """The entry or row of what an expression makes, by its operation."""
-    shape = recipe.shape(made)
+    shape = recipe.shape(whole)
     if shape is None or len(keys) > len(shape):
         return
-    match made:
+    match whole:
         case syntax.Name():
-            same = indexed(made, *keys)
+            same = indexed(whole, *keys)
             yield same
             yield from _unfolded(recipe, same, depth - 1)
         case syntax.Binary("@", left, right):
@@ -359,10 +350,10 @@ def _of_entry(
         case syntax.Call("softmax", (scores,), ()):
             row = scores if len(shape) == 1 else indexed(scores, keys[0])
             if len(keys) == len(shape):
-                for shown in (row, shifted(recipe, row)):
-                    if shown is not None:
-                        of_row = syntax.Call("exp", (entry(shown, keys[-1]),))
-                        below = syntax.Call("total", (syntax.Call("exp", (shown,)),))
+                for exponent in (row, shifted(recipe, row)):
+                    if exponent is not None:
+                        of_row = syntax.Call("exp", (entry(exponent, keys[-1]),))
+                        below = syntax.Call("total", (syntax.Call("exp", (exponent,)),))
                         yield syntax.Binary("/", of_row, below)
                 if shape[-1] == 2:
                     yield from _of_two(entry(row, keys[-1]), entry(row, 1 - keys[-1]))
@@ -372,11 +363,11 @@ def _of_entry(
 
 def _of_two(this: syntax.Tree, other: syntax.Tree) -> Iterator[syntax.Tree]:
     """A softmax of two scores, by their difference."""
-    one = syntax.Literal("1")
+    unit = syntax.Literal("1")
     power = syntax.Call("exp", (syntax.Binary("-", this, other),))
-    yield syntax.Binary("/", power, syntax.Binary("+", power, one))
+    yield syntax.Binary("/", power, syntax.Binary("+", power, unit))
     less = syntax.Call("exp", (syntax.Binary("-", other, this),))
-    yield syntax.Binary("/", one, syntax.Binary("+", one, less))
+    yield syntax.Binary("/", unit, syntax.Binary("+", unit, less))
 
 
 def _entry(
@@ -414,10 +405,10 @@ def _of_product(
 
 def shifted(recipe: Recipe, scores: syntax.Tree) -> syntax.Tree | None:
     """A row of scores less its largest entry, as it is done for stability."""
-    found = recipe.floats(scores)
-    if found is None or not 0 < found.size <= _TERMS:
+    numbers = recipe.floats(scores)
+    if numbers is None or not 0 < numbers.size <= _TERMS:
         return None
-    return syntax.Binary("-", scores, indexed(scores, int(np.argmax(found))))
+    return syntax.Binary("-", scores, indexed(scores, int(np.argmax(numbers))))
 
 
 def _sum_of(recipe: Recipe, operand: syntax.Tree) -> Iterator[syntax.Tree]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.documents.binding.evidence import (
-    BITS,
+    EVIDENCE,
     MARGIN,
     PRIOR,
     TRUST,
@@ -120,7 +120,7 @@ def test_one_mistake_may_make_all_the_difference():
     pairs = [(f"{k}.{k}7", 9.13 * k) for k in range(1, 9)]
     found = agreement(pairs)
     assert found.against > -found.bits > 0
-    assert str(agreement([*pairs[:1], ("0.27", 0.27)])) == "1 of 2 figures agree"
+    assert agreement([*pairs[:1], ("0.27", 0.27)]).sentence == "1 of 2 figures agree"
     assert agreement([]).share == agreement([]).bits == 0
 
 
@@ -128,9 +128,9 @@ def test_the_table_has_a_weight_for_what_there_is():
     """Kinds that say what a block is, and kinds that say whether to believe it; every kind
     is in one of them, a note outweighs each other, and what has nothing for it is no mistake."""
     kinds = set(get_args(Kind))
-    assert BITS.keys() | TRUST.keys() <= kinds
-    assert kinds - BITS.keys() - TRUST.keys() <= {"assumed", "rival", "carried"}
+    assert EVIDENCE.keys() | TRUST.keys() <= kinds
+    assert kinds - EVIDENCE.keys() - TRUST.keys() <= {"assumed", "rival", "carried"}
     assert structure(()) == 0
-    assert max(BITS, key=lambda kind: BITS[kind]) == "note"
+    assert max(EVIDENCE, key=lambda kind: EVIDENCE[kind].bits) == "note"
     assert PRIOR < 0 < MARGIN
     assert TRUST["miss"] < 0 < TRUST["digits"]

@@ -101,9 +101,3 @@ def test_figures_in_the_words_of_an_output_are_of_what_code_showed_behind_them()
         ("1.0", "S[0, 0]"), ("0.0", "S[1, 0]"), ("0.5", "S[0, 1]"), ("4.0", "S[1, 1]"),
     ]  # fmt: skip
     assert bound(PRINTED.format(output="who   cares 1.0 at 0.0 all")) == []
-
-
-def test_a_sum_is_of_the_only_exponentials_that_are_worked_out():
-    """Where no row is spoken of, it is that whose exponentials came before."""
-    worked = "So $e^{1} = 2.718$, $e^{0} = 1.000$ and $e^{1} = 2.718$.\n\nThey sum up to 6.437.\n"
-    assert bound(f"{TEA}### The row of *hot*\n\n{worked}")[-1] == ("6.437", "total(exp(S[0]))")
