@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from symattn.documents import printouts
-from symattn.documents.grids import FlatLine, flattened, of_table
+from symattn.documents.grids import FlatLine, flattened
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Labelled, PrintedFigure, ReadTable, Words, walk
+from symattn.documents.trees import Chain, Labelled, PrintedFigure, ReadTable, Words, of_table, walk
 
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|-inf")
 
@@ -163,6 +163,13 @@ def test_arrays_become_one_line(printed, expected):
             ("cat", "sat"),
         ),
         (
+            "         owl   elk\n owl:  [0.21  0.79]\n elk:  [0.36  0.64]",
+            "[[0.21, 0.79], [0.36, 0.64]]",
+            ("owl", "elk"),
+            ("owl", "elk"),
+        ),
+        ("Head 0: 0.21 ▇▇\nHead 1: 0.79 ▇▇▇▇▇", "[0.21, 0.79]", ("Head 0", "Head 1"), ()),
+        (
             "X = [[1, 0],  # cat\n     [0, 1]]  # sat",
             "X = [[1, 0], [0, 1]]",
             ("cat", "sat"),
@@ -189,6 +196,8 @@ def test_labels_of_rows_and_columns_are_kept(printed, array, rows, columns):
         "Chapter 2\n20 min read\nSection 10 of 75",
         "0.422 × [1, 0] = [0.422, 0]\n0.155 × [0, 2] = [0, 0.310]",
         "Chapter 1\nChapter 2",
+        "Head 0: 2\nHead 1: 3",
+        "row 2\nloop: [0.21, 0.79]\nfold: [0.21, 0.79]",
     ],
 )
 def test_lines_that_are_no_array_stay_lines(prose):
@@ -281,6 +290,12 @@ def test_words_in_round_brackets_behind_rows_are_their_labels():
     (line,) = lines("K = [[1, 0],      (salt)\n     [0, 1]]      (pepper)\n")
     assert str(line.text).strip() == "K = [[1, 0], [0, 1]]"
     assert [rows for _, rows, _ in line.said] == [("salt", "pepper")]
+
+
+def test_remarks_behind_rows_stay_with_their_numbers():
+    """What is said of a row is read after all of them."""
+    printed = "owl: [0.21  0.79]  ← elk by 79%\nelk: [0.36  0.64]"
+    assert texts("     owl elk\n" + printed) == ["[[0.21, 0.79], [0.36, 0.64]]", "← elk by 79%"]
 
 
 def test_arrays_keep_their_labels_wherever_they_stand_in_a_formula():

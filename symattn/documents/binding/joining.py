@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.grids import of_table
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Named, Passage, Piece, ReadTable, Words
+from symattn.documents.trees import Chain, Named, Passage, Piece, ReadTable, Words, of_table
 
 #: Words between a name and its value.
 _SAME = re.compile(
