@@ -100,7 +100,9 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
         if part.kind == "text":
             lines.extend(("text", line) for line in _logical(brackets.flat(part.text)))
         else:
-            lines.append((part.kind, part.text))
+            lines.append(
+                (part.kind, brackets.flat(part.text) if part.kind == "code" else part.text)
+            )
     return read_parts(lines)
 
 
