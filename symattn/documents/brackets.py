@@ -209,7 +209,7 @@ class _Scanner:
                 self._entries(self.open[-1], self.open[-1].has_commas)
                 if not _is_cut(self.open[-1].items[-1]):
                     raise _Refused
-            if len(self.open) == 3:
+            if len(self.open) == 4:
                 raise _Refused
             if self.open and self.open[-1].has_lists and not self.open[-1].has_commas:
                 self.is_plain = False

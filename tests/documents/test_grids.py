@@ -1,6 +1,7 @@
 """Arrays printed over several lines are read back, every figure at its place."""
 
 import re
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -9,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from symattn import syntax
 from symattn.documents import printouts
+from symattn.documents.files import article
 from symattn.documents.grids import FlatLine, flattened
+from symattn.documents.passages import passages
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, PrintedFigure, ReadTable, Words, of_table, walk
 
@@ -293,6 +297,28 @@ def test_words_in_round_brackets_behind_rows_are_their_labels():
     (line,) = lines("K = [[1, 0],      (salt)\n     [0, 1]]      (pepper)\n")
     assert str(line.text).strip() == "K = [[1, 0], [0, 1]]"
     assert [rows for _, rows, _ in line.said] == [("salt", "pepper")]
+
+
+@pytest.mark.parametrize(
+    ("printed", "planes"),
+    [
+        ("[[[1.5 2.5]\n  [3.5 4.5]]]", ["[[1.5, 2.5], [3.5, 4.5]]"]),
+        ("[[[1.5 2.5]]\n\n [[3.5 4.5]]]", ["[[1.5, 2.5], [3.5, 4.5]]"]),
+        (
+            "[[[1.5 2.5]\n  [3.5 4.5]]\n\n [[5.5 6]\n  [7 8]]]",
+            ["[[1.5, 2.5], [3.5, 4.5]]", "[[5.5, 6], [7, 8]]"],
+        ),
+        (
+            "H = [[[[1.5 2.5]\n  [3.5 4.5]],\n\n [[5.5 6]\n  [7 8]]]]",
+            ["H[0] = [[1.5, 2.5], [3.5, 4.5]]", "H[1] = [[5.5, 6], [7, 8]]"],
+        ),
+    ],
+)
+def test_arrays_of_matrices_are_matrices(printed, planes):
+    """Each by its index, where the array has a name; axes of one place are none."""
+    source = article(Path("print.md"), f"```output\n{printed}\n```\n".encode())
+    chains = [piece for passage in passages(source) for piece in passage.pieces]
+    assert [" = ".join(map(syntax.text, chain.members)) for chain in chains] == planes
 
 
 def test_remarks_behind_rows_stay_with_their_numbers():
