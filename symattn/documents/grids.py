@@ -105,28 +105,6 @@ class _Row:
         return any("[[" in s.left or "]]" in s.right for s in self.segments)
 
 
-def under(lines: Sequence[Text], are_printed: bool) -> Iterator[_Stacked]:
-    """The arrays whose rows stand under each other; of what a program printed, rows in
-    brackets by themselves are several vectors.
-
-    >>> found = next(under([Text.whole("A = | 1 0 |"), Text.whole("    | 0 1 |")], False))
-    >>> [str(line.text) for line in found]
-    ['A =  [[1, 0], [0, 1]]']
-    """
-    at = free = 0
-    while at < len(lines):
-        stacked: _Stacked
-        stacked, after = (), at + 1
-        for cut in (_bounded, _plain, _counted):
-            if not stacked:
-                stacked, end = _stacked(lines, at, free, are_printed, cut)
-                after = max(after, end)
-        at = after
-        if stacked:
-            yield stacked
-            free = at
-
-
 # -- rows ---------------------------------------------------------------------------------
 
 
@@ -235,7 +213,8 @@ def _stacked(
     are_printed: bool,
     cut: Callable[[Text], _Row | None],
 ) -> _Found:
-    """Rows under each other, as ``cut`` finds them in lines, with their labels."""
+    """Rows under each other, as ``cut`` finds them in lines, with their labels; of what a
+    program printed, rows in brackets by themselves are several vectors."""
     rows: list[_Row] = []
     end = first
     for place in range(first, len(lines)):
@@ -420,15 +399,24 @@ def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> I
 
 
 def _under(lines: Sequence[Text], run: Sequence[FlatLine], are_printed: bool) -> Iterator[FlatLine]:
-    if not run:
-        return
-    first, at = run[0].first, 0
-    for stack in under(lines[first : first + len(run)], are_printed):
-        yield from map(_listed, run[at : stack[0].first])
-        for line in stack:
-            yield replace(line, first=first + line.first, last=first + line.last)
-        at = stack[0].last + 1
-    yield from map(_listed, run[at:])
+    """A run of lines, with the arrays whose rows stand under each other."""
+    first = run[0].first if run else 0
+    lines = lines[first : first + len(run)]
+    at = free = taken = 0
+    while at < len(run):
+        stacked: _Stacked
+        stacked, after = (), at + 1
+        for cut in (_bounded, _plain, _counted):
+            if not stacked:
+                stacked, end = _stacked(lines, at, free, are_printed, cut)
+                after = max(after, end)
+        at = after
+        if stacked:
+            yield from map(_listed, run[taken : stacked[0].first])
+            for line in stacked:
+                yield replace(line, first=first + line.first, last=first + line.last)
+            free, taken = at, stacked[0].last + 1
+    yield from map(_listed, run[taken:])
 
 
 def _listed(line: FlatLine) -> FlatLine:

@@ -317,7 +317,8 @@ def test_words_in_round_brackets_behind_rows_are_their_labels():
 def test_arrays_of_matrices_are_matrices(printed, planes):
     """Each by its index, where the array has a name; axes of one place are none."""
     source = article(Path("print.md"), f"```output\n{printed}\n```\n".encode())
-    chains = [piece for passage in passages(source) for piece in passage.pieces]
+    pieces = [piece for passage in passages(source) for piece in passage.pieces]
+    chains = [piece for piece in pieces if isinstance(piece, Chain)]
     assert [" = ".join(map(syntax.text, chain.members)) for chain in chains] == planes
 
 
