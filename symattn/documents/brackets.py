@@ -19,7 +19,7 @@ from symattn.spelling import ENTRY
 
 _TOKEN = re.compile(
     r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,&])|(?P<row>;|\\{1,2}(?![A-Za-z\\]))"
-    r"|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
+    r"|(?P<end>\n)|(?P<blank>[^\S\n]++)"
     r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+|\([^\W\d][^()\n]*+\)(?=[ \t]*+(?:\n|\Z)))"
     rf"|(?P<number>{ENTRY})"
     r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",
@@ -32,7 +32,7 @@ _TALL = re.compile(
 )
 #: Words that arrays of numbers may have in them.
 _WORDS = frozenset({"exp", "sqrt", "e", "log", "softmax", "max", "tanh"})
-#: What stands before and after the array in a print.
+#: What stands before and after the array in a print; the last bracket may be lost.
 _BEFORE = re.compile(
     r"(?:<tf\.(?:Tensor|Variable)[^\n<>]*numpy=\s*+)?"
     r"(?:\b(?:np\.|numpy\.|torch\.|jnp\.|tf\.)?(?:array|[tT]ensor|Array|DeviceArray|matrix|constant|tf\.Tensor)\(\s*+)\Z"
@@ -40,12 +40,14 @@ _BEFORE = re.compile(
 _REST = re.compile(
     r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)"
 )
-_AFTER = re.compile(rf"{_REST.pattern}\s*+>?+")
+_AFTER = re.compile(rf"{_REST.pattern}(?:\s*+>)?+|(?=[^\S\n]*+(?:\n|\Z))")
 #: A number as programs print it by itself.
 _SCALAR = re.compile(
     r"(?<![\w.])(?:(?:np|numpy|jnp|torch)\.)?(?:array|Array|[tT]ensor|(?:float|int)(?:16|32|64))"
     rf"\((?P<number>{ENTRY}){_REST.pattern}"
 )
+#: What Markdown puts before the point of "1." in vain.
+_ESCAPE = re.compile(r"(?<=[0-9])\\(?=\.)")
 _COMMENT = re.compile(
     r"[ \t]*+(?:(?:\#|//|←|<-+)(?P<said>[^\n]*+)"
     r"|\((?P<inside>[^\W\d][^()\n]*+)\)(?=[ \t]*+(?:\n|\Z)))"
@@ -112,7 +114,7 @@ def bare(text: Text) -> Text:
     def number(scalar: re.Match[str]) -> Text:
         return text[scalar.start("number") : scalar.end("number") - scalar["number"].endswith(".")]
 
-    return text.sub(_SCALAR, number)
+    return text.sub(_ESCAPE, "").sub(_SCALAR, number)
 
 
 def _squared(text: Text, tall: re.Match[str]) -> Text:
@@ -207,7 +209,7 @@ class _Scanner:
                 self._entries(self.open[-1], self.open[-1].has_commas)
                 if not _is_cut(self.open[-1].items[-1]):
                     raise _Refused
-            if len(self.open) == 3:
+            if len(self.open) == 4:
                 raise _Refused
             if self.open and self.open[-1].has_lists and not self.open[-1].has_commas:
                 self.is_plain = False

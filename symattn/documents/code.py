@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -37,6 +37,8 @@ _SPELT = {"<-": "=", "%*%": "@"}
 #: The head of a function, and how many statements its body may have.
 _HEAD = re.compile(r"def [^\n]*:[ \t]*+(?:\#[^\n]*+)?\n?")
 _BODY = 40
+#: The mark of a comment on a line of its own.
+_HASHES = re.compile(r"\s*+\#++(?!>)")
 #: What assigns to a name, or to a part of what it names.
 _ASSIGNED = re.compile(r"[ \t]*+([^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+[-+*/@]?=(?!=)")
 #: A comment that says what is printed: ``# -> 0.5``, ``#> 0.5``, ``# = 0.5``, ``# Output: 0.5``.
@@ -75,7 +77,7 @@ class Codes:
         is_other = _OTHER.match(language) and not _R.match(language)
         if is_other or not (whole or any(p is not None for _, p in pieces)):
             lines, is_python = list(text.lines()), _PYTHON.match(language)
-            yield from self._lines(lines) if is_python else printouts.passages(lines, "code")
+            yield from self._lines(lines) if is_python else _remarks(lines)
             return
         certain = bool(_PYTHON.match(language)) and whole
         waiting: list[Text] = []
@@ -92,7 +94,7 @@ class Codes:
         """Lines that are no Python; what they assign to names of the program, and is not
         understood, nobody knows from then on."""
         said: set[str] = set()
-        for passage in printouts.passages(lines, "code"):
+        for passage in _remarks(lines):
             said.update(
                 piece.members[0].name
                 for piece in passage.pieces
@@ -164,6 +166,12 @@ class Codes:
             run.append(text)
             previous = line
         yield from printouts.passages(run, "code")
+
+
+def _remarks(lines: Iterable[Text]) -> Iterator[Passage]:
+    """What lines of code say that are no Python, and comments among them."""
+    marks = ((line, _HASHES.match(line.string)) for line in lines)
+    return printouts.passages([line[m.end() :] if m else line for line, m in marks], "code")
 
 
 def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None]]:

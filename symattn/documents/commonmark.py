@@ -29,6 +29,8 @@ _NESTING = 60
 _DISPLAY = re.compile(
     r"\\\\?[\[\]]|\$\$|\\(?:begin|end)\{([A-Za-z]{1,12}\*?)\}|\\.|(?<!`)`++[^`\n]*+`++", re.DOTALL
 )
+#: The marks of a quotation.
+_QUOTED = re.compile(r" {0,3}+(?:>[ \t]?+)++")
 #: A line of a sum, with the sign that a list's item may begin with.
 _SUM = re.compile(r"\+[ ]++[(\[]?[0-9$\\]")
 _OPERATION = re.compile(r"[=×·*]|\\(?:times|cdot)")
@@ -42,15 +44,37 @@ def tokens(string: str) -> list[Token]:
 
     Beside the parser's own there are ``display``, lines that a formula goes on over,
     and ``deep``, what is nested too deep to be told apart; that of a table's row says
-    in ``meta["row"]`` where it begins and ends.
+    in ``meta["length"]`` how long it is, without the marks before it.
 
     >>> [token.type for token in tokens("$$\\nx\\n=\\n1\\n$$")]
     ['display']
     """
     parser = _parser()
     block_tokens: list[Token] = []
-    parser.block.parse(string, parser, {}, block_tokens)
+    parser.block.parse(_quoted(string), parser, {}, block_tokens)
     return block_tokens
+
+
+def _quoted(string: str) -> str:
+    """With the marks of quotations before the lines of formulas in them that lack these."""
+    lines = string.split("\n")
+    at = 0
+    while at < len(lines):
+        quotation = _QUOTED.match(lines[at])
+        at, first = at + 1, at
+        if quotation is None:
+            continue
+        closer = _open(lines[first][quotation.end() :], "")
+        without: list[int] = []
+        while closer and at < len(lines) and lines[at].strip():
+            marks = _QUOTED.match(lines[at])
+            closer = _open(lines[at][marks.end() if marks else 0 :], closer)
+            if marks is None:
+                without.append(at)
+            at += 1
+        for line in without if not closer else ():
+            lines[line] = quotation[0] + lines[line]
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=1)
@@ -178,7 +202,7 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     for token in state.tokens[count:]:
         if token.type == "tr_open" and token.map:
             line = token.map[0]
-            token.meta["row"] = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+            token.meta["length"] = len(_content(state, line))
     return True
 
 

@@ -12,16 +12,14 @@ tall brackets, and plain columns with labels of rows and columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from symattn import syntax
 from symattn.documents import brackets
 from symattn.documents.brackets import is_index
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Labelled, Opaque, PrintedFigure, ReadTable, Words, walk
-from symattn.spelling import ENTRY, is_figure
+from symattn.spelling import ENTRY
 
 _ENTRY = re.compile(ENTRY)
 _LEFT, _RIGHT = "[(|│┃⎡⎢⎣⎛⎜⎝┌└╭╰⌈⌊", "])|│┃⎤⎥⎦⎞⎟⎠┐┘╮╯⌉⌋"
@@ -36,6 +34,13 @@ _RULE = re.compile(r"[\s|│┃+\-=:─-╿]*+\Z")
 #: Bars between the cells of a table; what follows a row between bars in one.
 _BARS = re.compile(r"[|│┃║]")
 _FURTHER = re.compile(rf"[ \t]*+(?:{ENTRY}|[^|│┃║]*+[|│┃║])")
+#: What is said behind the numbers of a row.
+_REMARK = re.compile(r"(?<=[\])|│┃0-9∞%f])[ \t]++(?:←|<-|\#|//)")
+#: One of things that are counted, with its value: ``Item 0: 0.25 ▇▇▇``.
+_COUNTED = re.compile(
+    rf"[ \t]*+(?P<label>[^\W\d][^:=\d]{{0,30}}[ ](?P<count>[0-9]{{1,3}}))[ \t]*+[:：]"
+    rf"[ \t]*+(?P<number>{ENTRY})(?P<rest>(?:[ \t]++[^\w\s=+*/×·−–-][^=×·*→:]*+)?)\Z"
+)
 #: Figures one after the other that are all of a line, or all behind a colon.
 _LISTED = re.compile(rf"(?:\A|[:=≈][ \t])[ \t]*+(?P<row>{ENTRY}(?:,?+[ \t]++{ENTRY})++)[ \t]*+\Z")
 #: A line that says what stands under it.
@@ -65,10 +70,15 @@ class FlatLine:
 
 #: The lines that a few lines with arrays in them amount to; none where there are none.
 _Stacked = Sequence[FlatLine]
+#: What a way to read lines finds from a line on: the arrays there, and the line before
+#: which it need not be tried again.
+_Found = tuple[_Stacked, int]
 
 
 @dataclass(frozen=True)
 class _Segment:
+    """Numbers side by side, with the brackets or bars around them, if there are any."""
+
     start: int
     end: int
     left: str
@@ -77,181 +87,94 @@ class _Segment:
 
 
 @dataclass(frozen=True)
-class _CutLine:
-    """A line cut into rows of arrays and the texts around them, one more."""
+class _Row:
+    """A line as a row of one array, or of several beside each other: its numbers, the
+    texts around them, one more, and what is said behind."""
 
     segments: tuple[_Segment, ...]
     around: tuple[Text, ...]
+    remark: Text
+
+    @property
+    def label(self) -> str:
+        return self.around[0].string.strip()
+
+    @property
+    def is_doubled(self) -> bool:
+        """Whether brackets around all rows stand in it."""
+        return any("[[" in s.left or "]]" in s.right for s in self.segments)
 
 
-def beside(lines: Sequence[Text]) -> Iterator[_Stacked]:
-    """The arrays beside each other whose first rows stand in one line.
-
-    >>> lines = [Text.whole("Q = [[1, 0], K = [[2, 0],"), Text.whole("[0, 1]] [0, 2]]")]
-    >>> [str(line.text) for line in next(beside(lines))]
-    ['Q =  [[1, 0], [0, 1]]', 'K =  [[2, 0], [0, 2]]']
-    """
-    at = 0
-    while at < len(lines):
-        stacked = _beside(lines, at)
-        at = stacked[0].last + 1 if stacked else at + 1
-        if stacked:
-            yield stacked
+# -- rows ---------------------------------------------------------------------------------
 
 
-def under(lines: Sequence[Text], are_printed: bool) -> Iterator[_Stacked]:
-    """The arrays whose rows stand under each other; of what a program printed, rows in
-    brackets by themselves are several vectors.
-
-    >>> found = next(under([Text.whole("A = | 1 0 |"), Text.whole("    | 0 1 |")], False))
-    >>> [str(line.text) for line in found]
-    ['A =  [[1, 0], [0, 1]]']
-    """
-    at = free = 0
-    while at < len(lines):
-        stacked, after = _stacked(lines, at, free, are_printed)
-        if not stacked:
-            stacked, reached = _columns(lines, at, free)
-            after = max(after, reached)
-        at = max(after, at + 1)
-        if stacked:
-            yield stacked
-            free = at
-
-
-def _cut(line: Text) -> _CutLine:
+def _cut(line: Text) -> _Row:
+    """A line cut at all numbers in brackets or between bars."""
+    remark = _REMARK.search(line.string)
+    end = remark.start() if remark else len(line)
     segments: list[_Segment] = []
     around: list[Text] = []
     reached = 0
-    for row in _ROW.finditer(line.string):
+    for row in _ROW.finditer(line.string, 0, end):
         if row["left"].startswith("[") and row.start() and is_index(line.string[row.start() - 1]):
             continue
         numbers = tuple(map(line.group, _ENTRY.finditer(line.string, *row.span("row"))))
-        segments.append(_Segment(row.start(), row.end(), row["left"], row["right"], numbers))
+        segments.append(_Segment(*row.span(), row["left"], row["right"], numbers))
         around.append(line[reached : row.start()])
         reached = row.end()
-    around.append(line[reached:])
-    return _CutLine(tuple(segments), tuple(around))
+    return _Row(tuple(segments), (*around, line[reached:end]), line[end:])
 
 
-#: What a way to read lines finds from a line on: the arrays there, and the line before
-#: which it need not be tried again.
-_Found = tuple[_Stacked, int]
-
-
-# -- arrays beside each other ---------------------------------------------------------
-
-
-def _beside(lines: Sequence[Text], first: int) -> _Stacked:
-    """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
-    line = _cut(lines[first])
-    opened = [s for s in line.segments if s.left == "[[" and not s.right.startswith("]]")]
-    if len(opened) < 2:
-        return ()
-    rows = [line]
-    while not all(segment.right.startswith("]]") for segment in rows[-1].segments):
-        if first + len(rows) == len(lines):
-            return ()
-        following = _cut(lines[first + len(rows)])
-        opens = any(segment.left == "[[" for segment in following.segments)
-        if opens or len(following.segments) != len(line.segments):
-            return ()
-        rows.append(following)
-    return _made(rows, first)
-
-
-def _made(rows: Sequence[_CutLine], first: int) -> _Stacked:
-    """Rows under each other as arrays, with the text that stands between them."""
-    arrays = [
-        _array([line.segments[k].numbers for line in rows]) for k in range(len(rows[0].segments))
-    ]
-    written: list[list[Text]] = [[]]
-    for k in range(len(rows[0].around)):
-        texts = [text for line in rows if (text := line.around[k]).string.strip(" \t,")]
-        if len(texts) > 1 or None in arrays:
-            return ()
-        if texts:
-            new = _BEGINS.match(texts[0].string)
-            if k and new and k < len(arrays):
-                written.append([texts[0][new.start("new") :]])
-            else:
-                written[-1].append(texts[0])
-        if k < len(arrays):
-            array = arrays[k]
-            assert array is not None
-            written[-1].append(array)
-    last = first + len(rows) - 1
-    return [FlatLine(Text.joined(parts, " "), first, last) for parts in written]
-
-
-def _labelled(
-    array: Text, first: int, last: int, rows: Sequence[str], columns: tuple[str, ...]
-) -> _Stacked:
-    """An array by itself, with its labels."""
-    said = tuple(rows) if any(rows) else ()
-    labels = ((array.span(), said, columns),) if said or columns else ()
-    return [FlatLine(array, first, last, labels)]
-
-
-def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
-    """Rows of figures as one line; None where they differ in length."""
-    if len({len(row) for row in rows}) != 1:
+def _bounded(line: Text) -> _Row | None:
+    """Numbers in brackets or between bars; only labels stand before double brackets."""
+    row = _cut(line)
+    if not row.segments or (row.is_doubled and not _is_label(row.label)):
         return None
-    lists = [Text.joined(row, ", ").enclosed("[", "]") for row in rows]
-    return Text.joined(lists, ", ").enclosed("[", "]")
+    is_cell = _BARS.match(row.segments[-1].right) and _FURTHER.match(row.around[-1].string)
+    return None if is_cell else row
 
 
-# -- rows under each other ------------------------------------------------------------
+def _plain(line: Text) -> _Row | None:
+    """Numbers with nothing but blanks or bars between them, and a label before."""
+    remark = _REMARK.search(line.string)
+    end = remark.start() if remark else len(line)
+    cells = list(_CELL.finditer(line.string, 0, end))
+    split = len(cells)
+    while split and _ENTRY.fullmatch(cells[split - 1][0].rstrip(",")):
+        split -= 1
+    if split == len(cells) or split > _WORDS:
+        return None
+    label = " ".join(cell[0] for cell in cells[:split])
+    if label and not _is_label(label):
+        return None
+    numbers = [line[cell.start() : cell.start() + len(cell[0].rstrip(","))] for cell in cells]
+    segment = _Segment(0, len(line), "", "", tuple(numbers[split:]))
+    return _Row((segment,), (Text.at(label, line.span()), line[end:end]), line[end:])
 
 
-def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
-    """Rows between bars or in brackets, under each other."""
-    rows: list[_CutLine] = []
-    for place in range(first, len(lines)):
-        line = _cut(lines[place])
-        if not line.segments or any(
-            "[[" in segment.left or "]]" in segment.right for segment in line.segments
-        ):
-            break
-        if _BARS.match(line.segments[-1].right) and _FURTHER.match(line.around[-1].string):
-            break
-        if rows and not _is_under(rows[-1], line):
-            break
-        rows.append(line)
-    end = first + len(rows)
-    if len(rows) < 2:
-        return (), end
-    labels = [line.around[0].string.strip() for line in rows]
-    single = len(rows[0].segments) == 1
-    if single and rows[0].segments[0].left != "(" and all(map(_is_label, labels)):
-        comments = [line.around[1].string.strip() for line in rows]
-        array = _array([line.segments[0].numbers for line in rows])
-        plain = not any(map(_LINK.search, comments)) and (all(comments) or not any(comments))
-        if array is None or not plain:
-            return (), end
-        head, columns = _head(lines, first, len(rows[0].segments[0].numbers), free)
-        return _labelled(array, head, end - 1, labels, columns), end
-    bare = not any(text.string.strip(" \t,") for line in rows for text in line.around)
-    if bare and are_printed and rows[0].segments[0].left == "[" and not _is_said(lines, first):
-        return (), end
-    if any(segment.left == "(" and len(segment.numbers) < 2 for segment in rows[0].segments):
-        return (), end
-    return _made(rows, first), end
+def _counted(line: Text) -> _Row | None:
+    """One number, behind the name and the number of what it belongs to."""
+    counted = _COUNTED.match(line.string)
+    if counted is None:
+        return None
+    segment = _Segment(0, len(line), "", "", (line.group(counted, "number"),))
+    return _Row((segment,), (line.group(counted, "label"), line[:0]), line.group(counted, "rest"))
 
 
-def _is_under(above: _CutLine, line: _CutLine) -> bool:
-    return len(above.segments) == len(line.segments) and all(
+def _is_under(above: _Row, row: _Row) -> bool:
+    return len(above.segments) == len(row.segments) and all(
         segment.start < other.end
         and other.start < segment.end
         and len(segment.numbers) == len(other.numbers)
-        and _alike(segment, other)
-        for segment, other in zip(above.segments, line.segments, strict=True)
+        and _alike(segment.left[-1:], other.left[-1:])
+        and (bool(segment.left) or bool(above.label) == bool(row.label))
+        for segment, other in zip(above.segments, row.segments, strict=True)
     )
 
 
-def _alike(segment: _Segment, other: _Segment) -> bool:
+def _alike(left: str, other: str) -> bool:
     plain = "[(|"
-    return segment.left == other.left or (segment.left not in plain and other.left not in plain)
+    return left == other or bool(left and other and left not in plain and other not in plain)
 
 
 def _is_label(text: str) -> bool:
@@ -265,77 +188,174 @@ def _is_label(text: str) -> bool:
     )
 
 
-# -- plain columns --------------------------------------------------------------------
+# -- arrays -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Row:
-    label: str
-    numbers: tuple[Text, ...]
+def _beside(lines: Sequence[Text], first: int) -> _Stacked:
+    """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
+    rows: list[_Row] = []
+    for line in lines[first:]:
+        row = _cut(line)
+        opened = [s.left == "[[" and not s.right.startswith("]]") for s in row.segments]
+        is_begun = sum(opened) > 1 if not rows else not any(opened)
+        if not is_begun or (rows and len(opened) != len(rows[0].segments)):
+            return ()
+        rows.append(row)
+        if all(segment.right.startswith("]]") for segment in row.segments):
+            return _in_text(rows, first)
+    return ()
 
 
-def _row(line: Text) -> _Row | None:
-    cells = list(map(line.group, _CELL.finditer(line.string)))
-    split = len(cells)
-    while split and _ENTRY.fullmatch(cells[split - 1].string.rstrip(",")):
-        split -= 1
-    if split == len(cells) or split > _WORDS:
-        return None
-    label = " ".join(cell.string for cell in cells[:split])
-    if label and not _is_label(label):
-        return None
-    numbers = [cell[: len(cell.string.rstrip(","))] for cell in cells[split:]]
-    return _Row(label, tuple(numbers))
-
-
-def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
-    """Numbers under each other, with or without labels before them and above."""
+def _stacked(
+    lines: Sequence[Text],
+    first: int,
+    free: int,
+    are_printed: bool,
+    cut: Callable[[Text], _Row | None],
+) -> _Found:
+    """Rows under each other, as ``cut`` finds them in lines, with their labels; of what a
+    program printed, rows in brackets by themselves are several vectors."""
     rows: list[_Row] = []
     end = first
     for place in range(first, len(lines)):
-        text = lines[place]
-        if rows and text.string.strip() and _RULE.match(text.string):
+        string = lines[place].string
+        if rows and cut is _plain and _is_rule(string):
             continue
-        row = _row(text)
-        if row is None or (rows and not _is_like(row, rows[0])):
+        row = cut(lines[place])
+        if row is None or (rows and not _is_under(rows[-1], row)):
             break
         rows.append(row)
         end = place + 1
     if len(rows) < 2:
         return (), end
-    width = len(rows[0].numbers)
-    head, names = _head(lines, first, width, free)
+    if cut is not _bounded:
+        return (_columns if cut is _plain else _series)(lines, rows, first, end, free), end
+    if len(rows[0].segments) == 1 and rows[0].segments[0].left != "(":
+        (segment,) = rows[0].segments
+        head, names = _head(lines, first, len(segment.numbers), free, segment.start)
+        labels = [row.label.rstrip(":： " if names else "") for row in rows]
+        if all(map(_is_label, labels)):
+            behind = [row.around[1].string.strip(" \t,") for row in rows]
+            if any(map(_LINK.search, behind)) or not (all(behind) or not any(behind)):
+                return (), end
+            return _labelled(rows, head, end - 1, labels, names), end
+    is_bare = not any(text.string.strip(" \t,") for row in rows for text in row.around)
+    is_list = rows[0].segments[0].left == "[" and not _is_announced(lines, first)
+    is_single = any(s.left == "(" and len(s.numbers) < 2 for s in rows[0].segments)
+    if (is_bare and are_printed and is_list) or is_single or any(row.is_doubled for row in rows):
+        return (), end
+    return _in_text(rows, first), end
+
+
+def _columns(
+    lines: Sequence[Text], rows: Sequence[_Row], first: int, end: int, free: int
+) -> _Stacked:
+    """Numbers under each other, with or without labels before them and above."""
+    figures = [row.segments[0].numbers for row in rows]
     labels = [row.label for row in rows]
-    figures = [row.numbers for row in rows]
+    width = len(figures[0])
+    head, names = _head(lines, first, width, free)
     if not names and not any(labels) and all(str(row[0]).isdigit() for row in figures):
         # The first of each row is its number, where the names above are one less.
         head, names = _head(lines, first, width - 1, free)
         if names:
             labels = [str(numbers[0]) for numbers in figures]
-            figures = [numbers[1:] for numbers in figures]
+            rows = [_without_first(row) for row in rows]
     decimals = any("." in str(figure) for row in figures for figure in row)
-    array = _array(figures)
-    is_array = names or (width > 1 and (decimals or _is_said(lines, first)))
-    if array is None or not is_array:
-        return (), end
-    return _labelled(array, head, end - 1, labels, names), end
+    if not names and not (width > 1 and (decimals or _is_announced(lines, first))):
+        return ()
+    return _labelled(rows, head, end - 1, labels, names)
 
 
-def _is_said(lines: Sequence[Text], first: int) -> bool:
+def _without_first(row: _Row) -> _Row:
+    (segment,) = row.segments
+    return replace(row, segments=(replace(segment, numbers=segment.numbers[1:]),))
+
+
+def _series(
+    lines: Sequence[Text], rows: Sequence[_Row], first: int, end: int, free: int
+) -> _Stacked:
+    """The values of things that are counted from 0 or 1 on."""
+    counts = [int(row.label.split()[-1]) for row in rows]
+    kinds = {row.label.rstrip("0123456789") for row in rows}
+    is_series = counts in (list(range(k, k + len(rows))) for k in (0, 1)) and len(kinds) == 1
+    if not is_series or not any("." in str(row.segments[0].numbers[0]) for row in rows):
+        return ()
+    vector = Text.joined([row.segments[0].numbers[0] for row in rows], ", ").enclosed("[", "]")
+    return [
+        FlatLine(vector, first, end - 1, ((vector.span(), tuple(r.label for r in rows), ()),)),
+        *_remarks(rows, first, end - 1),
+    ]
+
+
+def _in_text(rows: Sequence[_Row], first: int) -> _Stacked:
+    """Rows under each other as arrays, with the text that stands between them."""
+    last = first + len(rows) - 1
+    columns = range(len(rows[0].segments))
+    arrays = [_array([row.segments[k].numbers for row in rows]) for k in columns]
+    written: list[list[Text]] = [[]]
+    for k in range(len(rows[0].around)):
+        texts = [text for row in rows if (text := row.around[k]).string.strip(" \t,")]
+        if len(texts) > 1 or None in arrays:
+            return ()
+        if texts:
+            new = _BEGINS.match(texts[0].string)
+            if k and new and k < len(arrays):
+                written.append([texts[0][new.start("new") :]])
+            else:
+                written[-1].append(texts[0])
+        written[-1] += [array for array in arrays[k : k + 1] if array is not None]
+    joined = [FlatLine(Text.joined(parts, " "), first, last) for parts in written]
+    return [*joined, *_remarks(rows, first, last)]
+
+
+def _labelled(
+    rows: Sequence[_Row], first: int, last: int, labels: Sequence[str], columns: tuple[str, ...]
+) -> _Stacked:
+    """An array by itself, with its labels."""
+    array = _array([row.segments[0].numbers for row in rows])
+    if array is None:
+        return ()
+    said = tuple(labels) if any(labels) else ()
+    all_labels = ((array.span(), said, columns),) if said or columns else ()
+    return [FlatLine(array, first, last, all_labels), *_remarks(rows, first, last)]
+
+
+def _remarks(rows: Sequence[_Row], first: int, last: int) -> Iterator[FlatLine]:
+    """What is said behind rows, where numbers are in it."""
+    for row in rows:
+        if any(map(str.isdigit, row.remark.string)):
+            yield FlatLine(row.remark, first, last)
+
+
+def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
+    """Rows of figures as one line; None where they differ in length."""
+    if len({len(row) for row in rows}) != 1:
+        return None
+    lists = [Text.joined(row, ", ").enclosed("[", "]") for row in rows]
+    return Text.joined(lists, ", ").enclosed("[", "]")
+
+
+def _is_announced(lines: Sequence[Text], first: int) -> bool:
     """Whether the line before says what stands under it."""
     return first > 0 and _ANNOUNCES.match(lines[first - 1].string) is not None
 
 
-def _is_like(row: _Row, other: _Row) -> bool:
-    return len(row.numbers) == len(other.numbers) and bool(row.label) == bool(other.label)
+def _is_rule(string: str) -> bool:
+    return bool(string.strip() and _RULE.match(string))
 
 
-def _head(lines: Sequence[Text], first: int, width: int, free: int) -> tuple[int, tuple[str, ...]]:
-    """The line of names above columns, and those; where there is none, the first row."""
+def _head(
+    lines: Sequence[Text], first: int, width: int, free: int, begins: int = 0
+) -> tuple[int, tuple[str, ...]]:
+    """The line of names above columns that begin there, and those; where there is none,
+    the first row."""
     at = first - 1
-    if at >= free and lines[at].string.strip() and _RULE.match(lines[at].string):
+    if at >= free and _is_rule(lines[at].string):
         at -= 1
-    if at < free or width < 1 or _LINK.search(lines[at].string):
+    if at < free or width < 1 or len(lines[at].string.rstrip()) <= begins:
+        return first, ()
+    if _LINK.search(lines[at].string):
         return first, ()
     cells = [cell.strip() for cell in _BARS.split(lines[at].string)]
     found = list(filter(None, cells)) if len(cells) > width else _CELL.findall(lines[at].string)
@@ -353,12 +373,15 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Flat
     ['A =', '[[1., 0.], [0., 1.]]', 'B']
     """
     lines = list(map(brackets.bare, lines))
-    at = 0
-    for stack in beside(lines):
-        yield from _single(lines, at, stack[0].first, are_printed)
-        yield from stack
-        at = stack[0].last + 1
-    yield from _single(lines, at, len(lines), are_printed)
+    at = begun = 0
+    while at < len(lines):
+        if stack := _beside(lines, at):
+            yield from _single(lines, begun, at, are_printed)
+            yield from stack
+            at = begun = stack[0].last + 1
+        else:
+            at += 1
+    yield from _single(lines, begun, at, are_printed)
 
 
 def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> Iterator[FlatLine]:
@@ -376,15 +399,24 @@ def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> I
 
 
 def _under(lines: Sequence[Text], run: Sequence[FlatLine], are_printed: bool) -> Iterator[FlatLine]:
-    if not run:
-        return
-    first, at = run[0].first, 0
-    for stack in under(lines[first : first + len(run)], are_printed):
-        yield from map(_listed, run[at : stack[0].first])
-        for line in stack:
-            yield replace(line, first=first + line.first, last=first + line.last)
-        at = stack[0].last + 1
-    yield from map(_listed, run[at:])
+    """A run of lines, with the arrays whose rows stand under each other."""
+    first = run[0].first if run else 0
+    lines = lines[first : first + len(run)]
+    at = free = taken = 0
+    while at < len(run):
+        stacked: _Stacked
+        stacked, after = (), at + 1
+        for cut in (_bounded, _plain, _counted):
+            if not stacked:
+                stacked, end = _stacked(lines, at, free, are_printed, cut)
+                after = max(after, end)
+        at = after
+        if stacked:
+            yield from map(_listed, run[taken : stacked[0].first])
+            for line in stacked:
+                yield replace(line, first=first + line.first, last=first + line.last)
+            free, taken = at, stacked[0].last + 1
+    yield from map(_listed, run[taken:])
 
 
 def _listed(line: FlatLine) -> FlatLine:
@@ -421,70 +453,3 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine
         pieces.append(text[at : starts[number] + len(lines[first + number])])
         yield FlatLine(Text.joined(pieces), first + begun, first + number, tuple(labels))
         number += 1
-
-
-def of_table(table: ReadTable) -> Labelled | None:
-    """The figures of a table, where its cells are figures and labels alone.
-
-    A first column that has other things is the labels of the rows. None of a table of
-    one column of figures, which may be of different things, without a name above it.
-    """
-    rows = [[_figure(cell) for cell in row] for row in table.rows]
-    if not rows or not rows[0]:
-        return None
-    labels: tuple[str, ...] = ()
-    if not all(row and row[0] for row in rows):
-        labels = tuple(_said(row[0]) if row else "" for row in table.rows)
-        rows = [row[1:] for row in rows]
-    elif _are_counted(rows, table.head):
-        labels = tuple(row[0].text for row in rows if row[0])
-        rows = [row[1:] for row in rows]
-    width = len(rows[0])
-    if not width or any(len(row) != width or not all(row) for row in rows):
-        return None
-    head = tuple(map(_said, table.head))
-    if len(head) == width + 1 and labels:
-        head = head[1:]
-    figures = [[cell for cell in row if cell] for row in rows]
-    return Labelled(
-        tuple(Labelled(tuple(row), span=row[0].span.to(row[-1].span)) for row in figures),
-        rows_said=labels,
-        columns_said=head if len(head) == width else (),
-        span=figures[0][0].span.to(figures[-1][-1].span),
-    )
-
-
-def _are_counted(
-    rows: Sequence[Sequence[PrintedFigure | None]], head: Sequence[Sequence[Words | Chain]]
-) -> bool:
-    """Whether the first of each row is its number, under a heading that isn't one of the
-    others' kind."""
-    numbers = [row[0].text for row in rows if row[0]]
-    if len(rows) < 2 or len(rows[0]) < 3 or not all(number.isdigit() for number in numbers):
-        return False
-    plain = [number.lstrip("0") or "0" for number in numbers]
-    counted = any(plain == [str(k) for k in range(first, first + len(rows))] for first in (0, 1))
-    return counted and len(head) == len(rows[0])
-
-
-def _figure(cell: Sequence[Words | Chain]) -> PrintedFigure | None:
-    match list(cell):
-        case [Chain(members=(PrintedFigure() as figure,))]:
-            return figure
-        case [Words(text, figures=(figure,))] if is_figure(text):
-            return figure
-    return None
-
-
-def _said(cell: Sequence[Words | Chain]) -> str:
-    return " ".join(
-        piece.text.strip() if isinstance(piece, Words) else _written(piece) for piece in cell
-    )
-
-
-def _written(chain: Chain) -> str:
-    first = chain.members[0]
-    if isinstance(first, Opaque):
-        return first.text
-    # An array may have items that are not understood.
-    return "…" if any(isinstance(part, Opaque) for part in walk(first)) else syntax.text(first)

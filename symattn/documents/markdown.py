@@ -252,7 +252,8 @@ class _MarkdownReader:
         while tokens[at].type != "table_close":
             token = tokens[at]
             if token.type == "tr_open":
-                cells = self._cells(*token.meta["row"])
+                end = self.starts[token.map[1] if token.map else 0] - 1
+                cells = self._cells(end - token.meta["length"], end)
                 row = []
             elif token.type in ("th_open", "td_open"):
                 text = cells[len(row)] if len(row) < len(cells) else self.text[:0]

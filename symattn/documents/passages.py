@@ -6,15 +6,27 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
+from symattn import syntax
 from symattn.documents import brackets, numerals, printouts
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.notation.vocabulary import SIGNS
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Passage, ReadTable, Words, alone, contained, opaque
+from symattn.documents.trees import (
+    Chain,
+    Labelled,
+    Member,
+    Passage,
+    Piece,
+    ReadTable,
+    Words,
+    alone,
+    contained,
+    opaque,
+)
 from symattn.spelling import DECIMAL
 
 
@@ -31,11 +43,56 @@ def passages(article: Article) -> tuple[Passage, ...]:
     is_text = article.form in ("text", "pdf")
     codes = Codes()
     return tuple(
-        passage
+        replace(passage, pieces=tuple(chain.from_iterable(map(_planes, passage.pieces))))
         for block in _gone_on(numerals.blocks(article))
         for passage in contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
         if passage.pieces
     )
+
+
+def _planes(piece: Piece) -> Iterator[Piece]:
+    """An array of matrices as these, each by its index; any other piece as it is. What a
+    program assigns is its own affair."""
+    if not isinstance(piece, Chain) or piece.is_code:
+        yield piece
+        return
+    piece = replace(piece, members=tuple(map(_squeezed, piece.members)))
+    match piece.members:
+        case (Labelled() as whole,) if _axes(whole) > 2:
+            yield from (Chain((plane,), (), (plane.span,)) for _, plane in _matrices(whole))
+        case (syntax.Name() as name, Labelled() as whole) if _axes(whole) > 2:
+            for keys, plane in _matrices(whole):
+                members = syntax.Indexed(name, keys), plane
+                yield Chain(members, piece.links, (piece.spans[0], plane.span))
+        case _:
+            yield piece
+
+
+def _axes(tree: Member) -> int:
+    return 1 + _axes(tree.items[0]) if isinstance(tree, syntax.Array) and tree.items else 0
+
+
+def _squeezed(tree: Member) -> Member:
+    """An array of more than two axes without those that have one place, the first ones first."""
+    if not isinstance(tree, Labelled) or _axes(tree) < 3:
+        return tree
+    if len(tree.items) == 1:
+        return _squeezed(tree.items[0])
+    if all(isinstance(item, Labelled) and len(item.items) == 1 for item in tree.items):
+        inner = tuple(item.items[0] for item in tree.items if isinstance(item, Labelled))
+        return _squeezed(replace(tree, items=inner))
+    return tree
+
+
+def _matrices(
+    tree: Labelled, keys: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Labelled]]:
+    """The matrices in an array, with their indices."""
+    for at, item in enumerate(tree.items):
+        if isinstance(item, Labelled) and _axes(item) > 2:
+            yield from _matrices(item, (*keys, at))
+        elif isinstance(item, Labelled):
+            yield (*keys, at), item
 
 
 def _gone_on(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -100,7 +157,9 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
         if part.kind == "text":
             lines.extend(("text", line) for line in _logical(brackets.flat(part.text)))
         else:
-            lines.append((part.kind, part.text))
+            lines.append(
+                (part.kind, brackets.flat(part.text) if part.kind == "code" else part.text)
+            )
     return read_parts(lines)
 
 

@@ -13,14 +13,14 @@ where it stands. Who asked for tracebacks gets the exception instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from symattn import syntax
 from symattn.documents.text import Span, Text
 from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
-from symattn.spelling import DECIMAL
+from symattn.spelling import DECIMAL, is_figure
 
 NOWHERE = Span(0, 0)
 
@@ -162,6 +162,73 @@ class Passage:
     pieces: tuple[Piece, ...]
     level: int = 0
     tags: tuple[str, ...] = ()
+
+
+def of_table(table: ReadTable) -> Labelled | None:
+    """The figures of a table, where its cells are figures and labels alone.
+
+    A first column that has other things is the labels of the rows. None of a table of
+    one column of figures, which may be of different things, without a name above it.
+    """
+    rows = [[_figure(cell) for cell in row] for row in table.rows]
+    if not rows or not rows[0]:
+        return None
+    labels: tuple[str, ...] = ()
+    if not all(row and row[0] for row in rows):
+        labels = tuple(_said(row[0]) if row else "" for row in table.rows)
+        rows = [row[1:] for row in rows]
+    elif _are_counted(rows, table.head):
+        labels = tuple(row[0].text for row in rows if row[0])
+        rows = [row[1:] for row in rows]
+    width = len(rows[0])
+    if not width or any(len(row) != width or not all(row) for row in rows):
+        return None
+    head = tuple(map(_said, table.head))
+    if len(head) == width + 1 and labels:
+        head = head[1:]
+    figures = [[cell for cell in row if cell] for row in rows]
+    return Labelled(
+        tuple(Labelled(tuple(row), span=row[0].span.to(row[-1].span)) for row in figures),
+        rows_said=labels,
+        columns_said=head if len(head) == width else (),
+        span=figures[0][0].span.to(figures[-1][-1].span),
+    )
+
+
+def _are_counted(
+    rows: Sequence[Sequence[PrintedFigure | None]], head: Sequence[Sequence[Words | Chain]]
+) -> bool:
+    """Whether the first of each row is its number, under a heading that isn't one of the
+    others' kind."""
+    numbers = [row[0].text for row in rows if row[0]]
+    if len(rows) < 2 or len(rows[0]) < 3 or not all(number.isdigit() for number in numbers):
+        return False
+    plain = [number.lstrip("0") or "0" for number in numbers]
+    counted = any(plain == [str(k) for k in range(first, first + len(rows))] for first in (0, 1))
+    return counted and len(head) == len(rows[0])
+
+
+def _figure(cell: Sequence[Words | Chain]) -> PrintedFigure | None:
+    match list(cell):
+        case [Chain(members=(PrintedFigure() as figure,))]:
+            return figure
+        case [Words(text, figures=(figure,))] if is_figure(text):
+            return figure
+    return None
+
+
+def _said(cell: Sequence[Words | Chain]) -> str:
+    return " ".join(
+        piece.text.strip() if isinstance(piece, Words) else _written(piece) for piece in cell
+    )
+
+
+def _written(chain: Chain) -> str:
+    first = chain.members[0]
+    if isinstance(first, Opaque):
+        return first.text
+    # An array may have items that are not understood.
+    return "…" if any(isinstance(part, Opaque) for part in walk(first)) else syntax.text(first)
 
 
 T = TypeVar("T")

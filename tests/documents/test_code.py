@@ -147,6 +147,12 @@ def test_what_is_no_python_goes_by_lines():
         assert not any(chain.is_code for chain in chains)
 
 
+def test_comments_of_what_is_no_python_hold_arrays():
+    """Their marks are no part of the rows, whatever stands between these."""
+    program = "# w = tensor([[0.5, 1.5],\n\n  # [2.5, 3.5]])\n\n  w.fill_(u: int"
+    assert lines(program) == ["w = [[0.5, 1.5], [2.5, 3.5]]", "'w.fill_(u: int'"]
+
+
 def test_results_in_comments_go_on_with_their_statement():
     """``# -> 0.5``, ``# [0.5, 0.5]`` and ``#> 0.5`` behind a statement say what it gives; a size
     says nothing of the kind."""

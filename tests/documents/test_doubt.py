@@ -57,6 +57,22 @@ A model that is used has $d_{model} = 768$, $h = 12$ and $d_k = 64$. Imagine $d_
 moment: then scores are divided by 16. For $N = 50000$ words there are more than for $N = 1000$.
 """
 
+MASKED = r"""# Looking back only
+
+$$Q = \begin{bmatrix} 1.3 & 0.4 \\ 0.6 & 1.1 \end{bmatrix}, \quad
+K = \begin{bmatrix} 0.9 & 0.5 \\ 0.2 & 1.7 \end{bmatrix}$$
+
+The scores are
+
+$$S = Q K^T = \begin{bmatrix} 1.37 & 0.94 \\ 1.09 & 1.99 \end{bmatrix}$$
+
+What comes later is out of sight, so the scores S are
+
+$$S = \begin{bmatrix} 1.37 & -\infty \\ 1.09 & 1.99 \end{bmatrix}$$
+
+Their exponentials are $e^S = \begin{bmatrix} 3.935 & 2.560 \\ 2.974 & 7.316 \end{bmatrix}$.
+"""
+
 NEW_EMBEDDINGS = """# What comes out goes in again
 
 X = [[0.2, 0.5, 0.9], [0.4, 0.1, 0.3], [0.8, 0.6, 0.7]]
@@ -263,6 +279,7 @@ TRAINED = notebook(
 )
 
 ARTICLES = {
+    "scores that a mask hides": ("back.md", MASKED),
     "a variable that is computed again": ("hens.md", ADDED_POSITIONS),
     "weights that are updated": ("downhill.md", UPDATED_WEIGHTS),
     "sizes of another example, and supposed ones": ("heads.md", ANOTHER_EXAMPLE),

@@ -1,6 +1,7 @@
 """Arrays printed over several lines are read back, every figure at its place."""
 
 import re
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -9,10 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from symattn import syntax
 from symattn.documents import printouts
-from symattn.documents.grids import FlatLine, flattened, of_table
+from symattn.documents.files import article
+from symattn.documents.grids import FlatLine, flattened
+from symattn.documents.passages import passages
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Labelled, PrintedFigure, ReadTable, Words, walk
+from symattn.documents.trees import (
+    Chain,
+    Labelled,
+    Opaque,
+    PrintedFigure,
+    ReadTable,
+    Words,
+    of_table,
+    walk,
+)
 
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|-inf")
 
@@ -122,6 +135,9 @@ def test_what_pytorch_prints_is_read_back(matrix, tail):
             "Wq = [[1, 0], Wk = [[1, 1], Wv = [[2, 0],\n[0, 1]] [0, 1]] [0, 3]]",
             ["Wq =  [[1, 0], [0, 1]]", "Wk =  [[1, 1], [0, 1]]", "Wv =  [[2, 0], [0, 3]]"],
         ),
+        ("tf.Tensor([[0\\. 1\\. 0.5]], shape=(1, 3))", ["[[0., 1., 0.5]]"]),
+        ("R = [[1.5,\xa0 2.5],\n\xa0[3.5,\u2009 4.5]]", ["R = [[1.5, 2.5], [3.5, 4.5]]"]),
+        ("R = tensor([1.5, 2.5]", ["R = [1.5, 2.5]"]),
         (
             "    [1 0]   [1 2]   [1 2]\nQ = [0 1] @ [3 4] = [3 4]",
             ["Q =  [[1, 0], [0, 1]]  @  [[1, 2], [3, 4]]  =  [[1, 2], [3, 4]]"],
@@ -163,6 +179,13 @@ def test_arrays_become_one_line(printed, expected):
             ("cat", "sat"),
         ),
         (
+            "         owl   elk\n owl:  [0.21  0.79]\n elk:  [0.36  0.64]",
+            "[[0.21, 0.79], [0.36, 0.64]]",
+            ("owl", "elk"),
+            ("owl", "elk"),
+        ),
+        ("Head 0: 0.21 ▇▇\nHead 1: 0.79 ▇▇▇▇▇", "[0.21, 0.79]", ("Head 0", "Head 1"), ()),
+        (
             "X = [[1, 0],  # cat\n     [0, 1]]  # sat",
             "X = [[1, 0], [0, 1]]",
             ("cat", "sat"),
@@ -189,6 +212,8 @@ def test_labels_of_rows_and_columns_are_kept(printed, array, rows, columns):
         "Chapter 2\n20 min read\nSection 10 of 75",
         "0.422 × [1, 0] = [0.422, 0]\n0.155 × [0, 2] = [0, 0.310]",
         "Chapter 1\nChapter 2",
+        "Head 0: 2\nHead 1: 3",
+        "row 2\nloop: [0.21, 0.79]\nfold: [0.21, 0.79]",
     ],
 )
 def test_lines_that_are_no_array_stay_lines(prose):
@@ -281,6 +306,36 @@ def test_words_in_round_brackets_behind_rows_are_their_labels():
     (line,) = lines("K = [[1, 0],      (salt)\n     [0, 1]]      (pepper)\n")
     assert str(line.text).strip() == "K = [[1, 0], [0, 1]]"
     assert [rows for _, rows, _ in line.said] == [("salt", "pepper")]
+
+
+@pytest.mark.parametrize(
+    ("printed", "planes"),
+    [
+        ("[[[1.5 2.5]\n  [3.5 4.5]]]", ["[[1.5, 2.5], [3.5, 4.5]]"]),
+        ("[[[1.5 2.5]]\n\n [[3.5 4.5]]]", ["[[1.5, 2.5], [3.5, 4.5]]"]),
+        (
+            "[[[1.5 2.5]\n  [3.5 4.5]]\n\n [[5.5 6]\n  [7 8]]]",
+            ["[[1.5, 2.5], [3.5, 4.5]]", "[[5.5, 6], [7, 8]]"],
+        ),
+        (
+            "H = [[[[1.5 2.5]\n  [3.5 4.5]],\n\n [[5.5 6]\n  [7 8]]]]",
+            ["H[0] = [[1.5, 2.5], [3.5, 4.5]]", "H[1] = [[5.5, 6], [7, 8]]"],
+        ),
+    ],
+)
+def test_arrays_of_matrices_are_matrices(printed, planes):
+    """Each by its index, where the array has a name; axes of one place are none."""
+    source = article(Path("print.md"), f"```output\n{printed}\n```\n".encode())
+    pieces = [piece for passage in passages(source) for piece in passage.pieces]
+    chains = [piece.members for piece in pieces if isinstance(piece, Chain)]
+    trees = [[one for one in chain if not isinstance(one, Opaque)] for chain in chains]
+    assert [" = ".join(map(syntax.text, chain)) for chain in trees] == planes
+
+
+def test_remarks_behind_rows_stay_with_their_numbers():
+    """What is said of a row is read after all of them."""
+    printed = "owl: [0.21  0.79]  ← elk by 79%\nelk: [0.36  0.64]"
+    assert texts("     owl elk\n" + printed) == ["[[0.21, 0.79], [0.36, 0.64]]", "← elk by 79%"]
 
 
 def test_arrays_keep_their_labels_wherever_they_stand_in_a_formula():

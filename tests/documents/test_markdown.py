@@ -85,6 +85,20 @@ def test_formulas_end_with_their_container():
     assert [kind for kind, _ in read("- \\[ x\n\nout\n\n\\] y")] == ["prose"] * 3
 
 
+def test_formulas_of_quotations_may_lack_their_marks():
+    """As long as they are closed before the quotation ends; tables behind keep their cells."""
+    table = "> | a | b |\n> |---|---|\n> | 5 | 6 |"
+    assert read("> So\n> $$\n x\n = \\begin{matrix} 1 \\end{matrix}\n $$\n>\n" + table) == [
+        ("prose", [("text", "So")]),
+        ("formula", [("math", "x\n = \\begin{matrix} 1 \\end{matrix}")]),
+        ("table", []),
+    ]
+    assert read("> $$\n> x\n\ny $$") == [
+        ("prose", [("text", "$$\nx")]),
+        ("prose", [("text", "y $$")]),
+    ]
+
+
 def test_what_is_nested_deep_is_read():
     """Nothing is lost in however many containers."""
     for nested in ("> " * 300, "- " * 300, "> - " * 200):

@@ -20,9 +20,8 @@ from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import tables, values
 from symattn.documents.binding.evidence import information, is_bare
 from symattn.documents.binding.recipe import interval
-from symattn.documents.grids import of_table
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Passage, ReadTable
+from symattn.documents.trees import Chain, Passage, ReadTable, of_table
 from symattn.programs.enclosures import Matrix
 
 #: A block is held against so many before it, and larger ones against none.

@@ -10,9 +10,17 @@ from itertools import chain, islice, takewhile
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.grids import of_table
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Member, Named, Passage, Piece, ReadTable, Words
+from symattn.documents.trees import (
+    Chain,
+    Member,
+    Named,
+    Passage,
+    Piece,
+    ReadTable,
+    Words,
+    of_table,
+)
 
 #: Words between a name and its value.
 _SAME = re.compile(

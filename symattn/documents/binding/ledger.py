@@ -211,10 +211,17 @@ class Ledger:
         elif self._is_in_percent(target, value):
             target = hundredfold(target)
         fitted = self._fitted(target, value)
-        if fitted is None or not any(values.figures(value)):
+        if fitted is None or not any(values.figures(value)) or self._lacks_mask(*fitted):
             return None
         agreement = self.said(*fitted)
         return Entry("of", *fitted, self.where, candidate.kinds, agreement)
+
+    def _lacks_mask(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether entries of a value are masked, and none of what it would be."""
+        if all(figure.text != MINUS_INFINITY for figure in values.figures(value)):
+            return False
+        known = self.recipe.floats(target)
+        return known is not None and bool(np.isfinite(known).all())
 
     def _add(self, entry: Entry) -> None:
         text = syntax.text(entry.tree)

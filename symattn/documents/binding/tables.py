@@ -13,8 +13,7 @@ from symattn.documents.binding.roles import named
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.subjects import subject
-from symattn.documents.grids import of_table
-from symattn.documents.trees import Chain, Labelled, Piece, ReadTable, Words
+from symattn.documents.trees import Chain, Labelled, Piece, ReadTable, Words, of_table
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: So many more figures agree with a quantity than with any other.

@@ -18,7 +18,6 @@ from symattn.documents.notation.tokens import (
     matched,
     outside,
     scanned,
-    straight,
 )
 from symattn.documents.notation.vocabulary import (
     ARROWS,
@@ -31,6 +30,7 @@ from symattn.documents.notation.vocabulary import (
     UPRIGHT,
     WITH_ARGUMENT,
     plain_name,
+    straight,
 )
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Link, Named, Words

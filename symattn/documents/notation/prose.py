@@ -11,8 +11,8 @@ from symattn import syntax
 from symattn.documents.notation.grammar import Grammar, figures_in
 from symattn.documents.notation.latex import formula_drafts
 from symattn.documents.notation.products import OpenChain, join_drafts, spread
-from symattn.documents.notation.tokens import may_be_word, plain_tokens
-from symattn.documents.notation.vocabulary import COUNTED, JOINING
+from symattn.documents.notation.tokens import plain_tokens
+from symattn.documents.notation.vocabulary import COUNTED, JOINING, may_be_word
 from symattn.documents.text import Text
 from symattn.documents.trees import (
     Chain,

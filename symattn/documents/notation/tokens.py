@@ -19,6 +19,8 @@ from symattn.documents.notation.vocabulary import (
     PAIRS,
     RAISED,
     SIGNS,
+    may_be_word,
+    straight,
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Opaque, PrintedFigure
@@ -122,21 +124,6 @@ def _numbers_in(words: NotationToken) -> Iterator[tuple[int, str]]:
     """The numbers among the words of a token, and where they begin."""
     for match in _AMONG.finditer(words.text):
         yield words.start + match.start(), match[0]
-
-
-def straight(text: str) -> str:
-    """A text with the letters and digits of mathematical alphabets as plain ones; as
-    long as it was.
-
-    >>> straight("𝐐 = 𝟎.𝟓")
-    'Q = 0.5'
-    """
-    if text.isascii():
-        return text
-    return "".join(
-        unicodedata.normalize("NFKC", sign) if "\U0001d400" <= sign <= "\U0001d7ff" else sign
-        for sign in text
-    )
 
 
 def plain_tokens(string: str, prose: bool = False) -> list[NotationToken]:
@@ -335,11 +322,6 @@ def _is_about(tokens: Sequence[NotationToken], at: int, before: NotationToken) -
     )
     is_beside = before.kind == "relation" or before.text == ":" or (is_sign and is_letter)
     return count if is_beside and number == ["number"] else 0
-
-
-def may_be_word(text: str) -> bool:
-    """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
-    return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
 
 
 def matched(tokens: Sequence[NotationToken]) -> list[int]:

@@ -335,3 +335,23 @@ def _letters(piece: str) -> str:
         return LETTERS[piece]
     plain = unicodedata.normalize("NFKD", piece)
     return plain if plain.isascii() else "_"
+
+
+def straight(text: str) -> str:
+    """A text with the letters and digits of mathematical alphabets as plain ones; as
+    long as it was.
+
+    >>> straight("𝐐 = 𝟎.𝟓")
+    'Q = 0.5'
+    """
+    if text.isascii():
+        return text
+    return "".join(
+        unicodedata.normalize("NFKC", sign) if "\U0001d400" <= sign <= "\U0001d7ff" else sign
+        for sign in text
+    )
+
+
+def may_be_word(text: str) -> bool:
+    """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
+    return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
