@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import library, making
+from symattn.documents.python import arranging, library, making
 from symattn.documents.python.code_values import (
     INFINITE,
     MASKED,
@@ -309,7 +309,7 @@ class ExpressionReader:
         if attribute in _TRANSPOSED:
             return syntax.Transposed(self.tree(value, depth))
         if attribute == "shape":
-            return library.sizes(self.scope, self.tree(value, depth))
+            return arranging.sizes(self.scope, self.tree(value, depth))
         if attribute in _ITSELF:
             return self.value(value, depth)
         raise UnreadCode

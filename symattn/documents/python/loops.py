@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python import arranging, library
 from symattn.documents.python.code_values import (
     CodeScope,
     Items,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symattn.documents.python.expressions import ExpressionReader
 
 #: Functions of an entry, and those of a row.
-_ENTRYWISE = frozenset({"exp", "sqrt", "log", "tanh"})
+_ENTRYWISE = frozenset(library.ENTRYWISE)
 _ROWWISE = _ENTRYWISE | {"softmax"}
 #: Stands for each entry of an array.
 _EACH = Named("each entry")
@@ -181,7 +181,7 @@ def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth:
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         tree = reader.tree(value.value, depth)
         axis = scope.whole(reader.value(key, depth))
-        return library.size(tree, -1 if scope.rank(tree) == 1 else axis)
+        return arranging.size(tree, -1 if scope.rank(tree) == 1 else axis)
     operand = reader.value(value, depth)
     if isinstance(operand, Items) and not isinstance(key, ast.Slice | ast.Tuple):
         return _item(operand, reader.value(key, depth), scope)
@@ -196,6 +196,11 @@ def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth:
         case syntax.Call("rowmax"), [ast.Constant(value=0)]:
             # PyTorch gives the largest beside their places.
             return tree
+    match [ast.unparse(part).rpartition(".")[2] for part in keys]:
+        case ["None" | "newaxis"] | ["None" | "newaxis", ":"]:
+            return arranging.expanded(scope, tree, 0)
+        case [":", "None" | "newaxis"]:
+            return arranging.expanded(scope, tree, 1)
     indices = tuple(_key(reader, part, depth) for part in _full(keys, scope.rank(tree) or 2))
     if (
         isinstance(tree, syntax.Indexed)
