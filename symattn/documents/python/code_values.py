@@ -301,11 +301,11 @@ class CodeScope:
 
     def _stacked(self, entries: Sequence[syntax.Tree]) -> syntax.Tree:
         """Quantities as the entries of a vector, or the rows of a matrix."""
-        match {self.shape(entry) for entry in entries}.pop(), len({*map(self.shape, entries)}):
-            case (), 1:
-                return call("concat", *(call("reshape", entry, number("1")) for entry in entries))
-            case (_,), 1:
-                return call("stack", *entries)
+        shapes = {self.shape(entry) for entry in entries}
+        if shapes == {()} and not all(map(_is_size, entries)):
+            return call("concat", *(call("reshape", entry, number("1")) for entry in entries))
+        if len(shapes) == 1 and all(shape is not None and len(shape) == 1 for shape in shapes):
+            return call("stack", *entries)
         raise UnreadCode
 
 
@@ -322,6 +322,11 @@ def value_names(value: Value | Opaque) -> set[str]:
             case _ if isinstance(part, syntax.Tree):
                 names.update(syntax.names(part))
     return names
+
+
+def _is_size(tree: syntax.Tree) -> bool:
+    """Whether a tree is what arrays have as their ``shape``."""
+    return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
 
 
 def _length(tree: syntax.Tree) -> tuple[int, ...]:
