@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library, making
+from symattn.documents.python import library
 from symattn.documents.python.code_values import (
-    MASKED,
     UNKNOWN,
     CodeScope,
     FollowedFunction,
@@ -27,9 +26,9 @@ from symattn.documents.python.code_values import (
 )
 from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.python.frames import Frame, bound_arguments, in_order, is_plain
-from symattn.documents.python.loops import filled, rounds, take
+from symattn.documents.python.loops import filled, is_entry, is_of_integers, rounds, take
 from symattn.documents.python.showing import bare, compared, member, mention, shown
-from symattn.documents.python.source import ProgramSource
+from symattn.documents.python.source import ProgramSource, statement_head
 from symattn.documents.python.stores import (
     FunctionEffects,
     effects_of,
@@ -193,7 +192,7 @@ class _Follower:
                 continue
             self.frame.bind(name, value)
             told.add(name)
-            place = _head(node)
+            place = statement_head(node)
             right: Member | None = None
             if value is UNKNOWN:
                 self.program.unread += 1
@@ -290,8 +289,10 @@ class _Follower:
             if isinstance(zeros, Labelled):
                 # It is there to be filled; where it is used as it is, its zeros stand there.
                 scope.stand(name, _NOTHING if "empty" in reader.written(value) else zeros)
-                if not self._is_of_integers(value):
+                if not is_of_integers(reader, value):
                     self.frame.filling.add(name)
+            if (drawn := reader.drawn_shape(value)) is not None and meaning is UNKNOWN:
+                scope.shapes[name] = drawn
             if right != Named(name) and (right is not None or was_told):
                 members.append(Named(name, reader.span(target)))
         if isinstance(right, Opaque):
@@ -303,15 +304,6 @@ class _Follower:
             links = (equal,) * len(members)
             yield Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
 
-    def _is_of_integers(self, value: ast.expr) -> bool:
-        """Whether fractions are lost where an empty array is filled with them."""
-        match value:
-            case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
-                function
-            ):
-                return making.are_integers(self.reader.tree(like), self.scope)
-        return "int" in self.reader.written(value)
-
     def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
         """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which
         gives all of S anew."""
@@ -322,7 +314,7 @@ class _Follower:
         if not isinstance(whole, ast.Name):
             return set()
         name, entry = whole.id, None
-        if whole is target.value and not _is_entry(target.slice, meaning):
+        if whole is target.value and not is_entry(target.slice, meaning):
             try:
                 hidden, scores = reader.tree(target.slice), reader.tree(whole)
                 meaning = library.masked(scores, library.negated(hidden), meaning)
@@ -502,26 +494,3 @@ def _unknown(name: str, text: str, span: Span) -> Chain:
     """Says of a name that nobody knows what it is."""
     members = (Named(name, span), Opaque(text.partition("\n")[0][:400], span))
     return Chain(members, ("=",), (span, span), is_code=True)
-
-
-def _head(node: ast.stmt) -> ast.expr | ast.stmt:
-    """Where a statement says what it does, without those inside it."""
-    match node:
-        case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
-            return head
-        case ast.Match(subject=head) | ast.With(items=[ast.withitem(context_expr=head), *_]):
-            return head
-        case ast.Try(body=[head, *_]):
-            return _head(head)
-    return node
-
-
-def _is_entry(key: ast.expr, meaning: Value) -> bool:
-    """Whether a key is that of an entry or a row, not of all that a mask names."""
-    if isinstance(key, ast.Tuple):
-        return not any(isinstance(part, ast.Slice) for part in key.elts)
-    if isinstance(key, ast.Name):
-        return meaning != MASKED
-    return isinstance(key, ast.Constant | ast.BinOp) or (
-        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
-    )

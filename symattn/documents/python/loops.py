@@ -12,8 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symattn import syntax
-from symattn.documents.python import arranging, library
+from symattn.documents.python import arranging, library, making
 from symattn.documents.python.code_values import (
+    MASKED,
     CodeScope,
     Items,
     UnreadCode,
@@ -21,6 +22,7 @@ from symattn.documents.python.code_values import (
     number,
 )
 from symattn.documents.python.library import simplified
+from symattn.documents.python.stores import last_name
 from symattn.documents.trees import Member, Named, Opaque
 from symattn.limits import FOLLOWED
 
@@ -244,3 +246,24 @@ def _key(reader: ExpressionReader, node: ast.expr, depth: int) -> syntax.Key:
 
 def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
+
+
+def is_entry(key: ast.expr, meaning: Value) -> bool:
+    """Whether a key is that of an entry or a row, not of all that a mask names."""
+    if isinstance(key, ast.Tuple):
+        return not any(isinstance(part, ast.Slice) for part in key.elts)
+    if isinstance(key, ast.Name):
+        return meaning != MASKED
+    return isinstance(key, ast.Constant | ast.BinOp) or (
+        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
+    )
+
+
+def is_of_integers(reader: ExpressionReader, value: ast.expr) -> bool:
+    """Whether fractions are lost where an empty array is filled with them."""
+    match value:
+        case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
+            function
+        ):
+            return making.are_integers(reader.tree(like), reader.scope)
+    return "int" in reader.written(value)
