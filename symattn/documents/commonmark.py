@@ -323,3 +323,31 @@ def _rows(text: Text) -> Text:
                 ]
                 last = lost.end()
     return Text.joined([*parts, text[last:]]) if parts else text
+
+
+class Closers:
+    """Where a fixed text stands next: looked for once, however often it is asked."""
+
+    def __init__(self, string: str) -> None:
+        self._string = string
+        self._next: dict[str, int] = {}
+
+    def after(self, closer: str, at: int) -> int:
+        """The first place from ``at`` on, or -1; ``at`` never goes back."""
+        place = self._next.get(closer, 0)
+        if place >= 0 and (place < at or closer not in self._next):
+            place = self._next[closer] = self._string.find(closer, at)
+        return place
+
+
+_NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
+
+
+def note(comment: Text) -> Text | None:
+    """What a comment says to symattn, if it does.
+
+    >>> str(note(Text.whole(" symattn: ignore ")))
+    'ignore'
+    """
+    match = _NOTE.fullmatch(comment.string)
+    return comment.group(match, 1).stripped() if match else None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark
 from symattn.documents.article import Block, BlockPart, Contents, ParagraphBuilder, TableCell
-from symattn.documents.commonmark import MATH_DIRECTIVE
-from symattn.documents.inline import Closers, Piece, pieces
+from symattn.documents.commonmark import MATH_DIRECTIVE, Closers
+from symattn.documents.inline import Piece, pieces
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
 from symattn.spelling import words

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from symattn.documents import commonmark, markdown
 from symattn.documents.article import Block, BlockPart, Contents
-from symattn.documents.inline import formulas, note
+from symattn.documents.commonmark import note
+from symattn.documents.inline import formulas
 from symattn.documents.listings import (
     GAP,
     LINK,

@@ -465,3 +465,12 @@ def test_a_loop_of_different_rows_is_told_row_by_row():
 def test_very_long_sums_of_words_end():
     """Words joined by the hundred are shown as far as they are followed."""
     assert 0 < len(read("print(" + " + ".join(["'a'"] * 90) + ")")) < 90
+
+
+def test_numbers_that_are_drawn_have_a_shape():
+    """A loop over random rows is followed; their numbers are known once they are printed."""
+    program = "X = rng.normal(0, 1, (2, 2))\ng = np.array([x @ x for x in X])"
+    entries = "concat(reshape(X[0] @ X[0], 1), reshape(X[1] @ X[1], 1))"
+    assert lines(program)[-1] == f"g = {entries}"
+    for other in ("rng.multivariate_normal(m, C, (2, 2))", "f(rng.normal(0, 1, (2, 2)))"):
+        assert "?" in lines(f"X = {other}\ng = np.array([x @ x for x in X])")[-1]

@@ -90,6 +90,17 @@ def computed(program: str) -> np.ndarray:
     "np.tri(2) * M", "np.tri(2, k=-1) * M", "np.eye(2, k=1) * M",
     "np.where(np.tri(2) == 1, X @ K.T, -1e9)",
     "np.array([0.5, 2, 1e1]) * (np.array([0.5, 2, 1e1]) >= 2)",
+    # The functions of steps, by the names that libraries have for them.
+    "np.maximum(X, 0)", "np.minimum(X, K)", "np.clip(X, 0, 1)", "np.clip(X, None, 1)",
+    "np.sin(X) + np.cos(X)", "np.sign(X)", "np.outer(v, v)", "X.var(axis=1)", "np.var(X)",
+    "np.std(X, axis=0, ddof=1)", "X.std(axis=1, keepdims=True)", "np.linalg.norm(X)",
+    "np.linalg.norm(X, axis=1, keepdims=True)", "np.linalg.norm(v)",
+    # What is put together, and other shapes.
+    "np.stack([v, v], axis=1)", "np.vstack([X, K])", "np.vstack([v, X[0]])",
+    "np.column_stack([v, X[0]])", "np.concatenate([X, K])", "np.concatenate([v, X[0]])",
+    "np.array([v[0] + 1, 2])", "np.array([X @ row for row in K])", "X.flatten()",
+    "X.reshape(3, 2)", "X.reshape(-1)", "np.reshape(X, (6, 1))", "np.expand_dims(v, 0)",
+    "np.expand_dims(v, axis=-1)", "v[:, None] * v[None, :]", "v[np.newaxis] @ X.T",
 ], ids=READ)  # fmt: skip
 def test_expressions_are_what_numpy_computes(text):
     """What is read of an expression has NumPy's value, and NumPy's shape."""
@@ -102,7 +113,7 @@ def test_expressions_are_what_numpy_computes(text):
 @pytest.mark.parametrize("text", OPEN := [
     # What a function is given beside what is understood changes what it computes.
     "np.average(X, axis=1, weights=v)", "np.sum(X, axis=1, where=X > 0)", "np.eye(2, 3)",
-    "np.stack([v, v], axis=1)", "np.matmul(X, v, X)", "softmax(X, temperature=2)",
+    "np.matmul(X, v, X)", "softmax(X, temperature=2)",
     "F.scaled_dot_product_attention(X, K, K, scale=1.0)", "torch.add(X, K, alpha=2)",
     "F.scaled_dot_product_attention(X, K, K, dropout_p=0.5)",
     "F.scaled_dot_product_attention(X, K, K, M)", "nn.Softmax(2.5)(X)",
@@ -113,20 +124,22 @@ def test_expressions_are_what_numpy_computes(text):
     # Lists of Python are joined and repeated.
     "[1, 2] + [3, 4]", "[1, 2] * 2", "2 * [1, 2]",
     # Neither the grammar nor any rule has these.
-    "sum(v, 1)", "max(1, 2) * X", "max(X)", "np.vdot(M, M)", "np.linalg.norm(X)", "X % 2",
-    "X // 2", "7 // 0", "X.flatten()", "np.round(X)", "np.clip(X, 0, 1)", "0x10 * X",
-    "X * 1j", "X and K", "X[[1, 0]]", "X[::0]", "(X, K)[2]", "X[:, None]", "X.reshape(3, 2)",
+    "sum(v, 1)", "max(1, 2) * X", "max(X)", "np.vdot(M, M)", "X % 2",
+    "X // 2", "7 // 0", "np.round(X)", "0x10 * X",
+    "X * 1j", "X and K", "X[[1, 0]]", "X[::0]", "(X, K)[2]", "X[:, None]",
     "np.arange(4).reshape(3, -1)", "np.arange(1, 4, 0)", "np.arange()", "np.zeros(())",
     "np.ones((2, 2, 2))", "np.full((2, 2), X)", "np.diag(M)", "np.tril(v)", "np.zeros_like(Z)",
     "np.einsum('ij->ji', X)", "np.einsum('ij,ij->ij', X, K)", "np.einsum(X, K)",
-    "np.einsum('ij,jk->il', X, M)", "np.concatenate([X, K])", "np.concatenate(X, axis=1)",
-    "np.swapaxes(X, 0, 0)", "np.transpose(X, (0, 2, 1))", "X.sum(axis=2)", "X.size(3)",
+    "np.einsum('ij,jk->il', X, M)", "np.concatenate(X, axis=1)",
+    "np.swapaxes(X, 0, 0)", "X.reshape(4, -1)", "X.reshape(-1, -1)",
+    "np.linalg.norm(X, 1)", "X.var()", "np.expand_dims(X, 0)", "np.stack([X, K])",
+    "np.transpose(X, (0, 2, 1))", "X.sum(axis=2)", "X.size(3)",
     "float('nan')", "float('0.5')", "-float('inf')", "np.pi * X", "X.unknown", "X.unknown()",
     "np.dot(X)", "X @ Unknown(K)", "X(K)", "f(*X)", "f(**X)", "{1: X}[1]", "{**X}", "[*X]",
     "[x for x in X if x]", "np.where(X > 0, np.inf, X)", "X ** 9", "X ** v", "2 ** X", "X ** 0",
     "X < K", "X < v < K", "np.inf * X", "f'{X}'", "lambda x: x", "~X @ K", "X if M else K",
     "[row / sum(row) for row in X]", "[x @ y for x, y in zip(X, Z)]", "[x for x, y in v]",
-    "np.random.randn(2, 3)", "np.array([v[0] + 1, 2])", "np.array([X, K])", "np.array([[1], 2])",
+    "np.random.randn(2, 3)", "np.array([X, K])", "np.array([[1], 2])",
     "np.array([])", "'text'", "None", "...", "{'a': X}['b']", "{'a': X}",
     "np.where(v[0] > 0, X, K)", "np.array(X)(K)", "[x * v for x in v]", "[0 for x in range(9**9)]",
     "[x for x, y in X.items()]", "[-x @ K for x in X]", "np.array([Z, [1, 2, 3]])",

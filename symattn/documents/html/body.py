@@ -15,6 +15,8 @@ from symattn.documents.article import (
     ParagraphBuilder,
     PartKind,
 )
+from symattn.documents.commonmark import note
+from symattn.documents.drawings import drawn
 from symattn.documents.html.tokens import (
     APART,
     CODE,
@@ -28,7 +30,7 @@ from symattn.documents.html.tokens import (
     formula,
     tokens,
 )
-from symattn.documents.inline import Display, drawn, note, page_formulas
+from symattn.documents.inline import Display, page_formulas
 from symattn.documents.latex.macros import Macros
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS

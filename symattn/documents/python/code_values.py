@@ -17,9 +17,7 @@ from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Labelled, Opaque, PrintedFigure
 from symattn.errors import Malformed, UnknownName
 from symattn.limits import FOLLOWED, UNROLLED_ENTRIES
-from symattn.numbers.values import ZERO
 from symattn.programs import nodes
-from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape
 
@@ -68,9 +66,9 @@ UNKNOWN = UnknownValue()
 #: Strings are texts, ``None`` and truth values themselves; all else is a tree.
 Value = syntax.Tree | Items | Applied | FollowedFunction | UnknownValue | str | bool | None
 
-#: Functions that trees have here and the grammar of steps doesn't: maxima of rows and of
-#: columns, what is not hidden, and a triangle whose size is not known.
-BEYOND = frozenset({"rowmax", "colmax", "rowmin", "colmin", "not", "triangle"})
+#: Functions that trees have here and steps don't: largest numbers, for a stable softmax is one
+#: only as a whole, what is not hidden, and a triangle whose size is not known.
+BEYOND = frozenset({"rowmax", "rowmin", "not", "triangle"})
 
 
 def number(text: str) -> PrintedFigure:
@@ -78,9 +76,15 @@ def number(text: str) -> PrintedFigure:
     return PrintedFigure(text)
 
 
-def call(function: str, *arguments: syntax.Tree) -> syntax.Call:
+def call(function: str, *arguments: syntax.Tree, **options: int) -> syntax.Call:
     """A call of a function of the grammar."""
-    return syntax.Call(function, arguments)
+    settings = tuple((word, number(str(value))) for word, value in options.items())
+    return syntax.Call(function, arguments, settings)
+
+
+def down(function: str, x: syntax.Tree) -> syntax.Tree:
+    """What a function of rows gives for columns."""
+    return syntax.Transposed(call(function, syntax.Transposed(x)))
 
 
 def is_expressible(tree: syntax.Tree) -> bool:
@@ -202,13 +206,13 @@ class CodeScope:
             case syntax.Transposed(operand):
                 shape = self.shape(operand)
                 return shape and shape[::-1]
-            case syntax.Call("mask" | "causal", (scores, *_)):
+            case syntax.Call("mask" | "causal" | "not", (scores, *_)):
                 # Also under a mask of keys, one row for all queries.
                 return self.shape(scores)
         names = {name for name in syntax.names(tree) if name in self.shapes}
         quantities = {name: nodes.given(name, self.shapes[name]) for name in names}
         try:
-            return Program(quantities, (), ()).lower_tree(tree, _special(quantities)).shape
+            return Program(quantities, (), ()).lower_tree(tree).shape
         except (Malformed, UnknownName):
             return None
 
@@ -263,18 +267,16 @@ class CodeScope:
                 raise UnreadCode
         return value
 
-    def _array(self, items: Items, depth: int) -> Labelled:
-        if depth > _DEEPEST:
+    def _array(self, items: Items, depth: int) -> syntax.Tree:
+        if depth > _DEEPEST or not items.items:
             raise UnreadCode
         entries = [self._entry(item, depth) for item in items.items]
-        if not entries or len({_length(entry) for entry in entries}) > 1:
+        if any(True for entry in entries for _ in syntax.names(entry)):
+            return self._stacked(entries)
+        if len({_length(entry) for entry in entries}) > 1:
             raise UnreadCode
-        if any(
-            isinstance(inner, syntax.Array)
-            for entry in entries
-            if isinstance(entry, syntax.Array)
-            for inner in entry.items
-        ):
+        is_matrix = isinstance(entries[0], syntax.Array)
+        if any(isinstance(row, syntax.Array) and _length(row.items[0]) for row in entries):
             # More than two axes are none of the grammar's; a batch of one is its only one.
             if len(entries) == 1 and isinstance(entries[0], Labelled):
                 return replace(entries[0], span=items.span)
@@ -282,8 +284,7 @@ class CodeScope:
         labels = items.keys or items.labels
         if not any(labels):
             names = [item.name if isinstance(item, syntax.Name) else "" for item in items.items]
-            labels = tuple(names) if isinstance(entries[0], syntax.Array) and any(names) else ()
-        is_matrix = isinstance(entries[0], syntax.Array)
+            labels = tuple(names) if is_matrix and any(names) else ()
         return Labelled(
             tuple(entries),
             rows_said=labels if is_matrix else (),
@@ -292,15 +293,20 @@ class CodeScope:
         )
 
     def _entry(self, value: Value, depth: int) -> syntax.Tree:
-        """An entry, or a row, of an array: numbers, those of known names included."""
-        if isinstance(value, syntax.Name):
-            if value.name not in self.known:
-                raise UnreadCode
-            return _unplaced(self.tree(self.known[value.name], depth))
+        """An entry, or a row, of an array: of names whose numbers are known, the numbers."""
         tree = self.tree(value, depth)
-        if any(True for _ in syntax.names(tree)):
-            raise UnreadCode
+        if isinstance(tree, syntax.Name) and tree.name in self.known:
+            return _unplaced(self.tree(self.known[tree.name], depth))
         return tree
+
+    def _stacked(self, entries: Sequence[syntax.Tree]) -> syntax.Tree:
+        """Quantities as the entries of a vector, or the rows of a matrix."""
+        shapes = {self.shape(entry) for entry in entries}
+        if shapes == {()} and not all(map(_is_size, entries)):
+            return call("concat", *(call("reshape", entry, number("1")) for entry in entries))
+        if len(shapes) == 1 and all(shape is not None and len(shape) == 1 for shape in shapes):
+            return call("stack", *entries)
+        raise UnreadCode
 
 
 def value_names(value: Value | Opaque) -> set[str]:
@@ -318,30 +324,13 @@ def value_names(value: Value | Opaque) -> set[str]:
     return names
 
 
+def _is_size(tree: syntax.Tree) -> bool:
+    """Whether a tree is what arrays have as their ``shape``."""
+    return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
+
+
 def _length(tree: syntax.Tree) -> tuple[int, ...]:
     return (len(tree.items),) if isinstance(tree, syntax.Array) else ()
-
-
-#: What has the shape of what functions give that steps don't know.
-_ALIKE: Mapping[str, Callable[[Node], Node]] = {
-    **dict.fromkeys(("rowmax", "rowmin"), nodes.rowsum),
-    **dict.fromkeys(("colmax", "colmin"), nodes.colsum),
-    "not": lambda node: node,
-}
-
-
-def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | None]:
-    """The shapes of functions that steps don't know."""
-    program = Program(quantities, (), ())
-
-    def special(tree: syntax.Call) -> Node | None:
-        if tree.function in ("max", "min"):
-            return nodes.constant(ZERO)
-        if tree.function not in _ALIKE:
-            return None
-        return _ALIKE[tree.function](program.lower_tree(tree.arguments[0], special))
-
-    return special
 
 
 #: What libraries call the axis of a sum, and that it keeps its place.

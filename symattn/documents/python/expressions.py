@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import library, making
+from symattn.documents.python import arranging, library, making
 from symattn.documents.python.code_values import (
     INFINITE,
     MASKED,
@@ -32,6 +32,7 @@ from symattn.documents.python.stores import dotted, is_library
 from symattn.documents.text import Span
 from symattn.documents.trees import Named, Opaque, PrintedFigure
 from symattn.limits import NESTING, TOKENS
+from symattn.shapes import Shape
 
 _NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9]+)?")
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -44,6 +45,9 @@ _WHOLE = re.compile(r"(?:int|uint|long|bool)[0-9_]*")
 #: Attributes that are the value itself, or its transpose.
 _ITSELF = frozenset({"values", "data", "real", "A"})
 _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
+
+#: Functions whose numbers are each drawn by itself.
+_DRAWS = re.compile(r"\b(?:rand|randn|random|normal|uniform)\Z")
 
 #: What calls a function that the program defines with its arguments.
 _Caller = Callable[[FollowedFunction, list[Value], dict[str, Value]], Value]
@@ -156,6 +160,26 @@ class ExpressionReader:
         if value is None or isinstance(value, bool):
             return bool(value)
         return self.scope.whole(value) != 0
+
+    def drawn_shape(self, node: ast.expr) -> Shape | None:
+        """The shape of numbers that are drawn, where it is said."""
+        match node:
+            case ast.Call(func=function, args=given, keywords=named):
+                name = dotted(function)
+            case _:
+                return None
+        if not library.RANDOM.search(name) or not _DRAWS.search(name):
+            return None
+        sizes = [word.value for word in named if word.arg in ("size", "shape")]
+        sizes = sizes or [part for part in given if isinstance(part, ast.Tuple)]
+        if not sizes and not name.endswith(("rand", "randn")):
+            return None
+        listed = sizes[-1].elts if sizes and isinstance(sizes[-1], ast.Tuple) else sizes or given
+        with suppress(UnreadCode):
+            shape = tuple(self.scope.whole(self.value(size)) for size in listed)
+            if 1 <= len(shape) <= 2 and min(shape) > 0:
+                return shape
+        return None
 
     def opaque(self, node: ast.expr, figures: tuple[PrintedFigure, ...] | None = None) -> Opaque:
         """An expression that is not understood, with its numbers, or those given."""
@@ -309,7 +333,7 @@ class ExpressionReader:
         if attribute in _TRANSPOSED:
             return syntax.Transposed(self.tree(value, depth))
         if attribute == "shape":
-            return library.sizes(self.scope, self.tree(value, depth))
+            return arranging.sizes(self.scope, self.tree(value, depth))
         if attribute in _ITSELF:
             return self.value(value, depth)
         raise UnreadCode

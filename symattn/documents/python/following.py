@@ -14,26 +14,23 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library, making
+from symattn.documents.python import library
 from symattn.documents.python.code_values import (
-    MASKED,
     UNKNOWN,
     CodeScope,
     FollowedFunction,
     Items,
     UnreadCode,
     Value,
-    is_expressible,
-    number,
     value_names,
 )
 from symattn.documents.python.expressions import ExpressionReader
-from symattn.documents.python.loops import filled, rounds, take
-from symattn.documents.python.showing import bare, member, mention, shown
-from symattn.documents.python.source import ProgramSource
+from symattn.documents.python.frames import Frame, bound_arguments, in_order, is_plain
+from symattn.documents.python.loops import filled, is_entry, is_of_integers, rounds, take
+from symattn.documents.python.showing import bare, compared, member, mention, shown
+from symattn.documents.python.source import ProgramSource, statement_head
 from symattn.documents.python.stores import (
     FunctionEffects,
-    Sharing,
     effects_of,
     is_library,
     last_name,
@@ -71,29 +68,6 @@ class _LeftLoop(Exception):
         self.goes_on = goes_on
 
 
-@dataclass(frozen=True)
-class Frame:
-    """Where statements are followed: at the top, in a function, in a loop.
-
-    ``own`` are the names of this frame that were told, so far; None where nothing of it is:
-    its names stand for what they are assigned. Entries of the arrays ``filling`` are set
-    for the first time. A silent frame tells nothing of what it follows.
-    """
-
-    scope: CodeScope
-    own: set[str] | None
-    filling: set[str] = field(default_factory=set)
-    sharing: Sharing = field(default_factory=Sharing)
-    depth: int = 0
-    is_silent: bool = False
-
-    def is_own(self, name: str) -> bool:
-        """Whether a name that is assigned is that of a quantity, by which it is told."""
-        if self.own is None:
-            return False
-        return self.depth == 0 or name in self.own or name not in self.scope.names
-
-
 @dataclass
 class FollowedProgram:
     """The programs of an article so far: what later ones may name."""
@@ -110,10 +84,9 @@ class FollowedProgram:
 
     def lose(self, names: Collection[str], text: Text) -> list[Chain]:
         """Tell of names of the program that something unread has assigned to."""
-        follower = _Follower(self, ProgramSource(text, ()), self.frame)
         lost = sorted(self.frame.scope.names.intersection(names))
         for name in lost:
-            follower.bind(name, UNKNOWN)
+            self.frame.bind(name, UNKNOWN)
         return [_unknown(name, text.string, text.span()) for name in lost]
 
 
@@ -193,7 +166,7 @@ class _Follower:
             case ast.Expr(value=value) if not isinstance(value, ast.Constant):
                 return self.expression(node, value)
             case ast.Assert(test=test):
-                self._compared(node, test)
+                self.tell(node, compared(self.reader, test) or ())
         return set()
 
     def tell(self, node: ast.stmt, pieces: Iterable[Words | Chain]) -> None:
@@ -203,48 +176,13 @@ class _Follower:
 
     # -- what names mean --------------------------------------------------------------
 
-    def bind(self, name: str, meaning: Value) -> bool:
-        """Let a name stand for what it is assigned; whether it is a quantity's own."""
-        scope = self.scope
-        self.frame.filling.discard(name)
-        if not self.frame.is_own(name):
-            scope.stands_for[name] = meaning
-            return False
-        assert self.frame.own is not None
-        tree, shape, whole, are_integers = None, None, None, False
-        with suppress(UnreadCode):
-            tree = scope.tree(meaning)
-            if is_expressible(tree):
-                shape = scope.shape(tree)
-                are_integers = making.are_integers(tree, scope)
-                whole = number(str(scope.whole(tree))) if shape == () else None
-        self.frame.own.add(name)
-        scope.names.add(name)
-        scope.drop(name)
-        if tree is None:
-            if meaning is not UNKNOWN:
-                # It is no longer what it was told to be, and nobody knows what it is.
-                scope.stand(name, meaning)
-        elif not is_expressible(tree):
-            scope.stand(name, tree)
-        else:
-            if are_integers:
-                scope.integers.add(name)
-            if shape is not None:
-                scope.shapes[name] = shape
-            if isinstance(meaning, Items):
-                scope.stand(name, meaning)
-            elif isinstance(tree, Labelled | syntax.Literal) or whole is not None:
-                scope.known[name] = whole or tree
-        return True
-
     def change(
         self, node: ast.stmt, values: Mapping[str, Value], assigned: Collection[str]
     ) -> None:
         """Tell what a statement has made of names; of those that nothing was told of, only
         where they are ``assigned``."""
         told: set[str] = set()
-        for name, value in _in_order(values):
+        for name, value in in_order(values):
             if value_names(value) & told:
                 # It was made of what had that name before.
                 value = UNKNOWN
@@ -252,9 +190,9 @@ class _Follower:
                 self.frame.filling.discard(name)
                 self.scope.stands_for[name] = value
                 continue
-            self.bind(name, value)
+            self.frame.bind(name, value)
             told.add(name)
-            place = _head(node)
+            place = statement_head(node)
             right: Member | None = None
             if value is UNKNOWN:
                 self.program.unread += 1
@@ -346,13 +284,15 @@ class _Follower:
             if not isinstance(target, ast.Name):
                 continue
             name, was_told = target.id, target.id in scope.names
-            if not self.bind(name, meaning):
+            if not self.frame.bind(name, meaning):
                 continue
             if isinstance(zeros, Labelled):
                 # It is there to be filled; where it is used as it is, its zeros stand there.
                 scope.stand(name, _NOTHING if "empty" in reader.written(value) else zeros)
-                if not self._is_of_integers(value):
+                if not is_of_integers(reader, value):
                     self.frame.filling.add(name)
+            if (drawn := reader.drawn_shape(value)) is not None and meaning is UNKNOWN:
+                scope.shapes[name] = drawn
             if right != Named(name) and (right is not None or was_told):
                 members.append(Named(name, reader.span(target)))
         if isinstance(right, Opaque):
@@ -364,15 +304,6 @@ class _Follower:
             links = (equal,) * len(members)
             yield Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
 
-    def _is_of_integers(self, value: ast.expr) -> bool:
-        """Whether fractions are lost where an empty array is filled with them."""
-        match value:
-            case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
-                function
-            ):
-                return making.are_integers(self.reader.tree(like), self.scope)
-        return "int" in self.reader.written(value)
-
     def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
         """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which
         gives all of S anew."""
@@ -383,7 +314,7 @@ class _Follower:
         if not isinstance(whole, ast.Name):
             return set()
         name, entry = whole.id, None
-        if whole is target.value and not _is_entry(target.slice, meaning):
+        if whole is target.value and not is_entry(target.slice, meaning):
             try:
                 hidden, scores = reader.tree(target.slice), reader.tree(whole)
                 meaning = library.masked(scores, library.negated(hidden), meaning)
@@ -428,7 +359,8 @@ class _Follower:
                 longer = Items((*items.items, reader.tried(item)))
                 self.change(node, {name: longer}, ())
                 return {name}
-        if self._compared(node, value):
+        if (claim := compared(reader, value)) is not None:
+            self.tell(node, claim)
             return set()
         inner = value
         while (deeper := bare(inner)) is not inner:
@@ -444,26 +376,6 @@ class _Follower:
         ):
             self.tell(node, [mention(quantity, reader.span(value))])
         return set()
-
-    def _compared(self, node: ast.stmt, value: ast.expr) -> bool:
-        """``a == b`` and ``np.allclose(a, b)`` as the claims that they are."""
-        reader = self.reader
-        link: Link
-        match value:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-                link = "="
-            case ast.Call(func=function, args=[left, right, *_]) if "close" in last_name(function):
-                link = "≈"
-            case _:
-                return False
-        sides = (left, right)
-        members = [
-            member(reader, side, reader.tried(side)) or reader.opaque(side) for side in sides
-        ]
-        if not all(isinstance(side, Opaque) for side in members):
-            spans = (reader.span(left), reader.span(right))
-            self.tell(node, [Chain(tuple(members), (link,), spans, is_code=True)])
-        return True
 
     # -- branches, loops, functions ---------------------------------------------------
 
@@ -533,7 +445,7 @@ class _Follower:
             first = entries[0][0]
             (chain,) = first.pieces
             assert isinstance(chain, Chain)
-            self.bind(name, UNKNOWN if tree is None else tree)
+            self.frame.bind(name, UNKNOWN if tree is None else tree)
             right = (
                 Opaque(self.source.string(first.node)[:400], chain.span) if tree is None else tree
             )
@@ -553,11 +465,11 @@ class _Follower:
         if self.frame.depth >= _CALLS:
             raise UnreadCode
         inner = replace(self, source=function.source)
-        bound = inner._arguments(function.node.args, values, named)
+        bound = bound_arguments(inner.reader, function.node.args, values, named)
         result: Value = UNKNOWN
         with suppress(UnreadCode):
             result = inner._result(function, bound, own=None)
-        if result is not UNKNOWN and (self.frame.is_silent or _is_plain(function.node, result)):
+        if result is not UNKNOWN and (self.frame.is_silent or is_plain(function.node, result)):
             return result
         if self.frame.is_silent:
             raise UnreadCode
@@ -577,77 +489,8 @@ class _Follower:
             raise UnreadCode from None
         return None
 
-    def _arguments(
-        self, takes: ast.arguments, values: list[Value], named: dict[str, Value]
-    ) -> dict[str, Value]:
-        parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
-        if takes.vararg or takes.kwarg or len(values) > len(parameters):
-            raise UnreadCode
-        every = [*parameters, *(parameter.arg for parameter in takes.kwonlyargs)]
-        first = len(parameters) - len(takes.defaults)
-        defaults = dict(zip(every[first:], [*takes.defaults, *takes.kw_defaults], strict=True))
-        reader = self.reader
-        bound = {name: reader.tried(node) for name, node in defaults.items() if node is not None}
-        bound |= dict(zip(parameters, values, strict=False)) | named
-        if bound.keys() != set(every):
-            raise UnreadCode
-        return bound
-
-
-def _in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """Names with what they become: first those that others are not made of."""
-    waiting = sorted(values.items())
-    ordered: list[tuple[str, Value]] = []
-    while waiting:
-        names = [value_names(value) for _, value in waiting]
-        free = [
-            k
-            for k, (name, _) in enumerate(waiting)
-            if not any(name in other for j, other in enumerate(names) if j != k)
-        ]
-        ordered.append(waiting.pop(free[0] if free else 0))
-    return ordered
-
 
 def _unknown(name: str, text: str, span: Span) -> Chain:
     """Says of a name that nobody knows what it is."""
     members = (Named(name, span), Opaque(text.partition("\n")[0][:400], span))
     return Chain(members, ("=",), (span, span), is_code=True)
-
-
-def _head(node: ast.stmt) -> ast.expr | ast.stmt:
-    """Where a statement says what it does, without those inside it."""
-    match node:
-        case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
-            return head
-        case ast.Match(subject=head) | ast.With(items=[ast.withitem(context_expr=head), *_]):
-            return head
-        case ast.Try(body=[head, *_]):
-            return _head(head)
-    return node
-
-
-def _is_plain(node: ast.FunctionDef, result: Value) -> bool:
-    """Whether a function's value says all of it: it is a single return, or a softmax."""
-    body = [
-        statement
-        for statement in node.body
-        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-    ]
-    if len(body) == 1:
-        return True
-    match result:
-        case syntax.Call("softmax") | syntax.Transposed(syntax.Call("softmax")):
-            return not any(isinstance(statement, ast.Expr) for statement in body)
-    return False
-
-
-def _is_entry(key: ast.expr, meaning: Value) -> bool:
-    """Whether a key is that of an entry or a row, not of all that a mask names."""
-    if isinstance(key, ast.Tuple):
-        return not any(isinstance(part, ast.Slice) for part in key.elts)
-    if isinstance(key, ast.Name):
-        return meaning != MASKED
-    return isinstance(key, ast.Constant | ast.BinOp) or (
-        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
-    )

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import making
+from symattn.documents.python import arranging, making
+from symattn.documents.python.arranging import ARRANGERS
 from symattn.documents.python.code_values import (
     AXES,
     INFINITE,
@@ -21,6 +22,7 @@ from symattn.documents.python.code_values import (
     UnreadCode,
     Value,
     call,
+    down,
     number,
 )
 from symattn.documents.python.making import MAKERS
@@ -31,6 +33,11 @@ LIBRARIES = frozenset(
     {"np", "numpy", "jnp", "jax", "torch", "F", "nn", "functional", "tf", "tensorflow", "math",
      "scipy", "special", "sp", "mx", "cp", "cupy", "onp", "lax", "linalg", "keras", "mnp",
      "nd", "paddle", "ms"}
+)  # fmt: skip
+#: Functions of each entry, called as the grammar calls them.
+ENTRYWISE = (
+    "exp", "sqrt", "log", "tanh", "abs", "sin", "cos", "erf", "sign", "relu", "sigmoid", "silu",
+    "softplus",
 )  # fmt: skip
 _COLUMN = syntax.Slice(None, None, None)
 
@@ -49,6 +56,10 @@ def _array(given: Arguments) -> Value:
 
 def _elementwise(function: str) -> Callable[[Arguments], Value]:
     return lambda given: call(function, given.tree(0))
+
+
+def _pairwise(function: str) -> Callable[[Arguments], Value]:
+    return lambda given: call(function, given.tree(0), given.tree(1))
 
 
 def power(scope: CodeScope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
@@ -84,20 +95,11 @@ def product(left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
     return syntax.Binary("@", left, right)
 
 
-def _transposed(given: Arguments) -> Value:
-    x, axes = given.tree(0), given.option((*AXES, "perm", "dims"), 1)
-    is_order = isinstance(axes, Items) or given.path.endswith("permute")
-    listed = axes.items if isinstance(axes, Items) else given.rest(1)
-    turned = [given.scope.whole(axis) for axis in listed]
-    order = [axis % 2 for axis in turned if -2 <= axis <= 1]
-    if len(order) < len(turned) or sorted(order) not in ([], [0, 1]):
-        raise UnreadCode
-    return x if is_order and order == [0, 1] else syntax.Transposed(x)
-
-
 def _reduction(kind: str) -> Callable[[Arguments], Value]:
     def meaning(given: Arguments) -> Value:
-        scope, x, axis = given.scope, given.tree(0), given.axis()
+        scope, x = given.scope, given.tree(0)
+        # A norm has its order where others have the axis.
+        axis = given.axis(2 if kind == "norm" else 1)
         rank = scope.rank(x)
         if given.path == kind:
             # Python's own: the sum of a matrix is that of its rows.
@@ -107,11 +109,20 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
         everything = axis is None or rank == 1
         summed: syntax.Tree
         if kind in ("max", "min"):
-            summed = call(kind if everything else f"row{kind}" if axis else f"col{kind}", x)
+            summed = (
+                call(kind, x)
+                if everything
+                else call(f"row{kind}", x)
+                if axis
+                else down(f"row{kind}", x)
+            )
+        elif kind in ("var", "std", "norm"):
+            options = {"ddof": _lost(given)} if kind != "norm" else {}
+            summed = call(kind, x, **options, **({} if everything else {"axis": axis or 0}))
         else:
             summed = call("total" if everything else "rowsum" if axis else "colsum", x)
         if kind == "mean":
-            summed = syntax.Binary("/", summed, _count(scope, x, rank, axis))
+            summed = syntax.Binary("/", summed, arranging.count(scope, x, rank, axis))
         keeps = given.option(KEPT, default=False) is True
         if everything or keeps:
             return summed
@@ -120,17 +131,27 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
     return meaning
 
 
-def _count(scope: CodeScope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:
-    if axis is not None or rank == 1:
-        return call("cols" if axis or rank == 1 else "rows", x)
-    return syntax.Binary("*", call("rows", x), call("cols", x))
+def _lost(given: Arguments) -> int:
+    """By how much less than their number squares are divided: 0 in NumPy, 1 in PyTorch."""
+    unbiased = given.option(("unbiased",))
+    if isinstance(unbiased, bool):
+        return int(unbiased)
+    if (number_ := given.option(("ddof", "correction"))) is not None:
+        return given.scope.whole(number_)
+    library = given.path.partition(".")[0]
+    words = set(given.options)
+    if library in ("np", "numpy", "jnp") or words & {"axis", "keepdims"}:
+        return 0
+    if library == "torch" or words & {"dim", "keepdim"}:
+        return 1
+    raise UnreadCode
 
 
 def _softmax(given: Arguments) -> Value:
     scope, x = given.scope, given.tree(0)
     axis = given.axis()
     if axis == 0:
-        return syntax.Transposed(call("softmax", syntax.Transposed(x)))
+        return down("softmax", x)
     if axis is None and "special" in given.path and scope.rank(x) == 2:
         return syntax.Binary("/", call("exp", x), call("total", call("exp", x)))
     return call("softmax", x)
@@ -186,63 +207,17 @@ def _where(given: Arguments) -> Value:
     return masked(given.tree(2), negated(condition), yes)
 
 
-def _concat(given: Arguments) -> Value:
-    parts, axis = given.value(0), given.option(AXES, 1)
-    if "hstack" not in given.path and (axis is None or given.scope.whole(axis) not in (-1, 1)):
-        raise UnreadCode
-    if not isinstance(parts, Items):
-        raise UnreadCode
-    return call("concat", *(given.scope.tree(part) for part in parts.items))
-
-
-def _length(given: Arguments) -> Value:
-    value = given.value(0)
-    if isinstance(value, Items):
-        return number(str(len(value.items)))
-    return call("rows", given.tree(0))
-
-
-def size(operand: syntax.Tree, axis: int) -> syntax.Tree:
-    """The size along an axis."""
-    if axis not in (0, 1, -1, -2):
-        raise UnreadCode
-    return call("rows" if axis in (0, -2) else "cols", operand)
-
-
-def _size(given: Arguments) -> Value:
-    x, axis = given.tree(0), given.option(AXES, 1)
-    if axis is not None:
-        return size(x, given.scope.whole(axis))
-    if given.path in ("np.size", "numpy.size", "tf.size", "jnp.size"):
-        return _count(given.scope, x, given.scope.rank(x), None)
-    return sizes(given.scope, x)
-
-
-def sizes(scope: CodeScope, x: syntax.Tree) -> Items:
-    """The sizes along all axes."""
-    return Items((size(x, 1),) if scope.rank(x) == 1 else (size(x, 0), size(x, 1)))
-
-
-def _reshaped(given: Arguments) -> Value:
-    x = given.tree(0)
-    wanted = [given.scope.whole(value) for value in given.rest(1)]
-    match x, wanted:
-        # A sum of rows made the column again that it is.
-        case syntax.Indexed(syntax.Call("rowsum" | "rowmax", _) as column, (syntax.Slice(), 0)), [
-            -1,
-            1,
-        ]:
-            return column
-        case syntax.Array(items), [_, columns] if not isinstance(items[0], syntax.Array):
-            columns = columns if columns > 0 else len(items) // max(wanted[0], 1)
-            if columns < 1 or len(items) % columns or wanted[0] not in (-1, len(items) // columns):
-                raise UnreadCode
-            cut = range(0, len(items), columns)
-            span = x.span if isinstance(x, Labelled) else NOWHERE
-            return Labelled(tuple(Labelled(items[i : i + columns]) for i in cut), span=span)
-    if given.scope.shape(x) == tuple(wanted):
-        return x
-    raise UnreadCode
+def _bounded(given: Arguments) -> Value:
+    x, low, high = (
+        given.tree(0),
+        given.option(("a_min", "min"), 1),
+        given.option(("a_max", "max"), 2),
+    )
+    if low is not None and high is not None:
+        return call("clip", x, given.scope.tree(low), given.scope.tree(high))
+    if low is not None:
+        return call("maximum", x, given.scope.tree(low))
+    return call("minimum", x, given.scope.tree(high))
 
 
 def _attention(given: Arguments) -> Value:
@@ -317,7 +292,10 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
         ("array", "asarray", "tensor", "as_tensor", "Tensor", "FloatTensor", "matrix",
          "constant", "Variable", "from_numpy", "mat", "list", "tuple"), _array,
     ),
-    **{name: _elementwise(name) for name in ("exp", "sqrt", "log", "tanh", "abs")},
+    **{name: _elementwise(name) for name in ENTRYWISE},
+    **dict.fromkeys(("expit",), _elementwise("sigmoid")),
+    **{name: _pairwise(name) for name in ("maximum", "minimum", "outer")},
+    **dict.fromkeys(("clip", "clamp"), _bounded),
     "float": _infinite,
     "rsqrt": lambda given: syntax.Binary("/", number("1"), call("sqrt", given.tree(0))),
     **dict.fromkeys(
@@ -326,13 +304,11 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     ),
     "square": lambda given: power(given.scope, given.tree(0), number("2")),
     **dict.fromkeys(("dot", "matmul", "mm", "mv"), _product),
-    **dict.fromkeys(
-        ("transpose", "swapaxes", "permute", "t", "adjoint", "matrix_transpose"), _transposed
-    ),
     **dict.fromkeys(("sum", "reduce_sum"), _reduction("sum")),
     **dict.fromkeys(("mean", "reduce_mean", "average"), _reduction("mean")),
     **dict.fromkeys(("max", "amax", "reduce_max"), _reduction("max")),
     **dict.fromkeys(("min", "amin", "reduce_min"), _reduction("min")),
+    **{kind: _reduction(kind) for kind in ("var", "std", "norm")},
     **MAKERS,
     "softmax": _softmax,
     "log_softmax": lambda given: call("log", given.scope.tree(_softmax(given))),
@@ -343,11 +319,7 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     ),
     "where": _where,
     "logical_not": lambda given: negated(given.tree(0)),
-    **dict.fromkeys(("concatenate", "concat", "cat", "hstack"), _concat),
-    **dict.fromkeys(("stack", "vstack", "row_stack"), lambda given: given.tree(0)),
-    "len": _length,
-    **dict.fromkeys(("size", "shape"), _size),
-    **dict.fromkeys(("reshape", "view"), _reshaped),
+    **ARRANGERS,
     "scaled_dot_product_attention": _attention,
     "einsum": _einsum,
     **{name: _operation(op) for name, op in (
@@ -369,16 +341,15 @@ def simplified(tree: syntax.Tree, scope: CodeScope) -> syntax.Tree:
         case syntax.Binary(
             "/", syntax.Call("exp", (power,)), syntax.Call(sum_, (syntax.Call("exp", (other,)),))
         ) if power == other and sum_ in ("rowsum", "colsum", "total"):
-            along = {"rowsum": "rowmax", "colsum": "colmax"}.get(sum_, "max")
             match power:
-                case syntax.Binary("-", scores, syntax.Call(shift, (shifted,))) if (
-                    shifted == scores and shift in (along, "max")
-                ):
-                    power = scores
+                case syntax.Binary("-", scores, shift):
+                    along = down("rowmax", scores) if sum_ == "colsum" else call("rowmax", scores)
+                    if shift == call("max", scores) or (sum_ != "total" and shift == along):
+                        power = scores
             if sum_ == "rowsum" or (sum_ == "total" and scope.rank(power) == 1):
                 return call("softmax", power)
             if sum_ == "colsum":
-                return syntax.Transposed(call("softmax", syntax.Transposed(power)))
+                return down("softmax", power)
             exponentials = call("exp", power)
             return syntax.Binary("/", exponentials, call("total", exponentials))
     return tree

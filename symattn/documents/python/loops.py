@@ -12,8 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python import arranging, library, making
 from symattn.documents.python.code_values import (
+    MASKED,
     CodeScope,
     Items,
     UnreadCode,
@@ -21,6 +22,7 @@ from symattn.documents.python.code_values import (
     number,
 )
 from symattn.documents.python.library import simplified
+from symattn.documents.python.stores import last_name
 from symattn.documents.trees import Member, Named, Opaque
 from symattn.limits import FOLLOWED
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from symattn.documents.python.expressions import ExpressionReader
 
 #: Functions of an entry, and those of a row.
-_ENTRYWISE = frozenset({"exp", "sqrt", "log", "tanh"})
+_ENTRYWISE = frozenset(library.ENTRYWISE)
 _ROWWISE = _ENTRYWISE | {"softmax"}
 #: Stands for each entry of an array.
 _EACH = Named("each entry")
@@ -181,7 +183,7 @@ def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth:
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         tree = reader.tree(value.value, depth)
         axis = scope.whole(reader.value(key, depth))
-        return library.size(tree, -1 if scope.rank(tree) == 1 else axis)
+        return arranging.size(tree, -1 if scope.rank(tree) == 1 else axis)
     operand = reader.value(value, depth)
     if isinstance(operand, Items) and not isinstance(key, ast.Slice | ast.Tuple):
         return _item(operand, reader.value(key, depth), scope)
@@ -196,6 +198,11 @@ def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth:
         case syntax.Call("rowmax"), [ast.Constant(value=0)]:
             # PyTorch gives the largest beside their places.
             return tree
+    match [ast.unparse(part).rpartition(".")[2] for part in keys]:
+        case ["None" | "newaxis"] | ["None" | "newaxis", ":"]:
+            return arranging.expanded(scope, tree, 0)
+        case [":", "None" | "newaxis"]:
+            return arranging.expanded(scope, tree, 1)
     indices = tuple(_key(reader, part, depth) for part in _full(keys, scope.rank(tree) or 2))
     if (
         isinstance(tree, syntax.Indexed)
@@ -239,3 +246,24 @@ def _key(reader: ExpressionReader, node: ast.expr, depth: int) -> syntax.Key:
 
 def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
+
+
+def is_entry(key: ast.expr, meaning: Value) -> bool:
+    """Whether a key is that of an entry or a row, not of all that a mask names."""
+    if isinstance(key, ast.Tuple):
+        return not any(isinstance(part, ast.Slice) for part in key.elts)
+    if isinstance(key, ast.Name):
+        return meaning != MASKED
+    return isinstance(key, ast.Constant | ast.BinOp) or (
+        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
+    )
+
+
+def is_of_integers(reader: ExpressionReader, value: ast.expr) -> bool:
+    """Whether fractions are lost where an empty array is filled with them."""
+    match value:
+        case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
+            function
+        ):
+            return making.are_integers(reader.tree(like), reader.scope)
+    return "int" in reader.written(value)

@@ -16,7 +16,7 @@ from symattn.documents.python.code_values import (
 from symattn.documents.python.expressions import ExpressionReader
 from symattn.documents.python.stores import SHOWN, last_name
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Member, Words
+from symattn.documents.trees import Chain, Link, Member, Opaque, Words
 
 #: How deep expressions that are shown are looked into.
 _DEEPEST = 50
@@ -136,3 +136,22 @@ def _is_text(node: ast.expr) -> bool:
         case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
             return _is_text(left) or _is_text(right)
     return False
+
+
+def compared(reader: ExpressionReader, value: ast.expr) -> Sequence[Chain] | None:
+    """``a == b`` and ``np.allclose(a, b)`` as the claims that they are; None of others."""
+    link: Link
+    match value:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            link = "="
+        case ast.Call(func=function, args=[left, right, *_]) if "close" in last_name(function):
+            link = "≈"
+        case _:
+            return None
+    members = [
+        member(reader, side, reader.tried(side)) or reader.opaque(side) for side in (left, right)
+    ]
+    if all(isinstance(side, Opaque) for side in members):
+        return ()
+    spans = (reader.span(left), reader.span(right))
+    return [Chain(tuple(members), (link,), spans, is_code=True)]

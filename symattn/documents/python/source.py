@@ -169,3 +169,15 @@ def _is_chance(source: ProgramSource, node: ast.AST) -> bool:
             end = source.bounds(value)[1]
             return source.text.string[end : end + 1].isspace()
     return False
+
+
+def statement_head(node: ast.stmt) -> ast.expr | ast.stmt:
+    """Where a statement says what it does, without those inside it."""
+    match node:
+        case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
+            return head
+        case ast.Match(subject=head) | ast.With(items=[ast.withitem(context_expr=head), *_]):
+            return head
+        case ast.Try(body=[head, *_]):
+            return statement_head(head)
+    return node
