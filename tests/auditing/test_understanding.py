@@ -37,7 +37,7 @@ HIDDEN = """# Hidden
 
 $X = [[1, 2], [3, 1]]$
 
-$$M = N + X = [[2, 3], [4, 2]]$$
+$$M = N + X$$
 
 $$A = M / 3 = [[0.667, 1.000], [1.333, 0.667]]$$
 
@@ -213,16 +213,28 @@ def test_numbers_that_were_not_read_are_grouped_by_what_would_open_them():
         "P is not defined",
         "nothing says what they are",
     ]
-    assert (len(first.items), len(second.items)) == (9, 3)
+    assert (len(first.items), len(second.items)) == (5, 3)
     assert sure(first.note).text == "<!-- symattn: N = ... -->"
     defined = judged(pasted(HIDDEN, sure(first.note).text.replace("...", "[[1, 1], [1, 1]]")))
-    assert len(defined.figures) == 8
+    assert len(defined.figures) == 4
     assert "N" not in str([group.reason for group in understanding.unread_groups(defined)])
     text = text_of(found, width=100)
-    assert "  not read: N is not defined (9 numbers, lines 5, 7)\n" in text
+    assert "  not read: N is not defined (5 numbers, line 7)\n" in text
     assert "open: N" not in text
     (shown, *_) = reports.as_dict(found)["unread"]
-    assert (shown["count"], shown["lines"]) == (9, [5, 7])
+    assert (shown["count"], shown["lines"]) == (5, [7])
+
+
+def test_what_is_printed_of_a_quantity_that_is_not_understood_is_what_it_is():
+    """So that what is computed from it is judged."""
+    printed = HIDDEN.replace("M = N + X", "M = N + X = [[2, 3], [4, 2]]").replace(
+        "0.667]", "0.607]"
+    )
+    figures = judged(printed).figures
+    assert {figure.claim.text for figure in figures} == {"A"}
+    assert [(f.text, f.correct) for f in figures if str(f.verdict) == "refuted"] == [
+        ("0.607", "0.667")
+    ]
 
 
 def test_the_page_groups_as_well():
