@@ -18,7 +18,7 @@ from symattn.documents.binding import values
 from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Chain, Member, Opaque, PrintedFigure, walk
+from symattn.documents.trees import NOWHERE, Chain, Link, Member, Opaque, PrintedFigure, walk
 from symattn.limits import STEPS
 
 
@@ -240,13 +240,11 @@ def is_worked(tree: syntax.Tree) -> bool:
     return sum("." in figure.text for figure in values.figures(tree)) > 1
 
 
-def _gives(chain: Chain) -> bool:
+def _gives(members: Sequence[Member], links: Sequence[Link]) -> bool:
     """Whether a chain may give its name a printed value: nothing that it is computed
     from stands between them, and the value isn't only about right."""
-    plain = all(
-        isinstance(member, syntax.Name) or values.is_value(member) for member in chain.members
-    )
-    return plain and "≈" not in chain.links
+    plain = all(isinstance(one, syntax.Name) or values.is_value(one) for one in members)
+    return plain and "≈" not in links
 
 
 def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
@@ -263,9 +261,9 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
         if (made := by_letters(head, body)) is not None:
             yield *made, chain.span
             return
-    if isinstance(members[0], syntax.Gradient):
-        # dL/dY = G = [matrix] says what G is.
-        members = members[1:]
+    if len(members) > 2 and any(isinstance(one, syntax.Gradient) for one in members[:2]):
+        # dL/dY = G = [matrix] says what G is, and so does G = dL/dY = [matrix].
+        members = tuple(one for one in members if not isinstance(one, syntax.Gradient))
     heads = [k for k, one in enumerate(members) if isinstance(one, syntax.Name)]
     if not heads or heads[0] != 0:
         return
@@ -277,7 +275,7 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
         and not is_worked(member)
     ]
     printed = [one for one in members if values.is_value(one)]
-    if not _gives(chain):
+    if not _gives(members, chain.links):
         printed = []
     numeric = [
         one

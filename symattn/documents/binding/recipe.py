@@ -383,6 +383,9 @@ class Recipe:
         return self._roles[name]
 
     def _role(self, name: str) -> Role | None:
+        if name[:1] == "d" and name[1:2].isupper():
+            # A gradient plays no part forward.
+            return None
         tree = self.trees.get(name)
         while isinstance(tree, syntax.Name) and tree.name in self.trees:
             if named(name):

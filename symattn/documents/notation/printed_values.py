@@ -38,6 +38,10 @@ def name(grammar: TokenRanges) -> Tree:
     if written in (r"\Delta", "Δ") and grammar.peek().kind == "name":
         written += f" {grammar.peek().text}"
         grammar.at += 1
+    elif written == "d" and grammar.latex and grammar.peek().text[:1].isupper():
+        # An upright d before a quantity is that of its gradient: \mathrm{d}V.
+        written += grammar.peek().text
+        grammar.at += 1
     tree = scripts.named(grammar, start, written)
     opening = grammar.peek()
     if opening.text != "(" or (opening.spaced and not grammar.latex):
