@@ -19,7 +19,7 @@ from symattn.documents.binding.recipe import Recipe, same
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Member, Opaque, walk
+from symattn.documents.trees import Chain, walk
 from symattn.numbers.rationals import MINUS_INFINITY
 
 #: What is usually computed: a value that is printed of it is an input only where
@@ -78,10 +78,9 @@ class Construction:
         self._chains = chains
         # What the author computes from is an input, whatever its shape.
         asked = {name for step in self.held.steps.values() for name in syntax.names(step.tree)}
-        computed = _computed_names(chains)
         left = []
         for definition in self.definitions.found.values():
-            if definition.value is None or definition.name in computed:
+            if definition.value is None:
                 continue
             shape = values.shape(definition.value)
             is_matrix = len(shape) == 2 and not (
@@ -439,26 +438,6 @@ def _is_mask(definition: Definition) -> bool:
     }
     kept = texts <= {"0", "1", "0.", "1.", "0.0", "1.0", MINUS_INFINITY}
     return kept and usual_role(definition.name) == "masked"
-
-
-def _computed_names(chains: Sequence[Chain]) -> set[str]:
-    """The names that are said to be something that isn't understood."""
-    names = set()
-    for chain in chains:
-        head = chain.members[0]
-        if isinstance(head, syntax.Cell | syntax.Indexed):
-            head = head.operand
-        if isinstance(head, syntax.Name) and any(map(_is_unknown, chain.members)):
-            names.add(head.name)
-    return names
-
-
-def _is_unknown(member: Member) -> bool:
-    """Whether a member isn't understood, or is an entry that is hidden somewhere."""
-    match member:
-        case Opaque() | syntax.Call("kept"):
-            return True
-    return False
 
 
 def _are_shares(value: syntax.Tree) -> bool:
