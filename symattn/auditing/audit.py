@@ -245,6 +245,9 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
 
         with precision(FIRST):
             causes = Causes(document.recipes, figures)
+            if document.solution.case.reading is not None:
+                comes_out = causes.comes_of_right_figures
+                refuted = [figure for figure in refuted if not _as_printed(figure, comes_out)]
             for figure in refuted:
                 known[figure] = causes.cause(figure, known)
             slips = SlipNaming(document.solution, figures, known)
@@ -260,6 +263,15 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     for figure, cause in explained(document.figures, known).items():
         figure.why = cause
     return named, tried
+
+
+def _as_printed(figure: Figure, comes_of_right_figures: Callable[[Figure], bool]) -> bool:
+    """Whether a refuted figure of an article holds after all, as it comes of what is printed
+    before it: who works by hand goes on with the digits on paper."""
+    if not comes_of_right_figures(figure):
+        return False
+    figure.judgement = replace(figure.judgement, verdict=Verdict.HOLDS, as_printed=True)
+    return True
 
 
 def _covering(items: Sequence[OpenQuestion]) -> Callable[[Span], OpenQuestion | None]:

@@ -166,6 +166,10 @@ class Causes:
                 return _simplest(giving)
         return Cause("root", NO_CAUSE)
 
+    def comes_of_right_figures(self, figure: Figure) -> bool:
+        """Whether a figure is what figures before it give that hold, as they are printed."""
+        return any(way.rounds() and not way.wrong for way in self._ways(figure))
+
     def propagated_from_later(self, figure: Figure, known: Known) -> Cause:
         """The cause of a figure that seemed a root: it may follow from what is wrong further
         down, where the document shows what it was computed from only afterwards."""

@@ -121,7 +121,9 @@ class _Settling:
         self._operands = operands
         self._chains: dict[object, list[Figure]] = defaultdict(list)
         self._at: dict[Span, list[Figure]] = defaultdict(list)
+        self._rows: dict[int, list[Figure]] = defaultdict(list)
         for figure in figures:
+            self._rows[figure.claim.number].append(figure)
             if figure.claim.is_arithmetic:
                 self._chains[_place(figure)].append(figure)
             if figure.span is not None:
@@ -147,6 +149,8 @@ class _Settling:
         reach = self._repeated(figure)
         if reach is None:
             reach = self._given(figure)
+        if reach is None and self._says_results_again(figure):
+            reach = figure.rounded
         if reach is None:
             return False
         self._reached[figure] = reach
@@ -160,6 +164,21 @@ class _Settling:
             if figure.rounds_from(first.number):
                 return self._reached[first]
         return None
+
+    def _says_results_again(self, figure: Figure) -> bool:
+        """Whether a figure is off by a unit in a row of which each figure is the result of an
+        equation before it: rounding on the way makes no more of it."""
+        row = self._rows[figure.claim.number]
+        return abs(figure.off or 0) == 1 and len(row) > 1 and all(map(self._is_result, row))
+
+    def _is_result(self, figure: Figure) -> bool:
+        """Whether an equation before a figure that holds comes to it."""
+        return figure.span is not None and any(
+            chain.claim.is_arithmetic and _is_true(chain) and figure.rounds_from(chain.number)
+            for span, figures in self._at.items()
+            if span < figure.span
+            for chain in figures
+        )
 
     def _given(self, figure: Figure) -> arb | None:
         """What the equation that gives a figure may come to, if that may be the exact value."""

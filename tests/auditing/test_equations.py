@@ -82,12 +82,37 @@ def test_sums_with_rounded_weights_hold_as_printed(article):
     assert judged(article(text.format("1.380")))[-1][1] == "refuted"
 
 
-def test_without_its_equation_a_figure_is_refuted(article):
-    """That it may have come from rounded figures is a cause then, and no excuse."""
-    assert judged(article("⟦T[0, 0]|0.71⟧ ⟦E[0, 0]|2.034⟧"))[1][1:3] == (
-        "refuted",
-        "rounded-inputs",
-    )
+def test_what_follows_from_the_figures_on_paper_holds_as_printed(article):
+    """Without an equation too: who works by hand goes on with the digits on paper. In a
+    walkthrough file, whose figures are claimed one by one, it is refuted with its cause."""
+    text = "⟦T[0, 0]|0.71⟧ ⟦E[0, 0]|2.034⟧"
+    assert judged(article(text))[1] == ("E[0, 0]", "holds", "", True)
+    assert judged(article(text.replace("2.034", "2.035")))[1][1] == "refuted"
+    claims = [{"of": of, "printed": text} for of, text in [("T", "0.71"), ("E", "2.034")]]
+    case = make("paper", {"T": [["0.7071"]]}, {"E": "exp(T)"}, claims=claims)
+    assert [figure.cause for figure in audit(case).figures] == ["", "rounded-inputs"]
+
+
+def test_what_follows_from_wrong_figures_does_not(article):
+    """The weight is wrong, and so is what comes of it."""
+    (_, weight, output) = judged(article("⟦A[0, 0]|0.36⟧ ⟦A[0, 1]|0.65⟧ ⟦Y[0, 0]|1.37⟧"))
+    assert (weight[1], output[1:3]) == ("holds", ("refuted", "carried"))
+
+
+def test_a_row_that_says_results_again_holds_with_them():
+    """Each of its figures is the result of an equation above, on rounded numbers."""
+    row = "row [0.4013 & 0.197]"
+    source = f"2.034 / 5.068 = 0.4013, 1 / 5.068 = 0.197, 1 / 5.069 = 0.199 {row}"
+    claims = [
+        claimed(source, "as_printed", "2.034 / 5.068", "0.4013"),
+        claimed(source, "as_printed", "1 / 5.068", "0.197"),
+        claimed(source, "of", "W", "0.4013 & 0.197", after="row"),
+    ]
+    outcomes = {}
+    for weight in ("0.1978", "0.1994"):
+        found = audited(read(source, claims, given={"W": ("0.4013", weight)}))
+        outcomes[weight] = str(found.figures[-1].verdict)
+    assert outcomes == {"0.1978": "holds", "0.1994": "refuted"}
 
 
 def test_what_a_wrong_operand_leads_to_is_carried(article):

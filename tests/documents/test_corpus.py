@@ -67,7 +67,7 @@ FLOORS = {
     "warm-and-cold.txt": (0.77, 4, 0, 0, 0),
     "exercise-05.ipynb": (0.87, 4, 4, 0, 0),
     "grad-of-attention.ipynb": (0.93, 3, 3, 0, 0),
-    "great-question.md": (0.61, 4, 12, 0, 0),
+    "great-question.md": (0.61, 3, 12, 0, 0),
     "nanohead-readme.md": (0.96, 4, 0, 0, 0),
     "notes-week-six.html": (0.76, 5, 16, 0, 0),
     "search-ranking.md": (0.97, 5, 2, 0, 0),
