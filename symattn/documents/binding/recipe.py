@@ -38,6 +38,8 @@ _SLACK = 1e-6
 _SHAKES = 12
 #: As bounds are worked out in floats they may be this part of themselves off.
 _ROUNDING = 1e-9
+#: With so many decimals a number may have been rounded.
+_ROUNDED = 2
 
 
 @lru_cache(maxsize=1 << 14)
@@ -209,8 +211,7 @@ class Recipe:
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
-            half = [_half(figure) for figure in values.leaves(tree)]
-            self._rounded[free] = np.array(half).reshape(self._numbers[free].shape)
+            self._rounded[free] = _halves(tree).reshape(self._numbers[free].shape)
         self._forget()
         return free
 
@@ -452,13 +453,17 @@ def _is_plain(tree: syntax.Tree) -> bool:
     return True
 
 
-def _half(tree: syntax.Tree) -> float:
-    """How far what a figure shows may be off: nothing where it has too few decimals to
-    have been rounded."""
-    if not isinstance(tree, syntax.Literal) or len(tree.text.partition(".")[2]) < 2:
-        return 0.0
-    low, high = interval(tree.text) or (0.0, 0.0)
-    return (high - low) / 2
+def _halves(tree: syntax.Tree) -> Matrix:
+    """How far what the figures of a block show may be off: nothing where all have too few
+    decimals to have been rounded; one with less than others ends in zeros that it lost."""
+    texts = [getattr(figure, "text", "") for figure in values.leaves(tree)]
+    ends = [interval(text) or (0.0, 0.0) for text in texts]
+    halves = np.array([(high - low) / 2 for low, high in ends])
+    decimals = np.array([len(text.partition(".")[2]) for text in texts])
+    if decimals.max() < _ROUNDED:
+        return np.zeros_like(halves)
+    finest = halves[decimals == decimals.max()].max()
+    return np.where(decimals >= _ROUNDED, halves, np.where(decimals > 0, finest, 0.0))
 
 
 def rounds(value: float, text: str) -> bool:
