@@ -106,7 +106,18 @@ def _bounds(tree: syntax.Tree) -> Bounds | None:
             of = _bounds(operand)
             grow = _GROWING[function]
             return None if of is None else Bounds(grow(of.low), grow(of.high))
+        case syntax.Call("softmax", (operand,), ()):
+            of = _bounds(operand)
+            return None if of is None or not of.low.ndim else _shares(of)
     return None
+
+
+def _shares(of: Bounds) -> Bounds:
+    """The bounds of a softmax: what grows is one entry, or all others."""
+    most = of.high.max(axis=-1, keepdims=True)
+    low, high = np.exp(of.low - most), np.exp(of.high - most)
+    others = low.sum(axis=-1, keepdims=True) - low, high.sum(axis=-1, keepdims=True) - high
+    return Bounds(low / (low + others[1]), high / (high + others[0]))
 
 
 #: Functions that grow with each entry.
