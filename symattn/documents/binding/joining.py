@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import chain, islice, takewhile
 
 from symattn import syntax
-from symattn.documents.binding import discovery, values
-from symattn.documents.binding.recipe import bounds
+from symattn.documents.binding import discovery, tables, values
+from symattn.documents.binding.recipe import bounds, coming
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -170,24 +170,26 @@ class _Results:
         """A passage, its blocks with what they are."""
         if passage.kind == "note":
             return passage
-        return replace(passage, pieces=tuple(map(self._read, passage.pieces)))
+        pieces = [one for piece in passage.pieces for one in self._read(piece)]
+        return replace(passage, pieces=tuple(pieces))
 
-    def _read(self, piece: Piece) -> Piece:
+    def _read(self, piece: Piece) -> Iterator[Piece]:
         match piece:
             case Words(text):
                 self.words = f"{self.words} {text[:_LABEL]}"[: _LABEL + 1]
-                return piece
             case Chain((*_, value)) if values.is_value(value) and len(values.shape(value)):
-                joined = piece if self.before is None else self._joined(piece, value, self.before)
+                if self.before is not None:
+                    piece = self._joined(piece, value, self.before)
                 self.before, self.words = value, ""
-                return joined
             case Chain((syntax.Name(name),)):
                 self.words = f"{self.words} {name}"[: _LABEL + 1]
             case Chain((syntax.Literal() | syntax.Negative(),)):
                 pass
             case _:
                 self.before = None
-        return piece
+        yield piece
+        if isinstance(piece, ReadTable):
+            yield from tables.equations(piece)
 
     def _joined(self, piece: Chain, value: syntax.Tree, before: syntax.Tree) -> Chain:
         said, operand = self.words, None
@@ -231,13 +233,13 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
     """Whether a block can be the result of an operation: most of its figures are; or the
     words say nothing else, its figures stand in the order of those before, and no other form
     of the operation comes to most of them."""
-    near, target = bounds(operation), discovery.block(0, value)
-    if near is None or target is None or near.low.shape != target.half.shape:
+    near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)
+    if near is None or target is None or agree is None:
         return False
-    figures, half = target.measured.middle, target.half * (1 + 1e-6)
-    agree = (near.low <= figures + half) & (figures - half <= near.high)
     if agree.mean() >= _MOST:
-        return True
+        # A row that is wrong as a whole has another number before it.
+        return bool(agree.any(axis=-1).all())
+    figures, half = target.measured.middle, target.half * (1 + 1e-6)
     own, words = discovery.block(0, before), _OPERATION.sub(" ", said)
     if own is None or not _NEUTRAL.fullmatch(words) or figures.shape[-1] < _TELLING:
         return False

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, count
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +85,24 @@ def bounds(tree: syntax.Tree) -> Bounds | None:
         return None
     low, high = ends.low.squeeze(), ends.high.squeeze()
     return Bounds(low - _ROUNDING * (1 + abs(low)), high + _ROUNDING * (1 + abs(high)))
+
+
+def coming(tree: syntax.Tree, value: syntax.Tree) -> npt.NDArray[np.bool_] | None:
+    """Which figures of a printed value an expression of numbers may come to; None where their
+    shapes differ, or it is not known.
+
+    >>> coming(syntax.parse("exp([0.0, 1.0])"), syntax.parse("[1.0, 2.5]")).tolist()
+    [True, False]
+    """
+    near = bounds(tree)
+    parts = values.leaves(value)
+    ends = [interval(part.text) for part in parts if isinstance(part, syntax.Literal)]
+    known = [one for one in ends if one is not None]
+    shape = tuple(size for size in values.shape(value) if size != 1)
+    if near is None or near.low.shape != shape or not len(known) == len(ends) == prod(shape):
+        return None
+    low, high = np.array(known).T.reshape(2, *shape)
+    return np.asarray((near.low <= high) & (low <= near.high))
 
 
 def _bounds(tree: syntax.Tree) -> Bounds | None:

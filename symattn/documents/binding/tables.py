@@ -8,16 +8,28 @@ from collections.abc import Callable, Iterator, Sequence
 from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.ledger import Ledger
-from symattn.documents.binding.recipe import same
+from symattn.documents.binding.recipe import coming, same
 from symattn.documents.binding.roles import named
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.subjects import subject
-from symattn.documents.trees import Chain, Labelled, Piece, ReadTable, Words, of_table
+from symattn.documents.trees import (
+    Chain,
+    Labelled,
+    Member,
+    Opaque,
+    Piece,
+    PrintedFigure,
+    ReadTable,
+    Words,
+    of_table,
+)
+from symattn.spelling import is_figure
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: So many more figures agree with a quantity than with any other.
 _APART = 1.5
+Row = tuple[tuple[Words | Chain, ...], ...]
 #: What a name in a heading means, or None.
 Resolve = Callable[[syntax.Tree], syntax.Tree | None]
 
@@ -147,6 +159,137 @@ def _named(
     # "scaled" above a column is said of scores.
     role = subject(words, tokens, phrases=standard.phrases).role or named(words.strip().lower())
     return None if role is None else standard.of(role)
+
+
+# -- columns that work out others ---------------------------------------------------------------
+
+_SIGNS = {"×": "*", "·": "*", "*": "*", "x": "*", "÷": "/", "/": "/", "+": "+", "-": "-", "−": "-"}
+#: An operation with its second number, "÷ 8".
+_BY = re.compile(r"(?P<sign>[×·*÷/]|[+−-](?=\s))\s*+[0-9][0-9.]*+")
+_SUM = re.compile(r"\W*+(?:(?:row|column)\s)?(?:sums?|Σ|∑)\b\W*+[0-9.]*+\W*+", re.I)
+_EXP = re.compile(r"e\s?\^\W?\w++|exps?\b.*+|exponentials?", re.I)
+#: This part of a column has to come out, where only its head says how.
+_COMES_OUT = 0.66
+
+
+def equations(table: ReadTable) -> Iterator[Chain]:
+    """What a table works out: rows that read "0.2 | × | 3 | = | 0.6", columns of what their
+    head does to the number before, and sums."""
+    for row in table.rows:
+        yield from _across(row)
+    for place, head in enumerate(table.head):
+        column = list(_of_head(table, place, _words(head), head))
+        agreeing = [coming(*one) for one in column]
+        share = sum(one is not None and bool(one.all()) for one in agreeing)
+        if len(column) > 1 and share >= _COMES_OUT * len(column):
+            yield from (_equation(*one) for one in column)
+        yield from _below(table, place)
+
+
+def _equation(numbers: syntax.Tree, value: syntax.Tree) -> Chain:
+    start, *_ = figures = list(values.figures(value))
+    span = start.span.to(figures[-1].span)
+    return Chain((numbers, value), ("=",), (span, span))
+
+
+def _across(row: Row) -> Iterator[Chain]:
+    """The equation that the cells of a row are."""
+    for place, cell in enumerate(row[:-1]):
+        if _words(cell) != "=" or place < 3:
+            continue
+        numbers, at = [_shown(row[place - 1])], place - 2
+        signs: list[str] = []
+        while at > 0 and (sign := _SIGNS.get(_words(row[at]))):
+            signs.insert(0, sign)
+            numbers.insert(0, _shown(row[at - 1]))
+            at -= 2
+        numbers.append(_shown(row[place + 1]))
+        known = [one for one in numbers if one is not None]
+        gaps = {gap for _, gap in known} - {None}
+        if len(known) < len(numbers) or len(gaps) > 1 or len({one in "+-" for one in signs}) != 1:
+            continue
+        tree, *others = [one for one, _ in known]
+        for sign, other in zip(signs, others, strict=False):
+            tree = syntax.Binary(sign, tree, other)
+        yield _equation(tree, others[-1])
+
+
+def _of_head(
+    table: ReadTable, place: int, words: str, head: Sequence[Words | Chain]
+) -> Iterator[tuple[syntax.Tree, syntax.Tree]]:
+    """What a column shows, and what its head says that it is of the numbers before."""
+    is_power = any(isinstance(one, Chain) and _is_exp(one.members[0]) for one in head)
+    is_power = is_power or bool(_EXP.fullmatch(words))
+    for row in table.rows:
+        if len(row) != len(table.head) or not 2 <= place < len(row):
+            continue
+        value, last = _number(row[place]), _number(row[place - 1])
+        by = _BY.fullmatch(_words(row[place]))
+        if by and last and place + 1 < len(row) and (after := _number(row[place + 1])):
+            # The operation has a column of its own, and its result the next.
+            yield syntax.Binary(_SIGNS[by["sign"]], last, _only(row[place])), after
+        elif value is not None and last is not None and is_power:
+            yield syntax.Call("exp", (last,)), value
+        elif value is not None and _SUM.fullmatch(words):
+            numbers = [one for cell in row[1:place] if (one := _number(cell)) is not None]
+            if len(numbers) == place - 1 > 1:
+                yield syntax.Call("total", (syntax.Array(tuple(numbers)),)), value
+
+
+def _below(table: ReadTable, place: int) -> Iterator[Chain]:
+    """The sum that the last row says that a column has."""
+    *rows, last = table.rows or ((),)
+    if not place < len(last) or not rows or any(len(row) != len(last) for row in rows):
+        return
+    value, numbers = _result(last[place]), [_result(row[place]) for row in rows]
+    known = [one for one in numbers if isinstance(one, PrintedFigure)]
+    is_sum = any(_SUM.fullmatch(_said(cell)) for cell in (last[0], last[place]))
+    if is_sum and isinstance(value, PrintedFigure) and len(known) == len(numbers) > 1:
+        yield _equation(syntax.Call("total", (syntax.Array(tuple(known)),)), value)
+
+
+def _is_exp(tree: Member) -> bool:
+    return isinstance(tree, syntax.Call) and tree.function == "exp"
+
+
+def _only(cell: tuple[Piece, ...]) -> syntax.Tree:
+    return next(figure for piece in cell if isinstance(piece, Words) for figure in piece.figures)
+
+
+def _said(cell: tuple[Piece, ...]) -> str:
+    """What a cell says before its value."""
+    match cell[:1]:
+        case (Chain((syntax.Name(name), *_)),):
+            return name
+    return _words(cell)
+
+
+def _number(cell: tuple[Piece, ...]) -> syntax.Tree | None:
+    """The value that a cell is, without words."""
+    is_worded = any(isinstance(one, Words) and not is_figure(one.text) for one in cell)
+    return None if is_worded else _value(cell)
+
+
+def _result(cell: tuple[Piece, ...]) -> syntax.Tree | None:
+    """The value that a cell consists of, or that stands behind an equals sign or a label."""
+    match list(cell):
+        case [Chain((*_, member))] if values.is_value(member):
+            return member
+        case [Words(_, _, (figure,))]:
+            return figure
+    return None
+
+
+def _shown(cell: tuple[Piece, ...]) -> tuple[syntax.Tree, int | None] | None:
+    """The value of a cell, of "[0.2, ..., 0.5]" what is shown, and where the gap is."""
+    match list(cell):
+        case [Chain((syntax.Array(items),))]:
+            gaps = [k for k, one in enumerate(items) if isinstance(one, Opaque)]
+            shown = tuple(one for one in items if not isinstance(one, Opaque))
+            if len(gaps) == 1 and shown and values.is_value(whole := syntax.Array(shown)):
+                return whole, gaps[0]
+    value = _number(cell)
+    return None if value is None else (value, None)
 
 
 def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:

@@ -37,3 +37,48 @@ def test_a_block_is_what_its_label_does_to_the_block_before(label):
     assert verdicts(f"{SCORES}{label}[0.71, 0.21, 0.08]\n```\n") == {
         "0.71": "0.66", "0.21": "0.24", "0.08": "0.10",
     }  # fmt: skip
+
+
+def test_a_row_that_is_wrong_as_a_whole_may_have_another_number_before_it():
+    """Where all other rows come out, nothing says that the result is wrong, and not a score."""
+    rows = "[[1.52, 0.53, 0.20], [0.71, 0.90, 0.35], [0.22, 1.35, 0.64]]"
+    text = (
+        f"```\nScores: {rows}\nAfter softmax: [[0.610, 0.227, 0.163], %s, [0.178, 0.551, 0.271]]\n"
+    )
+    claims = {
+        row: {claim.key for claim in read(article(Path("x.md"), (text % row).encode())).claims}
+        for row in ("[0.344, 0.461, 0.240]", "[0.244, 0.295, 0.462]")
+    }
+    assert ["as_printed" in keys for keys in claims.values()] == [True, False]
+
+
+TABLE = """| Token | Score | ÷ 4 | Scaled | e^scaled | Share |
+|-------|-------|-----|--------|----------|-------|
+| rain  | 6.4   | ÷ 4 | 1.60   | 4.95     | 4.95 / 7.31 = 0.677 |
+| falls | 2.2   | ÷ 4 | 0.55   | 1.73     | 1.73 / 7.31 = 0.237 |
+| now   | -1.8  | ÷ 4 | -0.45  | 0.64     | 0.64 / 7.31 = 0.088 |
+|       |       |     |        | **Sum: 7.42** | |
+"""
+
+
+def test_columns_are_what_their_heads_do_to_the_column_before():
+    """A quotient, an exponential and a sum that tables work out are judged."""
+    found = verdicts(TABLE)
+    assert found.pop("7.42") == "7.32"
+    assert set(found) >= {"1.60", "0.55", "-0.45", "4.95", "1.73", "0.64", "0.677"}
+    assert set(found.values()) == {"holds"}
+    assert verdicts(TABLE.replace("0.55", "0.65"))["0.65"] == "0.55"
+
+
+PRODUCTS = """| | Weight | × | Value | = | Part |
+|---|---|---|---|---|---|
+| rain | 0.5 | × | [0.2, ..., 0.8] | = | [0.10, ..., 0.40] |
+| falls | 0.3 | × | [0.4, ..., -0.2] | = | [0.12, ..., 0.06] |
+"""
+
+
+def test_a_row_of_cells_reads_as_an_equation():
+    """Also with vectors that are not shown as a whole."""
+    assert verdicts(PRODUCTS) == {
+        "0.10": "holds", "0.40": "holds", "0.12": "holds", "0.06": "-0.06",
+    }  # fmt: skip
