@@ -154,6 +154,8 @@ _NEUTRAL = re.compile(
     r"|[^A-Za-z÷×/*√^=<>])*+",
     re.I,
 )
+#: A table may be of one of so many vectors before it.
+_VECTORS = 4
 #: Labels of more characters than that are sentences of something else as well.
 _LABEL = 160
 
@@ -165,6 +167,7 @@ class _Results:
     def __init__(self) -> None:
         self.before: syntax.Tree | None = None
         self.words = ""
+        self.vectors: list[syntax.Tree] = []
 
     def read(self, passage: Passage) -> Passage:
         """A passage, its blocks with what they are."""
@@ -181,6 +184,8 @@ class _Results:
                 if self.before is not None:
                     piece = self._joined(piece, value, self.before)
                 self.before, self.words = value, ""
+                if len(values.shape(value)) == 1:
+                    self.vectors.append(value)
             case Chain((syntax.Name(name),)):
                 self.words = f"{self.words} {name}"[: _LABEL + 1]
             case Chain((syntax.Literal() | syntax.Negative(),)):
@@ -189,7 +194,7 @@ class _Results:
                 self.before = None
         yield piece
         if isinstance(piece, ReadTable):
-            yield from tables.equations(piece)
+            yield from tables.equations(piece, self.vectors[-_VECTORS:])
 
     def _joined(self, piece: Chain, value: syntax.Tree, before: syntax.Tree) -> Chain:
         said, operand = self.words, None

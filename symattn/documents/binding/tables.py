@@ -168,13 +168,17 @@ _SIGNS = {"×": "*", "·": "*", "*": "*", "x": "*", "÷": "/", "/": "/", "+": "+
 _BY = re.compile(r"(?P<sign>[×·*÷/]|[+−-](?=\s))\s*+[0-9][0-9.]*+")
 _SUM = re.compile(r"\W*+(?:(?:row|column)\s)?(?:sums?|Σ|∑)\b\W*+[0-9.]*+\W*+", re.I)
 _EXP = re.compile(r"e\s?\^\W?\w++|exps?\b.*+|exponentials?", re.I)
+_TEMPERATURE = re.compile(r"\W*+(?:temperatur\w*+|temp|T|τ|温度)(?!\w)", re.I)
+_SHARES = re.compile(r"softmax|\bprob|概率", re.I)
 #: This part of a column has to come out, where only its head says how.
 _COMES_OUT = 0.66
 
 
-def equations(table: ReadTable) -> Iterator[Chain]:
+def equations(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chain]:
     """What a table works out: rows that read "0.2 | × | 3 | = | 0.6", columns of what their
-    head does to the number before, and sums."""
+    head does to the number before, sums, and rows of shares at a temperature, of one of the
+    ``vectors`` that stand before it."""
+    yield from _tempered(table, vectors)
     for row in table.rows:
         yield from _across(row)
     for place, head in enumerate(table.head):
@@ -212,6 +216,32 @@ def _across(row: Row) -> Iterator[Chain]:
         for sign, other in zip(signs, others, strict=False):
             tree = syntax.Binary(sign, tree, other)
         yield _equation(tree, others[-1])
+
+
+def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chain]:
+    """Rows that are the softmax of a vector at the temperature that they begin with."""
+    heads = " ".join(_said(cell) for cell in table.head)
+    if not (_TEMPERATURE.match(heads) and _SHARES.search(heads)):
+        return
+    for vector in reversed(vectors):
+        size = values.shape(vector)[0]
+        rows: list[tuple[syntax.Tree, syntax.Tree]] = []
+        for first, *cells in table.rows:
+            by, shares = _result(first), [_number(cell) for cell in cells[:size]]
+            known = [one for one in shares if one is not None]
+            value = known[0] if known and values.shape(known[0]) else syntax.Array(tuple(known))
+            if isinstance(by, PrintedFigure) and values.shape(value) == (size,):
+                scaled = syntax.Binary("/", vector, by)
+                rows.append((syntax.Call("softmax", (scaled,)), value))
+        # Shares of 0 and 1 are those of any vector at a low temperature.
+        agreeing = [coming(*one) for one in rows if _tells(one[1])]
+        if len(rows) == len(table.rows) and any(one is not None and one.all() for one in agreeing):
+            yield from (_equation(*one) for one in rows)
+            return
+
+
+def _tells(shares: syntax.Tree) -> bool:
+    return all(figure.text.strip("0.") not in ("", "1") for figure in values.figures(shares))
 
 
 def _of_head(
@@ -259,7 +289,7 @@ def _only(cell: tuple[Piece, ...]) -> syntax.Tree:
 def _said(cell: tuple[Piece, ...]) -> str:
     """What a cell says before its value."""
     match cell[:1]:
-        case (Chain((syntax.Name(name), *_)),):
+        case (Chain((syntax.Name(name) | syntax.Indexed(syntax.Name(name)), *_)),):
             return name
     return _words(cell)
 

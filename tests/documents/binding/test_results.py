@@ -82,3 +82,21 @@ def test_a_row_of_cells_reads_as_an_equation():
     assert verdicts(PRODUCTS) == {
         "0.10": "holds", "0.40": "holds", "0.12": "holds", "0.06": "-0.06",
     }  # fmt: skip
+
+
+COOLING = """The logits are [1.3, 0.4, -0.7].
+
+| Temperature | Prob[0] | Prob[1] | Prob[2] |
+|---|---|---|---|
+| T = 0.1 | 1.000 | 0.000 | 0.000 |
+| T = 0.5 | 0.844 | 0.140 | 0.015 |
+| T = 2.0 | 0.492 | 0.314 | 0.191 |
+"""
+
+
+def test_a_row_of_shares_is_at_the_temperature_of_the_row():
+    """Where one row that tells something shows of which vector they are."""
+    found = verdicts(COOLING)
+    assert found.pop("0.492") == "0.499"
+    assert (found["0.844"], found["0.314"], found["0.191"]) == ("0.845", "0.318", "0.183")
+    assert verdicts(COOLING.replace("0.844", "0.744").replace("0.492", "0.592")) == {}
