@@ -227,7 +227,7 @@ def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
         size = values.shape(vector)[0]
         rows: list[tuple[syntax.Tree, syntax.Tree]] = []
         for first, *cells in table.rows:
-            by, shares = _result(first), [_number(cell) for cell in cells[:size]]
+            by, shares = _result(first), [_value(cell) for cell in cells[:size]]
             known = [one for one in shares if one is not None]
             value = known[0] if known and values.shape(known[0]) else syntax.Array(tuple(known))
             if isinstance(by, PrintedFigure) and values.shape(value) == (size,):
@@ -253,15 +253,15 @@ def _of_head(
     for row in table.rows:
         if len(row) != len(table.head) or not 2 <= place < len(row):
             continue
-        value, last = _number(row[place]), _number(row[place - 1])
+        value, last = _value(row[place]), _value(row[place - 1])
         by = _BY.fullmatch(_words(row[place]))
-        if by and last and place + 1 < len(row) and (after := _number(row[place + 1])):
+        if by and last and place + 1 < len(row) and (after := _value(row[place + 1])):
             # The operation has a column of its own, and its result the next.
             yield syntax.Binary(_SIGNS[by["sign"]], last, _only(row[place])), after
         elif value is not None and last is not None and is_power:
             yield syntax.Call("exp", (last,)), value
         elif value is not None and _SUM.fullmatch(words):
-            numbers = [one for cell in row[1:place] if (one := _number(cell)) is not None]
+            numbers = [one for cell in row[1:place] if (one := _value(cell)) is not None]
             if len(numbers) == place - 1 > 1:
                 yield syntax.Call("total", (syntax.Array(tuple(numbers)),)), value
 
@@ -294,12 +294,6 @@ def _said(cell: tuple[Piece, ...]) -> str:
     return _words(cell)
 
 
-def _number(cell: tuple[Piece, ...]) -> syntax.Tree | None:
-    """The value that a cell is, without words."""
-    is_worded = any(isinstance(one, Words) and not is_figure(one.text) for one in cell)
-    return None if is_worded else _value(cell)
-
-
 def _result(cell: tuple[Piece, ...]) -> syntax.Tree | None:
     """The value that a cell consists of, or that stands behind an equals sign or a label."""
     match list(cell):
@@ -318,7 +312,7 @@ def _shown(cell: tuple[Piece, ...]) -> tuple[syntax.Tree, int | None] | None:
             shown = tuple(one for one in items if not isinstance(one, Opaque))
             if len(gaps) == 1 and shown and values.is_value(whole := syntax.Array(shown)):
                 return whole, gaps[0]
-    value = _number(cell)
+    value = _value(cell)
     return None if value is None else (value, None)
 
 
@@ -329,8 +323,8 @@ def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:
         match piece:
             case Chain((member,)) if values.is_value(member):
                 trees.append(member)
-            case Words(_, _, figures) if figures:
-                trees += figures
+            case Words(text, _, (figure,)) if is_figure(text):
+                trees.append(figure)
             case Words(text) if not text.strip():
                 continue
             case _:
