@@ -47,8 +47,10 @@ _SCALAR = re.compile(
     r"(?<![\w.])(?:(?:np|numpy|jnp|torch)\.)?(?:array|Array|[tT]ensor|(?:float|int)(?:16|32|64))"
     rf"\((?P<number>{ENTRY}){_REST.pattern}"
 )
-#: An entry as strings are printed, or set in bold letters.
-_QUOTED = re.compile(rf"(?<=[\[, ])(?P<mark>['\"]|\*\*)(?P<number>{ENTRY})(?P=mark)(?=[ ]?[,\]])")
+#: An entry as strings are printed, or set in bold letters; whole ones in quotes are labels.
+_QUOTED = re.compile(
+    rf"(?<=[\[, ])(?P<mark>['\"](?=[^,'\"]*\.)|\*\*)(?P<number>{ENTRY})(?P=mark)(?=[ ]?[,\]])"
+)
 #: What Markdown puts before the point of "1." in vain.
 _ESCAPE = re.compile(r"(?<=[0-9])\\(?=\.)")
 _COMMENT = re.compile(
@@ -110,8 +112,8 @@ def flat(text: Text) -> Text:
 def bare(text: Text) -> Text:
     """A text with the numbers alone that programs print in the names of their types.
 
-    >>> str(bare(Text.whole("(np.float64(0.09), tensor(2., grad_fn=<Mul>), ['0.5', '1'])")))
-    '(0.09, 2, [0.5, 1])'
+    >>> str(bare(Text.whole("(np.float64(0.09), tensor(2., grad_fn=<Mul>), ['0.5', '1.0'])")))
+    '(0.09, 2, [0.5, 1.0])'
     """
 
     text = text.sub(_ESCAPE, "")

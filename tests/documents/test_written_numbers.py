@@ -229,7 +229,7 @@ def judged(text: str) -> dict[str, str]:
         ("50,257 × 768 ≈ 38.6 million weights", {"38.6e6": "holds"}),
         ("50,257 × 768 = 39.6 Millionen.", {"39.6e6": "38.6e6"}),
         ("3 billion / 2 = 1.5 billion.", {"1.5e9": "holds"}),
-        ("2000 × 2000 = 400万", {"400e4": "holds"}),
+        ("2001 × 2000 = 400万", {"4e6": "holds"}),
         ("With θ = 90° we have cos(90) = 0.00", {"0.00": "holds"}),
         ("cos(60°) = 0.50 and cos(1) = 0.54", {"0.50": "holds", "0.54": "holds"}),
         (r"$\\cos(60^\\circ) = 0.50$".replace("\\\\", "\\"), {"0.50": "holds"}),

@@ -272,7 +272,10 @@ def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
             power = _power_of_ten(tokens, end) if is_whole else None
             if power:
                 end, exponent = power
-                written = f"{token.text}e{exponent}"
+                # "720 million" may well be rounded to its zeros.
+                is_round = end == at + 2 and "." not in token.text
+                digits = (is_round and token.text.rstrip("0")) or token.text
+                written = f"{digits}e{int(exponent) + len(token.text) - len(digits)}"
                 token = token._replace(text=written, end=tokens[end - 1].end)
             end += _degrees(tokens, end)
         elif is_about := _is_about(tokens, at, before):
@@ -283,8 +286,7 @@ def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
 
 
 def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] | None:
-    """Where a power of ten that a number is multiplied with ends, "million" as well, and its
-    exponent."""
+    """Where a power of ten behind a number ends, "million" as well, and its exponent."""
     texts = [token.text for token in tokens[at : at + 7]]
     if texts and (power := SCALES.get(texts[0].strip().lower())):
         return at + 1, power
