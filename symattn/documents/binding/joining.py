@@ -4,7 +4,7 @@ matrix; or a heading with names, and below it a matrix for each."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, takewhile
 
@@ -19,6 +19,7 @@ from symattn.documents.trees import (
     Named,
     Passage,
     Piece,
+    PrintedFigure,
     ReadTable,
     Words,
     of_table,
@@ -101,8 +102,36 @@ def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
         if len(alone) == len(heads):
             for head, piece in zip(heads, alone, strict=True):
                 named[piece.span] = _continued(head, piece.members[0], piece.span)
+    for place, passage in enumerate(passages):
+        match passage.pieces[-1:]:
+            case (Chain((*_, syntax.Call("softmax", (syntax.Array(items),)) as whole)),):
+                named |= _entry_by_entry(
+                    whole, len(items), passages[place + 1 : place + 2 + 4 * len(items)]
+                )
     for passage in passages:
         yield replace(passage, pieces=tuple(named.get(one.span, one) for one in passage.pieces))
+
+
+def _entry_by_entry(
+    whole: syntax.Call, count: int, passages: Sequence[Passage]
+) -> Mapping[Span, Chain]:
+    """The next chains, if these say one by one what a softmax of numbers comes to."""
+    chains = (one for below in passages for one in below.pieces if isinstance(one, Chain))
+    entries = [one for one in islice(chains, count) if len(one.members) == 2]
+    value = syntax.Array(
+        tuple(figure for one in entries if isinstance(figure := one.members[1], PrintedFigure))
+    )
+    if len(value.items) != count or not _is_result(whole, whole.arguments[0], value, ""):
+        return {}
+    return {
+        one.span: replace(
+            one,
+            members=(one.members[0], syntax.Indexed(whole, (k,)), one.members[1]),
+            links=("=", "="),
+            spans=(one.spans[0], *one.spans),
+        )
+        for k, one in enumerate(entries)
+    }
 
 
 def _is_name(piece: Chain) -> bool:

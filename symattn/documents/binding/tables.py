@@ -166,7 +166,7 @@ def _named(
 _SIGNS = {"×": "*", "·": "*", "*": "*", "x": "*", "÷": "/", "/": "/", "+": "+", "-": "-", "−": "-"}
 #: An operation with its second number, "÷ 8".
 _BY = re.compile(r"(?P<sign>[×·*÷/]|[+−-](?=\s))\s*+[0-9][0-9.]*+")
-_SUM = re.compile(r"\W*+(?:(?:row|column)\s)?(?:sums?|Σ|∑)\b\W*+[0-9.]*+\W*+", re.I)
+_SUM = re.compile(r"\W*+(?:(?:row|column)\s)?(?:sums?|Σ|∑)(?![^\W\d])\W*+[0-9.]*+\W*+", re.I)
 _EXP = re.compile(r"e\s?\^\W?\w++|exps?\b.*+|exponentials?", re.I)
 _TEMPERATURE = re.compile(r"\W*+(?:temperatur\w*+|temp|T|τ|温度)(?!\w)", re.I)
 _SHARES = re.compile(r"softmax|\bprob|概率", re.I)
@@ -226,7 +226,7 @@ def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
     for vector in reversed(vectors):
         size = values.shape(vector)[0]
         rows: list[tuple[syntax.Tree, syntax.Tree]] = []
-        for first, *cells in table.rows:
+        for first, *cells in filter(None, table.rows):
             by, shares = _result(first), [_value(cell) for cell in cells[:size]]
             known = [one for one in shares if one is not None]
             value = known[0] if known and values.shape(known[0]) else syntax.Array(tuple(known))

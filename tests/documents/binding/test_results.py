@@ -84,6 +84,17 @@ def test_a_row_of_cells_reads_as_an_equation():
     }  # fmt: skip
 
 
+def test_a_result_may_be_listed_entry_by_entry():
+    """Behind a softmax of numbers, as many chains of one figure each are its entries."""
+    text = "```\nWeights = softmax([1.5, 0.5, -0.4])\n\nResult:\n%s\n```\n"
+    lines = 'a("tea" → "we") = {}\na("tea" → "drink") = {}\na("tea" → "tea") = {}'
+    assert verdicts(text % lines.format("0.66", "0.24", "0.10")) == RIGHT
+    assert verdicts(text % lines.format("0.71", "0.21", "0.08")) == {
+        "0.71": "0.66", "0.21": "0.24", "0.08": "0.10",
+    }  # fmt: skip
+    assert verdicts(text % lines.format("0.10", "0.24", "0.66")) == {}
+
+
 COOLING = """The logits are [1.3, 0.4, -0.7].
 
 | Temperature | Prob[0] | Prob[1] | Prob[2] |
