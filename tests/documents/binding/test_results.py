@@ -52,6 +52,18 @@ def test_a_row_that_is_wrong_as_a_whole_may_have_another_number_before_it():
     assert ["as_printed" in keys for keys in claims.values()] == [True, False]
 
 
+def test_an_operation_before_a_number_is_one_on_the_block_before():
+    """A quotient, and a softmax of that, also where a last line says what is done to all."""
+    text = (
+        "```\nQ·Kᵀ = [[2, 0, 2],   # tea\n       [0, 2, 1]]  # we\n\n"
+        "÷ √4 = [[1.0, 0.0, 1.0],\n       [0.0, %s, 0.5]]\n\n"
+        "Softmax → [[0.42, 0.16, 0.42],\n       [0.19, 0.51, 0.31]]\n\n× V → the outputs\n```\n"
+    )
+    assert set(verdicts(text % "1.0").values()) == {"holds"}
+    assert verdicts(text % "1.0").keys() >= {"0.0", "0.42", "0.16", "0.19", "0.31"}
+    assert verdicts(text % "1.5")["1.5"] == "1.0"
+
+
 TABLE = """| Token | Score | ÷ 4 | Scaled | e^scaled | Share |
 |-------|-------|-----|--------|----------|-------|
 | rain  | 6.4   | ÷ 4 | 1.60   | 4.95     | 4.95 / 7.31 = 0.677 |
@@ -68,6 +80,17 @@ def test_columns_are_what_their_heads_do_to_the_column_before():
     assert set(found) >= {"1.60", "0.55", "-0.45", "4.95", "1.73", "0.64", "0.677"}
     assert set(found.values()) == {"holds"}
     assert verdicts(TABLE.replace("0.55", "0.65"))["0.65"] == "0.55"
+
+
+def test_sums_of_rows_are_those_of_their_figures():
+    """Where most rows have theirs, the others are wrong."""
+    table = (
+        "| | tea | is | hot | Row sum |\n|---|---|---|---|---|\n"
+        "| tea | 0.50 | 0.20 | 0.30 | 1.00 |\n"
+        "| is | 0.10 | 0.25 | 0.65 | 1.00 |\n| hot | 0.15 | 0.35 | 0.40 | 1.01 |\n"
+    )
+    found = verdicts(table)
+    assert (found["1.00"], found["1.01"]) == ("holds", "0.90")
 
 
 PRODUCTS = """| | Weight | × | Value | = | Part |
