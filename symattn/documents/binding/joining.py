@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, takewhile
 
+import numpy as np
+
 from symattn import syntax
 from symattn.documents.binding import discovery, tables, values
 from symattn.documents.binding.recipe import bounds, coming
@@ -259,8 +261,12 @@ def _operation(said: str, operand: syntax.Tree | None, before: syntax.Tree) -> s
 
 #: This part of a block's figures is that of the operation.
 _MOST = 0.66
-#: What else scores may have been divided by: roots, whole numbers, tenths.
-_SCALES = (*(k * k / 100 for k in range(1, 10)), *range(2, 129), *(k * k for k in range(12, 33)))
+#: What else scores may have been divided by, squared: roots, whole numbers, tenths.
+_SCALES = (
+    *(k * k / 100 for k in (*range(1, 10), 12, 15, 25)),
+    *range(2, 129),
+    *(k * k for k in range(12, 33)),
+)
 
 
 def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, said: str) -> bool:
@@ -268,23 +274,30 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
     words say nothing else, its figures stand in the order of those before, and no other form
     of the operation comes to most of them."""
     near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)
-    if near is None or target is None or agree is None:
+    rounded = coming(operation, value, rounded=True)
+    if near is None or target is None or agree is None or rounded is None:
         return False
     if agree.mean() >= _MOST:
         # A row that is wrong as a whole has another number before it.
         return bool(agree.any(axis=-1).all())
     figures, half = target.measured.middle, target.half * (1 + 1e-6)
     own, words = discovery.block(0, before), _OPERATION.sub(" ", said)
-    if own is None or not _NEUTRAL.fullmatch(words) or figures.shape[-1] < _TELLING:
+    is_softmax = isinstance(operation, syntax.Call) and operation.function == "softmax"
+    if own is None or not is_softmax or rounded.mean() >= _MOST or not _NEUTRAL.fullmatch(words):
         return False
     up = near.low[..., :, None] > near.high[..., None, :]
-    if (up & (figures[..., :, None] < figures[..., None, :])).any():
+    is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any()
+    if figures.shape[-1] < _TELLING or is_turned or not _are_shares(figures):
         return False
-    forms = [form for _, form in discovery.made([(before, own.measured)], figures.shape, _SCALES)]
-    if isinstance(operation, syntax.Call) and operation.function == "softmax":
-        forms = [form for form in forms if _are_shares(form.middle)]
-        if not _are_shares(figures):
-            return False
+    x, off = own.measured
+    hidden = discovery.Measured(np.where(figures > 0, x, -1e30), off)
+    with np.errstate(all="ignore"):
+        forms = [
+            form
+            for scores in (own.measured, hidden)
+            for _, form in discovery.made([(before, scores)], figures.shape, _SCALES)
+            if _are_shares(form.middle)
+        ]
     return all((abs(figures - one.middle) <= half + one.off).mean() < _MOST for one in forms)
 
 

@@ -87,14 +87,17 @@ def bounds(tree: syntax.Tree) -> Bounds | None:
     return Bounds(low - _ROUNDING * (1 + abs(low)), high + _ROUNDING * (1 + abs(high)))
 
 
-def coming(tree: syntax.Tree, value: syntax.Tree) -> npt.NDArray[np.bool_] | None:
-    """Which figures of a printed value an expression of numbers may come to; None where their
-    shapes differ, or it is not known.
+def coming(
+    tree: syntax.Tree, value: syntax.Tree, rounded: bool = False
+) -> npt.NDArray[np.bool_] | None:
+    """Which figures of a printed value an expression of numbers may come to, as those with
+    less than two decimals are exact, unless they may be ``rounded``; None where their shapes
+    differ, or it is not known.
 
-    >>> coming(syntax.parse("exp([0.0, 1.0])"), syntax.parse("[1.0, 2.5]")).tolist()
+    >>> coming(syntax.parse("exp([0.0, 1.0])"), syntax.parse("[1.0, 2.8]")).tolist()
     [True, False]
     """
-    near = bounds(tree)
+    near = bounds(tree if rounded else syntax.replaced(tree, _exact))
     parts = values.leaves(value)
     ends = [interval(part.text) for part in parts if isinstance(part, syntax.Literal)]
     known = [one for one in ends if one is not None]
@@ -103,6 +106,16 @@ def coming(tree: syntax.Tree, value: syntax.Tree) -> npt.NDArray[np.bool_] | Non
         return None
     low, high = np.array(known).T.reshape(2, *shape)
     return np.asarray((near.low <= high) & (low <= near.high))
+
+
+def _exact(part: syntax.Tree) -> syntax.Tree | None:
+    """A number that has too few decimals to be rounded, with more of them."""
+    if not isinstance(part, syntax.Literal) or not _SHORT.fullmatch(part.text):
+        return None
+    return syntax.Literal(f"{part.text}{'' if '.' in part.text else '.'}000000000")
+
+
+_SHORT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]?)?")
 
 
 def _bounds(tree: syntax.Tree) -> Bounds | None:

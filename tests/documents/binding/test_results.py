@@ -39,6 +39,25 @@ def test_a_block_is_what_its_label_does_to_the_block_before(label):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("scores", "label", "shown"),
+    [
+        ("[2.0, 1.0, 0.1]", "Softmax", "[0.73, 0.27, 0.00]"),  # the last is hidden
+        ("[2.0, 1.0, 0.1]", "Softmax", "[0.56, 0.29, 0.16]"),  # at a temperature of 1.5
+        ("[2.0, 1.0, 0.1]", "Softmax", "[0.50, 0.30, 0.19]"),  # over the root of 4
+        ("[2, 1, 0]", "Softmax", "[0.79, 0.13, 0.08]"),  # of scores that are shown rounded
+        ("[2.0, 1.0, 0.1]", "exp", "[1.00, 0.37, 0.15]"),  # less the largest
+        ("[2.0, 1.0, 0.1]", "Softmax of others", "[0.71, 0.26, 0.03]"),
+        ("[2.0, 1.0, 0.1]", "Softmax", "[0.26, 0.71, 0.03]"),
+        ("[2.0, 1.0, 0.1]", "Softmax", "[2.71, 1.26, 0.03]"),
+    ],
+)
+def test_what_something_else_explains_is_not_refuted(scores, label, shown):
+    """A mask, a scale, rounding, another order: the label alone is not enough."""
+    found = verdicts(f"```\nScores: {scores}\n{label}: {shown}\n```\n")
+    assert set(found.values()) <= {"holds"}
+
+
 def test_a_row_that_is_wrong_as_a_whole_may_have_another_number_before_it():
     """Where all other rows come out, nothing says that the result is wrong, and not a score."""
     rows = "[[1.52, 0.53, 0.20], [0.71, 0.90, 0.35], [0.22, 1.35, 0.64]]"
