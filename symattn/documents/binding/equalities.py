@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import inf
 
 from symattn import syntax
 from symattn.documents.binding import context, prose, tables, values, workings
@@ -160,7 +161,8 @@ class Equalities:
         work: syntax.Tree | None = None
         rounded: list[syntax.Tree] = []
         # An arrow says what follows: "0-9 → 10 characters" is no subtraction.
-        links = chain.links[len(chain.members) - len(members) :]
+        begun = len(chain.members) - len(members)
+        links, spans = chain.links[begun:], chain.spans[begun:]
         self._note(members, target)
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
@@ -170,7 +172,8 @@ class Equalities:
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
                     side = self._side(work, rounded, member)
                     if side is not work or not self._may_be_degrees(work, member):
-                        self.ledger.work_out(side, member)
+                        # What a label says stands nowhere as numbers.
+                        self.ledger.work_out(side, member, 0.0 if spans[k - 1] == spans[k] else inf)
                 self._value(
                     member, target, [self._worked(candidate, work) for candidate in candidates]
                 )

@@ -130,7 +130,7 @@ def _entry_by_entry(
             one,
             members=(one.members[0], syntax.Indexed(whole, (k,)), one.members[1]),
             links=("=", "="),
-            spans=(one.spans[0], *one.spans),
+            spans=(*one.spans, one.spans[1]),
         )
         for k, one in enumerate(entries)
     }
@@ -240,7 +240,7 @@ class _Results:
         if operation is None or not _is_result(operation, before, value, said):
             return piece
         if operand is not None:
-            return replace(piece, members=(operation, value))
+            return replace(piece, members=(operation, value), spans=piece.spans[1:] * 2)
         members = (*piece.members[:-1], operation, value)
         equal: list[Link] = ["="] * len(piece.members)
         return Chain(members, tuple(equal), (*piece.spans, piece.spans[-1]))
