@@ -280,6 +280,8 @@ class _Plan:
             sums = [figure for figure in figures if figure.claim.is_arithmetic]
             if not sums or any(figure.verdict is not Verdict.REFUTED for figure in sums):
                 return "too little says that it is that: confirm it in a note (symattn read --help)"
+        if not of and any(figure.claim.trust < MARGIN for figure in figures):
+            return "only a label says what it was computed from: correct it by hand"
         if self._rewriter.is_rendered(span):
             return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
