@@ -39,6 +39,11 @@ class Definition:
     again: bool = False
     is_lost: bool = False
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is said of what it is."""
+        return self.tree is None and self.value is None
+
 
 class Definitions:
     """The definitions of an article, in its order."""
@@ -79,9 +84,9 @@ class Definitions:
         known = self.found.get(self._latest.get(name, ""))
         depends = name in syntax.names(tree)
         is_next, self._last = self._last == (name, order - 1), (name, order)
-        if known is None:
+        if known is None or known.is_unknown:
             if not depends:
-                self._add(Definition(name, name, span, order, tree=meant))
+                self._add(Definition(self._next(name), name, span, order, tree=meant))
         elif known.tree is None and not depends:
             # The value was printed before the formula: it is a claim about it.
             self.found[known.key] = replace(known, tree=meant)
@@ -93,13 +98,18 @@ class Definitions:
         elif known.tree != meant:
             self._add(Definition(self._next(name), name, span, order, tree=meant))
 
-    def give(self, name: str, value: syntax.Tree, span: Span, order: int) -> None:
+    def give(
+        self, name: str, value: syntax.Tree, span: Span, order: int, in_code: bool = False
+    ) -> None:
         """Take ``name = printed value``, unless the name has a meaning already."""
         if name in self.fixed:
             return
         known = self.found.get(self._latest.get(name, ""))
         if known is None:
             self._add(Definition(name, name, span, order, value=value))
+        elif known.is_unknown and (in_code or not known.is_lost):
+            # A program has shown what it is.
+            self.found[known.key] = replace(known, value=value, span=span, is_lost=False)
         elif known.value is None:
             return
         elif len(values.shape(known.value)) != len(values.shape(value)):
@@ -114,18 +124,19 @@ class Definitions:
     def lose(self, name: str, span: Span, order: int) -> None:
         """A program gives a name another meaning, which isn't known: what it meant before
         it means no longer."""
-        if name in self._latest and name not in self.fixed:
-            self._add(Definition(self._next(name), name, span, order, is_lost=True))
+        if name not in self.fixed:
+            is_lost = name in self._latest
+            self._add(Definition(self._next(name), name, span, order, is_lost=is_lost))
 
     def has_whole(self, row: str) -> bool:
         """Whether the matrix of the rows of a letter has a meaning."""
         return row in self._latest or row.upper() in self._latest
 
     def _next(self, name: str) -> str:
-        number = 2
-        while f"{name}#{number}" in self.found:
-            number += 1
-        return f"{name}#{number}"
+        key, number = name, 2
+        while key in self.found:
+            key, number = f"{name}#{number}", number + 1
+        return key
 
     def _add(self, definition: Definition) -> None:
         if len(self.found) < STEPS.most:
@@ -210,7 +221,7 @@ def collected(chains: list[Chain], notes: Help) -> Definitions:
                 definitions.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
-                definitions.give(name, tree, span, order)
+                definitions.give(name, tree, span, order, chain.is_code)
             else:
                 definitions.define(name, tree, span, order)
     for order, chain in enumerate(chains):

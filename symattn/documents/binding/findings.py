@@ -20,7 +20,7 @@ from symattn.documents.binding.names import Names
 from symattn.documents.binding.recipe import Recipe, same
 from symattn.documents.binding.roles import Role
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain
+from symattn.documents.trees import Chain, Opaque
 
 #: A block is a quantity that so many bits of its figures speak for.
 _LIKELY = 6.0
@@ -49,6 +49,14 @@ class Findings:
         self.ledger = ledger
         self.blocks = {one.number: one for one in blocks}
         self._starts = [chain.span.start for chain in chains]
+        #: In notebooks what code prints may stand before it: the chains by their figures.
+        self._orders = {
+            figure.span.start: order
+            for order, chain in enumerate(chains)
+            for member in chain.members
+            if not isinstance(member, Opaque)
+            for figure in values.figures(member)
+        }
         self._known: dict[int, syntax.Tree | None] = {}
 
     def take(self, relations: Iterable[Relation]) -> None:
@@ -147,7 +155,8 @@ class Findings:
 
     def order(self, block: Block) -> int:
         """The chain that a block stands in."""
-        return bisect_right(self._starts, block.span.start) - 1
+        start = block.span.start
+        return self._orders.get(start, bisect_right(self._starts, start) - 1)
 
     def _operand(self, part: syntax.Tree) -> syntax.Tree | None:
         match part:
