@@ -173,9 +173,7 @@ def kept(keep: syntax.Tree) -> syntax.Tree:
     return keep
 
 
-def masked(
-    scores: syntax.Tree, keep: syntax.Tree, fill: Value, scope: CodeScope
-) -> syntax.Tree:
+def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value, scope: CodeScope) -> syntax.Tree:
     """Scores where the mask has 1; elsewhere what they are filled with."""
     if isinstance(fill, syntax.Literal):
         with suppress(UnreadCode):
