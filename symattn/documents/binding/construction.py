@@ -64,11 +64,13 @@ class Construction:
         are of others by their figures."""
         relations = discovery.found(blocks)
         #: Where blocks stand that are results of others, and no inputs.
-        self._results = {
-            relation.block.span.start
-            for relation in relations
-            if not isinstance(relation.tree, syntax.Name)
-        }
+        self._results: set[int] = set()
+        starts = {syntax.text(block.tree): block.span.start for block in blocks}
+        for relation in relations:
+            # What is printed again is a result where it was one.
+            again = relation.tree.name if isinstance(relation.tree, syntax.Name) else None
+            if again is None or starts[again] in self._results:
+                self._results.add(relation.block.span.start)
         counted = self.held.count_from
         if counted is None:
             counted = min(self.names.first, _counted_from(chains, self.names))

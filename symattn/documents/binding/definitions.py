@@ -78,7 +78,7 @@ class Definitions:
 
     def define(self, name: str, tree: syntax.Tree, span: Span, order: int) -> None:
         """Take ``name = expression``; said again in the same words it is nothing new."""
-        if name in self.fixed:
+        if name in self.fixed or _only_calls(name, tree):
             return
         meant = _renamed(tree, self._latest)
         known = self.found.get(self._latest.get(name, ""))
@@ -155,6 +155,16 @@ class Definitions:
                 key = self._next(definition.name)
                 changed[definition.key] = key
                 self._add(replace(definition, key=key, tree=tree, order=new.order, again=True))
+
+
+def _only_calls(name: str, tree: syntax.Tree) -> bool:
+    """Whether an array only says what the rows or entries of a name are called."""
+    names = set(syntax.names(tree))
+    return (
+        isinstance(tree, syntax.Array)
+        and bool(names)
+        and all(one == name or one.rpartition("_")[0] == name for one in names)
+    )
 
 
 def _is_normalised(name: str, tree: syntax.Tree, before: syntax.Tree | None) -> bool:
