@@ -82,7 +82,7 @@ class Codes:
             words == other or words not in labels
             for (_, words, _), (_, other, _) in zip(shown, printed, strict=True)
         )
-        pairs = {k: printed[number] for number, (k, *_) in enumerate(shown)} if are_all else {}
+        pairs = dict(zip((k for k, *_ in shown), printed, strict=True)) if are_all else {}
         told: list[Passage] = []
         taken = 0
         for k, passage in enumerate(code):
@@ -91,7 +91,11 @@ class Codes:
             for one in chains:
                 self._learn(one)
             place, _, value = pairs.get(k, (-1, "", None))
-            name = self._news(chains[0], value) if value is not None and place >= taken else None
+            name = (
+                self._news(chains[0], value)
+                if value and len(chains) == 1 and place >= taken
+                else None
+            )
             if name is None or value is None:
                 continue
             result = value.members[-1]

@@ -18,7 +18,16 @@ from symattn.documents.binding import values
 from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Chain, Link, Member, Opaque, PrintedFigure, walk
+from symattn.documents.trees import (
+    NOWHERE,
+    Chain,
+    Link,
+    Member,
+    Named,
+    Opaque,
+    PrintedFigure,
+    walk,
+)
 from symattn.limits import STEPS
 
 
@@ -99,7 +108,13 @@ class Definitions:
             self._add(Definition(self._next(name), name, span, order, tree=meant))
 
     def give(
-        self, name: str, value: syntax.Tree, span: Span, order: int, in_code: bool = False
+        self,
+        name: str,
+        value: syntax.Tree,
+        span: Span,
+        order: int,
+        in_code: bool = False,
+        printed: bool = False,
     ) -> None:
         """Take ``name = printed value``, unless the name has a meaning already."""
         if name in self.fixed:
@@ -107,9 +122,11 @@ class Definitions:
         known = self.found.get(self._latest.get(name, ""))
         if known is None:
             self._add(Definition(name, name, span, order, value=value))
-        elif known.is_unknown and (in_code or not known.is_lost):
-            # A program has shown what it is.
+        elif known.is_unknown and (printed or not (in_code or known.is_lost)):
+            # It is what is shown of it.
             self.found[known.key] = replace(known, value=value, span=span, is_lost=False)
+        elif known.is_unknown and in_code:
+            self._add(Definition(self._next(name), name, span, order, value=value))
         elif known.value is None:
             return
         elif len(values.shape(known.value)) != len(values.shape(value)):
@@ -231,7 +248,9 @@ def collected(chains: list[Chain], notes: Help) -> Definitions:
                 definitions.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
-                definitions.give(name, tree, span, order, chain.is_code)
+                # What a program printed of a name stands without it.
+                printed = chain.members[0] == Named(name) and chain.spans[0] == chain.spans[-1]
+                definitions.give(name, tree, span, order, chain.is_code, printed)
             else:
                 definitions.define(name, tree, span, order)
     for order, chain in enumerate(chains):
