@@ -175,10 +175,11 @@ def kept(keep: syntax.Tree) -> syntax.Tree:
 
 def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value, scope: CodeScope) -> syntax.Tree:
     """Scores where the mask has 1; elsewhere what they are filled with."""
-    if isinstance(fill, syntax.Literal):
+    is_itself = scores in (keep, negated(keep))
+    if isinstance(fill, syntax.Literal) and (is_itself or fill != MASKED):
         with suppress(UnreadCode):
             return making.replaced(scores, negated(keep), fill, scope)
-    if scores in (keep, negated(keep)):
+    if is_itself:
         raise UnreadCode
     if fill == MASKED:
         return (
