@@ -36,7 +36,7 @@ class Definition:
     """A version of a name: an expression over versions of names, or a printed value.
 
     ``order`` counts the chains before it; ``again`` where it stands for an older one
-    over newer inputs, ``is_lost`` where nobody knows what it means from there on.
+    over newer inputs, ``is_lost`` where it means no longer what it did.
     """
 
     key: str
@@ -124,7 +124,7 @@ class Definitions:
             self._add(Definition(name, name, span, order, value=value))
         elif known.is_unknown and (printed or not (in_code or known.is_lost)):
             # It is what is shown of it.
-            self.found[known.key] = replace(known, value=value, span=span, is_lost=False)
+            self.found[known.key] = replace(known, value=value, span=span)
         elif known.is_unknown and in_code:
             self._add(Definition(self._next(name), name, span, order, value=value))
         elif known.value is None:

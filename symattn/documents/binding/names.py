@@ -216,10 +216,10 @@ class Names:
             return self._meant[name]
         key = self._versions.get(name)
         known = self.definitions.found.get(key or "")
-        if known is not None and known.is_lost:
-            raise Unknown(name)
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])
+        if known is not None and known.is_lost:
+            raise Unknown(name)
         similar = self._folded.get(_folded(name), set())
         if len(similar) == 1 and len(name) > 1:
             return syntax.Name(self.canonical[next(iter(similar))])
