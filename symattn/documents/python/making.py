@@ -246,24 +246,17 @@ def replaced(
     >>> text(replaced(scores, hidden, number("-inf"), CodeScope()))
     '[[1, -inf], [0, 0]]'
     """
-    yes = chosen(hidden, number("1"), number("0"), scope)
-    return _zipped(scope.each(array, _of_mask), yes, fill)
-
-
-def _of_mask(entry: syntax.Literal) -> syntax.Literal:
-    if entry.text not in (*_NO, "1", "1.0", "-inf"):
+    known, mask = scope.each(array, _itself), chosen(hidden, number("1"), number("0"), scope)
+    if scope.shape(known) != scope.shape(mask):
         raise UnreadCode
-    return number(entry.text)
+    taken = (part for part in syntax.walk(mask) if isinstance(part, syntax.Literal))
 
+    def entry(one: syntax.Literal) -> syntax.Literal:
+        if one.text not in (*_NO, "1", "1.0", "-inf"):
+            raise UnreadCode
+        return fill if next(taken).text == "1" else one
 
-def _zipped(array: syntax.Tree, hidden: syntax.Tree, fill: syntax.Literal) -> syntax.Tree:
-    match array, hidden:
-        case syntax.Array(items), syntax.Array(chosen) if len(items) == len(chosen):
-            pairs = zip(items, chosen, strict=True)
-            return Labelled(tuple(_zipped(item, one, fill) for item, one in pairs))
-        case syntax.Literal(), syntax.Literal(text):
-            return fill if text == "1" else array
-    raise UnreadCode
+    return scope.each(known, entry)
 
 
 def chosen(
