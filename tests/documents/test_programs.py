@@ -439,7 +439,7 @@ def test_masks_are_followed_that_are_set_by_themselves(program):
 
 def notebook_of(*cells: tuple[str, str]) -> bytes:
     """A notebook of code and what it printed, which stands before it in the file."""
-    written = [
+    written: list[dict[str, object]] = [
         {
             "cell_type": "code",
             "execution_count": None,
@@ -539,3 +539,12 @@ print(y)
 """
     claims = read(article(Path("post.md"), text.encode())).claims
     assert [(claim.text, claim.printed) for claim in claims] == [("y_2", ("1.25", "0.65"))]
+
+
+def test_a_name_that_a_program_leaves_unknown_is_not_taken_for_another():
+    bound = bound_in(
+        ("S = np.array([[0.5, 1.5], [2.0, 1.0]])\nattn = softmax(S, axis=1)\nprint(attn)",
+         "[[0.2689 0.7311]\n [0.7311 0.2689]]\n"),
+        ("outer_attention_weights = model(S)\nprint(outer_attention_weights.sum())", "2.0\n"),
+    )  # fmt: skip
+    assert bound == {"attn": (("0.2689", "0.7311"), ("0.7311", "0.2689"))}

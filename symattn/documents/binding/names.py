@@ -218,7 +218,7 @@ class Names:
         known = self.definitions.found.get(key or "")
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])
-        if known is not None and known.is_lost:
+        if known is not None and (known.is_lost or (self.in_code and known.is_unknown)):
             raise Unknown(name)
         similar = self._folded.get(_folded(name), set())
         if len(similar) == 1 and len(name) > 1:
