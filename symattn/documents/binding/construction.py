@@ -316,6 +316,9 @@ class Construction:
             self.names.canonical[definition.key] = name
             self.ledger.take(definition.value, name)
             row_runs.note_tokens(definition.value, self.names)
+            if is_shown and definition.order >= 0 and self._chains[definition.order].is_code:
+                # Nobody knows what a program made it of; what is printed of it may be wrong.
+                self.recipe.supposed.add(name)
 
     def _take_rows(self, run: row_runs.Rows) -> None:
         """Rows that are printed one by one: the input, where there is none yet."""
