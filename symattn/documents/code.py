@@ -96,14 +96,13 @@ class Codes:
                 if value and len(chains) == 1 and place >= taken
                 else None
             )
-            if name is None or value is None:
+            if name is None or value is None or isinstance(result := value.members[-1], Opaque):
                 continue
-            result = value.members[-1]
             if self.known[name] >= 0:
                 # It is shown better than it can be computed.
                 told.append(_lost(passage, chains[0]))
             self.known[name] = _decimals(result)
-            self.program.know(name, result)
+            self.program.frame.know(name, result)
             told += [*rest[taken:place], _given(rest[place], name, value)]
             taken = place + 1
         return [*told, *rest[taken:]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library, making
+from symattn.documents.python import library
 from symattn.documents.python.code_values import (
     UNKNOWN,
     CodeScope,
@@ -22,7 +22,6 @@ from symattn.documents.python.code_values import (
     Items,
     UnreadCode,
     Value,
-    number,
     value_names,
 )
 from symattn.documents.python.expressions import ExpressionReader
@@ -82,17 +81,6 @@ class FollowedProgram:
         follower = _Follower(self, source, self.frame)
         follower.statements(source.body)
         return follower.events
-
-    def know(self, name: str, value: Member) -> None:
-        """Take what was printed of a name that nothing else is known of: its shape, and its
-        numbers where they are no rounded ones."""
-        scope = self.frame.scope
-        if isinstance(value, Opaque) or name in {*scope.stands_for, *scope.known}:
-            return
-        if (shape := scope.shape(value)) is not None:
-            scope.shapes[name] = shape
-        if making.is_mask(value, scope):
-            scope.known[name] = scope.each(value, lambda entry: number(entry.text))
 
     def lose(self, names: Collection[str], text: Text) -> list[Chain]:
         """Tell of names of the program that something unread has assigned to."""
