@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import inf
 
 from symattn import syntax
 from symattn.documents import printouts
@@ -22,7 +23,19 @@ from symattn.documents.python.following import FollowedProgram, StatementMeaning
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.stores import stores
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Passage, Piece, alone, contained, opaque
+from symattn.documents.trees import (
+    Chain,
+    Member,
+    Named,
+    Opaque,
+    Passage,
+    Piece,
+    Words,
+    alone,
+    contained,
+    opaque,
+    walk,
+)
 
 #: What authors call Python.
 _PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-cell|jupyter)\b")
@@ -45,11 +58,74 @@ _ASSIGNED = re.compile(r"[ \t]*+([^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+[-
 _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
 
 
+#: What printed values are made of.
+_NUMBERS = syntax.Literal | syntax.Array | syntax.Negative
+
+
 @dataclass
 class Codes:
     """The code of an article, block after block: what one defines, later ones use."""
 
     program: FollowedProgram = field(default_factory=FollowedProgram)
+    #: By name: how many decimals are known of it, or of what it is computed from; -1 of what
+    #: nobody knows.
+    known: dict[str, float] = field(default_factory=dict)
+
+    def in_turn(self, run: Sequence[Passage]) -> list[Passage]:
+        """Code with what it printed: what that shows of a name that nobody knows is its
+        value from there on, and stands right behind the statement that shows it."""
+        code = [passage for passage in run if passage.kind == "code"]
+        rest = [passage for passage in run if passage.kind != "code"]
+        shown, printed = list(_shown(code)), list(_shown(rest))
+        labels = {words for _, words, _ in printed} - {""}
+        are_all = len(shown) == len(printed) and all(
+            words == other or words not in labels
+            for (_, words, _), (_, other, _) in zip(shown, printed, strict=True)
+        )
+        pairs = dict(zip((k for k, *_ in shown), printed, strict=True)) if are_all else {}
+        told: list[Passage] = []
+        taken = 0
+        for k, passage in enumerate(code):
+            told.append(passage)
+            chains = _chains(passage)
+            for one in chains:
+                self._learn(one)
+            place, _, value = pairs.get(k, (-1, "", None))
+            name = (
+                self._news(chains[0], value)
+                if value and len(chains) == 1 and place >= taken
+                else None
+            )
+            if name is None or value is None or isinstance(result := value.members[-1], Opaque):
+                continue
+            if self.known[name] >= 0:
+                # It is shown better than it can be computed.
+                told.append(_lost(passage, chains[0]))
+            self.known[name] = _decimals(result)
+            self.program.frame.know(name, result)
+            told += [*rest[taken:place], _given(rest[place], name, value)]
+            taken = place + 1
+        return [*told, *rest[taken:]]
+
+    def _news(self, show: Chain, value: Chain) -> str | None:
+        """The name that is shown, where it isn't known as well as it is printed."""
+        match show.members, value.members[-1]:
+            case (syntax.Name(name),), result if _is_result(result):
+                are_numbers = all(isinstance(one, _NUMBERS) for one in walk(result))
+                is_better = self.known.get(name, inf) < _decimals(result)
+                return name if are_numbers and is_better else None
+        return None
+
+    def _learn(self, chain: Chain) -> None:
+        """Note how well a name is known that is assigned to."""
+        match chain:
+            case Chain((syntax.Name(name), *parts), is_code=True) if parts:
+                self.known[name] = min(map(self._places, parts))
+
+    def _places(self, part: Member) -> float:
+        if isinstance(part, Opaque):
+            return -1
+        return min((self.known.get(name, inf) for name in syntax.names(part)), default=inf)
 
     def passages(self, block: Block) -> tuple[Passage, ...]:
         """What a block of code says.
@@ -166,6 +242,58 @@ class Codes:
             run.append(text)
             previous = line
         yield from printouts.passages(run, "code")
+
+
+def _chains(passage: Passage) -> list[Chain]:
+    return [piece for piece in passage.pieces if isinstance(piece, Chain)]
+
+
+def _shown(passages: Sequence[Passage]) -> Iterator[tuple[int, str, Chain]]:
+    """What code shows, or what was printed: the number of its passage, the words before it,
+    and the chain; a number among words is something that is printed as well."""
+    words = ""
+    for place, passage in enumerate(passages):
+        for piece in passage.pieces:
+            match piece:
+                case Words(text, span, figures):
+                    if passage.kind != "code":
+                        yield from ((place, "", Chain((one,), (), (span,))) for one in figures)
+                    words = _folded(text)
+                case Chain((syntax.Name(name),)) if passage.kind != "code":
+                    words = _folded(name)
+                case Chain(members) if passage.kind != "code" or (
+                    piece.is_code and len(members) == 1
+                ):
+                    match members[0]:
+                        case syntax.Name(name) if len(members) > 1:
+                            words = _folded(name)
+                    yield place, words, piece
+                    words = ""
+
+
+def _folded(words: str) -> str:
+    """Words to be compared: without spaces, which prints fill up."""
+    return "".join(words.lower().split()).rstrip(":=")
+
+
+def _decimals(value: Member) -> float:
+    """How many decimals are printed of a value; of whole numbers, all."""
+    texts = [one.text for one in walk(value) if isinstance(one, syntax.Literal)]
+    return max((len(text.partition(".")[2]) for text in texts), default=0) or inf
+
+
+def _lost(passage: Passage, show: Chain) -> Passage:
+    """Says that a name that is shown means no longer what it did."""
+    members = (show.members[0], Opaque("", show.span))
+    return replace(passage, pieces=(Chain(members, ("=",), show.spans * 2, is_code=True),))
+
+
+def _given(passage: Passage, name: str, value: Chain) -> Passage:
+    """What was printed, as the value that a name has."""
+    span = value.spans[-1]
+    said = Chain((Named(name, span), value.members[-1]), ("=",), (span, span), is_code=True)
+    pieces = (said if piece is value else piece for piece in passage.pieces)
+    return replace(passage, pieces=tuple(pieces))
 
 
 def _remarks(lines: Iterable[Text]) -> Iterator[Passage]:

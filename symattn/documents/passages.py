@@ -40,14 +40,29 @@ def passages(article: Article) -> tuple[Passage, ...]:
     >>> passage.pieces[0].links
     ('=',)
     """
-    is_text = article.form in ("text", "pdf")
-    codes = Codes()
     return tuple(
         replace(passage, pieces=tuple(chain.from_iterable(map(_planes, passage.pieces))))
-        for block in _gone_on(numerals.blocks(article))
-        for passage in contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
+        for passage in _in_turn(article)
         if passage.pieces
     )
+
+
+def _in_turn(article: Article) -> Iterator[Passage]:
+    """The passages of all blocks, what code printed in turn with it."""
+    is_text = article.form in ("text", "pdf")
+    codes = Codes()
+    run: list[Passage] = []
+    for block in _gone_on(numerals.blocks(article)):
+        if block.kind != "output":
+            yield from codes.in_turn(run)
+            run = []
+        read = contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
+        for passage in read:
+            if run and run[-1].kind != "code" and passage.kind == "code":
+                yield from codes.in_turn(run)
+                run = []
+            run.append(passage)
+    yield from codes.in_turn(run)
 
 
 def _planes(piece: Piece) -> Iterator[Piece]:

@@ -278,7 +278,20 @@ TRAINED = notebook(
     ),
 )
 
+#: An input that is printed with a wrong figure: what is computed from it is right.
+PRINTED_AMISS = notebook(
+    (
+        "x = load()\nW = np.array([[1.3, 0.7], [0.4, 2.1]])\nprint(x)",
+        "[[0.31 1.24]\n [2.13 0.94]\n [1.12 0.55]\n [0.47 1.91]]\n",
+    ),
+    (
+        "y = x @ W\nprint(y)",
+        "[[0.899 2.821]\n [3.113 3.297]\n [1.676 1.939]\n [1.375 4.34 ]]\n",
+    ),
+)
+
 ARTICLES = {
+    "an input that is printed amiss": ("load.ipynb", PRINTED_AMISS),
     "scores that a mask hides": ("back.md", MASKED),
     "a variable that is computed again": ("hens.md", ADDED_POSITIONS),
     "weights that are updated": ("downhill.md", UPDATED_WEIGHTS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -59,6 +60,7 @@ def computed(program: str) -> np.ndarray:
     "len(v) * X", "np.size(X) * v", "v.shape[0] * X", "np.shape(v)[0] * X", "X.shape[0] * v",
     "np.shape(X)[1] * X",
     "np.where(X > 0, X, 0)", "np.where(X == 0, X, 5)", "np.where(X <= 0.5, 1, 2) * X",
+    "np.where(M, M, 0)", "np.array([0, -np.inf]) > 0",
     "X * (X > 0)", "(X != 1) * X", "(X @ K.T) * (M == 1)", "(X @ K.T) * (1 - M)",
     "softmax(np.where(M == 0, -np.inf, X @ K.T))", "np.where(M, X @ K.T, 0)",
     "np.where(M == 0, -1e9, X @ K.T)", "softmax(X @ K.T + np.where(M == 0, -np.inf, 0))",
@@ -120,7 +122,7 @@ def test_expressions_are_what_numpy_computes(text):
     # Fractions are lost.
     "X.astype(int)", "np.array([0.5, 1.7], dtype=int)", "X.astype('int64')", "X.astype(bool)",
     # A score is no mask.
-    "np.where(X @ K.T == 0, -np.inf, X @ K.T)", "np.where(M, M, 0)", "(X @ K.T) * (X @ K.T > 0)",
+    "np.where(X @ K.T == 0, -np.inf, X @ K.T)", "(X @ K.T) * (X @ K.T > 0)",
     # Lists of Python are joined and repeated.
     "[1, 2] + [3, 4]", "[1, 2] * 2", "2 * [1, 2]",
     # Neither the grammar nor any rule has these.
@@ -143,7 +145,7 @@ def test_expressions_are_what_numpy_computes(text):
     "np.array([])", "'text'", "None", "...", "{'a': X}['b']", "{'a': X}",
     "np.where(v[0] > 0, X, K)", "np.array(X)(K)", "[x * v for x in v]", "[0 for x in range(9**9)]",
     "[x for x, y in X.items()]", "[-x @ K for x in X]", "np.array([Z, [1, 2, 3]])",
-    "np.array([0, -np.inf]) > 0", "np.where(K @ X.T, 1, 2)", "(X @ K.T).astype(int)",
+    "np.where(K @ X.T, 1, 2)", "(X @ K.T).astype(int)",
     "np.zeros((2, 3))(1)", "[[1, 2], [3, 4]] + [[1, 2]]", "np.exp(-np.inf) * X",
 ], ids=OPEN)  # fmt: skip
 def test_what_is_not_understood_is_left_open(text):
@@ -423,3 +425,126 @@ def test_what_nobody_knows_any_more_is_left_open(text):
     """A name that a program may have changed is not what it was before."""
     computed(text)
     assert final(text) is None
+
+
+@pytest.mark.parametrize("program", [
+    "m = np.tril(np.ones((2, 2)))\nm[m == 0] = -np.inf\nm[m == 1] = 0\n"
+    "result = softmax(X @ K.T + m)",
+    "m = np.full((2, 2), -np.inf)\nm = np.triu(m, 1)\nresult = softmax(X @ K.T + m)",
+    "e = np.exp(X @ K.T)\nresult = (e.T / np.sum(e, axis=-1)).T",
+])  # fmt: skip
+def test_masks_are_followed_that_are_set_by_themselves(program):
+    assert final(program) == pytest.approx(computed(program))
+
+
+def notebook_of(*cells: tuple[str, str]) -> bytes:
+    """A notebook of code and what it printed, which stands before it in the file."""
+    written: list[dict[str, object]] = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "metadata": {},
+            "outputs": [{"name": "stdout", "output_type": "stream", "text": printed}],
+            "source": source,
+        }
+        for source, printed in cells
+    ]
+    return json.dumps({"cells": written, "metadata": {}, "nbformat": 4}).encode()
+
+
+def bound_in(*cells: tuple[str, str]) -> dict[str, object]:
+    """What is read of a notebook: what was printed, by what it is of."""
+    reading = read(article(Path("post.ipynb"), notebook_of(*cells)))
+    return {claim.text: claim.printed for claim in reading.claims}
+
+
+SALES = (
+    "sales = load('shop.xlsx')\nprices = load('prices.xlsx')\nprint(sales)\nprint(prices)",
+    "[[ 3. 14.]\n [ 7.  2.]]\n[2.5 6.5]\n",
+)
+
+
+def test_what_is_printed_of_a_name_is_its_value_from_there_on():
+    shares = (
+        "def scaled(x):\n    return (x - x.min()) / (x.max() - x.min())\n\n"
+        "print(scaled(sales))\nprint(prices @ sales)",
+        "[[0.0833 1.    ]\n [0.4167 0.    ]]\n[53.  48. ]\n",
+    )
+    assert bound_in(SALES, shares) == {
+        "(sales - min(sales)) / (max(sales) - min(sales))": (("0.0833", "1."), ("0.4167", "0.")),
+        "prices @ sales": ("53.", "48."),
+    }
+
+
+def test_a_name_that_is_given_anew_is_no_longer_what_was_printed():
+    again = ("sales = load('other.xlsx')\nprint(prices @ sales)", "[53.  48. ]\n")
+    assert not bound_in(SALES, again)
+
+
+def test_what_is_shown_better_than_it_can_be_computed_is_taken_as_shown():
+    bound = bound_in(
+        ("x = load()\nw = load()\nprint(x)\nprint(w)", "[[0.3 1.2]\n [2.1 0.4]]\n[0.7 1.6]\n"),
+        ("s = x @ w\nprint(s)", "[2.18364215 2.07718231]\n"),
+        ("t = s / 4\nprint(t)", "[0.54591054 0.51929558]\n"),
+    )
+    assert bound == {"t[0]": "0.54591054", "t[1]": "0.51929558"}
+
+
+def test_the_result_of_each_call_is_its_own():
+    """One function called with a mask, without, and once more with its own result."""
+    drawn = "[[0.6 1.3]\n [0.2 0.9]]\n[[1.1 0.4]\n [0.3 0.8]]\n"
+    calls = (
+        "def mixed(a, b, mask=None):\n    s = a @ b.T\n    if mask is not None:\n"
+        "        s = s + mask\n    return s @ b, s\n\n"
+        "one, s_one = mixed(q, k, mask=np.ones((2, 2)))\nother, s_other = mixed(q, k)\n"
+        "q = other\nlast, s_last = mixed(q, k)\nprint(one)\nprint(other)\nprint(last)",
+        "[[3.064 2.648]\n [2.272 2.056]]\n[[1.664 1.448]\n [0.872 0.856]]\n"
+        "[[3.148 2.29 ]\n [1.716 1.278]]\n",
+    )
+    assert bound_in(("q = draw()\nk = draw()\nprint(q)\nprint(k)", drawn), calls) == {
+        "one": (("3.064", "2.648"), ("2.272", "2.056")),
+        "other": (("1.664", "1.448"), ("0.872", "0.856")),
+        "last": (("3.148", "2.29"), ("1.716", "1.278")),
+    }
+
+
+def test_what_a_program_computes_otherwise_is_no_product_of_its_neighbours():
+    """The weights are a softmax that nobody can work out; by chance they are the mask of
+    the table above."""
+    bound = bound_in(
+        ("s = model()\nw = softmax(s, axis=1)\nm = pattern()", ""),
+        ("print(m)\nprint(table())", "[[1 0]\n [1 1]]\n[[1.     0.2417]\n [0.3813 0.6187]]\n"),
+        ("w = softmax(s / 2, axis=1)\nprint(w)", "[[1.     0.    ]\n [0.3813 0.6187]]\n"),
+    )
+    assert not bound
+
+
+def test_an_array_that_only_names_its_entries_leaves_its_numbers():
+    text = """```python
+K = np.array([[0.6, 1.3], [0.2, 0.9]])
+v = np.array([2, 1])
+```
+
+$$K = \\begin{bmatrix} K_{1,1} & K_{1,2} \\\\ K_{2,1} & K_{2,2} \\end{bmatrix}$$
+
+```python
+y = K @ v
+y = y / 2
+print(y)
+```
+
+```output
+[1.25 0.65]
+```
+"""
+    claims = read(article(Path("post.md"), text.encode())).claims
+    assert [(claim.text, claim.printed) for claim in claims] == [("y_2", ("1.25", "0.65"))]
+
+
+def test_a_name_that_a_program_leaves_unknown_is_not_taken_for_another():
+    bound = bound_in(
+        ("S = np.array([[0.5, 1.5], [2.0, 1.0]])\nattn = softmax(S, axis=1)\nprint(attn)",
+         "[[0.2689 0.7311]\n [0.7311 0.2689]]\n"),
+        ("outer_attention_weights = model(S)\nprint(outer_attention_weights.sum())", "2.0\n"),
+    )  # fmt: skip
+    assert bound == {"attn": (("0.2689", "0.7311"), ("0.7311", "0.2689"))}

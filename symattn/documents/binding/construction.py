@@ -64,11 +64,13 @@ class Construction:
         are of others by their figures."""
         relations = discovery.found(blocks)
         #: Where blocks stand that are results of others, and no inputs.
-        self._results = {
-            relation.block.span.start
-            for relation in relations
-            if not isinstance(relation.tree, syntax.Name)
-        }
+        self._results: set[int] = set()
+        starts = {syntax.text(block.tree): block.span.start for block in blocks}
+        for relation in relations:
+            # What is printed again is a result where it was one.
+            again = relation.tree.name if isinstance(relation.tree, syntax.Name) else None
+            if again is None or starts[again] in self._results:
+                self._results.add(relation.block.span.start)
         counted = self.held.count_from
         if counted is None:
             counted = min(self.names.first, _counted_from(chains, self.names))
@@ -314,6 +316,9 @@ class Construction:
             self.names.canonical[definition.key] = name
             self.ledger.take(definition.value, name)
             row_runs.note_tokens(definition.value, self.names)
+            if is_shown and definition.order >= 0 and self._chains[definition.order].is_code:
+                # Nobody knows what a program made it of; what is printed of it may be wrong.
+                self.recipe.supposed.add(name)
 
     def _take_rows(self, run: row_runs.Rows) -> None:
         """Rows that are printed one by one: the input, where there is none yet."""

@@ -18,7 +18,16 @@ from symattn.documents.binding import values
 from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Chain, Link, Member, Opaque, PrintedFigure, walk
+from symattn.documents.trees import (
+    NOWHERE,
+    Chain,
+    Link,
+    Member,
+    Named,
+    Opaque,
+    PrintedFigure,
+    walk,
+)
 from symattn.limits import STEPS
 
 
@@ -27,7 +36,7 @@ class Definition:
     """A version of a name: an expression over versions of names, or a printed value.
 
     ``order`` counts the chains before it; ``again`` where it stands for an older one
-    over newer inputs, ``is_lost`` where nobody knows what it means from there on.
+    over newer inputs, ``is_lost`` where it means no longer what it did.
     """
 
     key: str
@@ -38,6 +47,11 @@ class Definition:
     value: syntax.Tree | None = None
     again: bool = False
     is_lost: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is said of what it is."""
+        return self.tree is None and self.value is None
 
 
 class Definitions:
@@ -73,15 +87,15 @@ class Definitions:
 
     def define(self, name: str, tree: syntax.Tree, span: Span, order: int) -> None:
         """Take ``name = expression``; said again in the same words it is nothing new."""
-        if name in self.fixed:
+        if name in self.fixed or _only_calls(name, tree):
             return
         meant = _renamed(tree, self._latest)
         known = self.found.get(self._latest.get(name, ""))
         depends = name in syntax.names(tree)
         is_next, self._last = self._last == (name, order - 1), (name, order)
-        if known is None:
+        if known is None or known.is_unknown:
             if not depends:
-                self._add(Definition(name, name, span, order, tree=meant))
+                self._add(Definition(self._next(name), name, span, order, tree=meant))
         elif known.tree is None and not depends:
             # The value was printed before the formula: it is a claim about it.
             self.found[known.key] = replace(known, tree=meant)
@@ -93,13 +107,26 @@ class Definitions:
         elif known.tree != meant:
             self._add(Definition(self._next(name), name, span, order, tree=meant))
 
-    def give(self, name: str, value: syntax.Tree, span: Span, order: int) -> None:
+    def give(
+        self,
+        name: str,
+        value: syntax.Tree,
+        span: Span,
+        order: int,
+        in_code: bool = False,
+        printed: bool = False,
+    ) -> None:
         """Take ``name = printed value``, unless the name has a meaning already."""
         if name in self.fixed:
             return
         known = self.found.get(self._latest.get(name, ""))
         if known is None:
             self._add(Definition(name, name, span, order, value=value))
+        elif known.is_unknown and (printed or not (in_code or known.is_lost)):
+            # It is what is shown of it.
+            self.found[known.key] = replace(known, value=value, span=span)
+        elif known.is_unknown and in_code:
+            self._add(Definition(self._next(name), name, span, order, value=value))
         elif known.value is None:
             return
         elif len(values.shape(known.value)) != len(values.shape(value)):
@@ -114,18 +141,19 @@ class Definitions:
     def lose(self, name: str, span: Span, order: int) -> None:
         """A program gives a name another meaning, which isn't known: what it meant before
         it means no longer."""
-        if name in self._latest and name not in self.fixed:
-            self._add(Definition(self._next(name), name, span, order, is_lost=True))
+        if name not in self.fixed:
+            is_lost = name in self._latest
+            self._add(Definition(self._next(name), name, span, order, is_lost=is_lost))
 
     def has_whole(self, row: str) -> bool:
         """Whether the matrix of the rows of a letter has a meaning."""
         return row in self._latest or row.upper() in self._latest
 
     def _next(self, name: str) -> str:
-        number = 2
-        while f"{name}#{number}" in self.found:
-            number += 1
-        return f"{name}#{number}"
+        key, number = name, 2
+        while key in self.found:
+            key, number = f"{name}#{number}", number + 1
+        return key
 
     def _add(self, definition: Definition) -> None:
         if len(self.found) < STEPS.most:
@@ -144,6 +172,16 @@ class Definitions:
                 key = self._next(definition.name)
                 changed[definition.key] = key
                 self._add(replace(definition, key=key, tree=tree, order=new.order, again=True))
+
+
+def _only_calls(name: str, tree: syntax.Tree) -> bool:
+    """Whether an array only says what the rows or entries of a name are called."""
+    names = set(syntax.names(tree))
+    return (
+        isinstance(tree, syntax.Array)
+        and bool(names)
+        and all(one == name or one.rpartition("_")[0] == name for one in names)
+    )
 
 
 def _is_normalised(name: str, tree: syntax.Tree, before: syntax.Tree | None) -> bool:
@@ -210,7 +248,9 @@ def collected(chains: list[Chain], notes: Help) -> Definitions:
                 definitions.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
-                definitions.give(name, tree, span, order)
+                # What a program printed of a name stands without it.
+                printed = chain.members[0] == Named(name) and chain.spans[0] == chain.spans[-1]
+                definitions.give(name, tree, span, order, chain.is_code, printed)
             else:
                 definitions.define(name, tree, span, order)
     for order, chain in enumerate(chains):

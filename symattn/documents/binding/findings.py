@@ -20,7 +20,7 @@ from symattn.documents.binding.names import Names
 from symattn.documents.binding.recipe import Recipe, same
 from symattn.documents.binding.roles import Role
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain
+from symattn.documents.trees import Chain, Opaque
 
 #: A block is a quantity that so many bits of its figures speak for.
 _LIKELY = 6.0
@@ -48,7 +48,16 @@ class Findings:
         self.names = names
         self.ledger = ledger
         self.blocks = {one.number: one for one in blocks}
+        self._chains = chains
         self._starts = [chain.span.start for chain in chains]
+        #: In notebooks what code prints may stand before it: the chains by their figures.
+        self._orders = {
+            figure.span.start: order
+            for order, chain in enumerate(chains)
+            for member in chain.members
+            if not isinstance(member, Opaque)
+            for figure in values.figures(member)
+        }
         self._known: dict[int, syntax.Tree | None] = {}
 
     def take(self, relations: Iterable[Relation]) -> None:
@@ -63,7 +72,7 @@ class Findings:
             tree = syntax.replaced(relation.tree, self._operand)
             if any(name.startswith("block_") for name in syntax.names(tree)):
                 continue
-            if self._is_said(block, tree):
+            if self._is_said(block, tree) or self._is_otherwise(block, relation.tree):
                 continue
             if isinstance(tree, syntax.Name | syntax.Indexed):
                 self._claim(relation, tree)
@@ -90,6 +99,17 @@ class Findings:
         known = () if said is None else (said, *forms(self.recipe, said))
         held = (self.recipe.floats(one) for one in known)
         return value is not None and any(one is not None and same(one, value) for one in held)
+
+    def _is_otherwise(self, block: Block, tree: syntax.Tree) -> bool:
+        """Whether a program makes what a block is called by another kind of operation, though
+        nobody can work that out: then the figures agree by chance."""
+        self.names.at(self.order(block))
+        meant = self.names.definition(block.name)
+        if meant is None or meant.tree is None or meant.order < 0:
+            return False
+        if not self._chains[meant.order].is_code:
+            return False
+        return len({_operation(tree), _operation(meant.tree)} - {""}) > 1
 
     def _said(self, block: Block) -> syntax.Tree | None:
         """What the name of a block means where it stands."""
@@ -147,7 +167,8 @@ class Findings:
 
     def order(self, block: Block) -> int:
         """The chain that a block stands in."""
-        return bisect_right(self._starts, block.span.start) - 1
+        start = block.span.start
+        return self._orders.get(start, bisect_right(self._starts, start) - 1)
 
     def _operand(self, part: syntax.Tree) -> syntax.Tree | None:
         match part:
@@ -207,6 +228,23 @@ class Findings:
                 if held.share > 0.6 and held.bits >= least:
                     return tree
         return None
+
+
+def _operation(tree: syntax.Tree) -> str:
+    """What kind of operation gives a quantity: a product, what works entry by entry, or a
+    function; nothing of what may be several."""
+    match tree:
+        case syntax.Transposed(operand):
+            return _operation(operand)
+        case syntax.Binary("@"):
+            return "@"
+        case syntax.Binary("/", syntax.Call("exp")):
+            return "softmax"
+        case syntax.Binary():
+            return "entries"
+        case syntax.Call("softmax"):
+            return "softmax"
+    return ""
 
 
 #: Rows of larger quantities are not compared with a printed row.

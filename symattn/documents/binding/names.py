@@ -9,7 +9,7 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import masks, values
-from symattn.documents.binding.definitions import Definitions
+from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.binding.standard import Standard
@@ -78,6 +78,10 @@ class Names:
         for name, key in self._versions.items():
             if key in self.canonical:
                 self._folded.setdefault(_folded(name), set()).add(key)
+
+    def definition(self, name: str) -> Definition | None:
+        """What the article says of a name here."""
+        return self.definitions.found.get(self._versions.get(name, ""))
 
     def is_defined(self, name: str) -> bool:
         """Whether the article says what a name means."""
@@ -170,7 +174,7 @@ class Names:
 
     def _masked(self, scores: syntax.Tree, name: str) -> syntax.Tree:
         """Scores that a mask of that name is added to."""
-        known = self.definitions.found.get(self._versions.get(name, ""))
+        known = self.definition(name)
         match known and known.tree:
             case syntax.Call("causal", (syntax.Literal("0"),)):
                 masked = masks.CAUSAL.over(scores, self.recipe.shape(scores))
@@ -212,10 +216,10 @@ class Names:
             return self._meant[name]
         key = self._versions.get(name)
         known = self.definitions.found.get(key or "")
-        if known is not None and known.is_lost:
-            raise Unknown(name)
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])
+        if known is not None and (known.is_lost or (self.in_code and known.is_unknown)):
+            raise Unknown(name)
         similar = self._folded.get(_folded(name), set())
         if len(similar) == 1 and len(name) > 1:
             return syntax.Name(self.canonical[next(iter(similar))])

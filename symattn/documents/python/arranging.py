@@ -26,6 +26,11 @@ def count(scope: CodeScope, x: syntax.Tree, rank: int | None, axis: int | None) 
     return syntax.Binary("*", call("rows", x), call("cols", x))
 
 
+def flipped(x: syntax.Tree) -> syntax.Tree:
+    """The transpose; of a transpose, what that is of."""
+    return x.operand if isinstance(x, syntax.Transposed) else syntax.Transposed(x)
+
+
 def _transposed(given: Arguments) -> Value:
     x, axes = given.tree(0), given.option((*AXES, "perm", "dims"), 1)
     is_order = isinstance(axes, Items) or given.path.endswith("permute")
@@ -34,7 +39,7 @@ def _transposed(given: Arguments) -> Value:
     order = [axis % 2 for axis in turned if -2 <= axis <= 1]
     if len(order) < len(turned) or sorted(order) not in ([], [0, 1]):
         raise UnreadCode
-    return x if is_order and order == [0, 1] else syntax.Transposed(x)
+    return x if is_order and order == [0, 1] else flipped(x)
 
 
 def _concat(given: Arguments) -> Value:

@@ -331,7 +331,7 @@ class ExpressionReader:
             case ast.Call(func=ast.Attribute(attr="finfo") | ast.Name(id="finfo")), "min":
                 return MASKED
         if attribute in _TRANSPOSED:
-            return syntax.Transposed(self.tree(value, depth))
+            return arranging.flipped(self.tree(value, depth))
         if attribute == "shape":
             return arranging.sizes(self.scope, self.tree(value, depth))
         if attribute in _ITSELF:

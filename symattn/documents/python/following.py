@@ -317,7 +317,7 @@ class _Follower:
         if whole is target.value and not is_entry(target.slice, meaning):
             try:
                 hidden, scores = reader.tree(target.slice), reader.tree(whole)
-                meaning = library.masked(scores, library.negated(hidden), meaning)
+                meaning = library.masked(scores, library.negated(hidden), meaning, scope)
             except UnreadCode:
                 meaning = UNKNOWN
             self.tell(node, self._chain([whole], value, meaning))

@@ -81,6 +81,17 @@ class Frame:
                 scope.known[name] = whole or tree
         return True
 
+    def know(self, name: str, value: syntax.Tree) -> None:
+        """Take what was printed of a name that nothing else is known of: its shape, and its
+        numbers where it is a mask, which is never rounded."""
+        scope = self.scope
+        if name in scope.stands_for or name in scope.known:
+            return
+        if (shape := scope.shape(value)) is not None:
+            scope.shapes[name] = shape
+        if making.is_mask(value, scope):
+            scope.known[name] = scope.each(value, lambda entry: number(entry.text))
+
 
 def in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
     """Names with what they become: first those that others are not made of."""

@@ -173,9 +173,13 @@ def kept(keep: syntax.Tree) -> syntax.Tree:
     return keep
 
 
-def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
+def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value, scope: CodeScope) -> syntax.Tree:
     """Scores where the mask has 1; elsewhere what they are filled with."""
-    if scores in (keep, negated(keep)):
+    is_itself = scores in (keep, negated(keep))
+    if isinstance(fill, syntax.Literal) and (is_itself or fill != MASKED):
+        with suppress(UnreadCode):
+            return making.replaced(scores, negated(keep), fill, scope)
+    if is_itself:
         raise UnreadCode
     if fill == MASKED:
         return (
@@ -194,7 +198,7 @@ def added(left: syntax.Tree, right: syntax.Tree, scope: CodeScope) -> syntax.Tre
     for scores, fills in ((left, right), (right, left)):
         with suppress(UnreadCode):
             if scope.shape(fills) and not making.is_mask(fills, scope):
-                return masked(scores, scope.each(fills, making.kept), MASKED)
+                return masked(scores, scope.each(fills, making.kept), MASKED, scope)
     return syntax.Binary("+", left, right)
 
 
@@ -203,8 +207,8 @@ def _where(given: Arguments) -> Value:
     if isinstance(yes, syntax.Literal) and isinstance(no, syntax.Literal):
         return making.chosen(condition, yes, no, given.scope)
     if isinstance(no, syntax.Literal):
-        return masked(given.tree(1), condition, no)
-    return masked(given.tree(2), negated(condition), yes)
+        return masked(given.tree(1), condition, no, given.scope)
+    return masked(given.tree(2), negated(condition), yes, given.scope)
 
 
 def _bounded(given: Arguments) -> Value:
@@ -315,7 +319,9 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     **dict.fromkeys(("Softmax", "Softmax1d"), _prepared),
     **dict.fromkeys(
         ("masked_fill", "masked_fill_"),
-        lambda given: masked(given.tree(0), negated(given.tree(1)), given.option(("value",), 2)),
+        lambda given: masked(
+            given.tree(0), negated(given.tree(1)), given.option(("value",), 2), given.scope
+        ),
     ),
     "where": _where,
     "logical_not": lambda given: negated(given.tree(0)),
@@ -338,6 +344,12 @@ def simplified(tree: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     'softmax(S)'
     """
     match tree:
+        case syntax.Binary(
+            "/", syntax.Transposed(above), syntax.Indexed(syntax.Call("rowsum") as below, keys)
+        ) if keys == (_COLUMN, 0):
+            # Each row, as a column, by its own sum.
+            shares = simplified(syntax.Binary("/", above, below), scope)
+            return syntax.Transposed(shares) if isinstance(shares, syntax.Call) else tree
         case syntax.Binary(
             "/", syntax.Call("exp", (power,)), syntax.Call(sum_, (syntax.Call("exp", (other,)),))
         ) if power == other and sum_ in ("rowsum", "colsum", "total"):

@@ -81,7 +81,7 @@ def _square(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
 
 
 def _diagonal(given: Arguments) -> Value:
-    x = given.tree(0)
+    x = given.scope.each(given.tree(0), _itself)
     if not isinstance(x, syntax.Array) or isinstance(x.items[0], syntax.Array):
         raise UnreadCode
     texts = [syntax.text(item) for item in x.items]
@@ -102,6 +102,7 @@ def _triangle(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]
         offset = given.scope.whole(given.option(("k", "diagonal"), 1, number("0")))
         if x == call("triangle", number("1")):
             return _unsized(keeps, offset)
+        x = given.scope.each(x, _itself)
         if not isinstance(x, syntax.Array) or not isinstance(x.items[0], syntax.Array):
             raise UnreadCode
         zero = number("0")
@@ -161,7 +162,7 @@ MAKERS: Mapping[str, Callable[[Arguments], Value]] = {
 }
 
 
-_COMPARED: dict[type[ast.cmpop], Callable[[Fraction, Fraction], bool]] = {
+_COMPARED: dict[type[ast.cmpop], Callable[[Fraction | float, Fraction | float], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
     ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
@@ -230,6 +231,34 @@ def kept(entry: syntax.Literal) -> syntax.Literal:
     return number("0" if entry.text == "-inf" else "1")
 
 
+def _itself(entry: syntax.Literal) -> syntax.Literal:
+    return number(entry.text)
+
+
+def replaced(
+    array: syntax.Tree, hidden: syntax.Tree, fill: syntax.Literal, scope: CodeScope
+) -> syntax.Tree:
+    """An array of what masks are made of, with another number where a mask that is known
+    has 1.
+
+    >>> from symattn.syntax import parse, text
+    >>> scores, hidden = parse("[[1, 1], [0, 0]]"), parse("[[0, 1], [0, 0]]")
+    >>> text(replaced(scores, hidden, number("-inf"), CodeScope()))
+    '[[1, -inf], [0, 0]]'
+    """
+    known, mask = scope.each(array, _itself), chosen(hidden, number("1"), number("0"), scope)
+    if scope.shape(known) != scope.shape(mask):
+        raise UnreadCode
+    taken = (part for part in syntax.walk(mask) if isinstance(part, syntax.Literal))
+
+    def entry(one: syntax.Literal) -> syntax.Literal:
+        if one.text not in (*_NO, "1", "1.0", "-inf"):
+            raise UnreadCode
+        return fill if next(taken).text == "1" else one
+
+    return scope.each(known, entry)
+
+
 def chosen(
     condition: syntax.Tree, yes: syntax.Literal, no: syntax.Literal, scope: CodeScope
 ) -> syntax.Tree:
@@ -252,9 +281,13 @@ def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: CodeSc
 
     def entry(one: syntax.Literal) -> syntax.Literal:
         try:
-            holds = _COMPARED[type(op)](Fraction(one.text), Fraction(text))
+            holds = _COMPARED[type(op)](_exact(one.text), _exact(text))
         except ValueError:
             raise UnreadCode from None
         return number("1" if holds else "0")
 
     return scope.each(tree, entry)
+
+
+def _exact(text: str) -> Fraction | float:
+    return float(text) if text.endswith("inf") else Fraction(text)
