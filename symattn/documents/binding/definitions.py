@@ -7,15 +7,17 @@ one is there in a newer version as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import nan
 from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.binding.evidence import agreement
 from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
+from symattn.documents.binding.recipe import interval
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Link, Member, Opaque, PrintedFigure, walk
@@ -93,8 +95,11 @@ class Definitions:
         elif known.tree != meant:
             self._add(Definition(self._next(name), name, span, order, tree=meant))
 
-    def give(self, name: str, value: syntax.Tree, span: Span, order: int) -> None:
-        """Take ``name = printed value``, unless the name has a meaning already."""
+    def give(
+        self, name: str, value: syntax.Tree, span: Span, order: int, is_code: bool = False
+    ) -> None:
+        """Take ``name = printed value``, unless the name has a meaning already; what a
+        program assigns, it has from there on."""
         if name in self.fixed:
             return
         known = self.found.get(self._latest.get(name, ""))
@@ -106,7 +111,7 @@ class Definitions:
             # Of "X: [3, 4]" and the matrix itself the one with the numbers.
             if len(values.shape(value)) == 2:
                 self.found[known.key] = replace(known, value=value, span=span)
-        elif not _alike(known.value, value):
+        elif not _alike(known.value, value, exactly=is_code):
             added = Definition(self._next(name), name, span, order, value=value)
             self._add(added)
             self._follow(known.key, added)
@@ -158,27 +163,23 @@ def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:
     return syntax.renamed(tree, lambda name: syntax.Name(keys.get(name, name)))
 
 
-def _alike(one: syntax.Tree, other: syntax.Tree) -> bool:
-    """Whether two printed values are meant to be the same: of one shape, and at least half
-    of their figures equal."""
+def _alike(one: syntax.Tree, other: syntax.Tree, exactly: bool = False) -> bool:
+    """Whether two printed values are meant to be the same: of one shape, and what figures of
+    the second agree with the first outweighs those that don't, or these are all."""
     if values.shape(one) != values.shape(other):
         return False
-    pairs = list(zip(_figures(one), _figures(other), strict=True))
-    return 2 * sum(a == b for a, b in pairs) >= len(pairs)
+    pairs = list(zip(_texts(other), map(_number, _texts(one)), strict=True))
+    said = agreement(pairs)
+    is_near = said.share >= 0.5 and said.support > said.against and not exactly
+    return said.share == 1 or is_near
 
 
-def _figures(tree: syntax.Tree) -> Iterator[str]:
-    for part in values.leaves(tree):
-        text = part.text if isinstance(part, syntax.Literal) else ""
-        yield _plain(text)
+def _texts(tree: syntax.Tree) -> list[str]:
+    return [one.text for one in values.leaves(tree) if isinstance(one, syntax.Literal)]
 
 
-_ZEROS = re.compile(r"(\.[0-9]*?)0+\Z")
-
-
-def _plain(text: str) -> str:
-    """A figure without zeros that say nothing of its value."""
-    return _ZEROS.sub(r"\1", text).removesuffix(".")
+def _number(text: str) -> float:
+    return sum(interval(text) or (nan, nan)) / 2
 
 
 def is_symbolic(tree: Member) -> TypeGuard[syntax.Tree]:
@@ -210,7 +211,7 @@ def collected(chains: list[Chain], notes: Help) -> Definitions:
                 definitions.lose(name, chain.span, order)
         for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
-                definitions.give(name, tree, span, order)
+                definitions.give(name, tree, span, order, chain.is_code)
             else:
                 definitions.define(name, tree, span, order)
     for order, chain in enumerate(chains):

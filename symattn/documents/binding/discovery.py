@@ -18,7 +18,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import tables, values
-from symattn.documents.binding.evidence import information, is_bare
+from symattn.documents.binding.evidence import is_bare, telling
 from symattn.documents.binding.recipe import interval
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable, of_table
@@ -61,6 +61,12 @@ class Block:
     def is_rounded(self) -> bool:
         """Whether it may show less digits than it has."""
         return bool((self.measured.off > 0).any())
+
+    @property
+    def information(self) -> float:
+        """The bits that its figures tell it from others by, each once."""
+        figures = zip(self.measured.middle.flat, self.bits.flat, strict=True)
+        return sum({float(figure): float(bits) for figure, bits in figures}.values())
 
     @property
     def span(self) -> Span:
@@ -115,7 +121,8 @@ def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = Fal
     exact = [is_bare(text) or len(text.partition(".")[2]) <= _EXACT for text in texts]
     off = np.where(np.array(exact).reshape(shape), 0.0, half)
     half = np.where([is_bare(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
-    bits = np.array([information(text) for text in texts]).reshape(shape)
+    each = telling(texts)
+    bits = np.array([each[text] for text in texts]).reshape(shape)
     return Block(number, value, Measured(middle, off), half, bits, name, is_output)
 
 
@@ -340,8 +347,7 @@ def found(blocks: Sequence[Block]) -> list[Relation]:
 def _best(target: Block, before: Sequence[Made]) -> Relation | None:
     shape = np.shape(target.measured.middle)
     sizes = sorted({size for _, one in before for size in np.shape(one.middle)} - {1})
-    enough = float(target.bits.sum())
-    if enough < _SURE + 3:
+    if target.information < _SURE + 3:
         return None
     best: tuple[float, Made, int] | None = None
     rival = 0.0
@@ -378,9 +384,6 @@ def _bits(target: Block, made: Measured) -> tuple[float, int]:
         return 0.0, agreeing
     # What is only known within wide bounds says as much less.
     said = np.maximum(target.bits - np.log2(1 + made.off / np.maximum(target.half, 1e-9)), 0.0)
-    seen: dict[tuple[float, float], float] = {}
-    for figure, value, bits in zip(
-        target.measured.middle[agree], made.middle[agree], said[agree], strict=True
-    ):
-        seen[float(figure), round(float(value), 9)] = float(bits)
+    figures = zip(target.measured.middle[agree], said[agree], strict=True)
+    seen = {float(figure): float(bits) for figure, bits in figures}
     return sum(seen.values()) - _MISS * float((~agree).sum()), agreeing

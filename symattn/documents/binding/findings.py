@@ -78,7 +78,7 @@ class Findings:
         for block in self.blocks.values():
             if self.ledger.is_taken(block.value) or self.ledger.is_left(block.value):
                 continue
-            if float(block.bits.sum()) > _SURE:
+            if block.information > _SURE:
                 tree = self._explained(block, least=_SURE)
                 if tree is not None and self.ledger.said(tree, block.value).share == 1:
                     self.ledger.claim(tree, block.value, "figures", "value")

@@ -17,6 +17,8 @@ from symattn import syntax
 from symattn.documents.binding.masks import Mask
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Phrase, Role
+from symattn.documents.trees import walk
+from symattn.limits import TOKENS
 
 #: The usual letters of the steps.
 _LETTERS: dict[Role, str] = {
@@ -160,6 +162,27 @@ class Standard:
             if value is not None and known is not None and np.array_equal(known, value):
                 return syntax.Name(name)
         return self._take("masked", hidden) or hidden
+
+    def unmasked(self, tree: syntax.Tree) -> syntax.Tree:
+        """An expression without the masks that are assumed in what it is computed from."""
+        plain: dict[str, syntax.Tree] = {}
+
+        def without(part: syntax.Tree) -> syntax.Tree | None:
+            step = self.recipe.steps.get(part.name) if isinstance(part, syntax.Name) else None
+            if step is None:
+                return None
+            assert isinstance(part, syntax.Name)
+            if part.name not in plain:
+                match self.recipe.trees[part.name]:
+                    case syntax.Call("causal" | "mask", (scores, *_)) if step.assumed:
+                        plain[part.name] = scores
+                    case whole:
+                        other = syntax.replaced(whole, without)
+                        is_small = sum(1 for _ in walk(other)) <= TOKENS.most
+                        plain[part.name] = other if other != whole and is_small else part
+            return plain[part.name]
+
+        return syntax.replaced(tree, without)
 
     def _scaled(self) -> bool:
         self.asked.add("scaled")

@@ -247,3 +247,28 @@ def test_an_article_is_read_with_each_form_that_it_may_mean(tried):
         "M": "causal(S)",
         "A": "softmax(M)",
     }
+
+
+EXERCISE = r"""# Two hens
+
+$$X = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}, \quad
+Q = X X = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}$$
+
+## Exercise
+
+Now let
+
+$$Q = \begin{bmatrix} 2 & 0 \\ 0 & 2 \end{bmatrix}$$
+
+and say what comes out.
+"""
+
+
+def test_zeros_of_another_example_do_not_hold():
+    """Half of its figures agree, and say less than the other half."""
+    found = audit(case_of(read(article(Path("post.md"), EXERCISE.encode()))))
+    assert {figure.line for figure in found.figures} == {4}
+    assert [(one.what, one.why) for one in found.unjudged] == [
+        (text, f"it may not be Q{place}: too little around it agrees to be sure what it is")
+        for text, place in zip("2002", ("[0, 0]", "[0, 1]", "[1, 0]", "[1, 1]"), strict=True)
+    ]

@@ -157,3 +157,13 @@ def test_a_block_is_nothing_of_its_own_figures():
 def test_what_is_no_block(rows):
     """Masked entries, single figures, and what is no number."""
     assert discovery.block(0, Printer()(*rows)) is None
+
+
+@pytest.mark.parametrize("share", ["0.25", "0.250"])
+def test_a_constant_matrix_is_no_softmax(share):
+    """Whatever is small has it, to so many digits."""
+    printer = Printer()
+    x = printer.matrix(np.array([[0.01, 0.02], [0.03, 0.01], [0.02, 0.02], [0.01, 0.04]]), 2)
+    even = printer.matrix(np.full((4, 4), 0.25), len(share) - 2)
+    blocks = [discovery.block(number, one) for number, one in enumerate((x, even))]
+    assert discovery.found([one for one in blocks if one]) == []
