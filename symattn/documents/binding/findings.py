@@ -76,7 +76,7 @@ class Findings:
         """Claim the blocks that nothing says what they are of what is known, where all of
         their figures are those of it."""
         for block in self.blocks.values():
-            if self.ledger.is_taken(block.value) or self.ledger.is_left(block.value):
+            if self.ledger.is_taken(block.value):
                 continue
             if block.information > _SURE:
                 tree = self._explained(block, least=_SURE)
