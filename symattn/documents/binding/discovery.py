@@ -335,18 +335,19 @@ def found(blocks: Sequence[Block]) -> list[Relation]:
     """
     relations: list[Relation] = []
     ends = [one.value_span.end for one in blocks]
+    # Scores are divided by a size that only what follows may show.
+    sizes = sorted({size for one in blocks for size in one.half.shape} - {1})
     for place, target in enumerate(blocks):
         # What shares figures with a block says nothing of it.
         start, first = target.span.start, max(0, place - _BEFORE)
         near = [blocks[k] for k in range(first, place) if ends[k] <= start]
-        if (one := _best(target, [(one.tree, one.measured) for one in near])) is not None:
+        if (one := _best(target, [(one.tree, one.measured) for one in near], sizes)) is not None:
             relations.append(one)
     return relations
 
 
-def _best(target: Block, before: Sequence[Made]) -> Relation | None:
+def _best(target: Block, before: Sequence[Made], sizes: Sequence[int]) -> Relation | None:
     shape = np.shape(target.measured.middle)
-    sizes = sorted({size for _, one in before for size in np.shape(one.middle)} - {1})
     if target.information < _SURE + 3:
         return None
     best: tuple[float, Made, int] | None = None

@@ -76,12 +76,18 @@ class Findings:
         """Claim the blocks that nothing says what they are of what is known, where all of
         their figures are those of it."""
         for block in self.blocks.values():
-            if self.ledger.is_taken(block.value):
-                continue
-            if block.information > _SURE:
+            is_incomplete = block.span.start in self.ledger.incomplete
+            if block.information > _SURE and not is_incomplete:
                 tree = self._explained(block, least=_SURE)
-                if tree is not None and self.ledger.said(tree, block.value).share == 1:
-                    self.ledger.claim(tree, block.value, "figures", "value")
+                if tree is not None:
+                    self._claim_all_of(tree, block.value)
+        for value, tree in self.ledger.others:
+            self._claim_all_of(tree, value)
+
+    def _claim_all_of(self, tree: syntax.Tree, value: syntax.Tree) -> None:
+        found = self.ledger.said(tree, value)
+        if found.share == 1 and found.bits >= _SURE:
+            self.ledger.claim(tree, value, "figures", "value")
 
     def _is_said(self, block: Block, tree: syntax.Tree) -> bool:
         """Whether a block is what its name says, or that but for a scale or a mask: then the

@@ -20,7 +20,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.coverage import Coverage
-from symattn.documents.binding.evidence import Agreement, Kind, agreement, structure
+from symattn.documents.binding.evidence import EVIDENCE, Agreement, Kind, agreement, structure
 from symattn.documents.binding.recipe import Recipe, bounds, interval
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
@@ -93,6 +93,10 @@ class Ledger:
     coverage: Coverage
     entries: list[Entry] = field(default_factory=list)
     where: str = ""
+    #: Values whose figures are those of something else than what words took them for.
+    others: list[tuple[syntax.Tree, syntax.Tree]] = field(default_factory=list)
+    #: Where values stand that miss a step of what the article says that they are.
+    incomplete: set[int] = field(default_factory=set)
     _taken: set[int] = field(default_factory=set)
     _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
@@ -106,10 +110,6 @@ class Ledger:
     def is_taken(self, value: syntax.Tree) -> bool:
         """Whether it is known of a figure of the value what it is."""
         return any(figure.span.start in self._taken for figure in values.figures(value))
-
-    def is_left(self, value: syntax.Tree) -> bool:
-        """Whether it was told of a value that it is not what it stands for."""
-        return any(figure.span.start in self._left for figure in values.figures(value))
 
     @property
     def bits(self) -> float:
@@ -239,6 +239,12 @@ class Ledger:
         """Say of a value that it isn't what it was taken for."""
         span, target = entry.span, syntax.text(entry.tree)
         why = "what stands around it says so, but its figures do not agree"
+        is_stated = structure(entry.kinds) >= EVIDENCE["figures"].bits
+        of = (self.said(form, entry.value).share for form in forms(self.recipe, entry.tree))
+        if is_stated and 1 in of:
+            self.incomplete.add(span.start)
+        elif other is not None:
+            self.others.append((entry.value, other))
         if other is not None:
             why = f"it stands there, but its figures are those of {syntax.text(other)}"
         self._left.setdefault(span.start, OpenQuestion(target, why, span))
