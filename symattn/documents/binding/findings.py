@@ -48,6 +48,7 @@ class Findings:
         self.names = names
         self.ledger = ledger
         self.blocks = {one.number: one for one in blocks}
+        self.chains = chains
         self._starts = [chain.span.start for chain in chains]
         self._known: dict[int, syntax.Tree | None] = {}
 
@@ -57,7 +58,9 @@ class Findings:
             block = relation.block
             if self.ledger.is_taken(block.value) or self._explained(block) is not None:
                 continue
-            if isinstance(relation.tree, syntax.Name) and not self._is_known(relation.tree):
+            if isinstance(relation.tree, syntax.Name) and (
+                self._is_assigned(block.value) or not self._is_known(relation.tree)
+            ):
                 # What is printed again is no input for that: it may be wrong both times.
                 continue
             tree = syntax.replaced(relation.tree, self._operand)
@@ -86,8 +89,14 @@ class Findings:
 
     def _claim_all_of(self, tree: syntax.Tree, value: syntax.Tree) -> None:
         found = self.ledger.said(tree, value)
-        if found.share == 1 and found.bits >= _SURE:
+        if found.share == 1 and found.bits >= _SURE and not self._is_assigned(value):
             self.ledger.claim(tree, value, "figures", "value")
+
+    def _is_assigned(self, value: syntax.Tree) -> bool:
+        """Whether a program gives a value a name: then it is that, whatever else is the same."""
+        at = bisect_right(self._starts, next(values.figures(value)).span.start) - 1
+        chain = self.chains[at] if at >= 0 else None
+        return chain is not None and chain.is_code and isinstance(chain.members[0], syntax.Name)
 
     def _is_said(self, block: Block, tree: syntax.Tree) -> bool:
         """Whether a block is what its name says, or that but for a scale or a mask: then the
