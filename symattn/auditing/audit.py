@@ -387,7 +387,8 @@ class _Document:
                     article = self.solution.case.reading.article
                     figure.line = article.place(figure.span.start).line
                     figure.printed_at = article.said(figure.span.start)
-                is_open = figure.verdict is not Verdict.HOLDS or claim.trust == -inf
+                says_little = claim.trust == -inf or figure.coarse or figure.vacuous
+                is_open = figure.verdict is not Verdict.HOLDS or says_little
                 if claim.doubt and figure.span and is_open:
                     why = Sentence(
                         "it may not be {figure}: {doubt}", figure=figure.label, doubt=claim.doubt

@@ -79,8 +79,8 @@ class Findings:
         """Claim the blocks that nothing says what they are of what is known, where all of
         their figures are those of it."""
         for block in self.blocks.values():
-            is_incomplete = block.span.start in self.ledger.incomplete
-            if block.information > _SURE and not is_incomplete:
+            is_stated = block.span.start in self.ledger.stated
+            if block.information > _SURE and not is_stated:
                 tree = self._explained(block, least=_SURE)
                 if tree is not None:
                     self._claim_all_of(tree, block.value)

@@ -95,8 +95,8 @@ class Ledger:
     where: str = ""
     #: Values whose figures are those of something else than what words took them for.
     others: list[tuple[syntax.Tree, syntax.Tree]] = field(default_factory=list)
-    #: Where values stand that miss a step of what the article says that they are.
-    incomplete: set[int] = field(default_factory=set)
+    #: Where values stand of which the article says what they are, against their figures.
+    stated: set[int] = field(default_factory=set)
     _taken: set[int] = field(default_factory=set)
     _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
@@ -239,10 +239,8 @@ class Ledger:
         """Say of a value that it isn't what it was taken for."""
         span, target = entry.span, syntax.text(entry.tree)
         why = "what stands around it says so, but its figures do not agree"
-        is_stated = structure(entry.kinds) >= EVIDENCE["figures"].bits
-        of = (self.said(form, entry.value).share for form in forms(self.recipe, entry.tree))
-        if is_stated and 1 in of:
-            self.incomplete.add(span.start)
+        if structure(entry.kinds) >= EVIDENCE["figures"].bits:
+            self.stated.add(span.start)
         elif other is not None:
             self.others.append((entry.value, other))
         if other is not None:

@@ -220,6 +220,9 @@ class Names:
         if len(similar) == 1 and len(name) > 1:
             return syntax.Name(self.canonical[next(iter(similar))])
         if name in self.recipe and name not in self.stacked:
+            if known is not None and known.value is not None and key != name:
+                # It is given anew, and what it was given before is meant no longer.
+                raise Unknown(name)
             return syntax.Name(name)
         quantity = self._of_rows(name) if len(name) == 1 else None
         if quantity is None and not self.strictly:
