@@ -168,14 +168,10 @@ def _alike(one: syntax.Tree, other: syntax.Tree, exactly: bool = False) -> bool:
     the second agree with the first outweighs those that don't, or these are all."""
     if values.shape(one) != values.shape(other):
         return False
-    pairs = list(zip(_texts(other), map(_number, _texts(one)), strict=True))
-    said = agreement(pairs)
+    numbers = map(_number, values.texts(one))
+    said = agreement(zip(values.texts(other), numbers, strict=True))
     is_near = said.share >= 0.5 and said.support > said.against and not exactly
     return said.share == 1 or is_near
-
-
-def _texts(tree: syntax.Tree) -> list[str]:
-    return [one.text for one in values.leaves(tree) if isinstance(one, syntax.Literal)]
 
 
 def _number(text: str) -> float:

@@ -47,13 +47,15 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A printed matrix or vector: its place among all, its figures as numbers."""
+    """A printed matrix or vector: its place among all, its figures as numbers; what each
+    tells, and all together."""
 
     number: int
     value: syntax.Tree
     measured: Measured
     half: Matrix
     bits: Matrix
+    information: float
     name: str = ""
     is_output: bool = False
 
@@ -61,12 +63,6 @@ class Block:
     def is_rounded(self) -> bool:
         """Whether it may show less digits than it has."""
         return bool((self.measured.off > 0).any())
-
-    @property
-    def information(self) -> float:
-        """The bits that its figures tell it from others by, each once."""
-        figures = zip(self.measured.middle.flat, self.bits.flat, strict=True)
-        return sum({float(figure): float(bits) for figure, bits in figures}.values())
 
     @property
     def span(self) -> Span:
@@ -107,7 +103,7 @@ class Relation:
 
 def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = False) -> Block | None:
     """A printed value as a block; None of one that is too large, or has a masked entry."""
-    texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
+    texts = values.texts(value)
     ends = [interval(text) for text in texts]
     known = [one for one in ends if one is not None and np.isfinite(one[0])]
     if not 1 < len(texts) <= _ENTRIES or len(known) < len(texts) or not any(values.figures(value)):
@@ -123,7 +119,8 @@ def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = Fal
     half = np.where([is_bare(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
     each = telling(texts)
     bits = np.array([each[text] for text in texts]).reshape(shape)
-    return Block(number, value, Measured(middle, off), half, bits, name, is_output)
+    whole = sum(each.values())
+    return Block(number, value, Measured(middle, off), half, bits, whole, name, is_output)
 
 
 def collected(passages: Sequence[Passage]) -> list[Block]:

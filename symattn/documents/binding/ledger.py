@@ -138,9 +138,7 @@ class Ledger:
         numbers = self.recipe.floats(target)
         if numbers is None or numbers.size == 0:
             return _NOTHING
-        texts = [
-            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
-        ]
+        texts = values.texts(value)
         if len(texts) != numbers.size:
             return _NOTHING
         reach = self.recipe.reach(target)
@@ -273,9 +271,7 @@ class Ledger:
     def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What figures say of what numbers come to, as these may have been rounded."""
         near = bounds(numbers)
-        texts = [
-            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
-        ]
+        texts = values.texts(value)
         if near is None or near.low.size != len(texts):
             return _NOTHING
         return _within(texts, zip(near.low.reshape(-1), near.high.reshape(-1), strict=True))

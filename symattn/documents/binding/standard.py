@@ -167,22 +167,19 @@ class Standard:
         """An expression without the masks that are assumed in what it is computed from."""
         plain: dict[str, syntax.Tree] = {}
 
-        def without(part: syntax.Tree) -> syntax.Tree | None:
-            step = self.recipe.steps.get(part.name) if isinstance(part, syntax.Name) else None
-            if step is None:
-                return None
-            assert isinstance(part, syntax.Name)
-            if part.name not in plain:
-                match self.recipe.trees[part.name]:
+        def without(name: str) -> syntax.Tree:
+            step = self.recipe.steps.get(name)
+            if step is not None and name not in plain:
+                match self.recipe.trees[name]:
                     case syntax.Call("causal" | "mask", (scores, *_)) if step.assumed:
-                        plain[part.name] = scores
+                        plain[name] = scores
                     case whole:
-                        other = syntax.replaced(whole, without)
-                        is_small = sum(1 for _ in walk(other)) <= TOKENS.most
-                        plain[part.name] = other if other != whole and is_small else part
-            return plain[part.name]
+                        other = syntax.renamed(whole, without)
+                        if other != whole and sum(1 for _ in walk(other)) <= TOKENS.most:
+                            plain[name] = other
+            return plain.setdefault(name, syntax.Name(name))
 
-        return syntax.replaced(tree, without)
+        return syntax.renamed(tree, without)
 
     def _scaled(self) -> bool:
         self.asked.add("scaled")
