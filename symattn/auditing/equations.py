@@ -50,6 +50,10 @@ class OperandPlaces:
         before = bisect_left(same, number.span.start, key=lambda one: one.span.start)
         return same[before - 1] if before and number.status != "given" else None
 
+    def is_rounded(self, text: str) -> bool:
+        """Whether an input that is shown rounded is printed so."""
+        return any(number.status == "given" for number in self._results.get(text, ()))
+
     def _is_result(self, number: ArticleNumber) -> bool:
         is_rounded = any(span.start <= number.span.start < span.end for span in self._rounded)
         return number.status == "bound" or (number.status == "given" and is_rounded)
@@ -98,7 +102,8 @@ class Equations:
         entry = self._entry_at(result.span)
         if entry is None:
             return near if result.status == "given" else None
-        return near.mid() if abs(entry.ball(FIRST)).contains(near.mid()) else near
+        is_exact = abs(entry.ball(FIRST)).contains(near.mid()) and not self.places.is_rounded(text)
+        return near.mid() if is_exact else near
 
     def enclosed(self, claim: Claim, i: int, j: int, known: Sequence[arb | None]) -> arb | None:
         """All that a figure of numbers may be, as those may be that are ``known``."""

@@ -165,7 +165,25 @@ class _Corrected:
             replace(item, span=origins.get(item.span, item.span)) for item in self._plan.left
         )
         fixes = tuple(_fixes(self.current, article, origins))
+        left += tuple(self._again({fix.printed: fix for fix in reversed(fixes)}))
         return CorrectedArticle(article, _reading(self.current).article.source, fixes, left)
+
+    def _again(self, fixes: Mapping[str, Fix]) -> Iterator[UnfixedFigure]:
+        """Numbers behind a figure that was corrected which may say it again: nothing says what
+        else they are."""
+        known = {span for span, figures in figures_at(self.audit).items() if _is_of_names(figures)}
+        corrected = {fix.span for fix in fixes.values()}
+        for number in self.audit.numbers:
+            fix = fixes.get(number.text)
+            if fix is None or number.span < fix.span or number.span in known | corrected:
+                continue
+            if len(number.text.strip("+-0.").replace(".", "")) > 1:
+                why = f"{fix.printed} was corrected to {fix.correct} before, and may be repeated"
+                yield UnfixedFigure(number.span, "", number.text, why)
+
+
+def _is_of_names(figures: Iterable[Figure]) -> bool:
+    return any(not figure.claim.is_arithmetic for figure in figures)
 
 
 def _refused(article: Article, why: str) -> CorrectedArticle:
@@ -262,6 +280,8 @@ class _Plan:
             sums = [figure for figure in figures if figure.claim.is_arithmetic]
             if not sums or any(figure.verdict is not Verdict.REFUTED for figure in sums):
                 return "too little says that it is that: confirm it in a note (symattn read --help)"
+        if not of and any(figure.claim.trust < MARGIN for figure in figures):
+            return "only a label says what it was computed from: correct it by hand"
         if self._rewriter.is_rendered(span):
             return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):

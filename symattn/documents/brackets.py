@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 
 from symattn.documents.text import Text
@@ -45,6 +46,10 @@ _AFTER = re.compile(rf"{_REST.pattern}(?:\s*+>)?+|(?=[^\S\n]*+(?:\n|\Z))")
 _SCALAR = re.compile(
     r"(?<![\w.])(?:(?:np|numpy|jnp|torch)\.)?(?:array|Array|[tT]ensor|(?:float|int)(?:16|32|64))"
     rf"\((?P<number>{ENTRY}){_REST.pattern}"
+)
+#: An entry as strings are printed, or set in bold letters; whole ones in quotes are labels.
+_QUOTED = re.compile(
+    rf"(?<=[\[, ])(?P<mark>['\"](?=[^,'\"]*\.)|\*\*)(?P<number>{ENTRY})(?P=mark)(?=[ ]?[,\]])"
 )
 #: What Markdown puts before the point of "1." in vain.
 _ESCAPE = re.compile(r"(?<=[0-9])\\(?=\.)")
@@ -107,14 +112,18 @@ def flat(text: Text) -> Text:
 def bare(text: Text) -> Text:
     """A text with the numbers alone that programs print in the names of their types.
 
-    >>> str(bare(Text.whole("(np.float64(0.09), tensor(2., grad_fn=<Mul>))")))
-    '(0.09, 2)'
+    >>> str(bare(Text.whole("(np.float64(0.09), tensor(2., grad_fn=<Mul>), ['0.5', '1.0'])")))
+    '(0.09, 2, [0.5, 1.0])'
     """
 
-    def number(scalar: re.Match[str]) -> Text:
-        return text[scalar.start("number") : scalar.end("number") - scalar["number"].endswith(".")]
+    text = text.sub(_ESCAPE, "")
+    for pattern in (_SCALAR, _QUOTED):
+        text = text.sub(pattern, partial(_number, text))
+    return text
 
-    return text.sub(_ESCAPE, "").sub(_SCALAR, number)
+
+def _number(text: Text, match: re.Match[str]) -> Text:
+    return text[match.start("number") : match.end("number") - match["number"].endswith(".")]
 
 
 def _squared(text: Text, tall: re.Match[str]) -> Text:

@@ -23,6 +23,7 @@ from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Wor
 #: numbers, and operations alone; in prose also any operation, and what an arrow leads to.
 _GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅|[+−/×·⋅÷@][ \t]*+(?:\Z|[-(\[0-9√])|[×·⋅÷@](?=[ ]))")
 _OPERATES = re.compile(r"[ \t]*+(?:[→⇒][ \t]*+\S|[×·⋅÷]|[+−/][ ])")
+_ON_ALL = re.compile(r"[ \t]*+[×·⋅÷]")
 #: The labels of the rows and of the columns of arrays, by the arrays' places.
 _Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 #: What a line ends with that goes on; a star or slash alone has another meaning in code.
@@ -64,7 +65,12 @@ def _joined(lines: Iterable[FlatLine], kind: str) -> Iterator[FlatLine]:
     for line in lines:
         if not line.text.string.strip() or _FRAME.match(line.text.string):
             continue
-        if parts and not goes_on(parts[-1].text.string, line.text.string, kind):
+        # Behind a blank line an operation is one on all that stands above.
+        is_apart = bool(parts) and line.first > parts[-1].last + 1
+        if parts and (
+            (is_apart and _ON_ALL.match(line.text.string))
+            or not goes_on(parts[-1].text.string, line.text.string, kind)
+        ):
             yield _as_one(parts)
             parts = []
         parts.append(line)

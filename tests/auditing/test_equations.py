@@ -241,3 +241,27 @@ def test_what_numbers_are_rounded_from_may_give_a_figure_as_well(printed, verdic
     path.write_text(CHAIN.format(printed))
     (figure,) = audit(load(path)).figures[-1:]
     assert str(figure.verdict) == verdict
+
+
+HIDDEN = r"""
+The hidden layer is
+
+$$H_n = \begin{bmatrix}.9&.9&1\\.9&-.9&1\\-.9&.9&1\end{bmatrix}
+\begin{bmatrix}.23&-1.13\\.73&-.48\\.23&-.24\end{bmatrix}
+=\begin{bmatrix}1.09&-1.7\\-.22&-.83\\.68&.34\end{bmatrix}$$
+
+and its output
+
+$$H_o = \tanh\left(\begin{bmatrix}1.09&-1.7\\-.22&-.83\\.68&.34\end{bmatrix}\right)
+= \begin{bmatrix}.80&-.93\\-.22&-.68\\.59&.33\end{bmatrix}$$
+"""
+
+
+def test_a_result_that_lost_its_last_zero_is_rounded_like_those_beside_it(tmp_path):
+    """-1.689 is printed as -1.7 beside 1.09: what is computed from it may be -0.934, as it is."""
+    path = tmp_path / "layer.md"
+    for hyperbolic, refuted in (("-.93", []), ("-.91", ["-.91", "-.91"])):
+        path.write_text(HIDDEN.replace("-.93", hyperbolic))
+        found = audit(load(path))
+        wrong = [figure.text for figure in found.figures if figure.verdict is Verdict.REFUTED]
+        assert wrong == refuted

@@ -298,3 +298,16 @@ def test_the_page_of_an_article_is_the_article(symattn, shelf):
     assert ended.code == 1
     text = Path("pen", "post.md-audit.html").read_text()
     assert "<del>0.2698</del><ins> 0.2689</ins>" in text
+
+
+def test_fix_leaves_what_only_a_label_says(symattn):
+    """Behind "Softmax:" a figure is refuted, but either side may be the wrong one; behind the
+    softmax itself it is corrected."""
+    text = "```\nScores: [1.5, 0.5, -0.4]\n%s [0.66, 0.24, 0.19]\n```\n"
+    Path("post.md").write_text(text % "Softmax →")
+    ended = symattn("audit", "post.md", "--fix")
+    assert "only a label says" in ended.out
+    assert Path("post.md").read_text() == text % "Softmax →"
+    Path("post.md").write_text(text % "softmax([1.5, 0.5, -0.4]) =")
+    symattn("audit", "post.md", "--fix")
+    assert "0.10" in Path("post.md").read_text()

@@ -212,3 +212,46 @@ def test_a_sum_goes_on_in_an_item():
     assert said(text) == sums
     items = article(Path("x.md"), b"We buy\n+ 3 apples\n+ 4 pears").blocks
     assert [str(block.text) for block in items] == ["We buy", "3 apples", "4 pears"]
+
+
+def judged(text: str) -> dict[str, str]:
+    """The verdicts of the arithmetic of a Markdown article: what is correct, or holds."""
+    case = case_of(binding.read(article(Path("x.md"), text.encode())))
+    return {
+        figure.text: str(figure.correct) if figure.verdict is Verdict.REFUTED else "holds"
+        for figure in audit(case).figures
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("50,257 × 768 ≈ 38.6 million weights", {"38.6e6": "holds"}),
+        ("50,257 × 768 = 39.6 Millionen.", {"39.6e6": "38.6e6"}),
+        ("3 billion / 2 = 1.5 billion.", {"1.5e9": "holds"}),
+        ("2001 × 2000 = 400万", {"4e6": "holds"}),
+        ("With θ = 90° we have cos(90) = 0.00", {"0.00": "holds"}),
+        ("cos(60°) = 0.50 and cos(1) = 0.54", {"0.50": "holds", "0.54": "holds"}),
+        (r"$\\cos(60^\\circ) = 0.50$".replace("\\\\", "\\"), {"0.50": "holds"}),
+        ("cos(60) = 0.44", {}),
+        ("cos(3) = -0.989", {"-0.989": "-0.990"}),
+        ("10000^0.25 = 10.0 and 16^0.75 = 9", {"10.0": "holds", "9": "8"}),
+    ],
+)
+def test_scales_degrees_and_broken_powers(text, verdict):
+    """Millions are millions, an angle beyond a turn is no refutation in radians, and broken
+    powers are worked out."""
+    assert judged(text) == verdict
+
+
+def test_a_size_in_millions_among_words_claims_nothing():
+    """It is no figure that waits to be read."""
+    read = binding.read(article(Path("x.md"), b"It saves about 40 million numbers of 16 bits."))
+    assert {number.status for number in read.numbers} == {"ignored"}
+
+
+def test_a_word_of_one_letter_between_formulas_is_a_word():
+    r"""``\text{ e }`` is Italian and Portuguese for "and"."""
+    assert said(r"$$A = [[1, 2], [3, 4]] \text{ e } B = [[1, 0], [0, 1]]$$") == [
+        "A = [[1, 2], [3, 4]]", "B = [[1, 0], [0, 1]]",
+    ]  # fmt: skip

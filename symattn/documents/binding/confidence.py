@@ -138,7 +138,7 @@ class Confidence:
             return why
         if entry.key == "as_printed":
             # Which of its figures is wrong, the numbers alone don't tell.
-            entry.trust = inf if self._has_known_operands(entry) else MARGIN
+            entry.trust = min(entry.trust, inf if self._has_known_operands(entry) else MARGIN)
             return ""
         found = self.evidence(entry)
         entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())

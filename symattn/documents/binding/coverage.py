@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from symattn.documents.binding import values
+from symattn.documents.notation.vocabulary import SCALES
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.trees import (
     NOWHERE,
@@ -36,7 +37,7 @@ _TRAINS = re.compile(
 #: What stands right behind a number of a size, a time or a price.
 _MEASURES = re.compile(
     r"(?:\s?(?:[kKMG]i?B|[kMG]?Hz|[mµn]s|[ckm]?m|k?g)|[KMBk]|\s(?:seconds?|secs?|s|minutes?|mins?"
-    r"|hours?|h|days?|million|billion|thousand|points?|euros?|dollars?))(?![\w^(])"
+    rf"|hours?|h|days?|points?|euros?|dollars?)|\s?(?i:{'|'.join(SCALES)}))(?![\w^(])"
 )
 _PRICES = re.compile(r"[$€£]\s?\Z")
 #: So many characters before a number are looked at.
@@ -55,10 +56,16 @@ def found(words: Words) -> Iterator[PrintedFigure]:
     at = 0
     for figure in words.figures:
         digits = figure.text.lstrip("+-").rstrip("%").rstrip()
+        scaled = digits not in words.text
+        if scaled:
+            # "40 million" is read as 4e7.
+            digits = digits.partition("e")[0]
         start = words.text.find(digits, at)
         if start < 0:
             continue
         at = start + len(digits)
+        while scaled and words.text[at : at + 1] == "0":
+            at += 1
         before = words.text[max(start - _BEFORE, 0) : start]
         announced = any(pattern.search(before) for pattern in (_REFERS, _TRAINS, _PRICES))
         if announced or _MEASURES.match(words.text, at):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import inf
 
 from symattn import syntax
 from symattn.documents.binding import context, prose, tables, values, workings
@@ -104,6 +105,8 @@ def _folded(said: str) -> str:
 
 #: What two tokens have together.
 _OF_PAIRS = ("scores", "scaled", "masked", "weights")
+#: A larger angle is one in degrees.
+_TURN = 6.3
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
 
@@ -158,7 +161,8 @@ class Equalities:
         work: syntax.Tree | None = None
         rounded: list[syntax.Tree] = []
         # An arrow says what follows: "0-9 → 10 characters" is no subtraction.
-        links = chain.links[len(chain.members) - len(members) :]
+        begun = len(chain.members) - len(members)
+        links, spans = chain.links[begun:], chain.spans[begun:]
         self._note(members, target)
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
@@ -166,7 +170,10 @@ class Equalities:
             elif values.is_value(member):
                 is_equal = links[k - 1] != "→" if k else False
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
-                    self.ledger.work_out(self._side(work, rounded, member), member)
+                    side = self._side(work, rounded, member)
+                    if side is not work or not self._may_be_degrees(work, member):
+                        # What a label says stands nowhere as numbers.
+                        self.ledger.work_out(side, member, 0.0 if spans[k - 1] == spans[k] else inf)
                 self._value(
                     member, target, [self._worked(candidate, work) for candidate in candidates]
                 )
@@ -203,8 +210,14 @@ class Equalities:
     ) -> syntax.Tree:
         """What a value of arithmetic is to be held against: what stands before it, or what
         that was rounded from, in ``e^3.54 / e^7.21 \\approx 34 / 1353 \\approx 3\\%``."""
-        sides = (side for side in (work, *rounded) if self.ledger.agreement(side, value) == 1)
-        return next(sides, work)
+        sides = (workings.in_degrees(work, _TURN), work, workings.in_degrees(work), *rounded)
+        return next((side for side in sides if self.ledger.agreement(side, value) == 1), work)
+
+    def _may_be_degrees(self, work: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether numbers that don't come to a value have an angle of more than a turn: in
+        degrees it is another."""
+        turned = workings.in_degrees(work, _TURN)
+        return turned != work and self.ledger.agreement(work, value) < 1
 
     def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
         """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``."""

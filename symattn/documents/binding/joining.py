@@ -4,23 +4,29 @@ matrix; or a heading with names, and below it a matrix for each."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, takewhile
 
+import numpy as np
+
 from symattn import syntax
-from symattn.documents.binding import values
+from symattn.documents.binding import discovery, tables, values
+from symattn.documents.binding.recipe import bounds, coming
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
+    Link,
     Member,
     Named,
     Passage,
     Piece,
+    PrintedFigure,
     ReadTable,
     Words,
     of_table,
 )
+from symattn.programs.enclosures import Matrix
 
 #: Words between a name and its value.
 _SAME = re.compile(
@@ -45,11 +51,12 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     """
     before: Chain | None = None
     captioned: Chain | None = None
+    results = _Results()
     for passage in _below_headings(passages):
         above, captioned = captioned, _only_name(passage)
         if passage.kind in ("heading", "note") or _is_program(passage):
             before = None
-            yield passage
+            yield results.read(passage)
             continue
         pieces: list[Piece] = []
         for piece in passage.pieces:
@@ -81,7 +88,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
             last = passage.pieces[-1]
             if isinstance(last, Words) and last.text.strip().endswith((".", "!", "?")):
                 before = None
-        yield replace(passage, pieces=tuple(pieces))
+        yield results.read(replace(passage, pieces=tuple(pieces)))
 
 
 def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
@@ -97,8 +104,36 @@ def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
         if len(alone) == len(heads):
             for head, piece in zip(heads, alone, strict=True):
                 named[piece.span] = _continued(head, piece.members[0], piece.span)
+    for place, passage in enumerate(passages):
+        match passage.pieces[-1:]:
+            case (Chain((*_, syntax.Call("softmax", (syntax.Array(items),)) as whole)),):
+                named |= _entry_by_entry(
+                    whole, len(items), passages[place + 1 : place + 2 + 4 * len(items)]
+                )
     for passage in passages:
         yield replace(passage, pieces=tuple(named.get(one.span, one) for one in passage.pieces))
+
+
+def _entry_by_entry(
+    whole: syntax.Call, count: int, passages: Sequence[Passage]
+) -> Mapping[Span, Chain]:
+    """The next chains, if these say one by one what a softmax of numbers comes to."""
+    chains = (one for below in passages for one in below.pieces if isinstance(one, Chain))
+    entries = [one for one in islice(chains, count) if len(one.members) == 2]
+    value = syntax.Array(
+        tuple(figure for one in entries if isinstance(figure := one.members[1], PrintedFigure))
+    )
+    if len(value.items) != count or not _is_result(whole, whole.arguments[0], value, ""):
+        return {}
+    return {
+        one.span: replace(
+            one,
+            members=(one.members[0], syntax.Indexed(whole, (k,)), one.members[1]),
+            links=("=", "="),
+            spans=(*one.spans, one.spans[1]),
+        )
+        for k, one in enumerate(entries)
+    }
 
 
 def _is_name(piece: Chain) -> bool:
@@ -135,3 +170,142 @@ def _mention(words: Words, name: re.Match[str]) -> Chain:
     start = words.span.end - (len(words.text) - name.start("name"))
     span = Span(start, start + len(name["name"]))
     return Chain((Named(name["name"], span),), (), (span,))
+
+
+# -- what words say was done to the block before ----------------------------------------------
+
+#: What is done to a block, by what a label calls it.
+_OPERATIONS = {"softmax": "softmax", "exponentials": "exp", "exp": "exp"}
+_OPERATION = re.compile(rf"\b(?:{'|'.join(_OPERATIONS)})\b|[÷×/*]\s*+\Z", re.I)
+#: Words of a label that say no more than its operation does.
+_NEUTRAL = re.compile(
+    r"(?:(?:after|applying|apply|the|an?|this|row|rows|wise|each|every|per|of|to|on|in|into|over|is"
+    r"|are|we|get|gives?|becomes?|results?|outputs?|function|transformation|scores?|logits"
+    r"|attention|weights?|probabilit(?:y|ies)|distribution|steps?|and|then|now|turns?|converts?)\b"
+    r"|[^A-Za-z÷×/*√^=<>])*+",
+    re.I,
+)
+#: A table may be of one of so many vectors before it.
+_VECTORS = 4
+#: Labels of more characters than that are sentences of something else as well.
+_LABEL = 160
+
+
+class _Results:
+    """Puts before a block what a label says that it is, an operation on the block before:
+    ``softmax([2, 1]) = [0.73, 0.27]`` for ``Scores: [2, 1]``, ``After softmax: [0.73, 0.27]``."""
+
+    def __init__(self) -> None:
+        self.before: syntax.Tree | None = None
+        self.words = ""
+        self.vectors: list[syntax.Tree] = []
+
+    def read(self, passage: Passage) -> Passage:
+        """A passage, its blocks with what they are."""
+        if passage.kind == "note":
+            return passage
+        pieces = [one for piece in passage.pieces for one in self._read(piece)]
+        return replace(passage, pieces=tuple(pieces))
+
+    def _read(self, piece: Piece) -> Iterator[Piece]:
+        match piece:
+            case Words(text):
+                self.words = f"{self.words} {text[:_LABEL]}"[: _LABEL + 1]
+            case Chain((*_, value)) if values.is_value(value) and len(values.shape(value)):
+                if self.before is not None:
+                    piece = self._joined(piece, value, self.before)
+                self.before, self.words = value, ""
+                if len(values.shape(value)) == 1:
+                    self.vectors.append(value)
+            case Chain((syntax.Name(name),)):
+                self.words = f"{self.words} {name}"[: _LABEL + 1]
+            case Chain((syntax.Literal() | syntax.Negative(),)):
+                pass
+            case _:
+                self.before = None
+        yield piece
+        if isinstance(piece, ReadTable):
+            yield from tables.equations(piece, self.vectors[-_VECTORS:])
+
+    def _joined(self, piece: Chain, value: syntax.Tree, before: syntax.Tree) -> Chain:
+        said, operand = self.words, None
+        match piece.members:
+            case (syntax.Name(name), _):
+                said = f"{said} {name.replace('_', ' ')}"
+            case (one, _) if values.is_closed(one):
+                operand = one
+            case (_, _, *_):
+                return piece
+        operation = _operation(said, operand, before)
+        if operation is None or not _is_result(operation, before, value, said):
+            return piece
+        if operand is not None:
+            return replace(piece, members=(operation, value), spans=piece.spans[1:] * 2)
+        members = (*piece.members[:-1], operation, value)
+        equal: list[Link] = ["="] * len(piece.members)
+        return Chain(members, tuple(equal), (*piece.spans, piece.spans[-1]))
+
+
+def _operation(said: str, operand: syntax.Tree | None, before: syntax.Tree) -> syntax.Tree | None:
+    """What words say that was done to a block."""
+    signs = _OPERATION.findall(said) if len(said) <= _LABEL else []
+    if len(signs) != 1:
+        return None
+    sign = signs[0].strip().lower()
+    if (operand is None) == (sign in "÷×/*"):
+        return None
+    if operand is not None:
+        return syntax.Binary("/" if sign in "÷/" else "*", before, operand)
+    return syntax.Call(_OPERATIONS[sign], (before,))
+
+
+#: This part of a block's figures is that of the operation.
+_MOST = 0.66
+#: What else scores may have been divided by, squared: roots, whole numbers, tenths.
+_SCALES = (
+    *(k * k / 100 for k in (*range(1, 10), 12, 15, 25)),
+    *range(2, 129),
+    *(k * k for k in range(12, 33)),
+)
+
+
+def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, said: str) -> bool:
+    """Whether a block can be the result of an operation: most of its figures are; or the
+    words say nothing else, its figures stand in the order of those before, and no other form
+    of the operation comes to most of them."""
+    near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)
+    rounded = coming(operation, value, rounded=True)
+    if near is None or target is None or agree is None or rounded is None:
+        return False
+    if agree.mean() >= _MOST:
+        # A row that is wrong as a whole has another number before it.
+        return bool(agree.any(axis=-1).all())
+    figures, half = target.measured.middle, target.half * (1 + 1e-6)
+    own, words = discovery.block(0, before), _OPERATION.sub(" ", said)
+    is_softmax = isinstance(operation, syntax.Call) and operation.function == "softmax"
+    if own is None or not is_softmax or rounded.mean() >= _MOST or not _NEUTRAL.fullmatch(words):
+        return False
+    up = near.low[..., :, None] > near.high[..., None, :]
+    is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any()
+    if figures.shape[-1] < _TELLING or is_turned or not _are_shares(figures):
+        return False
+    x, off = own.measured
+    hidden = discovery.Measured(np.where(figures > 0, x, -1e30), off)
+    with np.errstate(all="ignore"):
+        forms = [
+            form
+            for scores in (own.measured, hidden)
+            for _, form in discovery.made([(before, scores)], figures.shape, _SCALES)
+            if _are_shares(form.middle)
+        ]
+    return all((abs(figures - one.middle) <= half + one.off).mean() < _MOST for one in forms)
+
+
+def _are_shares(rows: Matrix) -> bool:
+    return bool((abs(rows.sum(axis=-1) - 1) < _OFF).all() and (rows >= 0).all())
+
+
+#: Rows of less say nothing by their order.
+_TELLING = 3
+#: So much shares may be off that add up to one.
+_OFF = 0.05

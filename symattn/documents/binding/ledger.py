@@ -258,13 +258,14 @@ class Ledger:
             return False
         return self.agreement(hundredfold(target), value) > 0.5
 
-    def work_out(self, numbers: syntax.Tree, value: syntax.Tree) -> None:
+    def work_out(self, numbers: syntax.Tree, value: syntax.Tree, trust: float = inf) -> None:
         """Claim that numbers come to a printed value, if that makes sense by their shapes."""
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
             agreement = self._worked_out(*fitted)
             kinds: frozenset[Kind] = frozenset({"arithmetic"})
-            self.entries.append(Entry("as_printed", *fitted, self.where, kinds, agreement))
+            entry = Entry("as_printed", *fitted, self.where, kinds, agreement, trust=trust)
+            self.entries.append(entry)
             self.coverage.mark(values.figures(fitted[1]), "local")
 
     @staticmethod

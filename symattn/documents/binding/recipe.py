@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, count
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,8 @@ _SLACK = 1e-6
 _SHAKES = 12
 #: As bounds are worked out in floats they may be this part of themselves off.
 _ROUNDING = 1e-9
+#: With so many decimals a number may have been rounded.
+_ROUNDED = 2
 
 
 @lru_cache(maxsize=1 << 14)
@@ -86,6 +89,37 @@ def bounds(tree: syntax.Tree) -> Bounds | None:
     return Bounds(low - _ROUNDING * (1 + abs(low)), high + _ROUNDING * (1 + abs(high)))
 
 
+def coming(
+    tree: syntax.Tree, value: syntax.Tree, rounded: bool = False
+) -> npt.NDArray[np.bool_] | None:
+    """Which figures of a printed value an expression of numbers may come to, as those with
+    less than two decimals are exact, unless they may be ``rounded``; None where their shapes
+    differ, or it is not known.
+
+    >>> coming(syntax.parse("exp([0.0, 1.0])"), syntax.parse("[1.0, 2.8]")).tolist()
+    [True, False]
+    """
+    near = bounds(tree if rounded else syntax.replaced(tree, _exact))
+    parts = values.leaves(value)
+    ends = [interval(part.text) for part in parts if isinstance(part, syntax.Literal)]
+    known = [one for one in ends if one is not None]
+    shape = tuple(size for size in values.shape(value) if size != 1)
+    if near is None or near.low.shape != shape or not len(known) == len(ends) == prod(shape):
+        return None
+    low, high = np.array(known).T.reshape(2, *shape)
+    return np.asarray((near.low <= high) & (low <= near.high))
+
+
+def _exact(part: syntax.Tree) -> syntax.Tree | None:
+    """A number that has too few decimals to be rounded, with more of them."""
+    if not isinstance(part, syntax.Literal) or not _SHORT.fullmatch(part.text):
+        return None
+    return syntax.Literal(f"{part.text}{'' if '.' in part.text else '.'}000000000")
+
+
+_SHORT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]?)?")
+
+
 def _bounds(tree: syntax.Tree) -> Bounds | None:
     match tree:
         case syntax.Literal(text):
@@ -106,7 +140,18 @@ def _bounds(tree: syntax.Tree) -> Bounds | None:
             of = _bounds(operand)
             grow = _GROWING[function]
             return None if of is None else Bounds(grow(of.low), grow(of.high))
+        case syntax.Call("softmax", (operand,), ()):
+            of = _bounds(operand)
+            return None if of is None or not of.low.ndim else _shares(of)
     return None
+
+
+def _shares(of: Bounds) -> Bounds:
+    """The bounds of a softmax: what grows is one entry, or all others."""
+    most = of.high.max(axis=-1, keepdims=True)
+    low, high = np.exp(of.low - most), np.exp(of.high - most)
+    others = low.sum(axis=-1, keepdims=True) - low, high.sum(axis=-1, keepdims=True) - high
+    return Bounds(low / (low + others[1]), high / (high + others[0]))
 
 
 #: Functions that grow with each entry.
@@ -209,8 +254,7 @@ class Recipe:
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = given_node(free, numbers.shape)
         if is_rounded:
-            half = [_half(figure) for figure in values.leaves(tree)]
-            self._rounded[free] = np.array(half).reshape(self._numbers[free].shape)
+            self._rounded[free] = _halves(tree).reshape(self._numbers[free].shape)
         self._forget()
         return free
 
@@ -452,13 +496,17 @@ def _is_plain(tree: syntax.Tree) -> bool:
     return True
 
 
-def _half(tree: syntax.Tree) -> float:
-    """How far what a figure shows may be off: nothing where it has too few decimals to
-    have been rounded."""
-    if not isinstance(tree, syntax.Literal) or len(tree.text.partition(".")[2]) < 2:
-        return 0.0
-    low, high = interval(tree.text) or (0.0, 0.0)
-    return (high - low) / 2
+def _halves(tree: syntax.Tree) -> Matrix:
+    """How far what the figures of a block show may be off: nothing where all have too few
+    decimals to have been rounded; one with less than others ends in zeros that it lost."""
+    texts = [getattr(figure, "text", "") for figure in values.leaves(tree)]
+    ends = [interval(text) or (0.0, 0.0) for text in texts]
+    halves = np.array([(high - low) / 2 for low, high in ends])
+    decimals = np.array([len(text.partition(".")[2]) for text in texts])
+    if decimals.max() < _ROUNDED:
+        return np.zeros_like(halves)
+    finest = halves[decimals == decimals.max()].max()
+    return np.where(decimals >= _ROUNDED, halves, np.where(decimals > 0, finest, 0.0))
 
 
 def rounds(value: float, text: str) -> bool:

@@ -8,16 +8,28 @@ from collections.abc import Callable, Iterator, Sequence
 from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.ledger import Ledger
-from symattn.documents.binding.recipe import same
+from symattn.documents.binding.recipe import coming, same
 from symattn.documents.binding.roles import named
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.subjects import subject
-from symattn.documents.trees import Chain, Labelled, Piece, ReadTable, Words, of_table
+from symattn.documents.trees import (
+    Chain,
+    Labelled,
+    Member,
+    Opaque,
+    Piece,
+    PrintedFigure,
+    ReadTable,
+    Words,
+    of_table,
+)
+from symattn.spelling import is_figure
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: So many more figures agree with a quantity than with any other.
 _APART = 1.5
+Row = tuple[tuple[Words | Chain, ...], ...]
 #: What a name in a heading means, or None.
 Resolve = Callable[[syntax.Tree], syntax.Tree | None]
 
@@ -149,6 +161,161 @@ def _named(
     return None if role is None else standard.of(role)
 
 
+# -- columns that work out others ---------------------------------------------------------------
+
+_SIGNS = {"×": "*", "·": "*", "*": "*", "x": "*", "÷": "/", "/": "/", "+": "+", "-": "-", "−": "-"}
+#: An operation with its second number, "÷ 8".
+_BY = re.compile(r"(?P<sign>[×·*÷/]|[+−-](?=\s))\s*+[0-9][0-9.]*+")
+_SUM = re.compile(r"\W*+(?:(?:row|column)\s)?(?:sums?|Σ|∑)(?![^\W\d])\W*+[0-9.]*+\W*+", re.I)
+_EXP = re.compile(r"e\s?\^\W?\w++|exps?\b.*+|exponentials?", re.I)
+_TEMPERATURE = re.compile(r"\W*+(?:temperatur\w*+|temp|T|τ|温度)(?!\w)", re.I)
+_SHARES = re.compile(r"softmax|\bprob|概率", re.I)
+#: This part of a column has to come out, where only its head says how.
+_COMES_OUT = 0.66
+
+
+def equations(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chain]:
+    """What a table works out: rows that read "0.2 | × | 3 | = | 0.6", columns of what their
+    head does to the number before, sums, and rows of shares at a temperature, of one of the
+    ``vectors`` that stand before it."""
+    yield from _tempered(table, vectors)
+    for row in table.rows:
+        yield from _across(row)
+    for place, head in enumerate(table.head):
+        column = list(_of_head(table, place, _words(head), head))
+        agreeing = [coming(*one) for one in column]
+        share = sum(one is not None and bool(one.all()) for one in agreeing)
+        if len(column) > 1 and share >= _COMES_OUT * len(column):
+            yield from (_equation(*one) for one in column)
+        yield from _below(table, place)
+
+
+def _equation(numbers: syntax.Tree, value: syntax.Tree) -> Chain:
+    start, *_ = figures = list(values.figures(value))
+    span = start.span.to(figures[-1].span)
+    return Chain((numbers, value), ("=",), (span, span))
+
+
+def _across(row: Row) -> Iterator[Chain]:
+    """The equation that the cells of a row are."""
+    for place, cell in enumerate(row[:-1]):
+        if _words(cell) != "=" or place < 3:
+            continue
+        numbers, at = [_shown(row[place - 1])], place - 2
+        signs: list[str] = []
+        while at > 0 and (sign := _SIGNS.get(_words(row[at]))):
+            signs.insert(0, sign)
+            numbers.insert(0, _shown(row[at - 1]))
+            at -= 2
+        numbers.append(_shown(row[place + 1]))
+        known = [one for one in numbers if one is not None]
+        gaps = {gap for _, gap in known} - {None}
+        if len(known) < len(numbers) or len(gaps) > 1 or len({one in "+-" for one in signs}) != 1:
+            continue
+        tree, *others = [one for one, _ in known]
+        for sign, other in zip(signs, others, strict=False):
+            tree = syntax.Binary(sign, tree, other)
+        yield _equation(tree, others[-1])
+
+
+def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chain]:
+    """Rows that are the softmax of a vector at the temperature that they begin with."""
+    heads = " ".join(_said(cell) for cell in table.head)
+    if not (_TEMPERATURE.match(heads) and _SHARES.search(heads)):
+        return
+    for vector in reversed(vectors):
+        size = values.shape(vector)[0]
+        rows: list[tuple[syntax.Tree, syntax.Tree]] = []
+        for first, *cells in filter(None, table.rows):
+            by, shares = _result(first), [_value(cell) for cell in cells[:size]]
+            known = [one for one in shares if one is not None]
+            value = known[0] if known and values.shape(known[0]) else syntax.Array(tuple(known))
+            if isinstance(by, PrintedFigure) and values.shape(value) == (size,):
+                scaled = syntax.Binary("/", vector, by)
+                rows.append((syntax.Call("softmax", (scaled,)), value))
+        # Shares of 0 and 1 are those of any vector at a low temperature.
+        agreeing = [coming(*one, rounded=True) for one in rows if _tells(one[1])]
+        if len(rows) == len(table.rows) and any(one is not None and one.all() for one in agreeing):
+            yield from (_equation(*one) for one in rows)
+            return
+
+
+def _tells(shares: syntax.Tree) -> bool:
+    return all(figure.text.strip("0.") not in ("", "1") for figure in values.figures(shares))
+
+
+def _of_head(
+    table: ReadTable, place: int, words: str, head: Sequence[Words | Chain]
+) -> Iterator[tuple[syntax.Tree, syntax.Tree]]:
+    """What a column shows, and what its head says that it is of the numbers before."""
+    is_power = any(isinstance(one, Chain) and _is_exp(one.members[0]) for one in head)
+    is_power = is_power or bool(_EXP.fullmatch(words))
+    for row in table.rows:
+        if len(row) != len(table.head) or not 2 <= place < len(row):
+            continue
+        value, last = _value(row[place]), _value(row[place - 1])
+        by = _BY.fullmatch(_words(row[place]))
+        if by and last and place + 1 < len(row) and (after := _value(row[place + 1])):
+            # The operation has a column of its own, and its result the next.
+            yield syntax.Binary(_SIGNS[by["sign"]], last, _only(row[place])), after
+        elif value is not None and last is not None and is_power:
+            yield syntax.Call("exp", (last,)), value
+        elif value is not None and _SUM.fullmatch(words):
+            numbers = [one for cell in row[1:place] if (one := _value(cell)) is not None]
+            if len(numbers) == place - 1 > 1:
+                yield syntax.Call("total", (syntax.Array(tuple(numbers)),)), value
+
+
+def _below(table: ReadTable, place: int) -> Iterator[Chain]:
+    """The sum that the last row says that a column has."""
+    *rows, last = table.rows or ((),)
+    if not place < len(last) or not rows or any(len(row) != len(last) for row in rows):
+        return
+    value, numbers = _result(last[place]), [_result(row[place]) for row in rows]
+    known = [one for one in numbers if isinstance(one, PrintedFigure)]
+    is_sum = any(_SUM.fullmatch(_said(cell)) for cell in (last[0], last[place]))
+    if is_sum and isinstance(value, PrintedFigure) and len(known) == len(numbers) > 1:
+        yield _equation(syntax.Call("total", (syntax.Array(tuple(known)),)), value)
+
+
+def _is_exp(tree: Member) -> bool:
+    return isinstance(tree, syntax.Call) and tree.function == "exp"
+
+
+def _only(cell: tuple[Piece, ...]) -> syntax.Tree:
+    return next(figure for piece in cell if isinstance(piece, Words) for figure in piece.figures)
+
+
+def _said(cell: tuple[Piece, ...]) -> str:
+    """What a cell says before its value."""
+    match cell[:1]:
+        case (Chain((syntax.Name(name) | syntax.Indexed(syntax.Name(name)), *_)),):
+            return name
+    return _words(cell)
+
+
+def _result(cell: tuple[Piece, ...]) -> syntax.Tree | None:
+    """The value that a cell consists of, or that stands behind an equals sign or a label."""
+    match list(cell):
+        case [Chain((*_, member))] if values.is_value(member):
+            return member
+        case [Words(_, _, (figure,))]:
+            return figure
+    return None
+
+
+def _shown(cell: tuple[Piece, ...]) -> tuple[syntax.Tree, int | None] | None:
+    """The value of a cell, of "[0.2, ..., 0.5]" what is shown, and where the gap is."""
+    match list(cell):
+        case [Chain((syntax.Array(items),))]:
+            gaps = [k for k, one in enumerate(items) if isinstance(one, Opaque)]
+            shown = tuple(one for one in items if not isinstance(one, Opaque))
+            if len(gaps) == 1 and shown and values.is_value(whole := syntax.Array(shown)):
+                return whole, gaps[0]
+    value = _value(cell)
+    return None if value is None else (value, None)
+
+
 def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:
     """The printed value that a cell consists of."""
     trees: list[syntax.Tree] = []
@@ -156,8 +323,8 @@ def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:
         match piece:
             case Chain((member,)) if values.is_value(member):
                 trees.append(member)
-            case Words(_, _, figures) if figures:
-                trees += figures
+            case Words(text, _, (figure,)) if is_figure(text):
+                trees.append(figure)
             case Words(text) if not text.strip():
                 continue
             case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard
@@ -60,8 +61,13 @@ def power(base: syntax.Tree, times: int) -> syntax.Tree:
     return product
 
 
+#: Powers that are whole, or whole with a square root.
+_ROOTS = re.compile(r"[0-9]*\.(?:[05]0*)?|.*%")
+
+
 def multiplied(tree: Member) -> Member:
-    """A tree with the powers of printed square matrices as products."""
+    """A tree with the powers of printed square matrices as products, and broken powers of
+    numbers by their logarithms."""
     if isinstance(tree, Opaque):
         return tree
 
@@ -70,6 +76,11 @@ def multiplied(tree: Member) -> Member:
             case syntax.Power(syntax.Array() as base, syntax.Literal(("2" | "3" | "4") as times)):
                 sizes = shape(base)
                 return power(base, int(times)) if len(sizes) == 2 == 1 + len(set(sizes)) else None
+            case syntax.Power(PrintedFigure() as base, syntax.Literal(text) as times) if (
+                "." in text and not _ROOTS.fullmatch(text)
+            ):
+                exponent = syntax.Binary("*", times, syntax.Call("log", (base,)))
+                return syntax.Call("exp", (exponent,))
         return None
 
     return syntax.replaced(tree, product)

@@ -8,6 +8,7 @@ in that very form, each is what stands there in the form.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from math import comb
@@ -16,7 +17,7 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.recipe import Recipe, rounds
+from symattn.documents.binding.recipe import Recipe, interval, rounds
 from symattn.documents.trees import PrintedFigure, walk
 
 #: Sums of more terms than that are not unfolded.
@@ -429,3 +430,25 @@ def _added(parts: Iterator[syntax.Tree]) -> syntax.Tree:
     for part in parts:
         total = syntax.Binary("+", total, part)
     return total
+
+
+#: A degree in radians.
+_DEGREE = syntax.Literal("0.017453292519943295769236907685")
+
+
+def in_degrees(tree: syntax.Tree, least: float = 0) -> syntax.Tree:
+    """An expression with its angles, those of that many at least, in degrees.
+
+    >>> syntax.text(in_degrees(syntax.parse("2 * cos(60)"))).startswith("2 * cos(60 * 0.01745")
+    True
+    """
+
+    def turned(part: syntax.Tree) -> syntax.Tree | None:
+        match part:
+            case syntax.Call("cos" | "sin", (syntax.Literal(text) as angle,)):
+                ends = interval(text)
+                if ends is not None and abs(sum(ends)) >= 2 * least:
+                    return replace(part, arguments=(syntax.Binary("*", angle, _DEGREE),))
+        return None
+
+    return syntax.replaced(tree, turned)

@@ -164,7 +164,9 @@ def _upright(
     left = len(inner) - len(inner.lstrip())
     stripped = inner.strip().replace(r"\_", "_")
     spaced = command.spaced
-    if _UPRIGHT_NAME.fullmatch(stripped):
+    # " e " and " y " between blanks are words, of other languages.
+    is_word = len(stripped) <= 2 and inner[:1].isspace() and inner[-1:].isspace()
+    if _UPRIGHT_NAME.fullmatch(stripped) and not is_word:
         yield NotationToken("name", stripped, start + left, start + len(inner.rstrip()), spaced)
     elif re.search("[A-Za-z]", stripped) and not re.search(r"[\\^_]|[0-9]\s*+[-+*/=]", stripped):
         yield NotationToken("words", inner, start, end, spaced)

@@ -14,11 +14,14 @@ from typing import NamedTuple
 
 from symattn.documents.notation.vocabulary import (
     ABOUT,
+    DEGREES,
     FUNCTIONS,
     LOWERED,
     PAIRS,
     RAISED,
+    SCALES,
     SIGNS,
+    is_prime,
     may_be_word,
     straight,
 )
@@ -226,7 +229,7 @@ def _sign(
 ) -> Iterator[NotationToken]:
     """A command, an operator or any other character."""
     kind, spelt = SIGNS.get(text, ("", text))
-    if kind == "prime" and not (latex or len(text) > 1 or _is_prime(string, start)):
+    if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, start)):
         kind = "other"
     elif kind == "blank" and latex:
         return
@@ -243,19 +246,6 @@ def _script(text: str, start: int, end: int) -> NotationToken:
     """A raised or lowered number, sign or letter."""
     kind = "number" if text.isdigit() else "operator" if text in "+-" else "name"
     return NotationToken(kind, text, start, end)
-
-
-def _is_prime(string: str, at: int) -> bool:
-    """Whether an apostrophe in plain text stands on a name of one letter."""
-    before = string[at - 1 : at] if at else ""
-    further = string[at - 2 : at - 1] if at > 1 else " "
-    after = string[at + 1 : at + 2]
-    return (
-        before.isupper()
-        and not further.isalnum()
-        and further not in "'’\""
-        and (not after.isalpha() or after.isupper())
-    )
 
 
 def _is_range(match: re.Match[str]) -> bool:
@@ -282,8 +272,12 @@ def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
             power = _power_of_ten(tokens, end) if is_whole else None
             if power:
                 end, exponent = power
-                written = f"{token.text}e{exponent}"
+                # "720 million" may well be rounded to its zeros.
+                is_round = end == at + 2 and "." not in token.text
+                digits = (is_round and token.text.rstrip("0")) or token.text
+                written = f"{digits}e{int(exponent) + len(token.text) - len(digits)}"
                 token = token._replace(text=written, end=tokens[end - 1].end)
+            end += _degrees(tokens, end)
         elif is_about := _is_about(tokens, at, before):
             end += is_about - 1
             token = token._replace(kind="relation", text="≈")
@@ -292,8 +286,10 @@ def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
 
 
 def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] | None:
-    """Where a power of ten that a number is multiplied with ends, and its exponent."""
+    """Where a power of ten behind a number ends, "million" as well, and its exponent."""
     texts = [token.text for token in tokens[at : at + 7]]
+    if texts and (power := SCALES.get(texts[0].strip().lower())):
+        return at + 1, power
     if texts[:1] not in (["×"], ["·"], ["*"]) or texts[1:3] != ["10", "^"]:
         return None
     is_braced = texts[3:4] in (["{"], ["("])
@@ -305,6 +301,12 @@ def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] |
     ):
         return None
     return at + end + is_braced, exponent
+
+
+def _degrees(tokens: Sequence[NotationToken], at: int) -> int:
+    """How many tokens are a sign of degrees, before a bracket that closes."""
+    texts = [token.text.strip() for token in tokens[at : at + 5]]
+    return next((k for k in range(len(texts)) if "".join(texts[: k + 1]) in DEGREES), 0)
 
 
 def _is_about(tokens: Sequence[NotationToken], at: int, before: NotationToken) -> int:

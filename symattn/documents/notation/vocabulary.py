@@ -214,6 +214,21 @@ JOINING = words(
 )
 #: Words before a number that is only about right.
 ABOUT = words("about approximately approx roughly around circa ca nearly etwa rund environ")
+#: Words behind a number that multiply it, with their powers of ten.
+SCALES = {
+    word: power
+    for power, named in {
+        "3": "thousand tausend mille mil",
+        "4": "万 萬",
+        "6": "million millions millionen millón millones milhão milhões milioni milione",
+        "8": "億 亿",
+        "9": "billion billions milliarde milliarden milliard milliards miliardi",
+        "12": "trillion trillions billionen",
+    }.items()
+    for word in words(named)
+}
+#: Signs of degrees before a bracket that closes.
+DEGREES = {f"{sign})" for sign in words("° deg degrees ^⊙ ^{⊙}")}
 #: Words that a number behind them names.
 COUNTED = words(
     "step row rows column columns col token tokens head heads layer layers section figure fig"
@@ -355,3 +370,16 @@ def straight(text: str) -> str:
 def may_be_word(text: str) -> bool:
     """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
     return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
+
+
+def is_prime(string: str, at: int) -> bool:
+    """Whether an apostrophe in plain text stands on a name of one letter."""
+    before = string[at - 1 : at] if at else ""
+    further = string[at - 2 : at - 1] if at > 1 else " "
+    after = string[at + 1 : at + 2]
+    return (
+        before.isupper()
+        and not further.isalnum()
+        and further not in "'’\""
+        and (not after.isalpha() or after.isupper())
+    )
