@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import accumulate, chain
+from math import inf
 from pathlib import Path
 
 from flint import arb
@@ -386,7 +387,9 @@ class _Document:
                     article = self.solution.case.reading.article
                     figure.line = article.place(figure.span.start).line
                     figure.printed_at = article.said(figure.span.start)
-                if claim.doubt and figure.span and figure.verdict is not Verdict.HOLDS:
+                says_little = claim.trust == -inf or figure.coarse or figure.vacuous
+                is_open = figure.verdict is not Verdict.HOLDS or says_little
+                if claim.doubt and figure.span and is_open:
                     why = Sentence(
                         "it may not be {figure}: {doubt}", figure=figure.label, doubt=claim.doubt
                     )

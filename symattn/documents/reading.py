@@ -83,8 +83,9 @@ class Claimed:
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
     and their places in the same nesting. ``where`` is the heading that it stands under,
     ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
-    it is sure what it is of; ``trust`` has the bits for its being that, and wrong; within
-    ``reach`` lies what it may be as inputs are shown rounded, or as floats are."""
+    it is sure what it is of; ``trust`` has the bits for its being that, and wrong,
+    -inf where not even what agrees says that it is; within ``reach`` lies what it may be as
+    inputs are shown rounded, or as floats are."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree

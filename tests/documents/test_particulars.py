@@ -9,7 +9,6 @@ import pytest
 
 from symattn.documents import files
 from symattn.documents.article import ParagraphBuilder
-from symattn.documents.binding.definitions import _plain
 from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
 from symattn.documents.latex.macros import Macro, Stream
@@ -76,13 +75,6 @@ def test_rows_that_markdown_has_eaten_a_backslash_of(suffix, page) -> None:
     assert matrix == ["open", "number", "row", "number", "close"]
     assert kinds("\\begin{bmatrix} 1 \\ 2 \\\\ 3 \\end{bmatrix}").count("row") == 1
     assert "row" not in kinds("1 \\ 2")
-
-
-def test_figures_that_differ_by_zeros_at_their_end_are_the_same() -> None:
-    """0.5 and 0.50 say one number; 5 and 50 do not."""
-    assert {_plain(text) for text in ("0.5", "0.50", "0.500")} == {"0.5"}
-    assert {_plain(text) for text in ("2", "2.0", "2.00", "2.")} == {"2"}
-    assert [_plain(text) for text in ("50", "0.05", "0")] == ["50", "0.05", "0"]
 
 
 def test_a_command_that_is_kept_means_what_it_meant() -> None:

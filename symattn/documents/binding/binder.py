@@ -136,7 +136,7 @@ def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[B
         binder = Binder(article, passages, variant, notes)
         reading = binder.read()
         tried.append(binder.standard)
-        if best is None or binder.is_better(best):
+        if best is None or (binder.is_better(best) and binder.needs_mask()):
             best, found = binder, reading
         if not reading.assumptions and not masks.SPOKEN.search(article.source):
             break
@@ -210,6 +210,16 @@ class Binder:
         """Whether the author has less to complain of, or clearly more figures agree."""
         faults, others = len(self.author.faults), len(other.author.faults)
         return faults < others or (faults == others and self.ledger.bits > other.ledger.bits + 1)
+
+    def needs_mask(self) -> bool:
+        """Whether figures tell the mask that is assumed, if one is, from none."""
+        gain, is_assumed = 0.0, False
+        for entry in self.ledger.entries:
+            plain = self.standard.unmasked(entry.tree)
+            if plain != entry.tree:
+                is_assumed = True
+                gain += entry.agreement.bits - self.ledger.said(plain, entry.value).bits
+        return not is_assumed or gain > 1
 
     def is_doubtful(self) -> bool:
         """Whether weights are computed without a mask, and most of their figures are not

@@ -90,6 +90,9 @@ class Confidence:
             entry.basis, is_noted = _basis(entry), "note" in entry.kinds
             if entry.agreement.agreeing < entry.agreement.figures and not is_noted:
                 entry.doubt = self._doubt(entry)
+                if entry.doubt and entry.agreement.support <= entry.agreement.against:
+                    # Its names may mislead, and its figures don't say that it is that.
+                    entry.trust = -inf
             settled += self._apart(entry)
         return settled
 

@@ -438,9 +438,7 @@ class Construction:
 def _is_mask(definition: Definition) -> bool:
     """Whether a printed value is what is hidden or kept: of ones and zeros, or minus infinity."""
     assert definition.value is not None
-    texts = {
-        part.text for part in values.leaves(definition.value) if isinstance(part, syntax.Literal)
-    }
+    texts = set(values.texts(definition.value))
     kept = texts <= {"0", "1", "0.", "1.", "0.0", "1.0", MINUS_INFINITY}
     return kept and usual_role(definition.name) == "masked"
 

@@ -7,15 +7,17 @@ one is there in a newer version as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import nan
 from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.binding.evidence import agreement
 from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
+from symattn.documents.binding.recipe import interval
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import (
@@ -113,19 +115,20 @@ class Definitions:
         value: syntax.Tree,
         span: Span,
         order: int,
-        in_code: bool = False,
+        is_code: bool = False,
         printed: bool = False,
     ) -> None:
-        """Take ``name = printed value``, unless the name has a meaning already."""
+        """Take ``name = printed value``, unless the name has a meaning already; what a
+        program assigns, it has from there on."""
         if name in self.fixed:
             return
         known = self.found.get(self._latest.get(name, ""))
         if known is None:
             self._add(Definition(name, name, span, order, value=value))
-        elif known.is_unknown and (printed or not (in_code or known.is_lost)):
+        elif known.is_unknown and (printed or not (is_code or known.is_lost)):
             # It is what is shown of it.
             self.found[known.key] = replace(known, value=value, span=span)
-        elif known.is_unknown and in_code:
+        elif known.is_unknown and is_code:
             self._add(Definition(self._next(name), name, span, order, value=value))
         elif known.value is None:
             return
@@ -133,7 +136,7 @@ class Definitions:
             # Of "X: [3, 4]" and the matrix itself the one with the numbers.
             if len(values.shape(value)) == 2:
                 self.found[known.key] = replace(known, value=value, span=span)
-        elif not _alike(known.value, value):
+        elif not _alike(known.value, value, exactly=is_code and not printed):
             added = Definition(self._next(name), name, span, order, value=value)
             self._add(added)
             self._follow(known.key, added)
@@ -196,27 +199,19 @@ def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:
     return syntax.renamed(tree, lambda name: syntax.Name(keys.get(name, name)))
 
 
-def _alike(one: syntax.Tree, other: syntax.Tree) -> bool:
-    """Whether two printed values are meant to be the same: of one shape, and at least half
-    of their figures equal."""
+def _alike(one: syntax.Tree, other: syntax.Tree, exactly: bool = False) -> bool:
+    """Whether two printed values are meant to be the same: of one shape, and what figures of
+    the second agree with the first outweighs those that don't, or these are all."""
     if values.shape(one) != values.shape(other):
         return False
-    pairs = list(zip(_figures(one), _figures(other), strict=True))
-    return 2 * sum(a == b for a, b in pairs) >= len(pairs)
+    numbers = map(_number, values.texts(one))
+    said = agreement(zip(values.texts(other), numbers, strict=True))
+    is_near = said.share >= 0.5 and said.support > said.against and not exactly
+    return said.share == 1 or is_near
 
 
-def _figures(tree: syntax.Tree) -> Iterator[str]:
-    for part in values.leaves(tree):
-        text = part.text if isinstance(part, syntax.Literal) else ""
-        yield _plain(text)
-
-
-_ZEROS = re.compile(r"(\.[0-9]*?)0+\Z")
-
-
-def _plain(text: str) -> str:
-    """A figure without zeros that say nothing of its value."""
-    return _ZEROS.sub(r"\1", text).removesuffix(".")
+def _number(text: str) -> float:
+    return sum(interval(text) or (nan, nan)) / 2
 
 
 def is_symbolic(tree: Member) -> TypeGuard[syntax.Tree]:

@@ -18,7 +18,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import tables, values
-from symattn.documents.binding.evidence import information, is_bare
+from symattn.documents.binding.evidence import is_bare, telling
 from symattn.documents.binding.recipe import interval
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable, of_table
@@ -47,13 +47,15 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A printed matrix or vector: its place among all, its figures as numbers."""
+    """A printed matrix or vector: its place among all, its figures as numbers; what each
+    tells, and all together."""
 
     number: int
     value: syntax.Tree
     measured: Measured
     half: Matrix
     bits: Matrix
+    information: float
     name: str = ""
     is_output: bool = False
 
@@ -101,7 +103,7 @@ class Relation:
 
 def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = False) -> Block | None:
     """A printed value as a block; None of one that is too large, or has a masked entry."""
-    texts = [one.text for one in values.leaves(value) if isinstance(one, syntax.Literal)]
+    texts = values.texts(value)
     ends = [interval(text) for text in texts]
     known = [one for one in ends if one is not None and np.isfinite(one[0])]
     if not 1 < len(texts) <= _ENTRIES or len(known) < len(texts) or not any(values.figures(value)):
@@ -115,8 +117,10 @@ def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = Fal
     exact = [is_bare(text) or len(text.partition(".")[2]) <= _EXACT for text in texts]
     off = np.where(np.array(exact).reshape(shape), 0.0, half)
     half = np.where([is_bare(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
-    bits = np.array([information(text) for text in texts]).reshape(shape)
-    return Block(number, value, Measured(middle, off), half, bits, name, is_output)
+    each = telling(texts)
+    bits = np.array([each[text] for text in texts]).reshape(shape)
+    whole = sum(each.values())
+    return Block(number, value, Measured(middle, off), half, bits, whole, name, is_output)
 
 
 def collected(passages: Sequence[Passage]) -> list[Block]:
@@ -328,20 +332,20 @@ def found(blocks: Sequence[Block]) -> list[Relation]:
     """
     relations: list[Relation] = []
     ends = [one.value_span.end for one in blocks]
+    # Scores are divided by a size that only what follows may show.
+    sizes = sorted({size for one in blocks for size in one.half.shape} - {1})
     for place, target in enumerate(blocks):
         # What shares figures with a block says nothing of it.
         start, first = target.span.start, max(0, place - _BEFORE)
         near = [blocks[k] for k in range(first, place) if ends[k] <= start]
-        if (one := _best(target, [(one.tree, one.measured) for one in near])) is not None:
+        if (one := _best(target, [(one.tree, one.measured) for one in near], sizes)) is not None:
             relations.append(one)
     return relations
 
 
-def _best(target: Block, before: Sequence[Made]) -> Relation | None:
+def _best(target: Block, before: Sequence[Made], sizes: Sequence[int]) -> Relation | None:
     shape = np.shape(target.measured.middle)
-    sizes = sorted({size for _, one in before for size in np.shape(one.middle)} - {1})
-    enough = float(target.bits.sum())
-    if enough < _SURE + 3:
+    if target.information < _SURE + 3:
         return None
     best: tuple[float, Made, int] | None = None
     rival = 0.0
@@ -378,9 +382,6 @@ def _bits(target: Block, made: Measured) -> tuple[float, int]:
         return 0.0, agreeing
     # What is only known within wide bounds says as much less.
     said = np.maximum(target.bits - np.log2(1 + made.off / np.maximum(target.half, 1e-9)), 0.0)
-    seen: dict[tuple[float, float], float] = {}
-    for figure, value, bits in zip(
-        target.measured.middle[agree], made.middle[agree], said[agree], strict=True
-    ):
-        seen[float(figure), round(float(value), 9)] = float(bits)
+    figures = zip(target.measured.middle[agree], said[agree], strict=True)
+    seen = {float(figure): float(bits) for figure, bits in figures}
     return sum(seen.values()) - _MISS * float((~agree).sum()), agreeing

@@ -66,7 +66,9 @@ class Findings:
             block = relation.block
             if self.ledger.is_taken(block.value) or self._explained(block) is not None:
                 continue
-            if isinstance(relation.tree, syntax.Name) and not self._is_known(relation.tree):
+            if isinstance(relation.tree, syntax.Name) and (
+                self._is_assigned(block.value) or not self._is_known(relation.tree)
+            ):
                 # What is printed again is no input for that: it may be wrong both times.
                 continue
             tree = syntax.replaced(relation.tree, self._operand)
@@ -85,12 +87,24 @@ class Findings:
         """Claim the blocks that nothing says what they are of what is known, where all of
         their figures are those of it."""
         for block in self.blocks.values():
-            if self.ledger.is_taken(block.value) or self.ledger.is_left(block.value):
-                continue
-            if float(block.bits.sum()) > _SURE:
+            is_stated = block.span.start in self.ledger.stated
+            if block.information > _SURE and not is_stated:
                 tree = self._explained(block, least=_SURE)
-                if tree is not None and self.ledger.said(tree, block.value).share == 1:
-                    self.ledger.claim(tree, block.value, "figures", "value")
+                if tree is not None:
+                    self._claim_all_of(tree, block.value)
+        for value, tree in self.ledger.others:
+            self._claim_all_of(tree, value)
+
+    def _claim_all_of(self, tree: syntax.Tree, value: syntax.Tree) -> None:
+        found = self.ledger.said(tree, value)
+        if found.share == 1 and found.bits >= _SURE and not self._is_assigned(value):
+            self.ledger.claim(tree, value, "figures", "value")
+
+    def _is_assigned(self, value: syntax.Tree) -> bool:
+        """Whether a program gives a value a name: then it is that, whatever else is the same."""
+        order = self._orders.get(next(values.figures(value)).span.start)
+        chain = None if order is None else self._chains[order]
+        return chain is not None and chain.is_code and isinstance(chain.members[0], syntax.Name)
 
     def _is_said(self, block: Block, tree: syntax.Tree) -> bool:
         """Whether a block is what its name says, or that but for a scale or a mask: then the

@@ -20,7 +20,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.coverage import Coverage
-from symattn.documents.binding.evidence import Agreement, Kind, agreement, structure
+from symattn.documents.binding.evidence import EVIDENCE, Agreement, Kind, agreement, structure
 from symattn.documents.binding.recipe import Recipe, bounds, interval
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
@@ -93,6 +93,10 @@ class Ledger:
     coverage: Coverage
     entries: list[Entry] = field(default_factory=list)
     where: str = ""
+    #: Values whose figures are those of something else than what words took them for.
+    others: list[tuple[syntax.Tree, syntax.Tree]] = field(default_factory=list)
+    #: Where values stand of which the article says what they are, against their figures.
+    stated: set[int] = field(default_factory=set)
     _taken: set[int] = field(default_factory=set)
     _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
@@ -106,10 +110,6 @@ class Ledger:
     def is_taken(self, value: syntax.Tree) -> bool:
         """Whether it is known of a figure of the value what it is."""
         return any(figure.span.start in self._taken for figure in values.figures(value))
-
-    def is_left(self, value: syntax.Tree) -> bool:
-        """Whether it was told of a value that it is not what it stands for."""
-        return any(figure.span.start in self._left for figure in values.figures(value))
 
     @property
     def bits(self) -> float:
@@ -138,9 +138,7 @@ class Ledger:
         numbers = self.recipe.floats(target)
         if numbers is None or numbers.size == 0:
             return _NOTHING
-        texts = [
-            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
-        ]
+        texts = values.texts(value)
         if len(texts) != numbers.size:
             return _NOTHING
         reach = self.recipe.reach(target)
@@ -239,6 +237,10 @@ class Ledger:
         """Say of a value that it isn't what it was taken for."""
         span, target = entry.span, syntax.text(entry.tree)
         why = "what stands around it says so, but its figures do not agree"
+        if structure(entry.kinds) >= EVIDENCE["figures"].bits:
+            self.stated.add(span.start)
+        elif other is not None:
+            self.others.append((entry.value, other))
         if other is not None:
             why = f"it stands there, but its figures are those of {syntax.text(other)}"
         self._left.setdefault(span.start, OpenQuestion(target, why, span))
@@ -270,9 +272,7 @@ class Ledger:
     def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What figures say of what numbers come to, as these may have been rounded."""
         near = bounds(numbers)
-        texts = [
-            figure.text for figure in values.leaves(value) if isinstance(figure, syntax.Literal)
-        ]
+        texts = values.texts(value)
         if near is None or near.low.size != len(texts):
             return _NOTHING
         return _within(texts, zip(near.low.reshape(-1), near.high.reshape(-1), strict=True))

@@ -224,6 +224,11 @@ class Names:
         if len(similar) == 1 and len(name) > 1:
             return syntax.Name(self.canonical[next(iter(similar))])
         if name in self.recipe and name not in self.stacked:
+            value = known.value if known is not None and key != name else None
+            if value is not None and len(values.shape(value)) != 1:
+                # It is given anew, and what it was before is meant no longer; a vector may be
+                # a row with its label, of one matrix and of another.
+                raise Unknown(name)
             return syntax.Name(name)
         quantity = self._of_rows(name) if len(name) == 1 else None
         if quantity is None and not self.strictly:

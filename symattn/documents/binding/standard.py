@@ -17,6 +17,8 @@ from symattn import syntax
 from symattn.documents.binding.masks import Mask
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Phrase, Role
+from symattn.documents.trees import walk
+from symattn.limits import TOKENS
 
 #: The usual letters of the steps.
 _LETTERS: dict[Role, str] = {
@@ -160,6 +162,24 @@ class Standard:
             if value is not None and known is not None and np.array_equal(known, value):
                 return syntax.Name(name)
         return self._take("masked", hidden) or hidden
+
+    def unmasked(self, tree: syntax.Tree) -> syntax.Tree:
+        """An expression without the masks that are assumed in what it is computed from."""
+        plain: dict[str, syntax.Tree] = {}
+
+        def without(name: str) -> syntax.Tree:
+            step = self.recipe.steps.get(name)
+            if step is not None and name not in plain:
+                match self.recipe.trees[name]:
+                    case syntax.Call("causal" | "mask", (scores, *_)) if step.assumed:
+                        plain[name] = scores
+                    case whole:
+                        other = syntax.renamed(whole, without)
+                        if other != whole and sum(1 for _ in walk(other)) <= TOKENS.most:
+                            plain[name] = other
+            return plain.setdefault(name, syntax.Name(name))
+
+        return syntax.renamed(tree, without)
 
     def _scaled(self) -> bool:
         self.asked.add("scaled")

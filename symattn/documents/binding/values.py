@@ -230,6 +230,11 @@ def leaves(tree: syntax.Tree) -> Iterator[syntax.Tree]:
         yield tree
 
 
+def texts(tree: syntax.Tree) -> list[str]:
+    """The texts of all numbers of a printed value."""
+    return [one.text for one in leaves(tree) if isinstance(one, syntax.Literal)]
+
+
 def entries(value: syntax.Tree) -> Iterator[tuple[PrintedFigure, tuple[int, ...]]]:
     """The figures of a printed value, each with its index.
 

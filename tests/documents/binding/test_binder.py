@@ -152,14 +152,15 @@ def test_subscripts_of_a_gradient_count_like_those_of_its_quantity():
 
 
 def test_what_is_only_supposed_is_no_claim():
-    """Another number in a sentence that supposes so is not judged."""
+    """Another number in a sentence that supposes so is not judged; without that it is given
+    anew."""
     scaled = r"With $\tau = 4$ the scores are $S = X X^\top / \tau$."
     text = ARTICLE.replace("$$S = X", f"{scaled}\n\n$$S = X", 1)
     supposed = read_text(text + r"With $\tau = 0.5$ instead, nobody would look elsewhere.")
     ((status, why),) = {(one.status, one.why) for one in supposed.numbers if one.text == "0.5"}
     assert (status, why) == ("ignored", "it is only supposed")
-    said = read_text(text + r"As before, $\tau = 0.5$.")
-    assert [one.of for one in said.numbers if one.text == "0.5"] == ["tau"]
+    said = read_text(text + r"From here on, $\tau = 0.5$.")
+    assert [one.of for one in said.numbers if one.text == "0.5"] == ["tau_2"]
 
 
 LETTERS = r"""$$s_1 = (1, 0.5), \quad s_2 = (-0.5, 2)$$
@@ -247,3 +248,57 @@ def test_an_article_is_read_with_each_form_that_it_may_mean(tried):
         "M": "causal(S)",
         "A": "softmax(M)",
     }
+
+
+EXERCISE = r"""# Two hens
+
+$$X = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}, \quad
+Q = X X = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}$$
+
+## Exercise
+
+Now let
+
+$$Q = \begin{bmatrix} 2 & 0 \\ 0 & 2 \end{bmatrix}$$
+
+and say what comes out.
+"""
+
+
+def test_zeros_of_another_example_do_not_hold():
+    """Half of its figures agree, and say less than the other half."""
+    found = audit(case_of(read(article(Path("post.md"), EXERCISE.encode()))))
+    assert {figure.line for figure in found.figures} == {4}
+    assert [(one.what, one.why) for one in found.unjudged] == [
+        (text, f"it may not be Q{place}: too little around it agrees to be sure what it is")
+        for text, place in zip("2002", ("[0, 0]", "[0, 1]", "[1, 0]", "[1, 1]"), strict=True)
+    ]
+
+
+WARMER = r"""# Warm and cold
+
+$$z = \begin{bmatrix} 1.2 & 0.4 \\ 0.3 & 1.9 \end{bmatrix}, \quad T = 2$$
+
+$$p = \mathrm{softmax}(z / T) =
+\begin{bmatrix} 0.5987 & 0.4013 \\ 0.3100 & 0.6900 \end{bmatrix}$$
+
+## Colder
+
+Now $T = 0.5$, so that
+
+$$p = \mathrm{softmax}(z / T) =
+\begin{bmatrix} 0.8320 & 0.1680 \\ 0.0392 & 0.9608 \end{bmatrix}$$
+"""
+
+
+def test_a_number_that_is_given_anew_is_meant_from_there_on():
+    """What it was before says nothing of what follows."""
+    found = audit(case_of(read(article(Path("post.md"), WARMER.encode()))))
+    assert [figure.text for figure in found.figures][-4:] == [
+        "0.8320",
+        "0.1680",
+        "0.0392",
+        "0.9608",
+    ]
+    assert {figure.verdict.value for figure in found.figures} == {"holds"}
+    assert not found.unjudged

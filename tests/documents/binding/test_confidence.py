@@ -191,3 +191,12 @@ def test_single_precision_is_no_mistake(article):
     entries = article.settled()[2:]
     assert not any(one.doubt for one in entries)
     assert [one.reach > 0 for one in entries] == [True, *8 * [False]]
+
+
+def test_what_agrees_by_chance_in_a_doubted_block_does_not_hold(article):
+    """Where more of its figures say that it is something else."""
+    few = article.prints("A", "name", wrong=EVERY[1:], off=1.31, decimals=1)
+    most = article.prints("T", "name", wrong=EVERY[:2], off=1.31, decimals=4)
+    assert article.doubt(few) == article.doubt(most) == LITTLE
+    assert few.trust == -np.inf
+    assert most.trust > -np.inf

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from symattn import syntax
+from symattn.documents.binding.definitions import Definitions
+from symattn.documents.text import Span
 
 TREES = [
     "Q @ K.T / sqrt(d)", "x == y < z",
@@ -31,3 +33,47 @@ def test_powers_and_sequences_are_renamed_too():
     x, y = syntax.Name("x"), syntax.Name("y")
     tree = syntax.Sequence((syntax.Power(x, y), x))
     assert syntax.renamed(tree, lambda name: y) == syntax.Sequence((syntax.Power(y, y), y))
+
+
+HENS = "[[1, 0, 1], [0, 2, 0], [1, 1, 1]]"
+
+
+def versions(first: str, second: str, is_code: bool = False) -> list[str]:
+    """The versions of a name that is given twice."""
+    definitions = Definitions()
+    for order, text in enumerate((first, second)):
+        definitions.give("x", syntax.parse(text), Span(order, order + 1), order, is_code)
+    return list(definitions.found)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("[[0.5, 2], [1.25, 4]]", "[[0.50, 2.0], [1.25, 4]]"),
+        ("[[0.5, 2.1], [1.25, 4.7]]", "[[0.5, 2.1], [1.52, 4.7]]"),
+        (HENS, HENS),
+    ],
+)
+def test_what_is_given_again_is_the_same_as_far_as_its_figures_say_so(first, second):
+    """With zeros at the end, or with a slip."""
+    assert versions(first, second) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("[[1, 0], [0, 1]]", "[[2, 0], [0, 2]]"),
+        ("[[1, 0], [0, 1]]", "[[1, 2], [3, 1]]"),
+        ("[[0, 0, 0], [0, 0, 1]]", "[[0, 0, 0], [7, 5, 1]]"),
+    ],
+)
+def test_zeros_and_ones_that_agree_do_not_make_another_example_the_same(first, second):
+    """Half of the figures agree, and say less than those that don't."""
+    assert versions(first, second) == ["x", "x#2"]
+
+
+def test_what_a_program_assigns_again_is_new():
+    """One other figure is enough."""
+    other = HENS.replace("[1, 1, 1]", "[1, 2, 1]")
+    assert versions(HENS, other, is_code=True) == ["x", "x#2"]
+    assert versions(HENS, other) == ["x"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from symattn import syntax
@@ -97,6 +97,7 @@ def test_layers_with_a_bias_are_found(seed, n, d, m):
     """The bias stands right behind the weights."""
     chance = np.random.default_rng(seed)
     x, w, b = drawn(chance, n + 1, d), drawn(chance, m, d), drawn(chance, 1, m)[0]
+    assume(not np.array_equal(w, w.T))
     found = relations(Printer(), x, w, b, x @ w.T + b)
     assert (3, "block_0 @ block_1.T + block_2") in found
 
@@ -157,3 +158,21 @@ def test_a_block_is_nothing_of_its_own_figures():
 def test_what_is_no_block(rows):
     """Masked entries, single figures, and what is no number."""
     assert discovery.block(0, Printer()(*rows)) is None
+
+
+@pytest.mark.parametrize("share", ["0.25", "0.250"])
+def test_a_constant_matrix_is_no_softmax(share):
+    """Whatever is small has it, to so many digits."""
+    printer = Printer()
+    x = printer.matrix(np.array([[0.01, 0.02], [0.03, 0.01], [0.02, 0.02], [0.01, 0.04]]), 2)
+    even = printer.matrix(np.full((4, 4), 0.25), len(share) - 2)
+    blocks = [discovery.block(number, one) for number, one in enumerate((x, even))]
+    assert discovery.found([one for one in blocks if one]) == []
+
+
+def test_scores_are_scaled_by_a_size_that_only_what_follows_shows():
+    """Outputs of eight columns say that keys have as many."""
+    chance = np.random.default_rng(3)
+    scores = drawn(chance, 4, 4)
+    values = relations(Printer(), scores, scores / np.sqrt(8), drawn(chance, 4, 8))
+    assert values == [(1, "block_0 / sqrt(8)")]

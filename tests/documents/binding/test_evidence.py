@@ -19,6 +19,7 @@ from symattn.documents.binding.evidence import (
     figure_bits,
     information,
     structure,
+    telling,
 )
 
 values = st.floats(-1000, 1000).filter(lambda x: abs(x) > 1e-6)
@@ -51,6 +52,28 @@ def test_one_more_figure_that_agrees_never_takes_anything_off(pairs, value, coun
     assert after.bits >= before.bits
     assert agreement([*texts, more, more]).bits == after.bits
     assert agreement([*texts, more, more]).agreeing == after.agreeing + 1
+
+
+@given(st.lists(st.tuples(values, places).map(lambda one: shown(*one)), max_size=8))
+def test_no_figure_of_a_block_tells_more_than_it_would_alone(texts):
+    """And the one that tells most tells as much."""
+    bits = telling(texts)
+    assert set(bits) == set(texts)
+    assert all(0 <= bits[text] <= information(text) for text in texts)
+    assert max(bits.values(), default=0) == max(map(information, texts), default=0)
+
+
+def test_a_constant_block_tells_one_figure_however_large_it_is():
+    """All of 25 shares of 0.2 agree with whatever is spread evenly."""
+    assert agreement([("0.2", 0.2)] * 25).bits == information("0.2")
+
+
+def test_a_block_that_is_nearly_constant_tells_the_digits_in_which_it_differs():
+    """Once it is known that they are about a fifth."""
+    near = agreement([(text, float(text)) for text in ("0.201", "0.199", "0.203", "0.198")])
+    apart = agreement([(text, float(text)) for text in ("0.201", "0.599", "0.703", "0.498")])
+    assert near.bits == information("0.201") + 3 * log2(10)
+    assert apart.bits == 4 * information("0.201")
 
 
 @given(values, places)

@@ -75,3 +75,31 @@ def test_what_is_in_doubt_counts_as_not_read(name):
     doubted = {item.span.start for item in found.unjudged}
     assert doubted
     assert {one.status for one in found.numbers if one.span.start in doubted} == {"unread"}
+
+
+def bound(text: str) -> list[str]:
+    """What the last four figures of an article are of."""
+    return [one.of for one in reading(text).numbers][-4:]
+
+
+A_WHOLE = ["A[0, 0]", "A[0, 1]", "A[1, 0]", "A[1, 1]"]
+SHOWN = f"""{INPUTS}scores = X @ W = {PRODUCT}
+
+A = softmax(scores) = [[0.399, 0.601], [0.289, 0.711]]
+
+The scores of both are:
+
+    {SHARES}
+"""
+
+
+def test_what_words_say_of_a_block_gives_way_to_what_all_of_its_figures_are_of():
+    """Words may be about another block, digits can hardly agree by chance."""
+    assert bound(SHOWN) == A_WHOLE
+
+
+def test_what_misses_a_step_of_its_formula_is_not_taken_for_what_it_shows():
+    """It is a mistake, and no agreement."""
+    found = reading(f"{INPUTS}S = X @ W = {PRODUCT}\n\nT = S / sqrt(2) = {PRODUCT}\n")
+    assert [one.of for one in found.numbers][-4:] == [""] * 4
+    assert [one.why for one in found.open] == ["it stands there, but its figures are those of S"]

@@ -82,7 +82,6 @@ def test_something_else_wins_over_a_name_against_all_figures(ledger, printed):
     assert not ledger.claim(parse("A"), value, "around")
     assert not ledger.entries
     assert not ledger.is_taken(value)
-    assert ledger.is_left(value)
     assert [(one.what, "do not agree" in one.why) for one in ledger.open] == [("A", True)]
 
 

@@ -157,3 +157,44 @@ $$S + M = \begin{pmatrix} 1 & 0 & -\infty \\ 0 & 4 & -\infty \\ 1 & 2 & -\infty 
     bound = [number.of for number in found.numbers if number.text == "4"]
     assert bound
     assert all("+" not in of for of in bound)
+
+
+ROW_BY_ROW = r"""# Three hens, step by step
+
+Decoders also mask the future; here nobody does.
+
+$$
+Q = \begin{bmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{bmatrix}, \quad
+K = \begin{bmatrix} 2 & 1 \\ 1 & 0 \\ 0 & 1 \end{bmatrix}, \quad
+V = \begin{bmatrix} 1 & 2 \\ 3 & 1 \\ 2 & 0 \end{bmatrix}
+$$
+
+$$QK^T = \begin{bmatrix} 2 & 1 & 0 \\ 1 & 0 & 1 \\ 3 & 1 & 1 \end{bmatrix}$$
+
+$$\frac{QK^T}{\sqrt{2}} \approx
+\begin{bmatrix} 1.41 & 0.71 & 0 \\ 0.71 & 0 & 0.71 \\ 2.12 & 0.71 & 0.71 \end{bmatrix}$$
+
+Let's take the softmax row by row:
+
+- Row 1: $[1.41, 0.71, 0]$
+  * Exponentials: $e^{1.41} \approx 4.096$, $e^{0.71} \approx 2.034$, $e^{0} = 1$
+  * Sum of exponentials: $4.096 + 2.034 + 1 \approx 7.130$
+  * Softmax values:
+    * $\frac{4.096}{7.130} \approx 0.574$
+    * $\frac{2.034}{7.130} \approx 0.285$
+    * $\frac{1}{7.130} \approx 0.140$
+- Row 3: $[2.12, 0.71, 0.71]$
+  * Exponentials: $e^{2.12} \approx 8.331$, $e^{0.71} \approx 2.034$
+  * Sum of exponentials: $8.331 + 2.034 + 2.034 \approx 12.399$
+  * Softmax values:
+    * $\frac{8.331}{12.399} \approx 0.672$
+    * $\frac{2.034}{12.399} \approx 0.164$
+  * Final result: $[0.672, 0.164, 0.164]$
+"""
+
+
+def test_a_mask_is_assumed_only_where_figures_tell_it():
+    """What it leaves as it is does not speak for it, however often it is printed."""
+    (found,) = read_text(ROW_BY_ROW).assumptions
+    assert "A = softmax(T)" in found
+    assert "causal" not in found
