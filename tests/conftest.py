@@ -14,6 +14,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A machine that does other work beside is slow, and that is no fault of a law.
+settings.register_profile("calm", deadline=None)
+settings.load_profile("calm")
 
 # What no reader expected comes out, also in the processes that tests start: only tests of
 # what keeps it to a piece have it kept.

@@ -326,7 +326,13 @@ class _Document:
                 faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
-        self._equations.settle(self.figures)
+        doubted = {item.span for item in self.unjudged}
+        left = self._equations.settle(self.figures, doubted)
+        for figure in left if solution.case.reading is not None else ():
+            self.figures.remove(figure)
+            self._leave(
+                figure, "a true equation gives it, of numbers that nothing says what they are"
+            )
         # What numbers come to that stand there is judged, whatever else it may be.
         worked = {figure.span for figure in self.figures if figure.claim.is_arithmetic}
         self.unjudged = [item for item in self.unjudged if item.span not in worked]
@@ -390,12 +396,15 @@ class _Document:
                 says_little = claim.trust == -inf or figure.coarse or figure.vacuous
                 is_open = figure.verdict is not Verdict.HOLDS or says_little
                 if claim.doubt and figure.span and is_open:
-                    why = Sentence(
-                        "it may not be {figure}: {doubt}", figure=figure.label, doubt=claim.doubt
-                    )
-                    self.unjudged.append(OpenQuestion(figure.text, why, figure.span))
+                    self._leave(figure, claim.doubt)
                 else:
                     self.figures.append(figure)
+
+    def _leave(self, figure: Figure, doubt: str) -> None:
+        """Leave open what may not be what it was taken for."""
+        assert figure.span is not None
+        why = Sentence("it may not be {figure}: {doubt}", figure=figure.label, doubt=doubt)
+        self.unjudged.append(OpenQuestion(figure.text, why, figure.span))
 
 
 def _systematic_error(figures: list[Figure]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -110,12 +110,25 @@ class Equations:
         enclosure = self._operands.enclosure(claim.tree, known or None)
         return None if enclosure is None else enclosure[i, j]
 
+    def vouch_for(self, chains: Sequence[Figure], doubted: Container[Span]) -> bool:
+        """Whether equations are true, of numbers that nobody surely knows what they are: then
+        what they give may be of something else than it was taken for."""
+        operands = [number for chain in chains for number in self.places.of(chain.claim)]
+        return all(map(_is_true, chains)) and any(
+            number.span in doubted
+            or (number.status != "given" and self.places.result(number) is None)
+            for number in operands
+        )
+
     # -- what holds as printed ---------------------------------------------------------------
 
-    def settle(self, figures: Sequence[Figure]) -> None:
-        """Let the refuted figures hold that the article's own equations give as printed."""
+    def settle(self, figures: Sequence[Figure], doubted: Container[Span]) -> list[Figure]:
+        """Let the refuted figures hold that the article's own equations give as printed. Those
+        that such equations give of numbers that are ``doubted``, or that nobody knows what they
+        are: they may be of something else."""
         with precision(FIRST):
-            _Settling(self, self._operands, figures).settle()
+            left = _Settling(self, self._operands, figures).settle()
+        return [figure for figure, chains in left if self.vouch_for(chains, doubted)]
 
 
 class _Settling:
@@ -145,10 +158,11 @@ class _Settling:
         self._reached: dict[Figure, arb] = {}
         self._earlier: dict[str, list[Figure]] = defaultdict(list)
 
-    def settle(self) -> None:
-        """Until no more follows."""
+    def settle(self) -> list[tuple[Figure, Sequence[Figure]]]:
+        """Until no more follows; what is left, with the equations that give it."""
         while settled := {figure for figure in self._open if self._settled(figure)}:
             self._open = [figure for figure in self._open if figure not in settled]
+        return [(figure, self._chains[_place(figure)]) for figure in self._open]
 
     def _settled(self, figure: Figure) -> bool:
         reach = self._repeated(figure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -14,6 +15,8 @@ from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases.case import make
 from symattn.cases.library import load
+from symattn.documents.reading import ArticleNumber
+from symattn.documents.text import Span
 from symattn.verdicts import Verdict
 from tests.documents.skeletons import skeleton
 
@@ -265,3 +268,27 @@ def test_a_result_that_lost_its_last_zero_is_rounded_like_those_beside_it(tmp_pa
         found = audit(load(path))
         wrong = [figure.text for figure in found.figures if figure.verdict is Verdict.REFUTED]
         assert wrong == refuted
+
+
+def test_a_true_equation_of_unknown_numbers_vouches_for_what_it_gives(article):
+    """Nothing says what 0.75 is: then its exponential is not surely the one it was taken for.
+    Where it is known to be another score, it is wrong."""
+
+    def outcome(text, status):
+        made = article(text)
+
+        def known(reading):
+            at = reading.article.source.index("0.75")
+            number = ArticleNumber("0.75", Span(at, at + 4), status)
+            return replace(reading, numbers=tuple(sorted((number, *reading.numbers), key=place)))
+
+        found = replace(made, change=known).audit(made.printed)
+        wrong = [figure.label for figure in found.figures if figure.verdict is Verdict.REFUTED]
+        return wrong, [item.what for item in found.unjudged]
+
+    def place(number):
+        return number.span
+
+    text = "exp(0.75) = ⟦E[0, 0]=|2.117⟧\n"
+    assert outcome(text, "unread") == ([], [])
+    assert outcome(text, "given") == (["E[0, 0]"], [])

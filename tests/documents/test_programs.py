@@ -548,3 +548,16 @@ def test_a_name_that_a_program_leaves_unknown_is_not_taken_for_another():
         ("outer_attention_weights = model(S)\nprint(outer_attention_weights.sum())", "2.0\n"),
     )  # fmt: skip
     assert bound == {"attn": (("0.2689", "0.7311"), ("0.7311", "0.2689"))}
+
+
+def test_what_is_computed_of_what_was_changed_is_not_what_it_was():
+    """W is changed at a place that is not followed: the same lines give something else then."""
+    passed = "y = sigmoid(W @ x)\nprint('y:', y)"
+    bound = bound_in(
+        ("def sigmoid(x):\n    return 1.0 / (1.0 + np.exp(-x))\n\n"
+         "W = np.array([[0.5, -1.2], [0.8, 0.3]])\nx = np.array([1.5, -0.5])\n"
+         f"{passed}", "y: [0.794130 0.740775]\n"),
+        ("k = int(np.argmin(y))\nW[k, 1] = W[k, 1] + step * x[1]", ""),
+        (passed, "y: [0.794130 0.742444]\n"),
+    )  # fmt: skip
+    assert bound == {"y": ("0.794130", "0.740775")}

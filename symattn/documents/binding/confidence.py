@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from math import inf
 
 import numpy as np
@@ -22,6 +23,7 @@ from symattn.documents.binding.ledger import WIDER, Entry, Ledger
 from symattn.documents.binding.recipe import interval
 from symattn.documents.trees import PrintedFigure
 from symattn.languages.sentence import joined
+from symattn.shapes import rows_of
 
 #: More bits from one side say no more.
 _CAP = 30.0
@@ -169,9 +171,20 @@ class Confidence:
             return f"the article does not define {unsound[0]}"
         if self._may_be_carried(entry):
             return "what it is computed from may be wrong instead"
+        if self._is_finer(entry):
+            return "it has more digits than the input that it would repeat"
         if entry.rival > max(entry.agreement.bits, 0.0):
             return "its figures are rather those of something else"
         return ""
+
+    def _is_finer(self, entry: Entry) -> bool:
+        """Whether figures have more decimals than an input that they would say again: they
+        were computed then, or given anew."""
+        given = self.recipe.given.get(principal(entry.tree))
+        if given is None or not isinstance(entry.tree, syntax.Name | syntax.Indexed):
+            return False
+        printed = [figure.text for figure in values.figures(entry.value)]
+        return max(map(_decimals, printed)) > max(map(_decimals, chain(*rows_of(given.entries))))
 
     def _may_be_carried(self, entry: Entry) -> bool:
         """Whether one wrong figure of an input that may be a result, and so is not given,
@@ -240,6 +253,10 @@ def _basis(entry: Entry) -> str:
 
 def _digits(text: str) -> int:
     return len(text.strip("+-0.").replace(".", ""))
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
 
 
 def _balance(entries: Iterable[Entry]) -> float:

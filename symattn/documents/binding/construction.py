@@ -152,7 +152,8 @@ class Construction:
             is_known = self.names.resolved(syntax.Name(one.name)) is not None
             is_needed = one.name in self._needed and not is_known
             known = self.findings.quantity(block, supposed=is_needed)
-            if isinstance(known, syntax.Name):
+            # What it is like but for a figure it may be before it was changed.
+            if isinstance(known, syntax.Name) and self.recipe.agreement(known, block.value) == 1:
                 self.names.canonical[key] = known.name
                 return True
         return False
@@ -171,7 +172,7 @@ class Construction:
         span = next(values.figures(matrix)).span
         if self._is_result(matrix):
             return
-        if (name := self.recipe.give(letter, matrix, span)) is not None:
+        if (name := self._input(letter, matrix, span)) is not None:
             self.ledger.take(matrix, name)
             if not self.tokens and row_runs.are_tokens(labels):
                 self.names.tokens = labels
@@ -274,7 +275,7 @@ class Construction:
         span = spans[0].to(spans[-1]) if spans else None
         if self._is_result(whole):
             return
-        if (name := self.recipe.give(base.upper(), whole, span)) is not None:
+        if (name := self._input(base.upper(), whole, span)) is not None:
             self.names.stacked.setdefault(base, name)
             self.names.find(members[0].order, base, syntax.Name(name))
             self.ledger.take(whole, name)
@@ -306,19 +307,26 @@ class Construction:
         assert definition.value is not None
         if definition.name not in self.definitions.fixed and self._is_result(definition.value):
             return
-        first = next(values.figures(definition.value), None)
-        is_shown = first is not None and first.span.start in self._outputs
-        # What is given again may have been worked out, and is no more than shown either.
-        is_shown = is_shown or definition.name in self.recipe
-        if (
-            name := self.recipe.give(definition.name, definition.value, definition.span, is_shown)
-        ) is not None:
+        is_shown = self._is_shown(definition.name, definition.value)
+        name = self._input(definition.name, definition.value, definition.span)
+        if name is not None:
             self.names.canonical[definition.key] = name
             self.ledger.take(definition.value, name)
             row_runs.note_tokens(definition.value, self.names)
             if is_shown and definition.order >= 0 and self._chains[definition.order].is_code:
                 # Nobody knows what a program made it of; what is printed of it may be wrong.
                 self.recipe.supposed.add(name)
+
+    def _input(self, name: str, value: syntax.Tree, span: Span | None) -> str | None:
+        """Take a printed value as an input, with more digits than are shown where that may be."""
+        return self.recipe.give(name, value, span, self._is_shown(name, value))
+
+    def _is_shown(self, name: str, value: syntax.Tree) -> bool:
+        """Whether a program shows a value. What is given again may have been worked out, and is
+        no more than shown either."""
+        first = next(values.figures(value), None)
+        is_output = first is not None and first.span.start in self._outputs
+        return is_output or name in self.recipe
 
     def _take_rows(self, run: row_runs.Rows) -> None:
         """Rows that are printed one by one: the input, where there is none yet."""
@@ -331,7 +339,7 @@ class Construction:
             return
         if self._is_result(run.tree):
             return
-        if (name := self.recipe.give("X", run.tree, run.tree.span)) is not None:
+        if (name := self._input("X", run.tree, run.tree.span)) is not None:
             self.ledger.take(run.tree, name)
 
     def _take_steps(self, strictly: bool = False) -> None:

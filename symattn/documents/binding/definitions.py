@@ -307,7 +307,7 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
         for member in members
         if not isinstance(member, Opaque)
         and (is_symbolic(member) or (chain.is_code and isinstance(member, syntax.Indexed)))
-        and not is_worked(member)
+        and (chain.is_code or not is_worked(member))
     ]
     printed = [one for one in members if values.is_value(one)]
     if not _gives(members, chain.links):

@@ -95,10 +95,10 @@ class Relation:
     def is_certain(self) -> bool:
         """Whether a figure that disagrees can only be wrong."""
         size = self.block.half.size
-        # What is printed again with another figure may have been worked out again.
-        is_again = isinstance(self.tree, syntax.Name)
-        is_clear = self.lead > _SURE and self.agreeing >= _NEARLY * size and not is_again
-        return self.agreeing == size or is_clear
+        if isinstance(self.tree, syntax.Name):
+            # What is printed again with another figure may have been worked out again.
+            return False
+        return self.agreeing == size or (self.lead > _SURE and self.agreeing >= _NEARLY * size)
 
 
 def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = False) -> Block | None:

@@ -54,6 +54,9 @@ class Outputs:
             self._shown.append((said, target))
             if target is not None and said:
                 self._labelled[said] = target
+            else:
+                # What stood behind these words before is shown no longer.
+                self._labelled.pop(said, None)
         elif target is not None:
             for k, (_, shown) in enumerate(self._shown[:_AHEAD] if self._kind == "output" else ()):
                 if shown == target:

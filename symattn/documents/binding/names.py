@@ -218,7 +218,9 @@ class Names:
         known = self.definitions.found.get(key or "")
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])
-        if known is not None and (known.is_lost or (self.in_code and known.is_unknown)):
+        if self.is_lost(name):
+            raise Unknown(name)
+        if known is not None and self.in_code and known.is_unknown:
             raise Unknown(name)
         similar = self._folded.get(_folded(name), set())
         if len(similar) == 1 and len(name) > 1:
@@ -236,6 +238,18 @@ class Names:
         if quantity is None:
             raise Unknown(name)
         return quantity
+
+    def is_lost(self, name: str) -> bool:
+        """Whether a program stored to a name without being followed, or to what it is computed
+        from: it means nothing then, whatever it meant before."""
+        return self._is_lost(self._versions.get(name, ""))
+
+    def _is_lost(self, key: str) -> bool:
+        known = self.definitions.found.get(key)
+        if known is None or key in self.canonical:
+            return False
+        on = () if known.tree is None else syntax.names(known.tree)
+        return known.is_lost or any(map(self._is_lost, on))
 
     def _by_role(self, name: str) -> syntax.Tree | None:
         key = self._versions.get(name, "")

@@ -281,6 +281,8 @@ class Speech:
         return self._by_name(member.name) is not None
 
     def _by_name(self, name: str) -> About | None:
+        if self.names.is_lost(name):
+            return None
         phrases = spoken(name.replace("_", " "), self.standard.phrases)
         return phrases[-1].role if phrases else usual_role(name)
 

@@ -228,8 +228,8 @@ def spread(
     """
     first, *rest = chain.members
     if len(names) != len(values):
-        name = first.name if isinstance(first, Named) else ""
-        return [*names, replace(chain, members=[Opaque(name, chain.spans[0]), *rest]), *values]
+        head = Opaque(first.name, chain.spans[0]) if isinstance(first, Named) else first
+        return [*names, replace(chain, members=[head, *rest]), *values]
     drafts: list[OpenChain] = []
     named = [(draft.members[0], draft.spans[0]) for draft in (*names, chain)]
     contents = [(rest, chain.spans[1:], chain.links)] + [

@@ -200,3 +200,15 @@ def test_what_agrees_by_chance_in_a_doubted_block_does_not_hold(article):
     assert article.doubt(few) == article.doubt(most) == LITTLE
     assert few.trust == -np.inf
     assert most.trust > -np.inf
+
+
+def test_an_input_with_more_digits_was_computed_since():
+    """Who gives 0.43 and prints 0.42871 of the same name shows another one."""
+    article = Article()
+    article.recipe.give("b", article.printer.matrix(X[:, :2], 2), None)
+    off = X[:, :2] + [[0.0041, 0.0032], [0.0012, 0.0071], [0.0, 0.0]]
+    for decimals, doubt in ((4, "it has more digits than the input that it would repeat"), (2, "")):
+        tree = article.printer.matrix(off, decimals)
+        article.ledger.claim(parse("b"), tree, "name")
+        entry = article.ledger.entries[-1]
+        assert Confidence(article.ledger).barred(entry) == doubt

@@ -176,3 +176,15 @@ def test_scores_are_scaled_by_a_size_that_only_what_follows_shows():
     scores = drawn(chance, 4, 4)
     values = relations(Printer(), scores, scores / np.sqrt(8), drawn(chance, 4, 8))
     assert values == [(1, "block_0 / sqrt(8)")]
+
+
+def test_what_is_printed_again_with_another_figure_is_never_certain():
+    """The range that was meant, and the one that came out: 0.1250 and 0.1249."""
+    printer = Printer()
+    trees = [printer.matrix(np.array(one), 4) for one in ([-0.1250, 0.1250], [-0.1249, 0.1250])]
+    first, again = (discovery.block(number, tree) for number, tree in enumerate(trees))
+    assert first is not None
+    assert again is not None
+    relation = discovery.Relation(again, first.tree, lead=20.0, agreeing=2)
+    assert not relation.is_certain
+    assert discovery.Relation(again, syntax.parse("block_0 / 1"), 20.0, 2).is_certain

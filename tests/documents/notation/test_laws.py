@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import FrameType
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symattn import syntax
@@ -98,6 +98,7 @@ _PIECES = [
 
 @pytest.mark.parametrize("read", [read_formula, read_line])
 @given(pieces=st.lists(st.sampled_from(_PIECES), max_size=12))
+@example([("T'", []), (",", []), ("softmax(S, axis=k+2.25) =", ["2.25"]), ("0.50", ["0.50"])])
 def test_no_number_is_lost(read, pieces: list[tuple[str, list[str]]]) -> None:
     """Whatever a text says, each number in it is in one figure, at its place."""
     string = "  ".join(text for text, _ in pieces)
