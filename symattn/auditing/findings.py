@@ -29,7 +29,6 @@ from symattn.auditing.reports import (
     where,
     why,
     within_rounding,
-    within_rounding_sentence,
 )
 from symattn.escaping import markdown, markdown_code, markdown_start
 from symattn.verdicts import Verdict
@@ -99,7 +98,7 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
         elif figure.as_printed:
             yield _Finding("as-printed", at, f"{where}{reports.as_printed_sentence(figure)}")
         elif figure in within:
-            yield _Finding("within-rounding", at, f"{where}{within_rounding_sentence(figure)}")
+            yield _Finding("within-rounding", at, f"{where}{_within_rounding(figure)}")
         elif figure.coarse:
             yield _Finding("coarse", at, f"{where}{coarse_sentence(figure)}")
     for statement in audit.statements:
@@ -291,3 +290,10 @@ def _row(audit: Audit, figure: Figure, *more: str) -> str:
     before = (markdown(where(audit.case, figure)), markdown_code(figure.label))
     after = (markdown(text) for text in (figure.text, figure.correct, *more))
     return f"| {' | '.join((*before, *after))} |"
+
+
+def _within_rounding(figure: Figure) -> str:
+    """What is to be said of a figure within rounding, in a sentence."""
+    gives = f" (as printed they give {figure.correct})" if figure.correct else ""
+    holds = f"which holds only within the rounding of its operands{gives}"
+    return f"{figure.label} is printed as {figure.text}, {holds}"

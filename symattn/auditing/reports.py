@@ -251,13 +251,6 @@ def within_rounding(audit: Audit) -> list[Figure]:
     return [f for f in audit.figures if f.within_rounding and f.span not in wrong]
 
 
-def within_rounding_sentence(figure: Figure) -> str:
-    """What is to be said of a figure within rounding, in a sentence."""
-    gives = f" (as printed they give {figure.correct})" if figure.correct else ""
-    holds = f"which holds only within the rounding of its operands{gives}"
-    return f"{figure.label} is printed as {figure.text}, {holds}"
-
-
 def as_printed_sentence(figure: Figure) -> str:
     """What is to be said of a figure that its own equation gives, in a sentence."""
     return Sentence(

@@ -18,9 +18,9 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import EVIDENCE, MARGIN, PRIOR, TRUST, Kind
 from symattn.documents.binding.ledger import WIDER, Entry, Ledger
-from symattn.documents.binding.recipe import interval
 from symattn.documents.trees import PrintedFigure
 from symattn.languages.sentence import joined
 from symattn.shapes import rows_of

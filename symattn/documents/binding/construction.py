@@ -10,12 +10,13 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import context, discovery, upstream, values
 from symattn.documents.binding import rows as row_runs
+from symattn.documents.binding.bounds import same
 from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.discovery import Block
 from symattn.documents.binding.findings import Findings
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names, usual_role
-from symattn.documents.binding.recipe import Recipe, same
+from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span

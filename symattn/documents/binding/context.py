@@ -12,7 +12,8 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.recipe import Bounds, Recipe
+from symattn.documents.binding.bounds import Bounds
+from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Role
 from symattn.documents.trees import Chain, Passage, Piece, Words
 from symattn.numbers.rationals import MINUS_INFINITY

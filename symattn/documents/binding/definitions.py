@@ -15,9 +15,9 @@ from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import agreement
 from symattn.documents.binding.numbered import by_letters, by_numbers, heads, in_letters
-from symattn.documents.binding.recipe import interval
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import (

@@ -18,8 +18,8 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import tables, values
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import is_bare, telling
-from symattn.documents.binding.recipe import interval
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable, of_table
 from symattn.programs.enclosures import Matrix

@@ -11,10 +11,10 @@ from math import inf
 
 from symattn import syntax
 from symattn.documents.binding import context, prose, tables, values, workings
+from symattn.documents.binding.bounds import bounds, same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
-from symattn.documents.binding.recipe import bounds, same
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 

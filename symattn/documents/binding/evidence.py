@@ -17,7 +17,7 @@ from functools import lru_cache
 from math import ceil, inf, isfinite, log2, log10
 from typing import Literal, NamedTuple
 
-from symattn.documents.binding.recipe import interval
+from symattn.documents.binding.bounds import interval
 from symattn.languages.sentence import Sentence
 from symattn.spelling import is_whole
 

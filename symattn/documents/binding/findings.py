@@ -13,11 +13,12 @@ from dataclasses import replace
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import values, workings
+from symattn.documents.binding.bounds import same
 from symattn.documents.binding.discovery import Block, Relation
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Ledger, forms
 from symattn.documents.binding.names import Names
-from symattn.documents.binding.recipe import Recipe, same
+from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Opaque

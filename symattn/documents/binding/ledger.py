@@ -19,9 +19,10 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
+from symattn.documents.binding.bounds import bounds, interval
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.evidence import EVIDENCE, Agreement, Kind, agreement, structure
-from symattn.documents.binding.recipe import Recipe, bounds, interval
+from symattn.documents.binding.recipe import Recipe
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure, plain

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
+from symattn.documents.binding.bounds import coming, same
 from symattn.documents.binding.ledger import Ledger
-from symattn.documents.binding.recipe import coming, same
 from symattn.documents.binding.roles import named
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard

@@ -17,7 +17,8 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.recipe import Recipe, interval, rounds
+from symattn.documents.binding.bounds import interval, rounds
+from symattn.documents.binding.recipe import Recipe
 from symattn.documents.trees import PrintedFigure, walk
 
 #: Sums of more terms than that are not unfolded.
