@@ -302,10 +302,10 @@ class _Document:
         self.recipes = Recipes(solution)
         self._standard = Standard(solution.case.rounding, solution.case.tolerance)
         self._operands = Operands(solution.case.rounding)
+        # What a figure is of comes before what numbers come to it.
         self._bound = {
             place: (claim, i, j)
-            for claim in solution.case.claims
-            if not claim.is_local
+            for claim in sorted(solution.case.claims, key=lambda claim: not claim.is_local)
             for i, row in enumerate(claim.spans)
             for j, place in enumerate(row)
         }

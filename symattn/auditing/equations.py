@@ -23,6 +23,7 @@ from symattn.cases.claims import Claim
 from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
 from symattn.numbers.balls import FIRST, precision
+from symattn.shapes import Nested, rows_of
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
@@ -41,6 +42,15 @@ class OperandPlaces:
         self._starts = [number.span.start for number in self._numbers]
         given = reading.given.values() if reading else ()
         self._rounded = [one.span for one in given if one.is_rounded and one.span]
+        claims = reading.claims if reading else ()
+        #: Where the results of mere numbers stand.
+        self._worked = {
+            span
+            for claim in claims
+            if claim.key == "as_printed" and claim.spans is not None
+            for row in _rows(claim.spans)
+            for span in row
+        }
 
     def result(self, number: ArticleNumber) -> ArticleNumber | None:
         """Where the result that a number is was printed: there, or what says the same before."""
@@ -50,13 +60,24 @@ class OperandPlaces:
         before = bisect_left(same, number.span.start, key=lambda one: one.span.start)
         return same[before - 1] if before and number.status != "given" else None
 
+    def is_known(self, number: ArticleNumber) -> bool:
+        """Whether something says of which quantity a number is."""
+        first = self.result(number)
+        return number.status == "given" or (
+            first is not None and first.status in ("bound", "given")
+        )
+
     def is_rounded(self, text: str) -> bool:
         """Whether an input that is shown rounded is printed so."""
         return any(number.status == "given" for number in self._results.get(text, ()))
 
     def _is_result(self, number: ArticleNumber) -> bool:
         is_rounded = any(span.start <= number.span.start < span.end for span in self._rounded)
-        return number.status == "bound" or (number.status == "given" and is_rounded)
+        return (
+            number.status == "bound"
+            or number.span in self._worked
+            or (number.status == "given" and is_rounded)
+        )
 
     @cached_property
     def _results(self) -> Mapping[str, Sequence[ArticleNumber]]:
@@ -75,6 +96,10 @@ class OperandPlaces:
         end = bisect_left(self._starts, claim.spans[0][0].start)
         before = self._numbers[max(end - len(texts), 0) : end]
         return before if [number.text.lstrip(_SIGNS) for number in before] == texts else ()
+
+
+def _rows(spans: Nested[Span]) -> Sequence[Sequence[Span]]:
+    return rows_of(spans)
 
 
 class Equations:
@@ -115,9 +140,7 @@ class Equations:
         what they give may be of something else than it was taken for."""
         operands = [number for chain in chains for number in self.places.of(chain.claim)]
         return all(map(_is_true, chains)) and any(
-            number.span in doubted
-            or (number.status != "given" and self.places.result(number) is None)
-            for number in operands
+            number.span in doubted or not self.places.is_known(number) for number in operands
         )
 
     # -- what holds as printed ---------------------------------------------------------------

@@ -290,7 +290,48 @@ PRINTED_AMISS = notebook(
     ),
 )
 
+HAND_SOFTMAX = """# A softmax by hand
+
+e^1 = 2.7, e^2 = 7.4 and e^3 = 20.1, which is 30.2 together:
+
+```
+2.7 / 30.2 = 0.09
+7.4 / 30.2 = 0.24
+20.1 / 30.2 = 0.67
+```
+
+In percent that is 9.0 + 24.5 + 66.5 = 100%.
+"""
+
+DOUBLES = notebook(
+    ("import numpy as np\nP = np.array([[0.9, 0.1], [0.5, 0.5]])\np = np.array([1, 0])", ""),
+    ("p = p @ P\nprint(p.tolist())\np = p @ P\nprint(p.tolist())",
+     "[0.9, 0.1]\n[0.8600000000000001, 0.14]\n"),
+    ("print((np.array([0.9, 0.1]) @ P).tolist())", "[0.8600000000000001, 0.14]\n"),
+)  # fmt: skip
+
+IN_CIRCLES = """# What rests on itself
+
+$$A = B + C$$
+
+$$B = A - C$$
+
+so $A = 3$ and $B = 2$.
+"""
+
+BEHIND_NAMES = notebook(
+    (
+        "print('Q ', Q)",
+        "Q  tensor([[[-0.1392,  0.5523],\n         [ 0.2970,  0.8269]]], "
+        "grad_fn=<UnsafeViewBackward0>)\n",
+    ),
+)
+
 ARTICLES = {
+    "sums of rounded powers": ("softmax.md", HAND_SOFTMAX),
+    "all digits of a float": ("chain.ipynb", DOUBLES),
+    "names that rest on each other": ("circles.md", IN_CIRCLES),
+    "tensors behind names": ("tensors.ipynb", BEHIND_NAMES),
     "an input that is printed amiss": ("load.ipynb", PRINTED_AMISS),
     "scores that a mask hides": ("back.md", MASKED),
     "a variable that is computed again": ("hens.md", ADDED_POSITIONS),

@@ -32,8 +32,8 @@ _AROUND = 4
 #: A step that isn't said is borne out by so many bits of its figures.
 _BORNE_OUT = 12.0
 #: Programs that show so many digits may have no more than single precision: a few units
-#: in its last place are rounding.
-_SINGLE, _ULPS = 7, 16 * 2.0**-24
+#: in its last place are rounding. Of so many digits floats can't tell the last.
+_SINGLE, _ULPS, _DOUBLE = 7, 16 * 2.0**-24, 15
 
 
 class Confidence:
@@ -105,7 +105,8 @@ class Confidence:
         if entry.key == "as_printed":
             return [entry]
         reach, single = self.recipe.reach(entry.tree), self._single(entry)
-        if reach is None and (not single or entry.agreement.share == 1):
+        is_double = single > 0 and _longest(entry) >= _DOUBLE
+        if reach is None and (not single or (entry.agreement.share == 1 and not is_double)):
             return [entry]
         found: list[Entry] = []
         for figure, keys in values.entries(entry.value):
@@ -113,7 +114,7 @@ class Confidence:
             one = replace(entry, tree=tree, value=figure)
             off, far = self._off(tree, figure), self.recipe.reach(tree)
             near = max(single, 0.0 if far is None else float(far.max()))
-            if 0 < off <= near:
+            if off <= near and (off > 0 or is_double):
                 one.reach, one.doubt = near, ""
             elif 0 < off <= WIDER * near:
                 one.doubt = "the inputs are shown rounded, and it may be off as much"
@@ -124,8 +125,7 @@ class Confidence:
         """How far figures may be off that a program worked out in single precision; 0 of
         what has less digits than that."""
         held = self.recipe.floats(entry.tree)
-        texts = [figure.text for figure, _ in values.entries(entry.value)]
-        if held is None or max(map(_digits, texts)) < _SINGLE:
+        if held is None or _longest(entry) < _SINGLE:
             return 0.0
         return float(np.nan_to_num(abs(held)).max()) * _ULPS
 
@@ -251,8 +251,10 @@ def _basis(entry: Entry) -> str:
     return joined((joined(called), entry.agreement.sentence), "; ")
 
 
-def _digits(text: str) -> int:
-    return len(text.strip("+-0.").replace(".", ""))
+def _longest(entry: Entry) -> int:
+    """How many digits its figures have, at most."""
+    texts = (figure.text for figure, _ in values.entries(entry.value))
+    return max(len(text.strip("+-0.").replace(".", "")) for text in texts)
 
 
 def _decimals(text: str) -> int:

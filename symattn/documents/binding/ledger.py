@@ -260,7 +260,12 @@ class Ledger:
         return self.agreement(hundredfold(target), value) > 0.5
 
     def work_out(self, numbers: syntax.Tree, value: syntax.Tree, trust: float = inf) -> None:
-        """Claim that numbers come to a printed value, if that makes sense by their shapes."""
+        """Claim that numbers come to a printed value, if that makes sense by their shapes.
+        ``60.5 + 39.5 = 100%`` counts in percent on both sides."""
+        if isinstance(value, PrintedFigure) and values.is_share(value):
+            plain = _without_sign(value)
+            if self._worked_out(numbers, plain).share > self._worked_out(numbers, value).share:
+                value = plain
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
             agreement = self._worked_out(*fitted)

@@ -242,14 +242,17 @@ class Names:
     def is_lost(self, name: str) -> bool:
         """Whether a program stored to a name without being followed, or to what it is computed
         from: it means nothing then, whatever it meant before."""
-        return self._is_lost(self._versions.get(name, ""))
-
-    def _is_lost(self, key: str) -> bool:
-        known = self.definitions.found.get(key)
-        if known is None or key in self.canonical:
-            return False
-        on = () if known.tree is None else syntax.names(known.tree)
-        return known.is_lost or any(map(self._is_lost, on))
+        waiting, seen = [self._versions.get(name, "")], set[str]()
+        while waiting:
+            key = waiting.pop()
+            known = self.definitions.found.get(key)
+            if known is None or key in seen or key in self.canonical:
+                continue
+            if known.is_lost:
+                return True
+            seen.add(key)
+            waiting += () if known.tree is None else syntax.names(known.tree)
+        return False
 
     def _by_role(self, name: str) -> syntax.Tree | None:
         key = self._versions.get(name, "")

@@ -75,12 +75,13 @@ class Recipe:
         digits than are shown."""
         try:
             numbers = Numbers.read(values.printed(tree))
+            free = self._free(name)
+            node = given_node(free, numbers.shape)
         except SymattnError:
             return None
-        free = self._free(name)
         self.given[free] = ReadInput(numbers, span, is_rounded)
         self._numbers[free] = enclosures.matrix(numbers.rows)
-        self._quantities[free] = given_node(free, numbers.shape)
+        self._quantities[free] = node
         if is_rounded:
             self._rounded[free] = halves(tree).reshape(self._numbers[free].shape)
         self._forget()
