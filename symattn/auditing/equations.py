@@ -58,7 +58,11 @@ class OperandPlaces:
             return number
         same = self._results.get(number.text.lstrip(_SIGNS), ())
         before = bisect_left(same, number.span.start, key=lambda one: one.span.start)
-        return same[before - 1] if before and number.status != "given" else None
+        if not before or number.status == "given":
+            return None
+        last = same[before - 1]
+        # An input that was given since is meant rather than what mere numbers came to.
+        return None if last.status == "given" and not self._is_result(last) else last
 
     def is_known(self, number: ArticleNumber) -> bool:
         """Whether something says of which quantity a number is."""
@@ -69,7 +73,8 @@ class OperandPlaces:
 
     def is_rounded(self, text: str) -> bool:
         """Whether an input that is shown rounded is printed so."""
-        return any(number.status == "given" for number in self._results.get(text, ()))
+        given = (one for one in self._results.get(text, ()) if one.status == "given")
+        return any(map(self._is_result, given))
 
     def _is_result(self, number: ArticleNumber) -> bool:
         is_rounded = any(span.start <= number.span.start < span.end for span in self._rounded)
@@ -81,10 +86,14 @@ class OperandPlaces:
 
     @cached_property
     def _results(self) -> Mapping[str, Sequence[ArticleNumber]]:
-        """The results by what is printed of them, in order."""
+        """The results by what is printed of them, in order; and the inputs where only mere
+        numbers come to the same."""
         places: dict[str, list[ArticleNumber]] = defaultdict(list)
-        for number in filter(self._is_result, self._numbers):
-            places[number.text.lstrip(_SIGNS)].append(number)
+        bound = {one.text.lstrip(_SIGNS) for one in self._numbers if one.status == "bound"}
+        for number in self._numbers:
+            text = number.text.lstrip(_SIGNS)
+            if self._is_result(number) or (number.status == "given" and text not in bound):
+                places[text].append(number)
         return places
 
     def of(self, claim: Claim) -> Sequence[ArticleNumber]:

@@ -292,3 +292,18 @@ def test_a_true_equation_of_unknown_numbers_vouches_for_what_it_gives(article):
     text = "exp(0.75) = ⟦E[0, 0]=|2.117⟧\n"
     assert outcome(text, "unread") == ([], [])
     assert outcome(text, "given") == (["E[0, 0]"], [])
+
+
+def test_an_input_given_since_is_meant_and_exact():
+    """0.3 was a result that is rounded; then it is an input of the sum."""
+    sums = "1 / 3 = 0.3, v [0.3, 0.5] and 0.11 * 0.3 = {}"
+    for product, verdict in (("0.033", "holds"), ("0.036", "refuted")):
+        source = sums.format(product)
+        claims = [
+            claimed(source, "as_printed", "1 / 3", "0.3"),
+            claimed(source, "as_printed", "0.11 * 0.3", product),
+        ]
+        numbers = [("local", "1"), ("local", "3"), ("local", "0.3"), ("given", "0.3")]
+        numbers += [("given", "0.5"), ("given", "0.11"), ("local", "0.3"), ("local", product)]
+        found = audited(read(source, claims, given={"v": ("0.3", "0.5")}, numbers=numbers))
+        assert str(found.figures[-1].verdict) == verdict

@@ -72,6 +72,7 @@ def why(result):
     return [(one.label, one.why) for one in result.left]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_a_document_is_corrected_to_what_its_author_meant(path):
     """Every planted slip gets the digits that were there before it was planted, in every

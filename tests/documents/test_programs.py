@@ -561,3 +561,23 @@ def test_what_is_computed_of_what_was_changed_is_not_what_it_was():
         (passed, "y: [0.794130 0.742444]\n"),
     )  # fmt: skip
     assert bound == {"y": ("0.794130", "0.740775")}
+
+
+@pytest.mark.parametrize("label", ["", "Result: ", "→ ", "Salida: "])
+def test_a_value_alone_in_a_comment_is_what_the_statement_before_it_is_of(label):
+    """Behind a word for it or none, wrong figures and all; behind other words it may be
+    anything."""
+    text = """```python
+x = np.array([5.9, 4.8, 4.1])
+w = softmax(x)
+# {}[0.6675, 0.2222, 0.1203]
+y = w * 2
+```
+"""
+
+    def bound(said):
+        claims = read(article(Path("post.md"), text.format(said).encode())).claims
+        return [(claim.text, claim.printed) for claim in claims]
+
+    assert bound(label) == [("w", ("0.6675", "0.2222", "0.1203"))]
+    assert bound("unlike the older ") == []

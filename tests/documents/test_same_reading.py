@@ -41,7 +41,7 @@ def swapped(chance, text):
     return f"{text[:at]}{digit}{text[at + 1 :]}"
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", sorted(PATHS))
 def test_a_wrong_figure_is_bound_as_the_right_one(name):
     """In sentences, tables, matrices and output: to the same quantity, or, of a few, to none;

@@ -273,6 +273,7 @@ def same(formula: t.Row) -> bool:
     return True
 
 
+@pytest.mark.sampled(12)
 @pages
 def test_every_sign_is_there(kind: str, name: str) -> None:
     """Each formula has its letters, numbers and signs, in their order."""

@@ -125,6 +125,7 @@ def test_equations(which: str, folder: Path) -> None:
         assert relation or not left
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_matrices(which: str, folder: Path) -> None:
     """Every matrix is there with its name, cells and labels, if need be in pieces; pieces fill

@@ -52,6 +52,7 @@ def own(text: str) -> tuple[b.Sheet, list[list[str]]]:
     return made, [[*map(plain, row)] for row in proof(made).rows]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_there(name: str) -> None:
     """Number, equation and reason of each line, below the title of its part."""

@@ -32,17 +32,23 @@ class Outputs:
         self._shown: list[tuple[str, syntax.Tree | None]] = []
         #: What code shows behind words of its own.
         self._labelled: dict[str, syntax.Tree] = {}
+        #: What the last statement is of: a comment may say its value.
+        self._stated: syntax.Tree | None = None
 
     def enter(self, kind: str) -> None:
         """A passage of a kind begins: an output shows what the code right before it shows."""
         if kind == "code" and self._kind != "code":
             self._shown.clear()
+        if kind != "code":
+            self._stated = None
         self._kind = kind
 
     def target(self, chain: Chain, said: str, target: syntax.Tree | None) -> syntax.Tree | None:
         """What a chain behind words names, or where it is a value by itself what code showed
         there."""
         members = list(chain.members)
+        if self._kind == "code":
+            return self._in_comment(chain, said, target)
         match members:
             case [syntax.Name(label), value] if self._kind == "output":
                 # A label is no name: "Paris: [0.2 0.8]", and "scores" that code showed first.
@@ -50,14 +56,7 @@ class Outputs:
                 if any(words == _folded(label) for words, _ in self._shown[:_AHEAD]):
                     target = None
         said = _folded(said)
-        if chain.is_code and len(chain.members) == 1:
-            self._shown.append((said, target))
-            if target is not None and said:
-                self._labelled[said] = target
-            else:
-                # What stood behind these words before is shown no longer.
-                self._labelled.pop(said, None)
-        elif target is not None:
+        if target is not None:
             for k, (_, shown) in enumerate(self._shown[:_AHEAD] if self._kind == "output" else ()):
                 if shown == target:
                     del self._shown[: k + 1]
@@ -65,6 +64,34 @@ class Outputs:
         elif len(members) == 1 and values.is_value(member := members[0]):
             tree = self._printed(said, member) or self._labelled.get(said)
             return tree if tree is not None and self.ledger.fits(tree, member) else None
+        return target
+
+    def _take(self, chain: Chain, said: str, target: syntax.Tree | None) -> None:
+        """Note what code shows, and behind which words."""
+        if chain.is_code and len(chain.members) == 1:
+            said = _folded(said)
+            self._shown.append((said, target))
+            if target is not None and said:
+                self._labelled[said] = target
+            else:
+                # What stood behind these words before is shown no longer.
+                self._labelled.pop(said, None)
+
+    def _in_comment(
+        self, chain: Chain, said: str, target: syntax.Tree | None
+    ) -> syntax.Tree | None:
+        """What a chain of code names; of a value alone in a comment what the statement before
+        it is of: "w = softmax(s)" and "# Result: [0.2, 0.8]"."""
+        self._take(chain, said, target)
+        match chain.members:
+            case _ if chain.is_code:
+                self._stated = target
+                return target
+            case [syntax.Name(), value] | [value] if target is None and values.is_value(value):
+                is_alone = len(chain.members) > 1 or not said.strip()
+                tree = self._stated if is_alone else self._labelled.get(_folded(said))
+                self._stated = None
+                return tree if tree is not None and self.ledger.fits(tree, value) else None
         return target
 
     def told(self, words: Words) -> None:

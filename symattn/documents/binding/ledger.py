@@ -286,7 +286,8 @@ class Ledger:
     def _fitted(
         self, target: syntax.Tree, value: syntax.Tree
     ) -> tuple[syntax.Tree, syntax.Tree] | None:
-        """An expression and a value of one shape: these, or their only row or column."""
+        """An expression and a value of one shape: these, or their only row or column, which
+        may be printed as the other."""
         shape = self.recipe.shape(target)
         if shape is None:
             return None
@@ -294,6 +295,8 @@ class Ledger:
             if shape == values.shape(shaped):
                 return target, shaped
         size = values.shape(value)
+        if len(size) == 2 and 1 in size and size == shape[::-1]:
+            return syntax.Transposed(target), value
         if size == () and shape and max(shape) == 1:
             return workings.indexed(target, *(0 for _ in shape)), value
         if len(size) == 1 and len(shape) == 2 and size[0] == max(shape) and min(shape) == 1:

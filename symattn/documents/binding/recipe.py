@@ -79,11 +79,12 @@ class Recipe:
             node = given_node(free, numbers.shape)
         except SymattnError:
             return None
-        self.given[free] = ReadInput(numbers, span, is_rounded)
         self._numbers[free] = enclosures.matrix(numbers.rows)
         self._quantities[free] = node
-        if is_rounded:
-            self._rounded[free] = halves(tree).reshape(self._numbers[free].shape)
+        half = halves(tree).reshape(self._numbers[free].shape) * is_rounded
+        if half.any():
+            self._rounded[free] = half
+        self.given[free] = ReadInput(numbers, span, free in self._rounded)
         self._forget()
         return free
 
