@@ -64,8 +64,10 @@ _GROUPS = (
 )
 _DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
 _SIGNS = r"==>|-->|\.\.\.|:=|==|~=|->|=>|<=|>="
-#: The size of what is named before it, which claims nothing: ``Q (3 × 2) = ...``.
-_SIZE = r"(?<=\w)[ ]?+\([0-9]{1,4}[ ]?+[×x][ ]?+[0-9]{1,4}\)(?=[ ]*+(?::|=(?!=)|≈))"
+#: The size of what is named before it, ``Q (3 × 2) = ...``: not the argument of a function.
+_NO_CALL = "".join(rf"(?<!\b{name})" for name in FUNCTIONS)
+_SHAPE = r"\([0-9]{1,4}[ ]?+[×x][ ]?+[0-9]{1,4}\)(?=[ ]*+(?::|=(?!=)|≈))"
+_SIZE = rf"(?<=\w)(?:[ ]|{_NO_CALL}){_SHAPE}"
 _FUNCTION = rf"(?:{'|'.join(FUNCTIONS)})\b"
 _PLAIN = re.compile(
     rf"""(?P<space>{_SIZE}|\s++)
@@ -252,8 +254,8 @@ def _is_range(match: re.Match[str]) -> bool:
     """Whether two numbers are the ends of a range, and not a difference or a change."""
     if float(match["least"]) >= float(match["most"]):
         return False
-    start, end = match.span()
-    before, after = match.string[max(start - 40, 0) : start], match.string[end : end + 40]
+    (start, end), string = match.span(), match.string
+    before, after = string[max(start - 40, 0) : start], string[end : end + 40]
     if match["dash"]:
         return bool(_BEFORE.search(before) and _BEHIND.match(after))
     return (match["and"] is None or _BETWEEN.search(before) is not None) and not (

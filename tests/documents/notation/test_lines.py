@@ -61,6 +61,7 @@ KNOWN = {
     "mask: 6 sets of 4-dimensional rows, 268M": ["'mask: 6 sets of 4-dimensional rows, 268M'"],
     "W_Q ∈ R^{4×3}, 1.75 ≠ 2": ["'W_Q ∈ R^{4×3}, 1.75 ≠ 2'"],
     # what may have begun before stays open
+    "exp(3 × 2) ≈ 403.4 and Q (3 × 2) = [1, 0]": ["exp(3 * 2) ≈ 403.4", "'and'", "Q = [1, 0]"],
     "32 ops per row × 4 = 128": ["'32 ops per'", "«row × 4» = 128"],
     "Q, K, V = X A, X B, X C": ["Q = X @ A", "K = X @ B", "V = X @ C"],
     "So ∂L/∂S = dA, Σ = 5.367": ["'So'", "grad(S) = dA", "','", "sum = 5.367"],
