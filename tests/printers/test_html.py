@@ -40,7 +40,8 @@ PAGES = [
     *(("file", name) for name in ("PARTS", "SYMBOLS", "HEADS", "SCALARS")),
 ]
 pages = pytest.mark.parametrize(("kind", "name"), PAGES)
-
+#: The same few always, as each page is made once.
+some_pages = pytest.mark.sampled(16)
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -150,6 +151,7 @@ def test_a_page_is_small(name: str) -> None:
 
 
 @pytest.mark.sampled(5)
+@some_pages
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
     """Elements are balanced, names of headings unique, links lead to them, nothing is loaded;
@@ -171,6 +173,7 @@ def test_a_page_is_whole(kind: str, name: str) -> None:
 
 
 @pytest.mark.sampled(5)
+@some_pages
 @pages
 def test_no_latex_is_left(kind: str, name: str) -> None:
     """No command, no brace of a group and no dollar stands in the text of a page."""
@@ -179,6 +182,7 @@ def test_no_latex_is_left(kind: str, name: str) -> None:
 
 
 @pytest.mark.sampled(5)
+@some_pages
 @pages
 def test_every_number_is_there(kind: str, name: str) -> None:
     """The numbers of a page are those of its blocks, each as often; those of hints once."""
@@ -273,7 +277,7 @@ def same(formula: t.Row) -> bool:
     return True
 
 
-@pytest.mark.sampled(12)
+@some_pages
 @pages
 def test_every_sign_is_there(kind: str, name: str) -> None:
     """Each formula has its letters, numbers and signs, in their order."""
@@ -286,6 +290,7 @@ def test_every_sign_is_there(kind: str, name: str) -> None:
         assert re.sub(r"[\s{}]", "", found) == re.sub(r"\s", "", wanted), formula
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("kind", "name"), [p for p in PAGES if p[0] in ("sheet", "file")])
 def test_mathematics_is_the_same(kind: str, name: str) -> None:
     """Formulas have the same structure in MathML as in LaTeX."""

@@ -85,6 +85,7 @@ def after_line(tex: str, wanted: str) -> str:
 
 
 @pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_text(which: str, folder: Path) -> None:
     """Head, headings, paragraphs and commands stand there in order, nothing doubled."""
@@ -112,6 +113,7 @@ def test_text(which: str, folder: Path) -> None:
 
 
 @pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_equations(which: str, folder: Path) -> None:
     """Each line is aligned at its relation; one without is set in below the line it continues."""
@@ -198,6 +200,7 @@ def check_pieces(item: Any, pieces: Iterator[typeset.Matrix], room: float) -> It
 
 
 @pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_tables(which: str, folder: Path) -> None:
     """Header and rows cell by cell, with as many columns as are aligned."""
@@ -223,6 +226,7 @@ def air_of(row: tuple[b.Line, ...], columns: int) -> int:
 
 
 @pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_heat_maps(which: str, folder: Path) -> None:
     """Each cell has its shade, with the figure in an ink that is read on it; labels and titles
@@ -250,6 +254,7 @@ def check_heat(item: Any, heat: typeset.Heat) -> None:
     assert heat.title == line(item.title)
 
 
+@pytest.mark.heavy
 def test_enough_was_read(folder: Path) -> None:
     """The documents hold many blocks of every kind."""
     bodies = [made(which, folder)[1] for which in SHEETS]
@@ -267,6 +272,7 @@ def body_of(*blocks: b.Block) -> str:
 # -- blocks made by hand -------------------------------------------------------------
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_how_matrices_are_set(which: str, folder: Path) -> None:
     """Fractions are centred, apart from each other and from their labels; figures line up right."""

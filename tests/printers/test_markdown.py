@@ -23,6 +23,8 @@ from ..sheets.pages import flat
 from .test_html import NUMBER, PAGES, blocks, formulas, strings
 
 pages = pytest.mark.parametrize(("kind", "name"), PAGES)
+#: The same few always, as each page is made once.
+some_pages = pytest.mark.sampled(16)
 MATH = re.compile(r"\$\$\n(.*?)\n\$\$|(?<!\\)\$([^$\n]+?)(?<!\\)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|(?<!`)`[^`\n]+`(?!`)", re.DOTALL)
 #: What MathJax on GitHub and KaTeX both know.
@@ -49,6 +51,7 @@ def tokens(text: str) -> list[Token]:
 
 
 @pytest.mark.sampled(5)
+@some_pages
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
     """Every number is there as often as in the blocks; mathematics has words only that are
@@ -90,6 +93,7 @@ def without_labels(block: b.Block) -> object:
     return block
 
 
+@some_pages
 @pages
 def test_struck_figures(kind: str, name: str) -> None:
     """As many figures are struck and stressed as in the blocks."""
