@@ -57,7 +57,7 @@ FLOORS = {
     "problem-set-four.tex": (0.66, 4, 7, 0, 0),
     "re-seminar.txt": (0.89, 5, 0, 0, 0),
     "why-is-my-gradient-small.md": (0.88, 4, 0, 0, 0),
-    "backward-notes.tex": (0.75, 3, 0, 0, 0),
+    "backward-notes.tex": (0.81, 4, 0, 0, 0),
     "handout-gather.tex": (0.99, 5, 0, 0, 0),
     "midterm-solutions.tex": (0.84, 5, 2, 0, 0),
     "paper-boats.qmd": (0.9, 4, 0, 0, 0),

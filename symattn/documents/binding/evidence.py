@@ -56,7 +56,11 @@ def telling(texts: Iterable[str]) -> dict[str, float]:
     >>> {text: round(bits, 1) for text, bits in telling(["0.21", "0.20", "0.20", "0.19"]).items()}
     {'0.21': 6.6, '0.20': 3.3, '0.19': 3.3}
     """
-    known = {text: information(text) for text in texts}
+    known: dict[str, float] = {}
+    for text in texts:
+        # Of a number and its negative one tells no more than a sign.
+        is_again = {text.lstrip("+-"), "-" + text.lstrip("+-")} & known.keys() - {text}
+        known[text] = min(information(text), 1.0) if is_again else information(text)
     ends = {text: one for text in known if (one := interval(text)) and isfinite(sum(one))}
     if len(ends) < 2:
         return known

@@ -157,3 +157,9 @@ def test_the_table_has_a_weight_for_what_there_is():
     assert max(EVIDENCE, key=lambda kind: EVIDENCE[kind].bits) == "note"
     assert PRIOR < 0 < MARGIN
     assert TRUST["miss"] < 0 < TRUST["digits"]
+
+
+def test_a_number_and_its_negative_tell_little_more_than_one():
+    """A matrix of 0.8884 and -0.8884 is tanh, products and outer products of many things."""
+    alone, both = telling(["0.8884"]), telling(["-0.8884", "0.8884"])
+    assert sum(both.values()) <= sum(alone.values()) + 1
