@@ -298,11 +298,8 @@ def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] |
     first = 3 + is_braced
     end = first + (texts[first : first + 1] == ["-"]) + 1
     exponent = "".join(texts[first:end])
-    if not _EXPONENT.fullmatch(exponent) or (
-        is_braced and texts[end : end + 1] not in (["}"], [")"])
-    ):
-        return None
-    return at + end + is_braced, exponent
+    is_closed = not is_braced or texts[end : end + 1] in (["}"], [")"])
+    return (at + end + is_braced, exponent) if is_closed and _EXPONENT.fullmatch(exponent) else None
 
 
 def _degrees(tokens: Sequence[NotationToken], at: int) -> int:
