@@ -326,6 +326,7 @@ class _Document:
                 faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
+        self._hold_as_floats()
         doubted = {item.span for item in self.unjudged}
         left = self._equations.settle(self.figures, doubted)
         for figure in left if solution.case.reading is not None else ():
@@ -344,6 +345,20 @@ class _Document:
         if verdict is Verdict.REFUTED and claim.is_local and self._operands.may_hold(claim.tree):
             return Statement(claim, Verdict.HOLDS, within_rounding=True)
         return Statement(claim, verdict, doubt=doubt)
+
+    def _hold_as_floats(self) -> None:
+        """Let what a program printed hold of numbers beside it where it holds as the quantity
+        that it is, and single precision makes the difference."""
+        right = {
+            figure.span
+            for figure in self.figures
+            if not figure.claim.is_arithmetic and figure.verdict is Verdict.HOLDS
+        }
+        for figure in self.figures:
+            is_refuted = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
+            if is_refuted and figure.span in right and figure.is_single_precision:
+                held = replace(figure.judgement, verdict=Verdict.HOLDS, within_rounding=True)
+                figure.judgement = held
 
     def _entry_at(self, span: Span) -> EntryValue | None:
         """The entry that is printed at a place, where a claim says so that has an answer."""

@@ -65,11 +65,12 @@ class OperandPlaces:
         return None if last.status == "given" and not self._is_result(last) else last
 
     def is_known(self, number: ArticleNumber) -> bool:
-        """Whether something says of which quantity a number is."""
-        first = self.result(number)
-        return number.status == "given" or (
-            first is not None and first.status in ("bound", "given")
-        )
+        """Whether something says of which quantity a number is: more than a single digit that
+        it has in common with one."""
+        if number.status in ("bound", "given"):
+            return True
+        first = self.result(number) if len(_digits(number.text)) > 1 else None
+        return first is not None and first.status in ("bound", "given")
 
     def is_rounded(self, text: str) -> bool:
         """Whether an input that is shown rounded is printed so."""
@@ -105,6 +106,10 @@ class OperandPlaces:
         end = bisect_left(self._starts, claim.spans[0][0].start)
         before = self._numbers[max(end - len(texts), 0) : end]
         return before if [number.text.lstrip(_SIGNS) for number in before] == texts else ()
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text)).lstrip("0")
 
 
 def _rows(spans: Nested[Span]) -> Sequence[Sequence[Span]]:

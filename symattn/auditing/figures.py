@@ -22,7 +22,7 @@ from symattn.documents.text import Span
 from symattn.errors import Malformed, Undecided, short
 from symattn.languages.sentence import Sentence
 from symattn.limits import STATEMENT, STATEMENT_ENTRY
-from symattn.numbers.balls import Exhausted, is_exhausted, task
+from symattn.numbers.balls import FIRST, Exhausted, is_exhausted, task
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
@@ -36,6 +36,9 @@ from symattn.verdicts import Verdict
 # A number that is a unit away from another is not cut off to it, though its
 # enclosure may touch the next.
 _SLACK = arb(2) ** -30
+
+#: So many digits floats of 32 bits have, and a few of their units are off.
+_SINGLE, _ULPS = 7, arb(2) ** -20
 
 #: What is said of a root that no slip explains.
 NO_CAUSE = Sentence("incorrect, no cause found")
@@ -238,6 +241,13 @@ class Figure:
     def _half(self) -> arb:
         assert self.printed is not None
         return arb(self.printed.unit / 2)
+
+    @property
+    def is_single_precision(self) -> bool:
+        """Whether the figure has as many digits as a float of 32 bits, and is no more off."""
+        if self.printed is None or self.printed.digits < _SINGLE:
+            return False
+        return bool(abs(self.number - self.entry.ball(FIRST)) < _ULPS * abs(self.number))
 
     def rounds_from(self, value: arb) -> bool:
         """Whether something in ``value`` rounds to the figure."""

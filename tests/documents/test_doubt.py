@@ -327,7 +327,60 @@ BEHIND_NAMES = notebook(
     ),
 )
 
+SIZE_OF_AN_EXERCISE = """K = [1, 0, 1, 0]
+√d_k = √4 = 2
+scaled = [2/2, 0/2, 1/2] = [1, 0, 0.5]
+exp([1, 0, 0.5]) = [2.72, 1, 1.65]
+softmax = [0.51, 0.19, 0.31]
+
+Now it is your turn.
+
+d_k = 2, √d_k = √2 ≈ 1.41
+1. QK^T:
+"""
+
+A_SCORE_OF_LOST_KEYS = notebook(
+    (
+        "hens = torch.tensor([[0.41, 0.25, 0.83], [0.52, 0.91, 0.63], [0.62, 0.81, 0.58],\n"
+        "    [0.27, 0.54, 0.35], [0.73, 0.21, 0.16], [0.09, 0.77, 0.51]])\n"
+        "query = hens[1]\n"
+        "attn_scores_2 = torch.empty(hens.shape[0])\n"
+        "for i, hen in enumerate(hens):\n"
+        "    attn_scores_2[i] = torch.dot(hen, query)",
+        "tensor([0.9636, 1.4954, 1.4249, 0.8523, 0.6715, 1.0688])\n",
+    ),
+    (
+        "attn_weights_2_temp = attn_scores_2 / attn_scores_2.sum()",
+        "Weights: tensor([0.1488, 0.2309, 0.2200, 0.1316, 0.1037, 0.1650])\nSum:  tensor(1.0000)\n",
+    ),
+    (
+        "",
+        "Row 2 sum: 1.0\nAll row sums: tensor([1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000])\n",
+    ),
+    ("W_key = torch.nn.Parameter(torch.rand(d_in, d_out))\nkeys = hens @ W_key", ""),
+    (
+        "keys_2 = keys[1]\nattn_score_22 = query_2.dot(keys_2)\nprint(attn_score_22)",
+        "tensor(1.8524)\n",
+    ),
+    ("print(attn_scores_2)", "tensor([1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440])\n"),
+    ("print(attn_weights_2)", "tensor([0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820])\n"),
+)
+
+SINGLE_BESIDE_NUMBERS = r"""# Checked by hand
+
+$q = \begin{bmatrix} 1 & 1 & 0 \\ 0 & 0 & 1 \end{bmatrix}$ and
+$k = \begin{bmatrix} 1 & 1 & 0 \\ 1 & 0 & 1 \end{bmatrix}$ give
+
+$$q k^T = \begin{bmatrix} 2 & 1 \\ 0 & 1 \end{bmatrix}$$
+
+$$\frac{q k^T}{\sqrt{3}} = \frac{\begin{bmatrix} 2 & 1 \\ 0 & 1 \end{bmatrix}}{\sqrt{3}}
+= \begin{bmatrix} 1.1547005 & 0.57735026 \\ 0 & 0.57735026 \end{bmatrix}$$
+"""
+
 ARTICLES = {
+    "the size of an exercise": ("yours.md", SIZE_OF_AN_EXERCISE),
+    "a score of keys that are lost": ("lost.ipynb", A_SCORE_OF_LOST_KEYS),
+    "single precision beside numbers": ("checked.md", SINGLE_BESIDE_NUMBERS),
     "sums of rounded powers": ("softmax.md", HAND_SOFTMAX),
     "all digits of a float": ("chain.ipynb", DOUBLES),
     "names that rest on each other": ("circles.md", IN_CIRCLES),

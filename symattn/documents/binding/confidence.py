@@ -27,6 +27,8 @@ from symattn.shapes import rows_of
 
 #: More bits from one side say no more.
 _CAP = 30.0
+#: What only suggests what a single figure is.
+_HINTS: frozenset[Kind] = frozenset({"suggested", "around", "loose", "row"})
 #: So many blocks before and behind are the company that a block keeps.
 _AROUND = 4
 #: A step that isn't said is borne out by so many bits of its figures.
@@ -166,6 +168,8 @@ class Confidence:
             return amiss if _balance(near) < 0 else ""
         if "value" in entry.kinds:
             return "only its value suggests so"
+        if entry.agreement.figures == 1 and not entry.kinds - _HINTS:
+            return "only what it is called suggests so"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
             return f"the article does not define {unsound[0]}"
