@@ -1,0 +1,436 @@
+"""Computing with terms: sums, products and powers, functions, deltas, sums over axes.
+
+What is computed here holds in any commutative ring with exponentials: ``e^(a + b)`` is
+``e^a e^b``, sums are linear. Whatever needs a choice is a rule (:mod:`.rules`): a fact says that
+a product is another term, and is put in wherever that product comes up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from symattn.calculus.kernel.signs import Condition, Signs
+from symattn.calculus.kernel.terms import (
+    BOOLEAN,
+    FIRST,
+    UNIT,
+    Atom,
+    Exponent,
+    Mono,
+    Place,
+    Poly,
+    Unproved,
+    add,
+    free_in,
+    is_fixed,
+    minus,
+    number,
+    ordered,
+    plain,
+    power,
+    put_into,
+    replaced,
+    scaled,
+    summed,
+    without,
+)
+from symattn.calculus.language import Array, Axis, Index
+
+_MOST_TERMS = 3000
+_MOST_EXPONENT = 64
+_LARGEST = 10**12
+"""Numbers above are not split into primes."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A rule, the product that it is applied to, and what it is applied with."""
+
+    rule: str
+    to: Mono
+    data: Any = None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a product is, and under which conditions."""
+
+    value: Poly
+    conditions: frozenset[Condition] = frozenset()
+
+
+Choice = Callable[[Mono], Step | None]
+"""Which rule to apply to a product, if any."""
+Rule = Callable[[Any, Mono, Any], Poly]
+
+
+class Computing(Signs):
+    """Terms with facts about them; ``choose`` is asked once about every product that comes up."""
+
+    rules: Mapping[str, Rule] = {}
+
+    def __init__(self, choose: Choice | None = None) -> None:
+        super().__init__()
+        self.choose = choose
+        self.facts: dict[Mono, Fact | None] = {}
+        self.steps: list[Step] = []
+        self._level = 0
+        self._variables: dict[tuple[int, Axis], Index] = {}
+
+    # -- facts -----------------------------------------------------------------------------------
+
+    def settled(self, mono: Mono) -> Poly:
+        """What a product is known to be; itself where nothing is known."""
+        if mono not in self.facts:
+            self.facts[mono] = None
+            step = self.choose(mono) if self.choose else None
+            if step is not None:
+                self.apply(step)
+        fact = self.facts[mono]
+        if fact is None:
+            return {mono: UNIT}
+        self.conditions |= fact.conditions
+        return fact.value
+
+    def apply(self, step: Step) -> Fact:
+        """Make a fact by a rule. Raises :class:`Unproved` where it doesn't apply."""
+        with self.apart() as conditions:
+            value = self.rules[step.rule](self, step.to, step.data)
+        fact = self.facts[step.to] = Fact(value, frozenset(conditions))
+        self.steps.append(step)
+        return fact
+
+    # -- the ring --------------------------------------------------------------------------------
+
+    def mul(self, left: Poly, right: Poly) -> Poly:
+        """The product of two terms."""
+        total: Poly = {}
+        for first, a in left.items():
+            for second, b in right.items():
+                for mono, c in self._product(first, second).items():
+                    put_into(total, mono, a * b * c)
+            if len(total) > _MOST_TERMS:
+                raise Unproved("too many terms")
+        return total
+
+    def product(self, parts: Iterable[Poly]) -> Poly:
+        """The product of several terms."""
+        product = number(1)
+        for part in parts:
+            product = self.mul(product, part)
+        return product
+
+    def _product(self, first: Mono, second: Mono) -> Poly:
+        if not first or not second:
+            return {first or second: UNIT}
+        exponents = dict(first)
+        opened: list[Atom] = []
+        for atom, e in second:
+            before = exponents.get(atom)
+            if before is None:
+                exponents[atom] = e
+            elif atom.kind not in BOOLEAN:
+                exponents[atom] = self._merged(atom, before, e)
+                if atom.kind == "p":
+                    opened.append(atom)
+        if any(e == 0 or atom in opened for atom, e in exponents.items()):
+            kept = ordered((a, e) for a, e in exponents.items() if e and a not in opened)
+            bases = (self.raised(dict(a.data), exponents[a]) for a in opened if exponents[a])
+            return self.product([self.settled(kept) if kept else number(1), *bases])
+        return self.settled(ordered(exponents.items()))
+
+    def _merged(self, atom: Atom, first: Exponent, second: Exponent) -> Exponent:
+        """The exponent of a product of two powers."""
+        if not self.is_above(atom):
+            base = power(atom) if atom.kind != "p" else dict(atom.data)
+            if first < 0 or second < 0:
+                fractional = isinstance(first, Fraction) or isinstance(second, Fraction)
+                self.need(">" if fractional else "!=", base)
+            elif isinstance(first, Fraction) or isinstance(second, Fraction):
+                self.need(">=", base)
+        return plain(Fraction(first) + second)
+
+    def times(self, poly: Poly, exponent: int) -> Poly:
+        """A power with a whole exponent from 0."""
+        if exponent > _MOST_EXPONENT and len(poly) > 1:
+            raise Unproved("too high a power of a sum")
+        result = number(1)
+        if len(poly) == 1 and exponent > 1:
+            ((mono, c),) = poly.items()
+            if not any(atom.kind in BOOLEAN + "p" for atom, _ in mono):
+                raised = tuple((atom, plain(e * exponent)) for atom, e in mono)
+                return scaled(self.settled(raised), c**exponent) if raised else number(c**exponent)
+        while exponent:
+            if exponent & 1:
+                result = self.mul(result, poly)
+            exponent >>= 1
+            if exponent:
+                poly = self.mul(poly, poly)
+        return result
+
+    def raised(self, poly: Poly, exponent: Exponent) -> Poly:
+        """A rational power."""
+        exponent = plain(exponent)
+        if isinstance(exponent, int) and exponent >= 0:
+            return self.times(poly, exponent)
+        if not poly:
+            if exponent > 0:
+                return {}
+            raise Unproved("a quotient by 0")
+        if len(poly) == 1:
+            ((mono, c),) = poly.items()
+            if not mono:
+                return self._number_raised(c, exponent)
+            if isinstance(exponent, int):
+                # 1 / (a b) is 1/a 1/b, where a quotient by 0 is taken to be 0, too.
+                inverse = (self._atom_raised(atom, e * exponent) for atom, e in mono)
+                return scaled(self.product(inverse), c**exponent)
+            if c == 1 and len(mono) == 1 and mono[0][1] == 1:
+                return self._atom_raised(mono[0][0], exponent)
+        whole = floor(exponent)
+        if whole > 0:
+            return self.mul(self.times(poly, whole), self.raised(poly, exponent - whole))
+        return self.settled(((self.atom("p", frozenset(poly.items())), exponent),))
+
+    def _atom_raised(self, atom: Atom, exponent: Exponent) -> Poly:
+        exponent = plain(exponent)
+        if atom.kind == "p":
+            return self.raised(dict(atom.data), exponent)
+        if atom.kind in BOOLEAN and exponent > 0:
+            return power(atom)
+        return self.settled(((atom, exponent),))
+
+    def _number_raised(self, value: Fraction, exponent: Exponent) -> Poly:
+        """A power of a number, by its primes."""
+        if isinstance(exponent, int):
+            return number(value**exponent)
+        if value < 0:
+            raise Unproved("a root of a number below 0")
+        result, roots = UNIT, []
+        for prime, k in primes(value).items():
+            e = k * exponent
+            result *= Fraction(prime) ** floor(e)
+            if e != floor(e):
+                roots.append((self.atom("p", frozenset({((), Fraction(prime))})), e - floor(e)))
+        return {ordered(roots): result}
+
+    # -- functions -------------------------------------------------------------------------------
+
+    def exp(self, poly: Poly) -> Poly:
+        """The exponential of a term: the product of those of its parts."""
+        return self.product(self._exp(mono, c) for mono, c in poly.items())
+
+    def _exp(self, mono: Mono, c: Fraction) -> Poly:
+        if len(mono) == 1 and mono[0][1] == 1 and mono[0][0].kind == "F":
+            name, of = mono[0][0].data
+            if name == "log":
+                self.need(">", dict(of))
+                return self.raised(dict(of), c)
+        atom = self.atom("F", ("exp", frozenset({(mono, UNIT)})))
+        return self.settled(((atom, plain(c)),))
+
+    def function(self, name: str, poly: Poly) -> Poly:
+        """A function of a term."""
+        if name == "exp":
+            return self.exp(poly)
+        if name == "positive":
+            return self.settled(((self.atom("h", frozenset(poly.items())), 1),))
+        if name != "log" and not poly:
+            return number(int(name == "cos"))
+        return self.settled(((self.atom("F", (name, frozenset(poly.items()))), 1),))
+
+    # -- places ----------------------------------------------------------------------------------
+
+    def resettled(self, poly: Poly) -> Poly:
+        """A term each of whose products is what it is known to be."""
+        return summed(scaled(self.settled(mono), c) if mono else {mono: c} for mono, c in poly.items())
+
+    def position(self, at: Place) -> Poly:
+        """A place as a number."""
+        base, offset, images = at
+        if images:
+            return power(self.atom("i", at))
+        if base is None:
+            return number(offset)
+        if isinstance(base, str):
+            return add(self.size(base), number(offset))
+        return add(power(self.atom("i", (base, 0, ()))), number(offset))
+
+    def equal(self, first: Place, second: Place) -> Poly:
+        """Kronecker's delta."""
+        return self.resettled(self.delta(first, second))
+
+    def at_most(self, first: Place, second: Place) -> Poly:
+        """1 where the first place is not after the second, else 0."""
+        if first[0] == second[0] and (first == second or not (first[2] or second[2])):
+            return number(int(first[1] <= second[1]))
+        if first == FIRST and second[0] is not None and second[1] >= 0:
+            return number(1)
+        if not is_fixed(first) and second == FIRST and first[1] >= 0:
+            return self.equal(first, second)
+        if _is_end(first, second):
+            return number(1)
+        if _is_end(second, first):
+            return self.equal(first, second)
+        return self._compared(first, second)
+
+    def _compared(self, first: Place, second: Place) -> Poly:
+        return self.settled(((self.atom("m", (first, second)), 1),))
+
+    # -- sums over axes --------------------------------------------------------------------------
+
+    def variable(self, axis: Axis) -> Index:
+        """The index of the next sum that is looked into."""
+        key = (self._level, axis)
+        self._level += 1
+        if key not in self._variables:
+            self._variables[key] = Index(f"%{key[0]}", axis)
+        return self._variables[key]
+
+    @contextmanager
+    def inside(self, *axes: Axis) -> Iterator[tuple[Index, ...]]:
+        """Indices for a sum while this lasts; what is needed there is needed for all of them."""
+        level = self._level
+        variables = tuple(map(self.variable, axes))
+        try:
+            with self.apart() as conditions:
+                yield variables
+        finally:
+            self._level = level
+        noted: set[Condition] = conditions
+        for variable in variables:
+            noted = self.quantified(noted, variable)
+        self.conditions |= noted
+
+    def sum(self, variables: tuple[Index, ...], poly: Poly) -> Poly:
+        """The sum of a term over indices, which is linear."""
+        total: Poly = {}
+        for mono, c in poly.items():
+            for more, k in self._sum(variables, mono).items():
+                put_into(total, more, c * k)
+        return total
+
+    def _sum(self, variables: tuple[Index, ...], mono: Mono) -> Poly:
+        bound = frozenset(variables)
+        inner = tuple(pair for pair in mono if not pair[0].free.isdisjoint(bound))
+        outer = tuple(pair for pair in mono if pair[0].free.isdisjoint(bound))
+        used = free_in((inner,)) & bound
+        parts = [{outer: UNIT}, *(self.size(each.size) for each in variables if each not in used)]
+        if inner:
+            own = tuple(each for each in variables if each in used)
+            axes = tuple(each.size for each in own)
+            parts.append(self.settled(((self.atom("S", (axes, self.closed(inner, own))), 1),)))
+        return self.product(parts)
+
+    def summands(self, atom: Atom, variables: tuple[Index, ...]) -> Mono:
+        """What a sum adds up, at its indices."""
+        body: Mono = atom.data[1]
+        return self.opened(body, variables)
+
+    # -- making again ----------------------------------------------------------------------------
+
+    def put(self, poly: Poly, to: Mapping[Index, Place]) -> Poly:
+        """A term with indices replaced by places."""
+        names = frozenset(to)
+        if not names or names.isdisjoint(free_in(poly)):
+            return poly
+        return self.remade(poly, to, lambda atom: not atom.free.isdisjoint(names))
+
+    def again(self, poly: Poly) -> Poly:
+        """A term computed once more, with all that is known by now."""
+        return self.remade(poly, {}, lambda _: True)
+
+    def remade(
+        self, poly: Poly, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
+    ) -> Poly:
+        """A term with its places replaced, computed where atoms change."""
+        total: Poly = {}
+        for mono, c in poly.items():
+            kept = tuple(pair for pair in mono if not changes(pair[0]))
+            product: Poly = self.settled(kept) if len(kept) < len(mono) and kept else {kept: UNIT}
+            for atom, e in mono:
+                if changes(atom):
+                    made = self._remade(atom, e, to, changes)
+                    product = self.mul(product, made)
+            for more, k in product.items():
+                put_into(total, more, c * k)
+        return total
+
+    def _remade(
+        self, atom: Atom, e: Exponent, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
+    ) -> Poly:
+        data: Any = atom.data
+
+        def at(places: Iterable[Place]) -> tuple[Place, ...]:
+            return tuple(replaced(place, to) for place in places)
+
+        match atom.kind:
+            case "x":
+                value = self.entry(data[0], at(data[1]))
+            case "D":
+                value = power(self.atom("D", tuple((array, at(where)) for array, where in data)))
+            case "i":
+                value = self.position(replaced(data, to))
+            case "d":
+                value = self.equal(*at(data))
+            case "m":
+                value = self.at_most(*at(data))
+            case "S":
+                with self.inside(*data[0]) as variables:
+                    body = {self.summands(atom, variables): UNIT}
+                    value = self.sum(variables, self.remade(body, to, changes))
+            case "p":
+                return self.raised(self.remade(dict(data), to, changes), e)
+            case "F":
+                value = self.function(data[0], self.remade(dict(data[1]), to, changes))
+            case "h":
+                value = self.function("positive", self.remade(dict(data), to, changes))
+            case "L":
+                value = self.limit(*data[:2], self.remade(dict(data[2]), to, changes))
+            case "E":
+                value = self.expectation(self.remade(dict(data), to, changes))
+            case _:
+                return power(atom, e)
+        return self.raised(value, e)
+
+    def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
+        """An entry of an array."""
+        return self.settled(((self.atom("x", (array, at)), 1),))
+
+    def limit(self, variable: Array, target: Any, poly: Poly) -> Poly:
+        """What a term tends to."""
+        if all(variable not in atom.arrays for mono in poly for atom, _ in mono):
+            return poly
+        return self.settled(((self.atom("L", (variable, target, frozenset(poly.items()))), 1),))
+
+    def expectation(self, poly: Poly) -> Poly:
+        """The expected value of a term."""
+        return self.settled(((self.atom("E", frozenset(poly.items())), 1),))
+
+
+def _is_end(first: Place, second: Place) -> bool:
+    """Whether the second place is the last of the axis that the first, an index, is on."""
+    on_axis = isinstance(first[0], Index) and second[:1] == (first[0].size,)
+    return on_axis and first[1] <= 0 and second[1:] == (0, ())
+
+
+def primes(value: Fraction) -> dict[int, int]:
+    """The primes of a rational number above 0, with their exponents."""
+    if max(value.numerator, value.denominator) > _LARGEST:
+        raise Unproved("the primes of a large number")
+    exponents: dict[int, int] = {}
+    for whole, sign in ((value.numerator, 1), (value.denominator, -1)):
+        factor = 2
+        while factor * factor <= whole:
+            while whole % factor == 0:
+                exponents[factor] = exponents.get(factor, 0) + sign
+                whole //= factor
+            factor += 1
+        if whole > 1:
+            exponents[whole] = exponents.get(whole, 0) + sign
+    return exponents

@@ -1,0 +1,135 @@
+"""A proof of a line: its steps, replayed; and the conditions under which it holds.
+
+What is given, hypotheses and lines that were proved before, are equations of terms for all
+values of their indices. A line follows where its sides are one term, or where their difference
+vanishes by the last steps: it may be multiplied by what stands below in it, and looked at where
+a delta is 1 and where it is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symattn.calculus.kernel.computing import Choice, Computing, Fact, Step
+from symattn.calculus.kernel.reading import Reading, depends
+from symattn.calculus.kernel.rules import RULES, cleared, identified
+from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.terms import (
+    UNIT,
+    Atom,
+    Mono,
+    Place,
+    Poly,
+    Unproved,
+    add,
+    minus,
+    ordered,
+    scaled,
+    summed,
+)
+from symattn.calculus.language import Array, Expr, Index
+
+
+@dataclass(frozen=True)
+class Given:
+    """A term that is 0 for all values of its indices, under conditions."""
+
+    zero: Poly
+    free: frozenset[Index]
+    conditions: frozenset[Condition] = frozenset()
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Which equation is used, which of its products is replaced, at which places, beside what."""
+
+    number: int
+    left: Mono
+    at: tuple[tuple[Index, Place], ...]
+    beside: Mono
+
+
+@dataclass(frozen=True)
+class Last:
+    """A step for the difference of two sides as a whole."""
+
+    rule: str
+    """``clear`` what stands below, ``cases`` of a delta, or ``facts`` put in."""
+    data: Any = None
+
+
+class Kernel(Reading):
+    """Replays proofs. ``given`` are the equations that may be used."""
+
+    rules = RULES
+
+    def __init__(self, folded: Collection[Array] = (), choose: Choice | None = None) -> None:
+        super().__init__(folded, choose)
+        self.given: list[Given] = []
+
+    def differences(self, sides: Sequence[Expr]) -> list[Poly]:
+        """How the sides of a line differ from the first."""
+        first, *rest = map(self.read, sides)
+        return [self.again(minus(first, side)) for side in rest]
+
+    def instance(self, mono: Mono, use: Instance) -> Poly:
+        """A product by an equation that is given, at places that exist."""
+        given = self.given[use.number]
+        if depends(given.zero, self.moving):
+            raise Unproved("what is assumed need not hold where it is varied")
+        to = dict(use.at)
+        if not given.free <= to.keys() or use.left not in given.zero:
+            raise Unproved("an instance without all of its indices")
+        for index, place in use.at:
+            self.need_place(index.size, place)
+        self.conditions |= {self._moved(each, to) for each in given.conditions}
+        left = self._placed(use.left, to)
+        if _merged(left, use.beside) != mono:
+            raise Unproved("an instance of another product")
+        others = {key: c for key, c in given.zero.items() if key != use.left}
+        right = self.mul(self.put(others, to), {use.beside: UNIT})
+        return scaled(right, -1 / given.zero[use.left])
+
+    def _placed(self, mono: Mono, to: Mapping[Index, Place]) -> Mono:
+        """A product at other places, not computed."""
+
+        def change(place: Place, depth: int) -> Place:
+            if not isinstance(place[0], Index) or place[0] not in to:
+                return place
+            base, offset, images = to[place[0]]
+            if place[1] and images:
+                raise Unproved("a number added to where a permutation sends an index")
+            return base, offset + place[1], images + place[2]
+
+        (placed,) = self.renamed(mono, change)
+        return placed
+
+    def last(self, poly: Poly, step: Last) -> list[Poly]:
+        """What has to vanish for a term to vanish."""
+        match step:
+            case Last("clear", (below, k)):
+                return [self.again(cleared(self, poly, below, k))]
+            case Last("cases", delta):
+                index, place = identified(delta)
+                apart = {key: c for key, c in poly.items() if (delta, 1) not in key}
+                return [self.again(self.put(poly, {index: place})), apart]
+            case Last("again", _):
+                return [self.again(poly)]
+        raise Unproved(f"there is no last step {step.rule!r}")
+
+
+def _instance(kernel: Computing, mono: Mono, use: Instance) -> Poly:
+    assert isinstance(kernel, Kernel)
+    return kernel.instance(mono, use)
+
+
+RULES["instance"] = _instance
+
+
+def _merged(first: Mono, second: Mono) -> Mono:
+    exponents = dict(first)
+    for atom, e in second:
+        exponents[atom] = exponents.get(atom, 0) + e
+    return ordered((atom, e) for atom, e in exponents.items() if e)

@@ -1,0 +1,318 @@
+"""What an expression is as a term: definitions unfolded, derivatives taken by the chain rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from symattn.calculus import language as term
+from symattn.calculus.kernel.computing import Choice, Computing, Fact
+from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.terms import (
+    UNIT,
+    Atom,
+    Place,
+    Poly,
+    Unproved,
+    add,
+    arrays_in,
+    composed,
+    number,
+    plain,
+    power,
+    put_into,
+    scaled,
+    summed,
+    without,
+)
+from symattn.calculus.language import Array, AxisPlace, Expr, Index
+
+Env = Mapping[Index, Place]
+
+
+class Reading(Computing):
+    """Reads expressions; ``folded`` arrays are taken as they stand, as if they were given.
+
+    While a derivative or a limit is taken the arrays that it varies are ``moving``: what is
+    only assumed of them, or of what depends on them, is of no use then.
+    """
+
+    def __init__(self, folded: Collection[Array] = (), choose: Choice | None = None) -> None:
+        super().__init__(choose)
+        self.folded = frozenset(folded)
+        self.moving: frozenset[Array] = frozenset()
+        self.random: frozenset[Array] = frozenset()
+        self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
+        self._slopes: dict[tuple[Any, ...], Fact] = {}
+        self._tables: dict[frozenset[Array], dict[Any, Fact | None]] = {self.moving: self.facts}
+
+    def read(self, value: Expr, env: Env | None = None) -> Poly:
+        """The term that an expression stands for. Raises :class:`Unproved`."""
+        env = env or {}
+        match value:
+            case term.Number(fraction):
+                return number(fraction)
+            case term.Constant(name):
+                return power(self.atom("c", name))
+            case term.Size():
+                return self.size(term.length(value))
+            case term.Position(index):
+                return self.position(self.place(AxisPlace(index), env))
+            case term.Entry(array, at):
+                return self.entry(array, self.places_on(array, at, env))
+            case term.Add(parts):
+                return summed(self.read(part, env) for part in parts)
+            case term.Neg(body):
+                return scaled(self.read(body, env), -1)
+            case term.Mul(parts):
+                return self.product(self.read(part, env) for part in parts)
+            case term.Div(above, below):
+                return self.mul(self.read(above, env), self.raised(self.read(below, env), -1))
+            case term.Power(base, exponent):
+                return self.raised(self.read(base, env), exponent)
+            case term.Apply(function, body):
+                return self.function(function, self.read(body, env))
+            case term.Sum(index, body):
+                with self.inside(index.size) as variables:
+                    at = {**env, index: (variables[0], 0, ())}
+                    return self.sum(variables, self.read(body, at))
+            case term.Delta(first, second):
+                return self.equal(self.place(first, env), self.place(second, env))
+            case term.AtMost(first, second):
+                return self.at_most(self.place(first, env), self.place(second, env))
+            case term.Partial(of, array, at):
+                return self._partial(of, array, self.places_on(array, at, env), env)
+            case term.Limit(body, variable, target):
+                with self._varying(variable):
+                    inner = self.read(body, env)
+                return self.again(self.limit(variable, target, inner))
+            case term.Expectation(body):
+                with self._varying(*self.random):
+                    inner = self.read(body, env)
+                return self.again(self.expectation(inner))
+            case term.Operations(arrays):
+                return summed(self._operations(array) for array in arrays)
+        raise Unproved(f"no rule for {type(value).__name__}")
+
+    # -- places and entries ----------------------------------------------------------------------
+
+    def place(self, at: AxisPlace, env: Env) -> Place:
+        """A place where its index is."""
+        base: Place = (at.size or None, 0, ())
+        if at.index is not None:
+            base = env.get(at.index, (at.index, 0, ()))
+            if base[2] and at.offset:
+                raise Unproved("a number added to where a permutation sends an index")
+        return composed((base[0], base[1] + at.offset, base[2]), [(name, 1) for name in at.images])
+
+    def places_on(self, array: Array, at: Iterable[AxisPlace], env: Env) -> tuple[Place, ...]:
+        """The places of an entry, which have to exist."""
+        places = tuple(self.place(each, env) for each in at)
+        for axis, place in zip(array.axes, places, strict=True):
+            self.need_place(axis, place)
+        return places
+
+    def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
+        """An entry of an array, by its definition where it is unfolded."""
+        if array.body is None or array in self.folded:
+            return super().entry(array, at)
+        key = (array, self.folded, self.moving)
+        if key not in self._bodies:
+            with self.apart() as conditions:
+                value = self.read(array.body)
+            self._bodies[key] = Fact(value, frozenset(conditions))
+        body = self._bodies[key]
+        to = dict(zip(array.params, at, strict=True))
+        self.conditions |= {self._moved(condition, to) for condition in body.conditions}
+        return self.put(body.value, to)
+
+    def _moved(self, condition: Condition, to: Mapping[Index, Place]) -> Condition:
+        """A condition at other places."""
+        relation, of, axes = condition
+
+        def change(place: Place, depth: int) -> Place:
+            if not isinstance(place[0], Index) or place[0] not in to:
+                return place
+            base, offset, images = to[place[0]]
+            return composed((base, offset + place[1], images), place[2])
+
+        if relation == "exists":
+            return Condition(relation, (of[0], change(of[1], 0)), axes)
+        moved = frozenset((inner, c) for mono, c in of for inner in self.renamed(mono, change))
+        return Condition(relation, moved, axes)
+
+    # -- derivatives -----------------------------------------------------------------------------
+
+    @contextmanager
+    def _varying(self, *arrays: Array) -> Iterator[None]:
+        """While this lasts arrays vary: facts are noted apart from those that need not hold."""
+        before = self.moving, self.folded, self.facts
+        self.moving |= frozenset(arrays)
+        self.folded |= frozenset(arrays)
+        self.facts = self._tables.setdefault(self.moving, {})
+        try:
+            yield
+        finally:
+            self.moving, self.folded, self.facts = before
+
+    def _partial(self, of: Expr, array: Array, at: tuple[Place, ...], env: Env) -> Poly:
+        with self._varying(array):
+            slope = self.slope(self.read(of, env), array, at)
+        return self.again(slope)
+
+    def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
+        """The derivative of a term in an entry of an array."""
+        total: Poly = {}
+        for mono, c in poly.items():
+            for atom, e in mono:
+                inner = self._slope(atom, array, at)
+                if not inner:
+                    continue
+                if e != 1 and (e < 0 or isinstance(e, Fraction)):
+                    base = dict(atom.data) if atom.kind == "p" else power(atom)
+                    self.need("!=" if isinstance(e, int) else ">", base)
+                outer = self.raised(power(atom), plain(Fraction(e) - 1))
+                rest = {without(mono, atom): c * e}
+                total = add(total, self.mul(self.mul(rest, outer), inner))
+        return total
+
+    def _slope(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
+        if not any(self._varies(each, array) for each in atom.arrays):
+            return {}
+        key = (atom, array, at, self._level, self.moving)
+        if key not in self._slopes:
+            with self.apart() as conditions:
+                value = self._slope_of(atom, array, at)
+            self._slopes[key] = Fact(value, frozenset(conditions))
+        fact = self._slopes[key]
+        self.conditions |= fact.conditions
+        return fact.value
+
+    @staticmethod
+    def _varies(array: Array, with_: Array) -> bool:
+        return array is with_ or with_ in array.uses
+
+    def _slope_of(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
+        data: Any = atom.data
+        match atom.kind:
+            case "x":
+                return self._slope_of_entry(*data, array, at)
+            case "F":
+                name, of = data
+                inner = self.slope(dict(of), array, at)
+                return self.mul(self._outer_slope(name, atom, dict(of)), inner) if inner else {}
+            case "p":
+                return self.slope(dict(data), array, at)
+            case "h":
+                self.need("!=", dict(data))
+                return {}
+            case "S":
+                with self.inside(*data[0]) as variables:
+                    body = {self.summands(atom, variables): UNIT}
+                    return self.sum(variables, self.slope(body, array, at))
+        raise Unproved("the derivative of what is not taken apart")
+
+    def _outer_slope(self, name: str, atom: Atom, of: Poly) -> Poly:
+        """The derivative of a function at its argument."""
+        match name:
+            case "exp":
+                return power(atom)
+            case "log":
+                self.need(">", of)
+                return self.raised(of, -1)
+            case "sin":
+                return self.function("cos", of)
+            case "cos":
+                return scaled(self.function("sin", of), -1)
+            case "erf":
+                root = self.raised(power(self.atom("c", "pi")), Fraction(-1, 2))
+                bell = self.exp(scaled(self.times(of, 2), -1))
+                return scaled(self.mul(root, bell), 2)
+        raise Unproved(f"no rule for the derivative of {name}")
+
+    def _slope_of_entry(
+        self, of: Array, here: tuple[Place, ...], array: Array, at: tuple[Place, ...]
+    ) -> Poly:
+        if of is array:
+            return self.product(self.equal(*two) for two in zip(here, at, strict=True))
+        if of.of is None and of.body is None:
+            return {}
+        if of.of is array:
+            return power(self.atom("D", ((of, here), (array, at))))
+        if of.of is not None:
+            return self._through(of, here, of.of, array, at)
+        middle = self._between(of, array)
+        if not middle:
+            return power(self.atom("D", ((of, here), (array, at))))
+        return summed(self._through(of, here, each, array, at) for each in middle)
+
+    def _through(
+        self, of: Array, here: tuple[Place, ...], middle: Array, array: Array, at: tuple[Place, ...]
+    ) -> Poly:
+        """The chain rule: over all entries of an array that lies between."""
+        with self.inside(*middle.axes) as variables:
+            via = tuple((each, 0, ()) for each in variables)
+            outer = power(self.atom("D", ((of, here), (middle, via))))
+            inner = self.slope(self.entry(middle, via), array, at)
+            return self.sum(variables, self.mul(outer, inner))
+
+    def _between(self, of: Array, array: Array) -> list[Array]:
+        """Unfolded arrays through which alone a folded one depends on another."""
+        candidates = {each for each in of.uses - self.folded if each.body and array in each.uses}
+        last = {each for each in candidates if not any(each in other.uses for other in candidates)}
+        last = {each for each in last if "." not in each.name}
+        todo, seen = [of], {of, *last}
+        while todo:
+            body = todo.pop().body
+            if body is None:
+                continue
+            inner: set[Array] = set()
+            for part in term.walk(body):
+                match part:
+                    case term.Entry(other, _):
+                        inner.add(other)
+                    case term.Partial() | term.Limit() | term.Expectation() | term.Operations():
+                        return []
+            if array in inner:
+                return []
+            todo += inner - seen
+            seen |= inner
+        return sorted(last, key=lambda each: each.name)
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def _operations(self, array: Array) -> Poly:
+        """How many operations all entries of an array take."""
+        if array in self.folded or array.body is None:
+            raise Unproved("the operations of what is not taken apart")
+        return self.product([self._counted(array.body), *map(self.size, array.axes)])
+
+    def _counted(self, value: Expr) -> Poly:
+        match value:
+            case term.Add(parts) | term.Mul(parts):
+                return summed([number(len(parts) - 1), *map(self._counted, parts)])
+            case term.Neg(body):
+                return self._counted(body)
+            case term.Div(above, below):
+                return summed([number(1), self._counted(above), self._counted(below)])
+            case term.Power(term.Size() | term.Number(), _):
+                return {}
+            case term.Power(body, _) | term.Apply(_, body):
+                return add(number(1), self._counted(body))
+            case term.Sum(index, body):
+                size = self.size(index.size)
+                return summed([self.mul(size, self._counted(body)), size, number(-1)])
+            case term.AtMost() | term.Delta():
+                return number(1)
+            case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
+                return {}
+        raise Unproved(f"the operations in {type(value).__name__}")
+
+
+def depends(poly: Poly, arrays: Collection[Array]) -> bool:
+    """Whether a term depends on some arrays."""
+    return any(
+        each in arrays or not each.uses.isdisjoint(arrays) for each in arrays_in(poly)
+    )

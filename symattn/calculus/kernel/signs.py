@@ -1,0 +1,223 @@
+"""Obligations: what has to hold where a rule is used, and when it does by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from symattn.calculus.kernel.terms import (
+    BOOLEAN,
+    Atom,
+    Exponent,
+    Frozen,
+    Mono,
+    Place,
+    Poly,
+    Terms,
+    is_fixed,
+    number,
+    power,
+    scaled,
+)
+from symattn.calculus.language import Array, Axis, Index
+
+Relation = Literal["!=", ">", ">=", "exists"]
+
+
+class Condition(NamedTuple):
+    """A term that is not 0, above 0 or not below it, or a place that exists; for all values
+    of the indices that are bound, which run along ``axes``, the innermost first."""
+
+    relation: Relation
+    of: Any
+    """The term; of a place that exists, its axis and itself."""
+    axes: tuple[Axis, ...] = ()
+
+
+class Signs(Terms):
+    """Terms, and what is known of their signs.
+
+    ``positive`` are arrays all of whose entries are above 0, ``above`` terms that are,
+    ``nonzero`` such as are not 0, ``not_below`` such as are not below it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.positive: set[Array] = set()
+        self.above: set[Frozen] = set()
+        self.nonzero: set[Frozen] = set()
+        self.not_below: set[Frozen] = set()
+        self.places: set[tuple[Axis, Place]] = set()
+        self.conditions: set[Condition] = set()
+        """What the terms that were computed last depend on."""
+
+    # -- obligations -----------------------------------------------------------------------------
+
+    def need(self, relation: Relation, poly: Poly) -> None:
+        """Note that a term has to be not 0, above 0 or not below it, unless it is."""
+        if not self.is_met(relation, poly):
+            self.conditions.add(Condition(relation, frozenset(poly.items())))
+
+    def is_met(self, relation: Relation, poly: Poly) -> bool:
+        """Whether a term has a sign by itself or by what is known."""
+        if relation == ">=":
+            return self.is_not_below(poly) or self.is_positive(poly)
+        if relation == ">":
+            return self.is_positive(poly)
+        return self.is_nonzero(poly)
+
+    def need_place(self, axis: Axis, at: Place) -> None:
+        """Note that a place has to exist along an axis, unless it does."""
+        if not self._is_place(axis, at):
+            self.conditions.add(Condition("exists", (axis, at)))
+
+    def _is_place(self, axis: Axis, at: Place) -> bool:
+        base, offset, _ = at
+        if (axis, at) in self.places:
+            return True
+        if isinstance(base, Index):
+            return base.size == axis and not offset
+        if base is None:
+            return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
+        return base == axis and not offset
+
+    def know(self, conditions: Iterable[Condition]) -> None:
+        """Take conditions for granted."""
+        for relation, of, axes in conditions:
+            if relation == "exists":
+                if not axes:
+                    self.places.add(of)
+                continue
+            known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
+            if not axes:
+                known.add(of)
+            elif relation == ">" and (array := _everywhere(of, axes)):
+                self.positive.add(array)
+
+    @contextmanager
+    def apart(self) -> Iterator[set[Condition]]:
+        """While this lasts conditions are noted in a set of their own."""
+        outer, self.conditions = self.conditions, set()
+        try:
+            yield self.conditions
+        finally:
+            self.conditions = outer
+
+    def quantified(self, conditions: Iterable[Condition], variable: Index) -> set[Condition]:
+        """Conditions for all values of an index."""
+        return {self._quantified(condition, variable) for condition in conditions}
+
+    def _quantified(self, condition: Condition, variable: Index) -> Condition:
+        relation, of, axes = condition
+        if relation == "exists":
+            axis, at = of
+            if at[0] is not variable:
+                return condition
+            return Condition(relation, (axis, (len(axes), *at[1:])), (*axes, variable.size))
+        if not any(variable in atom.free for mono, _ in of for atom, _ in mono):
+            return condition
+
+        def change(place: Place, depth: int) -> Place:
+            return (len(axes) + depth, *place[1:]) if place[0] is variable else place
+
+        bound = frozenset((inner, c) for mono, c in of for inner in self.renamed(mono, change))
+        return Condition(relation, bound, (*axes, variable.size))
+
+    # -- signs -----------------------------------------------------------------------------------
+
+    def is_positive(self, poly: Poly) -> bool:
+        """Whether a term is seen to be above 0."""
+        if frozenset(poly.items()) in self.above:
+            return True
+        return self.is_not_below(poly) and any(
+            all(self.is_above(atom, e) for atom, e in mono) for mono in poly
+        )
+
+    def is_not_below(self, poly: Poly) -> bool:
+        """Whether a term is seen not to be below 0."""
+        if frozenset(poly.items()) in self.not_below:
+            return True
+        return bool(poly) and all(
+            c > 0 and all(self.is_above(atom, e) or self._keeps_off(atom, e) for atom, e in mono)
+            for mono, c in poly.items()
+        )
+
+    def is_nonzero(self, poly: Poly) -> bool:
+        """Whether a term is seen not to be 0."""
+        if frozenset(poly.items()) in self.nonzero:
+            return True
+        if len(poly) == 1:
+            ((mono, _),) = poly.items()
+            return all(self._is_not_zero(atom, e) for atom, e in mono)
+        return self.is_positive(poly) or self.is_positive(scaled(poly, -1))
+
+    def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
+        if self.is_above(atom, e) or frozenset(power(atom).items()) in self.nonzero:
+            return True
+        return atom.kind == "p" and self.is_nonzero(dict(atom.data))
+
+    def is_above(self, atom: Atom, e: Exponent = 1) -> bool:
+        """Whether a power of an atom is seen to be above 0."""
+        match atom.kind:
+            case "s" | "c":
+                return True
+            case "i":
+                return isinstance(atom.data[0], Index | int) and atom.data[1] >= 0
+            case "F" if atom.data[0] == "exp":
+                return True
+            case "S":
+                axes, body = atom.data
+                meeting = [inner for inner, _ in body if _meets(inner, axes)]
+                return len(meeting) <= 1 and all(
+                    inner in meeting or self.is_above(inner, k) for inner, k in body
+                )
+            case "p":
+                return self.is_positive(dict(atom.data))
+            case "x" if atom.data[0] in self.positive:
+                return True
+        if frozenset(power(atom).items()) in self.above:
+            return True
+        return e % 2 == 0 and frozenset(power(atom).items()) in self.nonzero
+
+    def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
+        """Whether a power of an atom is not below 0: a root of what has one, an even power."""
+        if atom.kind in BOOLEAN or Fraction(e).denominator % 2 == 0 or e % 2 == 0:
+            return True
+        if atom.kind == "S":
+            body = atom.data[1]
+            return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
+        if atom.kind == "p" and self.is_not_below(dict(atom.data)):
+            return True
+        return frozenset(power(atom).items()) in self.not_below
+
+    def size(self, axis: Axis) -> Poly:
+        """The length of an axis."""
+        return number(axis) if isinstance(axis, int) else power(self.atom("s", axis))
+
+
+def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
+    """Whether a comparison holds for some value of the one index that is summed: as places
+    of one axis it is the first or the last that it holds for."""
+    if atom.kind != "m" or len(axes) != 1:
+        return False
+    first, second = atom.data
+    if first[1:] != (0, ()) or second[1:] != (0, ()) or is_fixed(first) or is_fixed(second):
+        return False
+    return (first[0] == 0) != (second[0] == 0)
+
+
+def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:
+    """The array of which a term is any entry."""
+    if len(poly) != 1:
+        return None
+    ((mono, c),) = poly
+    match mono:
+        case ((Atom(kind="x", data=(array, places)), 1),) if c > 0:
+            bases = [at[0] for at in places if at[1:] == (0, ())]
+            if sorted(map(str, bases)) == sorted(map(str, range(len(axes)))):
+                return array if len(bases) == len(places) else None
+    return None
+
+
