@@ -8,11 +8,13 @@ a delta is 1 and where it is 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
-from symattn.calculus.kernel.computing import Choice, Computing, Fact, Step
+from symattn.calculus.kernel.computing import Choice, Computing
 from symattn.calculus.kernel.reading import Reading, depends
 from symattn.calculus.kernel.rules import RULES, cleared, identified
 from symattn.calculus.kernel.signs import Condition
@@ -23,11 +25,11 @@ from symattn.calculus.kernel.terms import (
     Place,
     Poly,
     Unproved,
-    add,
+    free_in,
     minus,
     ordered,
+    plain,
     scaled,
-    summed,
 )
 from symattn.calculus.language import Array, Expr, Index
 
@@ -74,6 +76,41 @@ class Kernel(Reading):
         first, *rest = map(self.read, sides)
         return [self.again(minus(first, side)) for side in rest]
 
+    def assume(self, sides: Sequence[Expr], conditions: Collection[Condition] = ()) -> list[int]:
+        """Take an equation for granted: the numbers under which its parts are given."""
+        first, *rest = map(self.read, sides)
+        zeros = [minus(first, side) for side in rest]
+        self.given += [Given(zero, free_in(zero), frozenset(conditions)) for zero in zeros]
+        return list(range(len(self.given) - len(zeros), len(self.given)))
+
+    def restated(self, number: int) -> int:
+        """The number of an equation with all that is known put into it."""
+        given = self.given[number]
+        with self.apart() as conditions:
+            zero = self.again(given.zero)
+        if zero == given.zero:
+            return number
+        self.given.append(Given(zero, given.free, given.conditions | conditions))
+        return len(self.given) - 1
+
+    def whole(self, number: int) -> int:
+        """The number of an equation times all that stands below in it."""
+        given = self.given[number]
+        with self.apart() as conditions:
+            zero = given.zero
+            while bases := [(a, e) for mono in zero for a, e in mono if e < 0]:
+                atom, _ = bases[0]
+                k = -min(Fraction(dict(mono).get(atom, 0)) for mono in zero)
+                zero = (
+                    cleared(self, zero, atom, ceil(k))
+                    if atom.kind == "p"
+                    else self.mul(zero, {((atom, plain(k)),): UNIT})
+                )
+        if zero == given.zero:
+            return number
+        self.given.append(Given(zero, given.free, given.conditions | conditions))
+        return len(self.given) - 1
+
     def instance(self, mono: Mono, use: Instance) -> Poly:
         """A product by an equation that is given, at places that exist."""
         given = self.given[use.number]
@@ -84,7 +121,7 @@ class Kernel(Reading):
             raise Unproved("an instance without all of its indices")
         for index, place in use.at:
             self.need_place(index.size, place)
-        self.conditions |= {self._moved(each, to) for each in given.conditions}
+        self.conditions |= self.moved(given.conditions, to)
         left = self._placed(use.left, to)
         if _merged(left, use.beside) != mono:
             raise Unproved("an instance of another product")
@@ -125,7 +162,13 @@ def _instance(kernel: Computing, mono: Mono, use: Instance) -> Poly:
     return kernel.instance(mono, use)
 
 
-RULES["instance"] = _instance
+def _base(kernel: Computing, mono: Mono, use: Instance) -> Poly:
+    assert isinstance(kernel, Kernel)
+    ((atom, e),) = mono
+    return kernel.raised(kernel.instance(((atom, 1),), use), e)
+
+
+RULES["instance"], RULES["base"] = _instance, _base
 
 
 def _merged(first: Mono, second: Mono) -> Mono:

@@ -69,11 +69,20 @@ class Reading(Computing):
             case term.Mul(parts):
                 return self.product(self.read(part, env) for part in parts)
             case term.Div(above, below):
-                return self.mul(self.read(above, env), self.raised(self.read(below, env), -1))
+                divisor = self.read(below, env)
+                self.mean("!=", divisor, below)
+                return self.mul(self.read(above, env), self.raised(divisor, -1))
             case term.Power(base, exponent):
-                return self.raised(self.read(base, env), exponent)
+                inner = self.read(base, env)
+                if exponent < 0 or exponent.denominator > 1:
+                    whole = exponent.denominator == 1
+                    self.mean("!=" if whole else ">" if exponent < 0 else ">=", inner, base)
+                return self.raised(inner, exponent)
             case term.Apply(function, body):
-                return self.function(function, self.read(body, env))
+                inner = self.read(body, env)
+                if function == "log":
+                    self.mean(">", inner, body)
+                return self.function(function, inner)
             case term.Sum(index, body):
                 with self.inside(index.size) as variables:
                     at = {**env, index: (variables[0], 0, ())}
@@ -95,6 +104,15 @@ class Reading(Computing):
             case term.Operations(arrays):
                 return summed(self._operations(array) for array in arrays)
         raise Unproved(f"no rule for {type(value).__name__}")
+
+    def forget(self) -> None:
+        """Forget all facts, as more is known now than when they were found."""
+        self.facts.clear()
+        self._tables = {self.moving: self.facts}
+        self._bodies.clear()
+        self._slopes.clear()
+        self.steps.clear()
+        self.conditions = set()
 
     # -- places and entries ----------------------------------------------------------------------
 
@@ -125,8 +143,16 @@ class Reading(Computing):
             self._bodies[key] = Fact(value, frozenset(conditions))
         body = self._bodies[key]
         to = dict(zip(array.params, at, strict=True))
-        self.conditions |= {self._moved(condition, to) for condition in body.conditions}
+        self.conditions |= self.moved(body.conditions, to)
         return self.put(body.value, to)
+
+    def moved(
+        self, conditions: Iterable[Condition], to: Mapping[Index, Place]
+    ) -> set[Condition]:
+        """Conditions at other places."""
+        changed = {condition: self._moved(condition, to) for condition in conditions}
+        self.keep_sources(changed)
+        return {*changed.values()}
 
     def _moved(self, condition: Condition, to: Mapping[Index, Place]) -> Condition:
         """A condition at other places."""

@@ -189,7 +189,11 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """``(c a b)^e = c^e a^e b^e``; of a root each factor taken out is above 0, or an even power."""
     atom, e = _only(mono, "p")
     content, shared = data
-    poly, outer = _parted(kernel, dict(atom.data), content, shared)
+    with kernel.apart() as conditions:
+        poly, outer = _parted(kernel, dict(atom.data), content, shared)
+    if isinstance(e, Fraction):
+        kernel.conditions |= conditions
+    # Where a factor is 0 a quotient by the product is taken to be 0 on both sides.
     parts = []
     for inner, k in shared:
         if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Any, Literal, NamedTuple
 
 from symattn.calculus.kernel.terms import (
@@ -18,12 +20,15 @@ from symattn.calculus.kernel.terms import (
     Terms,
     is_fixed,
     number,
+    places_of,
     power,
     scaled,
+    within,
 )
-from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Array, Axis, Expr, Index
 
 Relation = Literal["!=", ">", ">=", "exists"]
+_MOST_WAYS = 100
 
 
 class Condition(NamedTuple):
@@ -49,7 +54,12 @@ class Signs(Terms):
         self.above: set[Frozen] = set()
         self.nonzero: set[Frozen] = set()
         self.not_below: set[Frozen] = set()
+        self.not_negative: set[Array] = set()
         self.places: set[tuple[Axis, Place]] = set()
+        self.everywhere: set[Condition] = set()
+        """What is known for all values of some indices."""
+        self.sources: dict[Condition, Expr] = {}
+        """The expressions that would have no meaning without a condition."""
         self.conditions: set[Condition] = set()
         """What the terms that were computed last depend on."""
 
@@ -60,8 +70,17 @@ class Signs(Terms):
         if not self.is_met(relation, poly):
             self.conditions.add(Condition(relation, frozenset(poly.items())))
 
+    def mean(self, relation: Relation, poly: Poly, source: Expr) -> None:
+        """Note the same of what an expression would have no meaning without."""
+        if not self.is_met(relation, poly):
+            condition = Condition(relation, frozenset(poly.items()))
+            self.conditions.add(condition)
+            self.sources.setdefault(condition, source)
+
     def is_met(self, relation: Relation, poly: Poly) -> bool:
         """Whether a term has a sign by itself or by what is known."""
+        if self._is_instance(relation, poly):
+            return True
         if relation == ">=":
             return self.is_not_below(poly) or self.is_positive(poly)
         if relation == ">":
@@ -83,6 +102,15 @@ class Signs(Terms):
             return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
         return base == axis and not offset
 
+    def known(self, state: Any = None) -> Any:
+        """What is known, to be put back later."""
+        names = "positive above nonzero not_below not_negative places everywhere".split()
+        if state is None:
+            return {name: set(getattr(self, name)) for name in names}
+        for name in names:
+            setattr(self, name, state[name])
+        return None
+
     def know(self, conditions: Iterable[Condition]) -> None:
         """Take conditions for granted."""
         for relation, of, axes in conditions:
@@ -93,8 +121,34 @@ class Signs(Terms):
             known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
             if not axes:
                 known.add(of)
-            elif relation == ">" and (array := _everywhere(of, axes)):
-                self.positive.add(array)
+            elif relation != "!=" and (array := _everywhere(of, axes)):
+                (self.positive if relation == ">" else self.not_negative).add(array)
+            else:
+                self.everywhere.add(Condition(relation, of, axes))
+
+    def _is_instance(self, relation: Relation, poly: Poly) -> bool:
+        """Whether a condition that is known for all places says so of some."""
+        for known, of, axes in self.everywhere:
+            if len(of) != len(poly) or (known != relation and known != ">"):
+                continue
+            atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
+            places = {at for atom in atoms for at in places_of(atom) if isinstance(at[0], Index)}
+            ways = [[at for at in places if at[0].size == axis and not at[1]] for axis in axes]  # type: ignore[union-attr]
+            if prod(map(len, ways)) > _MOST_WAYS:
+                continue
+            for way in product(*ways):
+                if self._opened_at(of, way) == poly:
+                    return True
+        return False
+
+    def _opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
+        def change(place: Place, depth: int) -> Place:
+            if isinstance(place[0], int) and place[0] >= depth:
+                base, offset, images = way[place[0] - depth]
+                return base, offset + place[1], images + place[2]
+            return place
+
+        return {inner: c for mono, c in of for inner in self.renamed(mono, change)}
 
     @contextmanager
     def apart(self) -> Iterator[set[Condition]]:
@@ -107,7 +161,15 @@ class Signs(Terms):
 
     def quantified(self, conditions: Iterable[Condition], variable: Index) -> set[Condition]:
         """Conditions for all values of an index."""
-        return {self._quantified(condition, variable) for condition in conditions}
+        bound = {condition: self._quantified(condition, variable) for condition in conditions}
+        self.keep_sources(bound)
+        return {*bound.values()}
+
+    def keep_sources(self, changed: Mapping[Condition, Condition]) -> None:
+        """Conditions of which others were made say the same of an expression."""
+        for condition, other in changed.items():
+            if condition in self.sources:
+                self.sources.setdefault(other, self.sources[condition])
 
     def _quantified(self, condition: Condition, variable: Index) -> Condition:
         relation, of, axes = condition
@@ -189,6 +251,8 @@ class Signs(Terms):
             body = atom.data[1]
             return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
         if atom.kind == "p" and self.is_not_below(dict(atom.data)):
+            return True
+        if atom.kind == "x" and atom.data[0] in self.not_negative:
             return True
         return frozenset(power(atom).items()) in self.not_below
 

@@ -1,0 +1,529 @@
+"""Looking for proofs: which rules to apply, so that terms that are equal become the same.
+
+What is chosen here need not be right: the kernel does what a rule says, or refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from itertools import permutations, product
+from math import factorial, floor, gcd, lcm, prod
+from typing import Any
+
+from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.proof import Given, Instance, Kernel, Last
+from symattn.calculus.kernel.terms import (
+    BOOLEAN,
+    FIRST,
+    UNIT,
+    Atom,
+    Exponent,
+    Mono,
+    Place,
+    Poly,
+    Unproved,
+    add,
+    atoms_of,
+    free_in,
+    is_fixed,
+    is_index,
+    led_back,
+    minus,
+    number,
+    ordered,
+    places_of,
+    parts,
+    power,
+    scaled,
+    within,
+    without,
+)
+from symattn.calculus.language import Array, Axis, Index
+
+_MOST_SHIFTED = 8
+_MOST_WRITTEN = 8
+_MOST_ORDERS = 800
+_MOST_BOUND = 7
+_REDUCTIONS = 300
+_ROUNDS = 8
+
+
+def size_of(mono: Mono) -> tuple[Fraction, list[tuple[int, Exponent]]]:
+    """An order of products that multiplying keeps: by degree, then by the last atoms."""
+    degree = Fraction(sum((e * _weight(atom) for atom, e in mono), Fraction(0)))
+    return degree, [(atom.number, e) for atom, e in reversed(mono)]
+
+
+def _weight(atom: Atom) -> Fraction:
+    """How much an atom counts: a sum as much as what is summed, and more."""
+    if atom.kind in "pdm":
+        return Fraction(0)
+    if atom.kind == "S":
+        return 1 + sum((e * _weight(inner) for inner, e in atom.data[1]), Fraction(0))
+    return UNIT
+
+
+class Choices:
+    """Chooses rules for the products that come up in a kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.equations: Callable[[Mono], Step | None] | None = None
+        self._kept: set[Atom] = set()
+        """Sums whose indices are in order."""
+
+    def __call__(self, mono: Mono) -> Step | None:
+        """The rule for a product, if any."""
+        if len(mono) == 1:
+            atom, e = mono[0]
+            of_kind = {"S": self._sum, "F": self._function, "p": self._power, "h": self._step,
+                       "m": self._comparison}.get(atom.kind)
+            step = of_kind(mono, atom, e) if of_kind else None
+        else:
+            step = self._product(mono)
+        if step is None and self.equations is not None:
+            step = self.equations(mono)
+        return step
+
+    # -- products --------------------------------------------------------------------------------
+
+    def _product(self, mono: Mono) -> Step | None:
+        compared = []
+        for atom, e in mono:
+            match atom.kind:
+                case "m":
+                    compared.append(atom)
+                case "d" if (step := self._transport(mono, atom)):
+                    return step
+                case "h" if len(atom.data) == 1 and self._turns(mono, atom):
+                    return Step("turn", mono, atom)
+        if len(compared) > 1:
+            by_data = {atom.data: atom for atom in compared}
+            for (first, second), atom in by_data.items():
+                if (second, first) in by_data:
+                    return Step("antisymmetry", mono, (atom, by_data[second, first]))
+            for (first, middle), one in by_data.items():
+                for (other, last), two in by_data.items():
+                    three = by_data.get((first, last))
+                    if middle == other and three is not None:
+                        return Step("transitivity", mono, (one, two, three))
+        return self._cosine(mono)
+
+    def _transport(self, mono: Mono, delta: Atom) -> Step | None:
+        first, second = delta.data
+        for at, other in ((second, first), (first, second)):
+            if is_index(at) and other[0] != at[0]:
+                rest = without(mono, delta)
+                return Step("transport", mono, delta) if at[0] in free_in((rest,)) else None
+        return None
+
+    @staticmethod
+    def _turns(mono: Mono, step: Atom) -> bool:
+        ((base, k),) = step.data
+        powers = dict(mono)
+        return k < 0 and all(powers.get(atom, 0) >= e > 0 for atom, e in base)
+
+    @staticmethod
+    def _cosine(mono: Mono) -> Step | None:
+        for atom, e in mono:
+            if atom.kind == "F" and atom.data[0] == "cos" and isinstance(e, int) and e > 1:
+                return Step("pythagoras", mono, atom)
+        return None
+
+    def _comparison(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
+        first, second = atom.data
+        plain = not first[2] and not second[2] and None not in (first[0], second[0])
+        if plain and first[1] != second[1] and abs(first[1] - second[1]) <= _MOST_SHIFTED:
+            return Step("shift", mono)
+        if _is_summed(second) != _is_summed(first):
+            # A summed index comes first.
+            return Step("reversal", mono) if _is_summed(second) else None
+        if not _is_summed(first) and self.kernel.rank(second) < self.kernel.rank(first):
+            return Step("reversal", mono)
+        return None
+
+    # -- functions -------------------------------------------------------------------------------
+
+    def _function(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+        name, frozen = atom.data
+        of: Poly = dict(frozen)
+        if name == "log":
+            return self._logarithm(mono, of)
+        if name == "cos" and isinstance(e, int) and e > 1:
+            return Step("pythagoras", mono, atom)
+        if name == "exp":
+            switch = _switch(of)
+            if switch is not None and e == 1:
+                return Step("boolean", mono, switch)
+        if e != 1:
+            return None
+        if steps := self._cancellations(of):
+            return Step("inside", mono, steps)
+        if name in ("sin", "cos"):
+            return self._angle(mono, name, of)
+        if name == "erf" and of and of[max(of, key=size_of)] < 0:
+            return Step("parity", mono)
+        return None
+
+    def _angle(self, mono: Mono, name: str, of: Poly) -> Step | None:
+        key = max(of, key=size_of)
+        c = of[key]
+        switch = next((atom for atom, _ in key if atom.kind in BOOLEAN), None)
+        if switch is not None:
+            return Step("boolean", mono, switch)
+        is_pi = [(atom.kind, e) for atom, e in key] == [("c", 1)]
+        if is_pi and (2 * c).denominator == 1:
+            return Step("quarter", mono) if len(of) == 1 else Step("angle", mono, (key, c))
+        unit = Fraction(1, c.denominator)
+        if len(of) > 1 or abs(c) != unit:
+            if abs(c.numerator) > 8:
+                raise Unproved("a sine of many times an angle")
+            return Step("angle", mono, (key, unit if c > 0 else -unit))
+        return Step("parity", mono) if c < 0 else None
+
+    def _logarithm(self, mono: Mono, of: Poly) -> Step | None:
+        if not of:
+            raise Unproved("the logarithm of 0")
+        if below := self.below(of):
+            return Step("denominator", mono, below)
+        switch = _switch(of)
+        if switch is not None:
+            return Step("boolean", mono, switch)
+        content, shared, rest = self._primitive(of, of_any_sign=False)
+        if shared or (content != 1 and rest != number(1)):
+            return Step("logarithm", mono, (content, shared))
+        if len(of) == 1 and () in of:
+            value = of[()]
+            if value.denominator != 1 or not _is_prime(value.numerator):
+                return Step("logarithm", mono, (value, ()))
+        return None
+
+    def _power(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+        of: Poly = dict(atom.data)
+        if not any(key for key in of):
+            return None
+        whole = isinstance(e, int)
+        if len(of) > 1 and (whole or self._is_over_positive(of)) and (below := self.below(of)):
+            return Step("denominator", mono, below)
+        switch = _switch(of)
+        if switch is not None:
+            return Step("boolean", mono, switch)
+        content, shared, rest = self._primitive(of, of_any_sign=whole)
+        if not whole and len(rest) == 1:
+            ((key, _),) = rest.items()
+            even = [pair for pair in key if (pair[1] * e) % 2 == 0 and pair[1] % 2 == 0]
+            shared = ordered([*shared, *even])
+        if content != 1 or shared:
+            return Step("factor", mono, (content, shared))
+        return None
+
+    def _step(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
+        of: Poly = dict(atom.data)
+        if not of:
+            raise Unproved("a step where it jumps")
+        if steps := self._cancellations(of):
+            return Step("inside", mono, steps)
+        if self.kernel.is_positive(of):
+            return Step("sign", mono, (UNIT, ()))
+        switch = _switch(of)
+        if switch is not None and all((switch, 1) in key for key in of):
+            return Step("boolean", mono, switch)
+        content, shared, _ = self._primitive(of, of_any_sign=False)
+        return Step("sign", mono, (content, shared)) if content != 1 or shared else None
+
+    def _primitive(self, poly: Poly, of_any_sign: bool) -> tuple[Fraction, Mono, Poly]:
+        """A number, a product of atoms, and a sum without either: their product is ``poly``."""
+        shared: dict[Atom, Exponent] = dict(next(iter(poly)))
+        if len(poly) > 1:
+            for atom in set(atoms_of(poly)):
+                shared[atom] = min(dict(mono).get(atom, 0) for mono in poly)
+        shared = {
+            atom: e for atom, e in shared.items()
+            if e and (self.kernel.is_above(atom, e) or (of_any_sign and self._divides(atom, poly)))
+        }
+        mono = ordered(shared.items())
+        inverse: Poly = {tuple((atom, -e) for atom, e in mono): UNIT}
+        rest = self.kernel.mul(poly, inverse)
+        content = Fraction(
+            gcd(*(c.numerator for c in rest.values())), lcm(*(c.denominator for c in rest.values()))
+        )
+        if of_any_sign and rest[max(rest, key=size_of)] < 0:
+            content = -content
+        return content, mono, scaled(rest, 1 / content)
+
+    def _divides(self, atom: Atom, poly: Poly) -> bool:
+        return True
+
+    def _is_over_positive(self, poly: Poly) -> bool:
+        return all(
+            self.kernel.is_above(atom) for mono in poly for atom, e in mono
+            if atom.kind == "p" and e < 0
+        )
+
+    @staticmethod
+    def below(poly: Poly) -> tuple[Atom, int] | None:
+        """What stands below in a term, and with which power."""
+        lowest: dict[Atom, Fraction] = {}
+        for mono in poly:
+            for atom, e in mono:
+                if atom.kind == "p" and e < 0 and not _is_number(atom):
+                    lowest[atom] = min(lowest.get(atom, Fraction(0)), Fraction(e))
+        if not lowest:
+            return None
+        base = max(lowest, key=lambda atom: atom.number)
+        return base, -floor(lowest[base])
+
+    def _cancellations(self, poly: Poly) -> tuple[tuple[Mono, Atom, Mono], ...]:
+        """Quotients in a term to be cancelled, as far as one leading term shows it."""
+        if not any(atom.kind == "p" for atom in atoms_of(poly)):
+            return ()
+        steps: list[tuple[Mono, Atom, Mono]] = []
+        for _ in range(_REDUCTIONS):
+            step = next(filter(None, map(_cancellation, poly)), None)
+            if step is None:
+                return tuple(steps)
+            steps.append(step)
+            mono, base, leading = step
+            c = poly[mono]
+            below: Poly = dict(base.data)
+            left = self.kernel.mul({mono: UNIT}, {tuple((a, -k) for a, k in leading): UNIT})
+            rest = {key: k for key, k in below.items() if key != leading}
+            raised = self.kernel.mul(left, power(base))
+            changed = scaled(minus(raised, self.kernel.mul(left, rest)), c / below[leading])
+            poly = add(add(poly, {mono: -c}), changed)
+        raise Unproved("too many quotients")
+
+    # -- sums ------------------------------------------------------------------------------------
+
+    def _sum(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+        if e != 1 or atom in self._kept:
+            return None
+        axes = atom.data[0]
+        kernel = self.kernel
+        with kernel.inside(*axes) as variables:
+            body = kernel.summands(atom, variables)
+            for k, own in enumerate(variables):
+                if any(a.kind == "d" and own in a.free and self._solves(a, own) for a, _ in body):
+                    return Step("collapse", mono, k)
+            for k, own in enumerate(variables):
+                if isinstance(own.size, int) and own.size <= _MOST_WRITTEN:
+                    return Step("written", mono, k)
+            if len(axes) == 1 and self._counts(body, variables[0]):
+                return Step("counted", mono)
+            if any(a.kind == "S" and isinstance(k, int) and k > 0 for a, k in body):
+                return Step("flatten", mono)
+            if len(axes) > _MOST_BOUND:
+                raise Unproved("a sum over too many indices at once")
+            for k, own in enumerate(variables):
+                mine = tuple(pair for pair in body if own in pair[0].free)
+                alone = all(pair[0].free.isdisjoint(set(variables) - {own}) for pair in mine)
+                if len(axes) > 1 and not alone and self._counts(mine, own):
+                    return Step("nest", mono, (k,))
+            if (group := self._contracted(body, variables)) is not None:
+                return Step("nest", mono, group)
+            groups = _components(body, variables)
+            if len(groups) > 1:
+                return Step("split", mono, groups)
+            if (led := self._led_back(body, variables)) is not None:
+                return Step("permuted", mono, led)
+            return self._arranged(mono, body, variables)
+
+    def _solves(self, delta: Atom, own: Index) -> bool:
+        first, second = delta.data
+        for at, other in ((first, second), (second, first)):
+            if at[:2] == (own, 0) and other[0] is not own:
+                sure = (isinstance(other[0], Index) and not other[1]) or other == FIRST
+                return sure or (own.size, other) in self.kernel.places or (
+                    isinstance(other[0], str) and other[1:] == (0, ())
+                )
+        return False
+
+    def _counts(self, body: Mono, own: Index) -> bool:
+        here = (own, 0, ())
+        match body:
+            case ((Atom(kind="i", data=at), int(e)),):
+                return bool(at == here and 0 < e <= 8)
+            case ((Atom(kind="m", data=(first, second)), 1),):
+                other = second if first == here else first if second == here else None
+                return other is not None and other[0] is not None and other[1:] == (0, ())
+        return False
+
+    def _contracted(self, body: Mono, variables: tuple[Index, ...]) -> tuple[int, ...] | None:
+        """Indices whose sum is there below: ``exp(S[i, j]) / Z[i]`` summed over j is 1."""
+        for below, e in body:
+            if below.kind != "S" or e >= 0:
+                continue
+            axes, pattern = below.data
+            for names in itertools_permutations(variables, len(axes)):
+                if tuple(each.size for each in names) != axes:
+                    continue
+                inner = self.kernel.opened(pattern, names)
+                powers = dict(body)
+                if not all(powers.get(a, 0) == k for a, k in inner):
+                    continue
+                rest = without(body, *(a for a, _ in inner))
+                if free_in((rest,)).isdisjoint(names) and len(names) < len(variables):
+                    return tuple(variables.index(each) for each in names)
+        return None
+
+    def _led_back(
+        self, body: Mono, variables: tuple[Index, ...]
+    ) -> tuple[int, tuple[tuple[str, int], ...]] | None:
+        """An index that goes through fewer permutations when it is led back."""
+        for k, own in enumerate(variables):
+            ways = {at[2] for atom, _ in body for inner in within(atom)
+                    for at in places_of(inner) if at[0] is own and at[2] and not at[1]}
+            cost = _images(body, own)
+            for images in sorted(ways):
+                moved = self.kernel.put({body: UNIT}, {own: (own, 0, led_back(images))})
+                if len(moved) == 1 and _images(next(iter(moved)), own) < cost:
+                    return k, led_back(images)
+        return None
+
+    def _arranged(self, mono: Mono, body: Mono, variables: tuple[Index, ...]) -> Step | None:
+        kernel = self.kernel
+        colours = _colours(body, variables)
+        for place, (atom, _) in enumerate(body):
+            if atom.kind != "m" or not all(is_index(at) and at[0] in colours for at in atom.data):
+                continue
+            first, second = atom.data
+            if colours[first[0]] > colours[second[0]]:
+                return Step("reversed", mono, place)
+            if colours[first[0]] == colours[second[0]] and len(variables) == 2:
+                rest: Poly = {without(body, atom): UNIT}
+                if kernel.put(rest, {first[0]: second, second[0]: first}) == rest:
+                    return Step("halved", mono, place)
+        groups: dict[int, list[int]] = {}
+        for k, each in enumerate(variables):
+            groups.setdefault(colours[each], []).append(k)
+        if prod(factorial(len(group)) for group in groups.values()) > _MOST_ORDERS:
+            raise Unproved("a sum over too many indices that look alike")
+        orders = [
+            tuple(k for group in choice for k in group)
+            for choice in product(*(permutations(groups[c]) for c in sorted(groups)))
+        ]
+        atoms = {}
+        for order in orders:
+            own = tuple(variables[k] for k in order)
+            axes = tuple(each.size for each in own)
+            atoms.setdefault(kernel.atom("S", (axes, kernel.closed(body, own))), order)
+        best = min(atoms, key=lambda atom: atom.number)
+        self._kept.add(best)
+        return None if best is mono[0][0] else Step("exchange", mono, atoms[best])
+
+
+def itertools_permutations(items: Sequence[Index], k: int) -> Iterator[tuple[Index, ...]]:
+    return permutations(items, k)
+
+
+def _is_summed(at: Place) -> bool:
+    return isinstance(at[0], Index) and at[0].name.startswith("%")
+
+
+def _is_number(atom: Atom) -> bool:
+    return all(not mono for mono, _ in atom.data)
+
+
+def _is_prime(value: int) -> bool:
+    return value > 1 and all(value % k for k in range(2, int(value**0.5) + 1))
+
+
+def _switch(poly: Poly) -> Atom | None:
+    """Something in a sum that is 0 or 1."""
+    return min(
+        (atom for atom in atoms_of(poly) if atom.kind in BOOLEAN),
+        key=lambda atom: atom.number, default=None,
+    )
+
+
+def _cancellation(mono: Mono) -> tuple[Mono, Atom, Mono] | None:
+    here = dict(mono)
+    for atom, e in mono:
+        if atom.kind != "p" or e > 0 or _is_number(atom):
+            continue
+        leading = max((key for key, _ in atom.data), key=size_of)
+        if leading and all(here.get(a, 0) >= k > 0 for a, k in leading):
+            return mono, atom, leading
+    return None
+
+
+def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ...], ...]:
+    """Indices in groups that no factor has in common."""
+    left = set(variables)
+    groups = []
+    for first in variables:
+        if first not in left:
+            continue
+        group = {first}
+        grown = True
+        while grown:
+            grown = False
+            for atom, _ in body:
+                linked = atom.free & left
+                if linked & group and not linked <= group:
+                    group |= linked
+                    grown = True
+        left -= group
+        groups.append(tuple(k for k, each in enumerate(variables) if each in group))
+    return tuple(groups)
+
+
+def _images(body: Mono, own: Index) -> int:
+    return sum(
+        len(at[2]) for atom, _ in body for inner in within(atom)
+        for at in places_of(inner) if at[0] is own
+    )
+
+
+def _colours(body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
+    """Numbers for summed indices that tell apart those with different parts in a sum."""
+    own = set(variables)
+    stand = [
+        (f"{e}{path}", at) for atom, e in body if not atom.free.isdisjoint(own)
+        for path, at in _standing(atom)
+    ]
+    colours = _numbered({each: str(each.size) for each in variables})
+    for _ in variables:
+        marks: dict[Index, list[str]] = {each: [] for each in variables}
+        for path, at in stand:
+            if not any(base in own for base, _ in at):
+                continue
+            labels = [f"{colours.get(base, _outer(base))}{more}" for base, more in at]
+            alike = path.endswith("~")
+            if alike:
+                labels.sort()
+            for k, (base, more) in enumerate(at):
+                if base in own:
+                    marks[base].append(f"{path}{more if alike else k}{labels}")
+        before = len(set(colours.values()))
+        colours = _numbered({each: f"{colours[each]:03}{sorted(marks[each])}" for each in variables})
+        if len(set(colours.values())) in (before, len(variables)):
+            break
+    return colours
+
+
+def _outer(base: Any) -> str:
+    return f"o{id(base)}" if isinstance(base, Index) else f"b{base}"
+
+
+def _standing(atom: Atom) -> Iterator[tuple[str, tuple[tuple[Any, str], ...]]]:
+    """Where indices stand in an atom, and which."""
+    places = places_of(atom)
+    if places:
+        word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind)
+        if word is None:
+            word = atom.data[0].name + " " if atom.kind == "x" else "D".join(
+                array.name for array, _ in atom.data)
+        yield word, tuple((base, f"{offset}{images}") for base, offset, images in places)
+    for mono, c in parts(atom):
+        for inner, e in mono:
+            if inner.free:
+                for path, at in _standing(inner):
+                    yield f"{atom.kind}{c}.{e}{path}", at
+
+
+def _numbered(marks: Mapping[Index, str]) -> dict[Index, int]:
+    order_of = {mark: k for k, mark in enumerate(sorted(set(marks.values())))}
+    return {each: order_of[mark] for each, mark in marks.items()}

@@ -1,0 +1,279 @@
+"""Equations used as rules: what is assumed, or was shown before, put in where it comes up.
+
+A rule replaces a product, with any indices, by what it equals. Of the products of an equation
+the largest is the one replaced, so that rules come to an end; where both sides are as large
+(``S[i, j] == S[j, i]``) only what makes the product smaller is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from symattn.calculus.choices import size_of
+from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.proof import Given, Instance, Kernel
+from symattn.calculus.kernel.terms import (
+    BOOLEAN,
+    FIRST,
+    UNIT,
+    Atom,
+    Exponent,
+    Mono,
+    Place,
+    Poly,
+    Unproved,
+    arrays_in,
+    free_in,
+    is_index,
+    places_of,
+    scaled,
+    without,
+)
+from symattn.calculus.language import Index
+
+_LEARNED = 60
+"""So many equations are made rules, those counted again that a later one changes."""
+
+
+@dataclass(frozen=True)
+class RewriteRule:
+    """``left`` of an equation is what the rest of it says, whatever its indices are."""
+
+    number: int
+    left: Mono
+    free: frozenset[Index]
+    eliminates: bool
+    """Whether something of what is replaced does not come back."""
+    idle: tuple[Index, ...] = ()
+    """Indices of the rest only: whatever they are, they may be the first place."""
+
+
+class Rewriting:
+    """The rules of the equations that a kernel is given."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.rules: list[RewriteRule] = []
+
+    def learn(self, number: int) -> None:
+        """Add the rule of an equation, and put it into the rules before."""
+        kernel = self.kernel
+        todo = [number]
+        for _ in range(_LEARNED):
+            if not todo:
+                return
+            number = kernel.restated(todo.pop(0))
+            learned = self._rule(number)
+            if learned is None:
+                continue
+            before, self.rules = self.rules, [learned]
+            kernel.forget()
+            for known in before:
+                zero = kernel.given[known.number].zero
+                if kernel.again(zero) == zero:
+                    self.rules.append(known)
+                else:
+                    todo.append(known.number)
+            self.rules = [*(rule for rule in self.rules if rule is not learned), learned]
+            kernel.forget()
+
+    def _rule(self, number: int) -> RewriteRule | None:
+        given = self.kernel.given[number]
+        choice = _left(given.zero, given.free, solved=True)
+        if choice is None:
+            number = self.kernel.whole(number)
+            given = self.kernel.given[number]
+            choice = _left(given.zero, given.free)
+        if choice is None:
+            return None
+        left, eliminates = choice
+        idle = tuple((given.free & free_in(given.zero)) - free_in((left,)))
+        return RewriteRule(number, left, given.free, eliminates, idle)
+
+    def step(self, mono: Mono) -> Step | None:
+        """The step that applies a rule to a product, if one applies."""
+        for rule in self.rules:
+            for step in self._steps(rule, mono):
+                return step
+        return None
+
+    def _steps(self, rule: RewriteRule, mono: Mono) -> Iterator[Step]:
+        kernel = self.kernel
+        if len(rule.left) == 1 and rule.left[0][0].kind == "S":
+            yield from self._nests(rule, mono)
+        single = len(mono) == 1 and len(rule.left) == 1 and rule.left[0][1] == 1
+        of = mono
+        if single and (mono[0][1] < 0 or not isinstance(mono[0][1], int)):
+            of = ((mono[0][0], 1),)
+        for names, rest in matches(list(rule.left), of, {}, rule.free):
+            at = {**dict.fromkeys(rule.idle, FIRST), **names}
+            inner = rule.free - at.keys()
+            if any(index in free_in(self.kernel.given[rule.number].zero) for index in inner):
+                continue
+            at |= dict.fromkeys(inner, FIRST)
+            use = Instance(rule.number, rule.left, tuple(at.items()), rest)
+            try:
+                with kernel.apart():
+                    changed = kernel.instance(of, use)
+            except Unproved:
+                continue
+            if rule.eliminates or _smaller(changed, of) or (
+                rule.idle and len(changed) == 1 and of not in changed
+            ):
+                yield Step("instance" if of is mono else "base", mono, use)
+                return
+
+    def _nests(self, rule: RewriteRule, mono: Mono) -> Iterator[Step]:
+        """A rule for a sum, applied to a sum of which it is a part."""
+        ((pattern, _),) = rule.left
+        axes, factors = pattern.data
+        if len(mono) != 1 or mono[0][0].kind != "S" or mono[0][1] != 1:
+            return
+        target = mono[0][0]
+        kernel = self.kernel
+        with kernel.inside(*target.data[0]) as variables:
+            if len(variables) <= len(axes):
+                return
+            body = kernel.summands(target, variables)
+            for names in permutations(variables, len(axes)):
+                if tuple(each.size for each in names) != axes:
+                    continue
+                inner = kernel.opened(factors, names)
+                for found, rest in matches(list(inner), body, {}, rule.free):
+                    if not free_in((rest,)).isdisjoint(names):
+                        continue
+                    if any(at[0] in names for at in found.values()):
+                        continue
+                    yield Step("nest", mono, tuple(variables.index(each) for each in names))
+                    return
+
+
+def _smaller(changed: Poly, mono: Mono) -> bool:
+    """Whether all that a rule made is smaller than what it was applied to."""
+    return all(size_of(product) < size_of(mono) for product in changed)
+
+
+def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, bool] | None:
+    """The product to be replaced, and whether something of it does not come back."""
+    best: tuple[Any, Mono] | None = None
+    for mono in zero:
+        if not mono or any(atom.kind == "p" or e < 0 for atom, e in mono):
+            continue
+        rest = [other for other in zero if other != mono]
+        covers = _covers(mono, free, zero)
+        eliminates = covers and not arrays_in((mono,)) <= arrays_in(rest)
+        single = eliminates and len(mono) == 1 and mono[0][0].kind == "x" and mono[0][1] == 1
+        if solved and not eliminates:
+            continue
+        key = (single, eliminates, covers, size_of(mono))
+        if best is None or key > best[0]:
+            best = key, mono
+    return best and (best[1], best[0][1])
+
+
+def _covers(mono: Mono, free: Set[Index], zero: Poly) -> bool:
+    """Whether a product has all indices of its equation, and nothing that is only 0 or 1."""
+    used = free & free_in(zero)
+    return used <= free_in((mono,)) and all(atom.kind not in BOOLEAN for atom, _ in mono)
+
+
+Names = Mapping[Index, Place]
+_Terms = Sequence[tuple[Mono, Any]]
+
+
+def matches(
+    pattern: list[tuple[Atom, Exponent]], mono: Mono, names: Names, free: Set[Index]
+) -> Iterator[tuple[Names, Mono]]:
+    """The ways in which a product is a part of another: places for its indices, and the rest."""
+    if not pattern:
+        yield names, mono
+        return
+    (atom, e), *others = pattern
+    for target, k in mono:
+        if (k < e) if e > 0 else (k > e):
+            continue
+        if k != e and not (isinstance(k, int) and isinstance(e, int)):
+            continue
+        bound = _unified(atom, target, names, free)
+        if bound is None:
+            continue
+        rest = tuple((a, b - e if a is target else b) for a, b in mono if a is not target or b != e)
+        yield from matches(others, rest, bound, free)
+
+
+def _unified(atom: Atom, target: Atom, names: Names, free: Set[Index]) -> Names | None:
+    if atom is target and atom.free.isdisjoint(free):
+        return names
+    if atom.kind != target.kind:
+        return None
+    mine, theirs = atom.data, target.data
+    match atom.kind:
+        case "x" if mine[0] is not theirs[0]:
+            return None
+        case "D" if [array for array, _ in mine] != [array for array, _ in theirs]:
+            return None
+        case "x" | "D" | "d" | "i" | "m":
+            return _places(places_of(atom), places_of(target), names, free)
+        case "S" if mine[0] == theirs[0]:
+            return next(_wholly(mine[1], theirs[1], names, free), None)
+        case "F" if mine[0] == theirs[0]:
+            return _sums([*mine[1]], [*theirs[1]], names, free)
+        case "L" if mine[:2] == theirs[:2]:
+            return _sums([*mine[2]], [*theirs[2]], names, free)
+        case "p" | "h" | "E":
+            return _sums([*mine], [*theirs], names, free)
+    return None
+
+
+def _wholly(pattern: Mono, mono: Mono, names: Names, free: Set[Index]) -> Iterator[Names]:
+    """The places that make a product another."""
+    if len(pattern) != len(mono):
+        return iter(())
+    return (bound for bound, rest in matches(list(pattern), mono, names, free) if not rest)
+
+
+def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[Index]) -> Names | None:
+    """Places that make a term another."""
+    if len(pattern) != len(terms):
+        return None
+    if not pattern:
+        return names
+    (mono, c), *others = pattern
+    for target, k in terms:
+        if c != k:
+            continue
+        left = [pair for pair in terms if pair[0] != target]
+        for bound in _wholly(mono, target, names, free):
+            way = _sums(others, left, bound, free)
+            if way is not None:
+                return way
+    return None
+
+
+def _places(
+    pattern: Sequence[Place], places: Sequence[Place], names: Names, free: Set[Index]
+) -> Names | None:
+    bound = dict(names)
+    if len(pattern) != len(places):
+        return None
+    for mine, theirs in zip(pattern, places, strict=True):
+        index = mine[0]
+        if not isinstance(index, Index) or index not in free:
+            if mine != theirs:
+                return None
+            continue
+        if mine[2]:
+            if theirs[2][-len(mine[2]) :] != mine[2]:
+                return None
+            theirs = (theirs[0], theirs[1], theirs[2][: -len(mine[2])])
+        if mine[1] and theirs[2]:
+            return None
+        if isinstance(theirs[0], int):
+            return None
+        at = (theirs[0], theirs[1] - mine[1], theirs[2])
+        if bound.setdefault(index, at) != at:
+            return None
+    return bound
