@@ -47,7 +47,7 @@ _MOST_WRITTEN = 8
 _MOST_ORDERS = 800
 _MOST_BOUND = 7
 _REDUCTIONS = 300
-_ROUNDS = 8
+_TERMS = (3, 6)
 
 
 def size_of(mono: Mono) -> tuple[Fraction, list[tuple[int, Exponent]]]:
@@ -71,6 +71,8 @@ class Choices:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.equations: Callable[[Mono], Step | None] | None = None
+        self.unseen = ""
+        """Why a limit was left as it stands."""
         self._kept: set[Atom] = set()
         """Sums whose indices are in order."""
 
@@ -78,8 +80,15 @@ class Choices:
         """The rule for a product, if any."""
         if len(mono) == 1:
             atom, e = mono[0]
-            of_kind = {"S": self._sum, "F": self._function, "p": self._power, "h": self._step,
-                       "m": self._comparison}.get(atom.kind)
+            of_kind = {
+                "S": self._sum,
+                "F": self._function,
+                "p": self._power,
+                "h": self._step,
+                "m": self._comparison,
+                "L": self._limit,
+                "E": self._mean,
+            }.get(atom.kind)
             step = of_kind(mono, atom, e) if of_kind else None
         else:
             step = self._product(mono)
@@ -95,7 +104,7 @@ class Choices:
             match atom.kind:
                 case "m":
                     compared.append(atom)
-                case "d" if (step := self._transport(mono, atom)):
+                case "d" if step := self._transport(mono, atom):
                     return step
                 case "h" if len(atom.data) == 1 and self._turns(mono, atom):
                     return Step("turn", mono, atom)
@@ -140,9 +149,24 @@ class Choices:
         if _is_summed(second) != _is_summed(first):
             # A summed index comes first.
             return Step("reversal", mono) if _is_summed(second) else None
-        if not _is_summed(first) and self.kernel.rank(second) < self.kernel.rank(first):
-            return Step("reversal", mono)
         return None
+
+    def _limit(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+        for terms in _TERMS:
+            step = Step("expansion", mono, terms)
+            try:
+                with self.kernel.apart():
+                    self.kernel.rules["expansion"](self.kernel, mono, terms)
+            except Unproved as reason:
+                self.unseen = str(reason)
+                if "more terms" not in self.unseen:
+                    return None
+                continue
+            return step
+        return None
+
+    def _mean(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
+        return Step("moments", mono)
 
     # -- functions -------------------------------------------------------------------------------
 
@@ -154,8 +178,8 @@ class Choices:
         if name == "cos" and isinstance(e, int) and e > 1:
             return Step("pythagoras", mono, atom)
         if name == "exp":
-            switch = _switch(of)
-            if switch is not None and e == 1:
+            switch = _switch(of) or self._indicator(of)
+            if switch is not None:
                 return Step("boolean", mono, switch)
         if e != 1:
             return None
@@ -166,6 +190,14 @@ class Choices:
         if name == "erf" and of and of[max(of, key=size_of)] < 0:
             return Step("parity", mono)
         return None
+
+    def _indicator(self, of: Poly) -> Atom | None:
+        """An entry in a term that is known to be 0 or 1."""
+        if self.equations is None:
+            return None
+        entries = (atom for mono in of for atom, e in mono if atom.kind == "x" and e == 1)
+        settled = self.kernel.settled
+        return next((each for each in entries if settled(((each, 2),)) == power(each)), None)
 
     def _angle(self, mono: Mono, name: str, of: Poly) -> Step | None:
         key = max(of, key=size_of)
@@ -210,13 +242,15 @@ class Choices:
         switch = _switch(of)
         if switch is not None:
             return Step("boolean", mono, switch)
-        content, shared, rest = self._primitive(of, of_any_sign=whole)
+        content, shared, rest = self._primitive(of, of_any_sign=whole, of_roots=not whole and e > 0)
         if not whole and len(rest) == 1:
             ((key, _),) = rest.items()
             even = [pair for pair in key if (pair[1] * e) % 2 == 0 and pair[1] % 2 == 0]
             shared = ordered([*shared, *even])
         if content != 1 or shared:
             return Step("factor", mono, (content, shared))
+        if e == Fraction(1, 2) and len(of) == 1 and all(k % 2 == 0 for _, k in next(iter(of))):
+            return Step("magnitude", mono)
         return None
 
     def _step(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
@@ -233,15 +267,23 @@ class Choices:
         content, shared, _ = self._primitive(of, of_any_sign=False)
         return Step("sign", mono, (content, shared)) if content != 1 or shared else None
 
-    def _primitive(self, poly: Poly, of_any_sign: bool) -> tuple[Fraction, Mono, Poly]:
+    def _primitive(
+        self, poly: Poly, of_any_sign: bool, of_roots: bool = False
+    ) -> tuple[Fraction, Mono, Poly]:
         """A number, a product of atoms, and a sum without either: their product is ``poly``."""
         shared: dict[Atom, Exponent] = dict(next(iter(poly)))
         if len(poly) > 1:
             for atom in set(atoms_of(poly)):
                 shared[atom] = min(dict(mono).get(atom, 0) for mono in poly)
         shared = {
-            atom: e for atom, e in shared.items()
-            if e and (self.kernel.is_above(atom, e) or (of_any_sign and self._divides(atom, poly)))
+            atom: e
+            for atom, e in shared.items()
+            if e
+            and (
+                of_any_sign
+                or self.kernel.is_above(atom, e)
+                or (of_roots and e > 0 and self.kernel.is_not_below(power(atom)))
+            )
         }
         mono = ordered(shared.items())
         inverse: Poly = {tuple((atom, -e) for atom, e in mono): UNIT}
@@ -253,12 +295,11 @@ class Choices:
             content = -content
         return content, mono, scaled(rest, 1 / content)
 
-    def _divides(self, atom: Atom, poly: Poly) -> bool:
-        return True
-
     def _is_over_positive(self, poly: Poly) -> bool:
         return all(
-            self.kernel.is_above(atom) for mono in poly for atom, e in mono
+            self.kernel.is_above(atom)
+            for mono in poly
+            for atom, e in mono
             if atom.kind == "p" and e < 0
         )
 
@@ -314,8 +355,6 @@ class Choices:
                 return Step("counted", mono)
             if any(a.kind == "S" and isinstance(k, int) and k > 0 for a, k in body):
                 return Step("flatten", mono)
-            if len(axes) > _MOST_BOUND:
-                raise Unproved("a sum over too many indices at once")
             for k, own in enumerate(variables):
                 mine = tuple(pair for pair in body if own in pair[0].free)
                 alone = all(pair[0].free.isdisjoint(set(variables) - {own}) for pair in mine)
@@ -335,8 +374,10 @@ class Choices:
         for at, other in ((first, second), (second, first)):
             if at[:2] == (own, 0) and other[0] is not own:
                 sure = (isinstance(other[0], Index) and not other[1]) or other == FIRST
-                return sure or (own.size, other) in self.kernel.places or (
-                    isinstance(other[0], str) and other[1:] == (0, ())
+                return (
+                    sure
+                    or (own.size, other) in self.kernel.places
+                    or (isinstance(other[0], str) and other[1:] == (0, ()))
                 )
         return False
 
@@ -373,8 +414,13 @@ class Choices:
     ) -> tuple[int, tuple[tuple[str, int], ...]] | None:
         """An index that goes through fewer permutations when it is led back."""
         for k, own in enumerate(variables):
-            ways = {at[2] for atom, _ in body for inner in within(atom)
-                    for at in places_of(inner) if at[0] is own and at[2] and not at[1]}
+            ways = {
+                at[2]
+                for atom, _ in body
+                for inner in within(atom)
+                for at in places_of(inner)
+                if at[0] is own and at[2] and not at[1]
+            }
             cost = _images(body, own)
             for images in sorted(ways):
                 moved = self.kernel.put({body: UNIT}, {own: (own, 0, led_back(images))})
@@ -384,6 +430,8 @@ class Choices:
 
     def _arranged(self, mono: Mono, body: Mono, variables: tuple[Index, ...]) -> Step | None:
         kernel = self.kernel
+        if len(variables) > _MOST_BOUND:
+            raise Unproved("a sum over too many indices at once")
         colours = _colours(body, variables)
         for place, (atom, _) in enumerate(body):
             if atom.kind != "m" or not all(is_index(at) and at[0] in colours for at in atom.data):
@@ -404,14 +452,15 @@ class Choices:
             tuple(k for group in choice for k in group)
             for choice in product(*(permutations(groups[c]) for c in sorted(groups)))
         ]
-        atoms = {}
+        atoms: dict[Atom, tuple[int, ...]] = {}
         for order in orders:
-            own = tuple(variables[k] for k in order)
-            axes = tuple(each.size for each in own)
-            atoms.setdefault(kernel.atom("S", (axes, kernel.closed(body, own))), order)
-        best = min(atoms, key=lambda atom: atom.number)
-        self._kept.add(best)
-        return None if best is mono[0][0] else Step("exchange", mono, atoms[best])
+            with kernel.apart():
+                ((best, c),) = kernel.rules["exchange"](kernel, mono, order).items()
+            if c == 1:
+                atoms.setdefault(best[0][0], order)
+        first = min(atoms, key=lambda atom: atom.number)
+        self._kept.add(first)
+        return None if first is mono[0][0] else Step("exchange", mono, atoms[first])
 
 
 def itertools_permutations(items: Sequence[Index], k: int) -> Iterator[tuple[Index, ...]]:
@@ -434,7 +483,8 @@ def _switch(poly: Poly) -> Atom | None:
     """Something in a sum that is 0 or 1."""
     return min(
         (atom for atom in atoms_of(poly) if atom.kind in BOOLEAN),
-        key=lambda atom: atom.number, default=None,
+        key=lambda atom: atom.number,
+        default=None,
     )
 
 
@@ -472,8 +522,11 @@ def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ..
 
 def _images(body: Mono, own: Index) -> int:
     return sum(
-        len(at[2]) for atom, _ in body for inner in within(atom)
-        for at in places_of(inner) if at[0] is own
+        len(at[2])
+        for atom, _ in body
+        for inner in within(atom)
+        for at in places_of(inner)
+        if at[0] is own
     )
 
 
@@ -481,7 +534,9 @@ def _colours(body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
     """Numbers for summed indices that tell apart those with different parts in a sum."""
     own = set(variables)
     stand = [
-        (f"{e}{path}", at) for atom, e in body if not atom.free.isdisjoint(own)
+        (f"{e}{path}", at)
+        for atom, e in body
+        if not atom.free.isdisjoint(own)
         for path, at in _standing(atom)
     ]
     colours = _numbered({each: str(each.size) for each in variables})
@@ -498,7 +553,9 @@ def _colours(body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
                 if base in own:
                     marks[base].append(f"{path}{more if alike else k}{labels}")
         before = len(set(colours.values()))
-        colours = _numbered({each: f"{colours[each]:03}{sorted(marks[each])}" for each in variables})
+        colours = _numbered(
+            {each: f"{colours[each]:03}{sorted(marks[each])}" for each in variables}
+        )
         if len(set(colours.values())) in (before, len(variables)):
             break
     return colours
@@ -514,8 +571,11 @@ def _standing(atom: Atom) -> Iterator[tuple[str, tuple[tuple[Any, str], ...]]]:
     if places:
         word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind)
         if word is None:
-            word = atom.data[0].name + " " if atom.kind == "x" else "D".join(
-                array.name for array, _ in atom.data)
+            word = (
+                atom.data[0].name + " "
+                if atom.kind == "x"
+                else "D".join(array.name for array, _ in atom.data)
+            )
         yield word, tuple((base, f"{offset}{images}") for base, offset, images in places)
     for mono, c in parts(atom):
         for inner, e in mono:

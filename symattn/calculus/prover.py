@@ -8,7 +8,7 @@ from contextlib import suppress
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel.proof import Kernel, Last
 from symattn.calculus.kernel.signs import Condition
-from symattn.calculus.kernel.terms import Atom, Mono, Poly, Unproved, is_index
+from symattn.calculus.kernel.terms import Atom, Mono, Poly, Unproved, is_index, minus
 from symattn.calculus.language import Array
 from symattn.calculus.rewriting import Rewriting
 from symattn.calculus.tensors import ParsedLine
@@ -46,8 +46,6 @@ class Prover:
         kernel = self.kernel
         with suppress(Unproved, RecursionError):
             larger, smaller = map(kernel.read, line.sides)
-            from symattn.calculus.kernel.terms import minus
-
             poly = minus(larger, smaller)
             relation = ">" if line.relation == ">" else ">="
             conditions = {Condition(relation, frozenset(poly.items()))}
@@ -85,14 +83,18 @@ class Prover:
         below = self.choices.below(poly)
         if below is not None:
             return all(self._vanishes(p, depth + 1) for p in self._after(poly, "clear", below))
-        for mono in poly:
-            for atom, _ in mono:
-                if atom.kind == "d" and any(
-                    is_index(at) and other[0] is not at[0]
-                    for at, other in (atom.data, atom.data[::-1])
-                ):
-                    ways = self._after(poly, "cases", atom)
-                    return all(self._vanishes(p, depth + 1) for p in ways)
+        atoms = [atom for mono in poly for atom, _ in mono]
+        rank = self.kernel.rank
+        for atom in atoms:
+            if atom.kind == "m" and rank(atom.data[1]) < rank(atom.data[0]):
+                ways = self._after(poly, "reversal", atom)
+                return all(self._vanishes(p, depth + 1) for p in ways)
+        for atom in atoms:
+            if atom.kind == "d" and any(
+                is_index(at) and other[0] is not at[0] for at, other in (atom.data, atom.data[::-1])
+            ):
+                ways = self._after(poly, "cases", atom)
+                return all(self._vanishes(p, depth + 1) for p in ways)
         return False
 
     def _after(self, poly: Poly, rule: str, data: object) -> list[Poly]:

@@ -120,8 +120,10 @@ class Rewriting:
                     changed = kernel.instance(of, use)
             except Unproved:
                 continue
-            if rule.eliminates or _smaller(changed, of) or (
-                rule.idle and len(changed) == 1 and of not in changed
+            if (
+                rule.eliminates
+                or _smaller(changed, of)
+                or (rule.idle and len(changed) == 1 and of not in changed)
             ):
                 yield Step("instance" if of is mono else "base", mono, use)
                 return
@@ -230,8 +232,6 @@ def _unified(atom: Atom, target: Atom, names: Names, free: Set[Index]) -> Names 
 
 def _wholly(pattern: Mono, mono: Mono, names: Names, free: Set[Index]) -> Iterator[Names]:
     """The places that make a product another."""
-    if len(pattern) != len(mono):
-        return iter(())
     return (bound for bound, rest in matches(list(pattern), mono, names, free) if not rest)
 
 

@@ -26,6 +26,7 @@ from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
     add,
+    arrays_in,
     free_in,
     is_fixed,
     minus,
@@ -79,6 +80,7 @@ class Computing(Signs):
         self.choose = choose
         self.facts: dict[Mono, Fact | None] = {}
         self.steps: list[Step] = []
+        self.random: frozenset[Array] = frozenset()
         self._level = 0
         self._variables: dict[tuple[int, Axis], Index] = {}
 
@@ -248,7 +250,9 @@ class Computing(Signs):
 
     def resettled(self, poly: Poly) -> Poly:
         """A term each of whose products is what it is known to be."""
-        return summed(scaled(self.settled(mono), c) if mono else {mono: c} for mono, c in poly.items())
+        return summed(
+            scaled(self.settled(mono), c) if mono else {mono: c} for mono, c in poly.items()
+        )
 
     def position(self, at: Place) -> Poly:
         """A place as a number."""
@@ -410,6 +414,10 @@ class Computing(Signs):
 
     def expectation(self, poly: Poly) -> Poly:
         """The expected value of a term."""
+        if not any(
+            each in self.random or not each.uses.isdisjoint(self.random) for each in arrays_in(poly)
+        ):
+            return poly
         return self.settled(((self.atom("E", frozenset(poly.items())), 1),))
 
 

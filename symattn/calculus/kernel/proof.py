@@ -30,6 +30,8 @@ from symattn.calculus.kernel.terms import (
     ordered,
     plain,
     scaled,
+    summed,
+    without,
 )
 from symattn.calculus.language import Array, Expr, Index
 
@@ -58,7 +60,7 @@ class Last:
     """A step for the difference of two sides as a whole."""
 
     rule: str
-    """``clear`` what stands below, ``cases`` of a delta, or ``facts`` put in."""
+    """``clear`` what stands below, ``cases`` of a delta, ``reversal`` of a comparison."""
     data: Any = None
 
 
@@ -152,8 +154,13 @@ class Kernel(Reading):
                 index, place = identified(delta)
                 apart = {key: c for key, c in poly.items() if (delta, 1) not in key}
                 return [self.again(self.put(poly, {index: place})), apart]
-            case Last("again", _):
-                return [self.again(poly)]
+            case Last("reversal", atom):
+                other = RULES["reversal"](self, ((atom, 1),), None)
+                parts = (
+                    self.mul({without(key, atom): c}, other) if (atom, 1) in key else {key: c}
+                    for key, c in poly.items()
+                )
+                return [self.again(summed(parts))]
         raise Unproved(f"there is no last step {step.rule!r}")
 
 

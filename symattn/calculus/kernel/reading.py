@@ -9,6 +9,7 @@ from typing import Any
 
 from symattn.calculus import language as term
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
+from symattn.calculus.kernel.germs import Germs
 from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.kernel.terms import (
     UNIT,
@@ -27,9 +28,10 @@ from symattn.calculus.kernel.terms import (
     summed,
     without,
 )
-from symattn.calculus.language import Array, AxisPlace, Expr, Index
+from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index
 
 Env = Mapping[Index, Place]
+_TERMS = 3
 
 
 class Reading(Computing):
@@ -43,10 +45,9 @@ class Reading(Computing):
         super().__init__(choose)
         self.folded = frozenset(folded)
         self.moving: frozenset[Array] = frozenset()
-        self.random: frozenset[Array] = frozenset()
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
         self._slopes: dict[tuple[Any, ...], Fact] = {}
-        self._tables: dict[frozenset[Array], dict[Any, Fact | None]] = {self.moving: self.facts}
+        self._tables: dict[Any, dict[Any, Fact | None]] = {}
 
     def read(self, value: Expr, env: Env | None = None) -> Poly:
         """The term that an expression stands for. Raises :class:`Unproved`."""
@@ -94,9 +95,7 @@ class Reading(Computing):
             case term.Partial(of, array, at):
                 return self._partial(of, array, self.places_on(array, at, env), env)
             case term.Limit(body, variable, target):
-                with self._varying(variable):
-                    inner = self.read(body, env)
-                return self.again(self.limit(variable, target, inner))
+                return self._limit(body, variable, target, env)
             case term.Expectation(body):
                 with self._varying(*self.random):
                     inner = self.read(body, env)
@@ -108,7 +107,7 @@ class Reading(Computing):
     def forget(self) -> None:
         """Forget all facts, as more is known now than when they were found."""
         self.facts.clear()
-        self._tables = {self.moving: self.facts}
+        self._tables.clear()
         self._bodies.clear()
         self._slopes.clear()
         self.steps.clear()
@@ -127,9 +126,14 @@ class Reading(Computing):
 
     def places_on(self, array: Array, at: Iterable[AxisPlace], env: Env) -> tuple[Place, ...]:
         """The places of an entry, which have to exist."""
+        at = tuple(at)
         places = tuple(self.place(each, env) for each in at)
         for axis, place in zip(array.axes, places, strict=True):
-            self.need_place(axis, place)
+            with self.apart() as conditions:
+                self.need_place(axis, place)
+            for condition in conditions:
+                self.sources.setdefault(condition, Entry(array, at))
+            self.conditions |= conditions
         return places
 
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
@@ -146,9 +150,7 @@ class Reading(Computing):
         self.conditions |= self.moved(body.conditions, to)
         return self.put(body.value, to)
 
-    def moved(
-        self, conditions: Iterable[Condition], to: Mapping[Index, Place]
-    ) -> set[Condition]:
+    def moved(self, conditions: Iterable[Condition], to: Mapping[Index, Place]) -> set[Condition]:
         """Conditions at other places."""
         changed = {condition: self._moved(condition, to) for condition in conditions}
         self.keep_sources(changed)
@@ -177,7 +179,7 @@ class Reading(Computing):
         before = self.moving, self.folded, self.facts
         self.moving |= frozenset(arrays)
         self.folded |= frozenset(arrays)
-        self.facts = self._tables.setdefault(self.moving, {})
+        self.facts = self._tables.setdefault((self.moving, frozenset(self.positive)), {})
         try:
             yield
         finally:
@@ -307,6 +309,26 @@ class Reading(Computing):
             seen |= inner
         return sorted(last, key=lambda each: each.name)
 
+    def _limit(self, body: Expr, variable: Array, target: Any, env: Env) -> Poly:
+        """A limit. What its body needs it needs near the end only, not where the variable is."""
+        above = self.positive
+        if target == "oo" or (target != "-oo" and target >= 0):
+            self.positive = above | {variable}
+        try:
+            with self._varying(variable), self.apart() as conditions:
+                value = self.limit(variable, target, self.read(body, env))
+        finally:
+            self.positive = above
+        for condition in conditions:
+            relation, of, axes = condition
+            if relation == "exists" or variable not in arrays_in(mono for mono, _ in of):
+                self.conditions.add(condition)
+                continue
+            with self.inside(*axes) as variables:
+                at = tuple((each, 0, ()) for each in variables)
+                Germs(self, variable, target, _TERMS).sign(relation, self.opened_at(of, at))
+        return self.again(value)
+
     # -- operations ------------------------------------------------------------------------------
 
     def _operations(self, array: Array) -> Poly:
@@ -339,6 +361,4 @@ class Reading(Computing):
 
 def depends(poly: Poly, arrays: Collection[Array]) -> bool:
     """Whether a term depends on some arrays."""
-    return any(
-        each in arrays or not each.uses.isdisjoint(arrays) for each in arrays_in(poly)
-    )
+    return any(each in arrays or not each.uses.isdisjoint(arrays) for each in arrays_in(poly))

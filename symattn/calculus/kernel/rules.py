@@ -7,13 +7,13 @@ line that is proved by it holds where that is so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations
 from math import comb
 from typing import Any
 
 from symattn.calculus.kernel.computing import Computing, primes
+from symattn.calculus.kernel.germs import expansion
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     UNIT,
@@ -36,7 +36,7 @@ from symattn.calculus.kernel.terms import (
     summed,
     without,
 )
-from symattn.calculus.language import Axis, Index
+from symattn.calculus.language import Index
 
 _MOST_WRITTEN = 12
 
@@ -141,8 +141,10 @@ def shift(kernel: Computing, mono: Mono, _: Any) -> Poly:
 def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
     """``f(a + b x) = f(a) + b (f(a + x) - f(a))`` where b is 0 or 1."""
     atom, e = _only(mono, "Fph")
-    _check(switch.kind in BOOLEAN)
+    if switch.kind not in BOOLEAN:
+        _check(kernel.settled(((switch, 2),)) == power(switch))
     of = _argument(atom)
+    _check(all(dict(m).get(switch, 1) == 1 for m in of))
     off = _function(kernel, atom, e, {m: c for m, c in of.items() if (switch, 1) not in m})
     on = _function(kernel, atom, e, summed({without(m, switch): c} for m, c in of.items()))
     return add(off, kernel.mul(power(switch), minus(on, off)))
@@ -192,12 +194,13 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     with kernel.apart() as conditions:
         poly, outer = _parted(kernel, dict(atom.data), content, shared)
     if isinstance(e, Fraction):
-        kernel.conditions |= conditions
+        kernel.conditions |= {each for each in conditions if e < 0 or each.relation != "!="}
     # Where a factor is 0 a quotient by the product is taken to be 0 on both sides.
     parts = []
     for inner, k in shared:
         if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):
-            kernel.need(">", power(inner) if inner.kind != "p" else dict(inner.data))
+            base = power(inner) if inner.kind != "p" else dict(inner.data)
+            kernel.need(">" if k < 0 or e < 0 else ">=", base)
         parts.append(kernel.raised(power(inner), Fraction(k) * e))
     if poly == number(1):
         rest = number(1)
@@ -210,9 +213,7 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     return kernel.product([kernel.raised(number(content), e), *parts, rest])
 
 
-def _parted(
-    kernel: Computing, poly: Poly, content: Fraction, shared: Mono
-) -> tuple[Poly, bool]:
+def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> tuple[Poly, bool]:
     """What is left of a term when factors are taken out of it."""
     _check(content != 0)
     for atom, e in shared:
@@ -220,6 +221,17 @@ def _parted(
         kernel.need("!=", base)
     inverse: Poly = {tuple((atom, -e) for atom, e in shared): 1 / content}
     return kernel.mul(poly, inverse), bool(shared) or content != 1
+
+
+@_rule
+def magnitude(kernel: Computing, mono: Mono, _: Any) -> Poly:
+    """``sqrt(c x^2) = sqrt(c) (2 x step(0 < x) - x)``."""
+    atom, e = _only(mono, "p")
+    ((square, c),) = atom.data
+    _check(e == Fraction(1, 2) and c > 0 and all(k % 2 == 0 for _, k in square))
+    of: Poly = kernel.settled(tuple((inner, k // 2) for inner, k in square))
+    sign = minus(scaled(kernel.function("positive", of), 2), number(1))
+    return kernel.product([kernel.raised(number(c), e), of, sign])
 
 
 @_rule
@@ -332,7 +344,9 @@ def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
     sine = kernel.function("sin", dict(cosine.data[1]))
     square = minus(number(1), kernel.times(sine, 2))
     rest = [*without(mono, cosine), *([(cosine, e % 2)] if e % 2 else [])]
-    return kernel.mul(kernel.settled(ordered(rest)) if rest else number(1), kernel.times(square, e // 2))
+    return kernel.mul(
+        kernel.settled(ordered(rest)) if rest else number(1), kernel.times(square, e // 2)
+    )
 
 
 @_rule
@@ -462,9 +476,16 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
     _check(sorted(order) == list(range(len(atom.data[0]))))
     with kernel.inside(*atom.data[0]) as variables:
         body = kernel.summands(atom, variables)
-        arranged = tuple(variables[k] for k in order)
-        axes = tuple(each.size for each in arranged)
-        return power(kernel.atom("S", (axes, kernel.closed(body, arranged))))
+        with kernel.inside(*(variables[k].size for k in order)) as arranged:
+            to = {variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)}
+            return arranged_sum(kernel, kernel.put({body: UNIT}, to), arranged)
+
+
+def arranged_sum(kernel: Computing, body: Poly, variables: tuple[Index, ...]) -> Poly:
+    """The sum of a product over indices as they stand."""
+    ((mono, c),) = body.items()
+    axes = tuple(each.size for each in variables)
+    return {((kernel.atom("S", (axes, kernel.closed(mono, variables))), 1),): c}
 
 
 @_rule
@@ -558,4 +579,61 @@ def _powers_of_places(size: Poly, power_: int, kernel: Computing) -> Poly:
         )
         for k in range(power_ + 1)
         if numbers[k]
+    )
+
+
+# -- limits and expected values ------------------------------------------------------------------
+
+RULES["expansion"] = expansion
+
+
+@_rule
+def moments(kernel: Computing, mono: Mono, _: Any) -> Poly:
+    """The expected value over entries that are independent, with mean 0 and variance 1: of
+    products of at most two of each array."""
+    atom, e = _only(mono, "E")
+    _check(e == 1)
+    return summed(scaled(_expected(kernel, product), c) for product, c in atom.data)
+
+
+def _expected(kernel: Computing, product: Mono) -> Poly:
+    sums = [pair for pair in product if pair[0].kind == "S" and _draws(kernel, pair[0])]
+    if sums:
+        _check(all(isinstance(e, int) and 0 < e <= 2 for _, e in sums), _HIGHER)
+        outer = without(product, *(atom for atom, _ in sums))
+        axes = [axis for atom, e in sums for axis in atom.data[0] * int(e)]
+        with kernel.inside(*axes) as variables:
+            left, body = list(variables), {outer: UNIT}
+            for atom, e in sums:
+                for _ in range(int(e)):
+                    own = tuple(left.pop(0) for _ in atom.data[0])
+                    body = kernel.mul(body, {kernel.summands(atom, own): UNIT})
+            inner = summed(scaled(_expected(kernel, key), c) for key, c in body.items())
+            return kernel.sum(variables, inner)
+    drawn: dict[Any, list[tuple[Place, ...]]] = {}
+    kept = []
+    for atom, e in product:
+        if not _draws(kernel, atom):
+            kept.append((atom, e))
+            continue
+        _check(atom.kind == "x" and atom.data[0] in kernel.random, _UNKNOWN)
+        _check(isinstance(e, int) and e > 0, _UNKNOWN)
+        drawn.setdefault(atom.data[0], []).extend([atom.data[1]] * int(e))
+    _check(all(len(places) <= 2 for places in drawn.values()), _HIGHER)
+    if any(len(places) == 1 for places in drawn.values()):
+        return {}
+    part: Poly = {tuple(kept): UNIT}
+    for first, second in drawn.values():
+        for two in zip(first, second, strict=True):
+            part = kernel.mul(part, kernel.equal(*two))
+    return part
+
+
+_UNKNOWN = "the mean of a function of random entries"
+_HIGHER = "a moment of higher order than the variance"
+
+
+def _draws(kernel: Computing, atom: Atom) -> bool:
+    return any(
+        each in kernel.random or not each.uses.isdisjoint(kernel.random) for each in atom.arrays
     )

@@ -137,11 +137,13 @@ class Signs(Terms):
             if prod(map(len, ways)) > _MOST_WAYS:
                 continue
             for way in product(*ways):
-                if self._opened_at(of, way) == poly:
+                if self.opened_at(of, way) == poly:
                     return True
         return False
 
-    def _opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
+    def opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
+        """A term whose bound indices are at these places, the innermost first."""
+
         def change(place: Place, depth: int) -> Place:
             if isinstance(place[0], int) and place[0] >= depth:
                 base, offset, images = way[place[0] - depth]
@@ -283,5 +285,3 @@ def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:
             if sorted(map(str, bases)) == sorted(map(str, range(len(axes)))):
                 return array if len(bases) == len(places) else None
     return None
-
-

@@ -274,12 +274,14 @@ class Terms:
 
     def renamed(self, mono: Mono, change: Callable[[Place, int], Place], depth: int = 0) -> Poly:
         """A product with its places changed, each told how many indices are bound around it."""
-        pairs: list[tuple[Atom, Exponent]] = []
+        exponents: dict[Atom, Exponent] = {}
         for atom, e in mono:
-            ((same, _),), c = next(iter(self._renamed(atom, change, depth).items()))
-            assert c == 1
-            pairs.append((same, e))
-        return {ordered(pairs): UNIT}
+            renamed = self._renamed(atom, change, depth)
+            if not renamed:
+                return {}
+            for other, k in next(iter(renamed)):
+                exponents[other] = plain(Fraction(exponents.get(other, 0)) + e * k)
+        return {ordered((atom, e) for atom, e in exponents.items() if e): UNIT}
 
     def _renamed(self, atom: Atom, change: Callable[[Place, int], Place], depth: int) -> Poly:
         if not atom.free and atom.loose <= depth:
@@ -348,4 +350,3 @@ class Terms:
 
         (inner,) = self.renamed(mono, change)
         return inner
-
