@@ -45,7 +45,7 @@ from symattn.calculus.language import Array, Axis, Index
 _MOST_SHIFTED = 8
 _MOST_WRITTEN = 8
 _MOST_ORDERS = 800
-_MOST_BOUND = 7
+_MOST_BOUND = 12
 _REDUCTIONS = 300
 _TERMS = (3, 6)
 
@@ -71,6 +71,7 @@ class Choices:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.equations: Callable[[Mono], Step | None] | None = None
+        self.symmetric: dict[Array, bool] = {}
         self.unseen = ""
         """Why a limit was left as it stands."""
         self._kept: set[Atom] = set()
@@ -339,7 +340,7 @@ class Choices:
     # -- sums ------------------------------------------------------------------------------------
 
     def _sum(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
-        if e != 1 or atom in self._kept:
+        if e != 1:
             return None
         axes = atom.data[0]
         kernel = self.kernel
@@ -430,9 +431,11 @@ class Choices:
 
     def _arranged(self, mono: Mono, body: Mono, variables: tuple[Index, ...]) -> Step | None:
         kernel = self.kernel
+        if mono[0][0] in self._kept:
+            return None
         if len(variables) > _MOST_BOUND:
             raise Unproved("a sum over too many indices at once")
-        colours = _colours(body, variables)
+        colours = self._colours(body, variables)
         for place, (atom, _) in enumerate(body):
             if atom.kind != "m" or not all(is_index(at) and at[0] in colours for at in atom.data):
                 continue
@@ -461,6 +464,66 @@ class Choices:
         first = min(atoms, key=lambda atom: atom.number)
         self._kept.add(first)
         return None if first is mono[0][0] else Step("exchange", mono, atoms[first])
+
+    def _colours(self, body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
+        """Numbers for summed indices that tell apart those with different parts in a sum."""
+        own = set(variables)
+        stand = [
+            (f"{e}{path}", at)
+            for atom, e in body
+            if not atom.free.isdisjoint(own)
+            for path, at in self._standing(atom)
+        ]
+        colours = _numbered({each: str(each.size) for each in variables})
+        for _ in variables:
+            marks: dict[Index, list[str]] = {each: [] for each in variables}
+            for path, at in stand:
+                if not any(base in own for base, _ in at):
+                    continue
+                labels = [f"{colours.get(base, _outer(base))}{more}" for base, more in at]
+                alike = path.endswith("~")
+                if alike:
+                    labels.sort()
+                for k, (base, more) in enumerate(at):
+                    if base in own:
+                        marks[base].append(f"{path}{more if alike else k}{labels}")
+            before = len(set(colours.values()))
+            colours = _numbered(
+                {each: f"{colours[each]:03}{sorted(marks[each])}" for each in variables}
+            )
+            if len(set(colours.values())) in (before, len(variables)):
+                break
+        return colours
+
+    def _standing(self, atom: Atom) -> Iterator[tuple[str, tuple[tuple[Any, str], ...]]]:
+        """Where indices stand in an atom, and which."""
+        places = places_of(atom)
+        if places:
+            word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind)
+            if not word:
+                word = "D".join(array.name for array, _ in atom.data) if atom.kind == "D" else ""
+            if atom.kind == "x":
+                array = atom.data[0]
+                word = f"{array.name}{'~' if self._is_symmetric(array) else ' '}"
+            yield word, tuple((base, f"{offset}{images}") for base, offset, images in places)
+        for mono, c in parts(atom):
+            for inner, e in mono:
+                if inner.free:
+                    for path, at in self._standing(inner):
+                        yield f"{atom.kind}{c}.{e}{path}", at
+
+    def _is_symmetric(self, array: Array) -> bool:
+        """Whether rows and columns of a matrix may be exchanged."""
+        if self.equations is None or len(array.axes) != 2 or len({*array.axes}) != 1:
+            return False
+        if array not in self.symmetric:
+            self.symmetric[array] = False
+            with self.kernel.inside(*array.axes) as two:
+                first, second = ((each, 0, ()) for each in two)
+                ways = (first, second), (second, first)
+                entries = [self.kernel.entry(array, way) for way in ways]
+            self.symmetric[array] = entries[0] == entries[1]
+        return self.symmetric[array]
 
 
 def itertools_permutations(items: Sequence[Index], k: int) -> Iterator[tuple[Index, ...]]:
@@ -530,58 +593,8 @@ def _images(body: Mono, own: Index) -> int:
     )
 
 
-def _colours(body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
-    """Numbers for summed indices that tell apart those with different parts in a sum."""
-    own = set(variables)
-    stand = [
-        (f"{e}{path}", at)
-        for atom, e in body
-        if not atom.free.isdisjoint(own)
-        for path, at in _standing(atom)
-    ]
-    colours = _numbered({each: str(each.size) for each in variables})
-    for _ in variables:
-        marks: dict[Index, list[str]] = {each: [] for each in variables}
-        for path, at in stand:
-            if not any(base in own for base, _ in at):
-                continue
-            labels = [f"{colours.get(base, _outer(base))}{more}" for base, more in at]
-            alike = path.endswith("~")
-            if alike:
-                labels.sort()
-            for k, (base, more) in enumerate(at):
-                if base in own:
-                    marks[base].append(f"{path}{more if alike else k}{labels}")
-        before = len(set(colours.values()))
-        colours = _numbered(
-            {each: f"{colours[each]:03}{sorted(marks[each])}" for each in variables}
-        )
-        if len(set(colours.values())) in (before, len(variables)):
-            break
-    return colours
-
-
 def _outer(base: Any) -> str:
     return f"o{id(base)}" if isinstance(base, Index) else f"b{base}"
-
-
-def _standing(atom: Atom) -> Iterator[tuple[str, tuple[tuple[Any, str], ...]]]:
-    """Where indices stand in an atom, and which."""
-    places = places_of(atom)
-    if places:
-        word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind)
-        if word is None:
-            word = (
-                atom.data[0].name + " "
-                if atom.kind == "x"
-                else "D".join(array.name for array, _ in atom.data)
-            )
-        yield word, tuple((base, f"{offset}{images}") for base, offset, images in places)
-    for mono, c in parts(atom):
-        for inner, e in mono:
-            if inner.free:
-                for path, at in _standing(inner):
-                    yield f"{atom.kind}{c}.{e}{path}", at
 
 
 def _numbered(marks: Mapping[Index, str]) -> dict[Index, int]:

@@ -40,6 +40,7 @@ class Prover:
                 for number in numbers:
                     self.rewriting.learn(number)
         kernel.forget()
+        self.choices.symmetric.clear()
 
     def _suppose(self, line: ParsedLine) -> None:
         """Take it that one term is above another, or not below it."""
