@@ -282,7 +282,7 @@ class Choices:
             if e
             and (
                 of_any_sign
-                or self.kernel.is_above(atom, e)
+                or self.kernel.is_above(atom)
                 or (of_roots and e > 0 and self.kernel.is_not_below(power(atom)))
             )
         }

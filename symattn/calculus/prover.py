@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel.proof import Kernel, Last
 from symattn.calculus.kernel.signs import Condition
-from symattn.calculus.kernel.terms import Atom, Mono, Poly, Unproved, is_index, minus
+from symattn.calculus.kernel.terms import Poly, Unproved, is_index
 from symattn.calculus.language import Array
 from symattn.calculus.rewriting import Rewriting
 from symattn.calculus.tensors import ParsedLine
@@ -16,87 +17,112 @@ from symattn.calculus.tensors import ParsedLine
 _CASES = 24
 
 
+@dataclass(frozen=True)
+class Proof:
+    """What was shown of a line: why it was not, nothing if it was; and where it holds."""
+
+    why: str
+    conditions: tuple[Condition, ...] = ()
+
+
 class Prover:
-    """Proves lines from definitions and equations."""
+    """Proves lines from definitions and equations.
+
+    ``assumed`` are hypotheses, ``cited`` lines that were proved before, each with the conditions
+    under which it holds; what is ``folded`` may not be unfolded. Several provers share a kernel.
+    """
 
     def __init__(
         self,
-        known: Sequence[ParsedLine] = (),
-        random: Sequence[Array] = (),
+        kernel: Kernel,
+        assumed: Sequence[ParsedLine] = (),
+        cited: Sequence[tuple[ParsedLine, Collection[Condition]]] = (),
         folded: frozenset[Array] = frozenset(),
     ) -> None:
-        self.kernel = kernel = Kernel(folded)
-        kernel.random = frozenset(random)
-        self.choices = kernel.choose = Choices(kernel)
-        self.rewriting = Rewriting(kernel)
-        for line in known:
-            if line.relation != "==":
-                self._suppose(line)
-        equations = [line for line in known if line.relation == "=="]
-        for line in equations:
-            with suppress(Unproved, RecursionError):
-                numbers = kernel.assume(line.sides)
-                self.choices.equations = self.rewriting.step
-                for number in numbers:
-                    self.rewriting.learn(number)
-        kernel.forget()
-        self.choices.symmetric.clear()
+        self.kernel = kernel
+        self._folded = folded
+        self._choices = Choices(kernel)
+        self._known: object = {}
+        with self._entered():
+            rewriting = Rewriting(kernel)
+            for line in assumed:
+                if line.relation != "==":
+                    with suppress(Unproved, RecursionError):
+                        kernel.suppose(line)
+            equations = [(line, None) for line in assumed if line.relation == "=="]
+            for line, conditions in (*equations, *cited):
+                # What has no normal form gives no rule.
+                with suppress(Unproved, RecursionError):
+                    numbers = kernel.assume(line, conditions)
+                    self._choices.equations = rewriting.step
+                    for number in numbers:
+                        rewriting.learn(number)
+            self._choices.symmetric.clear()
+            self._known = kernel.known()
 
-    def _suppose(self, line: ParsedLine) -> None:
-        """Take it that one term is above another, or not below it."""
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        """While this lasts the kernel knows what this prover does."""
         kernel = self.kernel
-        with suppress(Unproved, RecursionError):
-            larger, smaller = map(kernel.read, line.sides)
-            poly = minus(larger, smaller)
-            relation = ">" if line.relation == ">" else ">="
-            conditions = {Condition(relation, frozenset(poly.items()))}
-            for index in line.free:
-                conditions = kernel.quantified(conditions, index)
-            kernel.know(conditions)
-
-    def shown(self, line: ParsedLine) -> tuple[str, set[Condition]]:
-        """Why a line was not shown for all sizes, nothing if it was; and its conditions."""
-        kernel = self.kernel
+        kernel.folded, kernel.choose = self._folded, self._choices
+        kernel.known(self._known)
+        kernel.forms = set()
         kernel.forget()
         try:
-            kernel.differences(line.sides)
-            meaning = {each for each in kernel.conditions if each in kernel.sources}
-            before = kernel.known()
-            kernel.know(meaning)
+            yield
+        finally:
             kernel.forget()
+
+    def proof(self, line: ParsedLine) -> Proof:
+        """What can be shown of a line."""
+        kernel = self.kernel
+        with self._entered():
             try:
+                kernel.differences(line.sides)
+                # What a line has no meaning without is known to whoever reads it.
+                meaning = {each for each in kernel.conditions if each in kernel.sources}
+                kernel.forget()
+                kernel.know(meaning)
                 ways = kernel.differences(line.sides)
                 shown = all(self._vanishes(way, 0) for way in ways)
-                conditions = kernel.conditions | meaning
-            finally:
-                kernel.known(before)
-            return ("" if shown else "its sides have different normal forms"), conditions
-        except Unproved as reason:
-            return str(reason), set()
-        except (RecursionError, OverflowError, ZeroDivisionError):
-            return "its normal form is too large", set()
+                why = "" if shown else self._choices.unseen or _DIFFERENT
+                return Proof(why, self._least(kernel.conditions | meaning))
+            except Unproved as reason:
+                return Proof(str(reason), self._least(kernel.conditions))
+            except (RecursionError, OverflowError, ZeroDivisionError):
+                return Proof("its normal form is too large")
+
+    def _least(self, conditions: Collection[Condition]) -> tuple[Condition, ...]:
+        """The conditions that do not follow from others, nor hold anyway."""
+        kernel = self.kernel
+        kernel.known(self._known)
+        kernel.know(kernel.forms)
+        return tuple(kernel.least(conditions))
 
     def _vanishes(self, poly: Poly, depth: int) -> bool:
         if not poly:
             return True
         if depth > _CASES:
             raise Unproved("too many cases")
-        below = self.choices.below(poly)
+        step = self._last(poly)
+        if step is None:
+            return False
+        return all(self._vanishes(part, depth + 1) for part in self.kernel.last(poly, step))
+
+    def _last(self, poly: Poly) -> Last | None:
+        """What to do with a difference that has not vanished."""
+        below = self._choices.below(poly)
         if below is not None:
-            return all(self._vanishes(p, depth + 1) for p in self._after(poly, "clear", below))
-        atoms = [atom for mono in poly for atom, _ in mono]
+            return Last("clear", below)
         rank = self.kernel.rank
+        atoms = [atom for mono in poly for atom, _ in mono]
         for atom in atoms:
             if atom.kind == "m" and rank(atom.data[1]) < rank(atom.data[0]):
-                ways = self._after(poly, "reversal", atom)
-                return all(self._vanishes(p, depth + 1) for p in ways)
+                return Last("reversal", atom)
         for atom in atoms:
-            if atom.kind == "d" and any(
-                is_index(at) and other[0] is not at[0] for at, other in (atom.data, atom.data[::-1])
-            ):
-                ways = self._after(poly, "cases", atom)
-                return all(self._vanishes(p, depth + 1) for p in ways)
-        return False
+            if atom.kind == "d" and any(map(is_index, atom.data)):
+                return Last("cases", atom)
+        return None
 
-    def _after(self, poly: Poly, rule: str, data: object) -> list[Poly]:
-        return self.kernel.last(poly, Last(rule, data))
+
+_DIFFERENT = "its sides have different normal forms"

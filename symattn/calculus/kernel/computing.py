@@ -81,8 +81,6 @@ class Computing(Signs):
         self.facts: dict[Mono, Fact | None] = {}
         self.steps: list[Step] = []
         self.random: frozenset[Array] = frozenset()
-        self._level = 0
-        self._variables: dict[tuple[int, Axis], Index] = {}
 
     # -- facts -----------------------------------------------------------------------------------
 
@@ -90,7 +88,8 @@ class Computing(Signs):
         """What a product is known to be; itself where nothing is known."""
         if mono not in self.facts:
             self.facts[mono] = None
-            step = self.choose(mono) if self.choose else None
+            with self.apart():
+                step = self.choose(mono) if self.choose else None
             if step is not None:
                 self.apply(step)
         fact = self.facts[mono]
@@ -287,29 +286,6 @@ class Computing(Signs):
         return self.settled(((self.atom("m", (first, second)), 1),))
 
     # -- sums over axes --------------------------------------------------------------------------
-
-    def variable(self, axis: Axis) -> Index:
-        """The index of the next sum that is looked into."""
-        key = (self._level, axis)
-        self._level += 1
-        if key not in self._variables:
-            self._variables[key] = Index(f"%{key[0]}", axis)
-        return self._variables[key]
-
-    @contextmanager
-    def inside(self, *axes: Axis) -> Iterator[tuple[Index, ...]]:
-        """Indices for a sum while this lasts; what is needed there is needed for all of them."""
-        level = self._level
-        variables = tuple(map(self.variable, axes))
-        try:
-            with self.apart() as conditions:
-                yield variables
-        finally:
-            self._level = level
-        noted: set[Condition] = conditions
-        for variable in variables:
-            noted = self.quantified(noted, variable)
-        self.conditions |= noted
 
     def sum(self, variables: tuple[Index, ...], poly: Poly) -> Poly:
         """The sum of a term over indices, which is linear."""

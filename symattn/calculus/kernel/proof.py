@@ -17,7 +17,7 @@ from typing import Any
 from symattn.calculus.kernel.computing import Choice, Computing
 from symattn.calculus.kernel.reading import Reading, depends
 from symattn.calculus.kernel.rules import RULES, cleared, identified
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
@@ -34,6 +34,7 @@ from symattn.calculus.kernel.terms import (
     without,
 )
 from symattn.calculus.language import Array, Expr, Index
+from symattn.calculus.tensors import ParsedLine
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,31 @@ class Kernel(Reading):
         first, *rest = map(self.read, sides)
         return [self.again(minus(first, side)) for side in rest]
 
-    def assume(self, sides: Sequence[Expr], conditions: Collection[Condition] = ()) -> list[int]:
-        """Take an equation for granted: the numbers under which its parts are given."""
-        first, *rest = map(self.read, sides)
+    def assume(
+        self, line: ParsedLine, conditions: Collection[Condition] | None = None
+    ) -> list[int]:
+        """Take an equation for granted, under conditions: the numbers of its parts. What is just
+        assumed has a meaning, too."""
+        with self.apart() as meaning:
+            first, *rest = map(self.read, line.sides)
+        if conditions is None:
+            for index in line.free:
+                meaning = self.quantified(meaning, index)
+            self.know(meaning)
         zeros = [minus(first, side) for side in rest]
-        self.given += [Given(zero, free_in(zero), frozenset(conditions)) for zero in zeros]
+        under = frozenset(conditions or ())
+        self.given += [Given(zero, free_in(zero), under) for zero in zeros]
         return list(range(len(self.given) - len(zeros), len(self.given)))
+
+    def suppose(self, line: ParsedLine) -> None:
+        """Take it that one term is above another, or not below it."""
+        larger, smaller = map(self.read, line.sides)
+        relation: Relation = ">" if line.relation == ">" else ">="
+        above = frozenset(minus(larger, smaller).items())
+        conditions = {Condition(relation, above), *self.conditions}
+        for index in line.free:
+            conditions = self.quantified(conditions, index)
+        self.know(conditions)
 
     def restated(self, number: int) -> int:
         """The number of an equation with all that is known put into it."""

@@ -10,7 +10,7 @@ from typing import Any
 from symattn.calculus import language as term
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
@@ -20,6 +20,7 @@ from symattn.calculus.kernel.terms import (
     add,
     arrays_in,
     composed,
+    free_in,
     number,
     plain,
     power,
@@ -45,6 +46,8 @@ class Reading(Computing):
         super().__init__(choose)
         self.folded = frozenset(folded)
         self.moving: frozenset[Array] = frozenset()
+        self.forms: set[Condition] = set()
+        """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
         self._slopes: dict[tuple[Any, ...], Fact] = {}
         self._tables: dict[Any, dict[Any, Fact | None]] = {}
@@ -70,19 +73,20 @@ class Reading(Computing):
             case term.Mul(parts):
                 return self.product(self.read(part, env) for part in parts)
             case term.Div(above, below):
+                self._mean_nonzero(below, env)
                 divisor = self.read(below, env)
-                self.mean("!=", divisor, below)
                 return self.mul(self.read(above, env), self.raised(divisor, -1))
             case term.Power(base, exponent):
                 inner = self.read(base, env)
-                if exponent < 0 or exponent.denominator > 1:
-                    whole = exponent.denominator == 1
-                    self.mean("!=" if whole else ">" if exponent < 0 else ">=", inner, base)
+                if exponent.denominator > 1:
+                    self._mean(">" if exponent < 0 else ">=", base, inner)
+                elif exponent < 0:
+                    self._mean_nonzero(base, env)
                 return self.raised(inner, exponent)
             case term.Apply(function, body):
                 inner = self.read(body, env)
                 if function == "log":
-                    self.mean(">", inner, body)
+                    self._mean(">", body, inner)
                 return self.function(function, inner)
             case term.Sum(index, body):
                 with self.inside(index.size) as variables:
@@ -103,6 +107,74 @@ class Reading(Computing):
             case term.Operations(arrays):
                 return summed(self._operations(array) for array in arrays)
         raise Unproved(f"no rule for {type(value).__name__}")
+
+    # -- meaning ---------------------------------------------------------------------------------
+
+    def _mean(self, relation: Relation, value: Expr, poly: Poly) -> None:
+        """Note what an expression has no meaning without, unless it is so by its form."""
+        sign: Relation | None = (
+            ">" if self._is_above(value) else ">=" if self._is_not_below(value) else None
+        )
+        if sign is not None:
+            known = self._everywhere(sign, poly)
+            self.forms |= known
+            self.know(known)
+        self.mean(relation, poly, value)
+
+    def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
+        """That a term has a sign, whatever its indices are."""
+        conditions = {Condition(relation, frozenset(poly.items()))}
+        for index in free_in(poly):
+            conditions = self.quantified(conditions, index)
+        return conditions
+
+    def _mean_nonzero(self, value: Expr, env: Env) -> None:
+        """A product is not 0 where none of its factors is."""
+        match value:
+            case term.Mul(factors):
+                for factor in factors:
+                    self._mean_nonzero(factor, env)
+            case term.Power(base, exponent) if exponent > 0:
+                self._mean_nonzero(base, env)
+            case term.Neg(body):
+                self._mean_nonzero(body, env)
+            case _:
+                self._mean("!=", value, self.read(value, env))
+
+    def _is_above(self, value: Expr) -> bool:
+        """Whether an expression is above 0 by what stands in it, where it has a meaning."""
+        match value:
+            case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
+                return True
+            case term.Number(fraction):
+                return fraction > 0
+            case term.Entry(array, _):
+                return array in self.positive or (
+                    array.body is not None and self._is_above(array.body)
+                )
+            case term.Add(parts):
+                # What is not below 0 takes nothing from what is above it.
+                return all(map(self._is_not_below, parts)) and any(map(self._is_above, parts))
+            case term.Mul() | term.Div() | term.Power() | term.Sum():
+                return all(map(self._is_above, term.inside(value)))
+        return False
+
+    def _is_not_below(self, value: Expr) -> bool:
+        """Whether an expression is not below 0: squares, roots, and sums of such."""
+        match value:
+            case term.Power(_, exponent) if exponent.denominator % 2 == 0 or exponent % 2 == 0:
+                return True
+            case term.Entry(array, _) if array in self.not_negative:
+                return True
+            case term.Entry(array, _) if array.body is not None:
+                return self._is_not_below(array.body)
+            case term.Number(fraction):
+                return fraction >= 0
+            case term.Delta() | term.AtMost() | term.Apply("positive"):
+                return True
+            case term.Add() | term.Mul() | term.Sum() | term.Div():
+                return all(map(self._is_not_below, term.inside(value)))
+        return self._is_above(value)
 
     def forget(self) -> None:
         """Forget all facts, as more is known now than when they were found."""

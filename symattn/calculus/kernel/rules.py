@@ -30,6 +30,7 @@ from symattn.calculus.kernel.terms import (
     minus,
     number,
     ordered,
+    plain,
     power,
     put_into,
     scaled,
@@ -180,7 +181,11 @@ def _divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
     poly: Poly = dict(base.data)
     _check(base.kind == "p" and leading in poly and bool(leading))
     kernel.need("!=", poly)
-    left = kernel.mul({mono: UNIT}, {tuple((atom, -k) for atom, k in leading): UNIT})
+    powers = dict(mono)
+    _check(all(powers.get(atom, 0) >= k > 0 for atom, k in leading))
+    for atom, k in leading:
+        powers[atom] = plain(Fraction(powers[atom]) - k)
+    left: Poly = {ordered((atom, k) for atom, k in powers.items() if k): UNIT}
     rest = {key: c for key, c in poly.items() if key != leading}
     raised = kernel.mul(left, power(base))
     return scaled(minus(raised, kernel.mul(left, rest)), 1 / poly[leading])
@@ -276,7 +281,7 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
     content, shared = data
     _check(content > 0)
     rest, _ = _parted(kernel, dict(atom.data[1]), content, shared)
-    kernel.need(">", rest)
+    kernel.need(">", dict(atom.data[1]))
     total = _log_number(kernel, content)
     for inner, k in shared:
         base = dict(inner.data) if inner.kind == "p" else power(inner)

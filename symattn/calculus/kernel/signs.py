@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import gcd, lcm, prod
 from typing import Any, Literal, NamedTuple
 
 from symattn.calculus.kernel.terms import (
@@ -18,9 +18,13 @@ from symattn.calculus.kernel.terms import (
     Place,
     Poly,
     Terms,
+    arrays_in,
+    axis_of,
     is_fixed,
     number,
+    ordered,
     places_of,
+    plain,
     power,
     scaled,
     within,
@@ -60,6 +64,9 @@ class Signs(Terms):
         """What is known for all values of some indices."""
         self.sources: dict[Condition, Expr] = {}
         """The expressions that would have no meaning without a condition."""
+        self._plain: dict[tuple[bool, Frozen], Frozen] = {}
+        self._level = 0
+        self._variables: dict[tuple[int, Axis], Index] = {}
         self.conditions: set[Condition] = set()
         """What the terms that were computed last depend on."""
 
@@ -67,8 +74,16 @@ class Signs(Terms):
 
     def need(self, relation: Relation, poly: Poly) -> None:
         """Note that a term has to be not 0, above 0 or not below it, unless it is."""
-        if not self.is_met(relation, poly):
-            self.conditions.add(Condition(relation, frozenset(poly.items())))
+        if self.is_met(relation, poly):
+            return
+        if relation == "!=" and len(poly) == 1:
+            ((mono, _),) = poly.items()
+            for atom, _e in mono:
+                factor = dict(atom.data) if atom.kind == "p" else power(atom)
+                if not self.is_met("!=", factor):
+                    self.conditions.add(Condition("!=", frozenset(factor.items())))
+            return
+        self.conditions.add(Condition(relation, frozenset(poly.items())))
 
     def mean(self, relation: Relation, poly: Poly, source: Expr) -> None:
         """Note the same of what an expression would have no meaning without."""
@@ -79,8 +94,6 @@ class Signs(Terms):
 
     def is_met(self, relation: Relation, poly: Poly) -> bool:
         """Whether a term has a sign by itself or by what is known."""
-        if self._is_instance(relation, poly):
-            return True
         if relation == ">=":
             return self.is_not_below(poly) or self.is_positive(poly)
         if relation == ">":
@@ -96,6 +109,11 @@ class Signs(Terms):
         base, offset, _ = at
         if (axis, at) in self.places:
             return True
+        if base is None and any(
+            known == axis and place[0] is None and 1 <= offset <= place[1]
+            for known, place in self.places
+        ):
+            return True
         if isinstance(base, Index):
             return base.size == axis and not offset
         if base is None:
@@ -107,39 +125,106 @@ class Signs(Terms):
         names = "positive above nonzero not_below not_negative places everywhere".split()
         if state is None:
             return {name: set(getattr(self, name)) for name in names}
+        self._plain.clear()
         for name in names:
-            setattr(self, name, state[name])
+            setattr(self, name, set(state.get(name, ())))
         return None
 
     def know(self, conditions: Iterable[Condition]) -> None:
         """Take conditions for granted."""
+        self._plain.clear()
         for relation, of, axes in conditions:
             if relation == "exists":
                 if not axes:
                     self.places.add(of)
                 continue
-            known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
-            if not axes:
-                known.add(of)
-            elif relation != "!=" and (array := _everywhere(of, axes)):
+            if relation != "!=" and (array := _everywhere(of, axes)):
                 (self.positive if relation == ">" else self.not_negative).add(array)
+            elif axes:
+                self.everywhere |= {
+                    Condition(relation, self.plain(relation, part), axes)
+                    for part in (of, *_factors(of, relation))
+                }
+            elif relation == "!=":
+                self.nonzero |= {self.plain(relation, factor) for factor in _factors(of)}
             else:
-                self.everywhere.add(Condition(relation, of, axes))
+                known = self.above if relation == ">" else self.not_below
+                known |= {self.plain(relation, part) for part in (of, *_factors(of, relation))}
 
-    def _is_instance(self, relation: Relation, poly: Poly) -> bool:
-        """Whether a condition that is known for all places says so of some."""
-        for known, of, axes in self.everywhere:
-            if len(of) != len(poly) or (known != relation and known != ">"):
-                continue
-            atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
-            places = {at for atom in atoms for at in places_of(atom) if isinstance(at[0], Index)}
-            ways = [[at for at in places if at[0].size == axis and not at[1]] for axis in axes]  # type: ignore[union-attr]
-            if prod(map(len, ways)) > _MOST_WAYS:
-                continue
-            for way in product(*ways):
-                if self.opened_at(of, way) == poly:
-                    return True
-        return False
+    def plain(self, relation: Relation, of: Frozen) -> Frozen:
+        """A term without what is above 0 in all of its parts, which has the same sign."""
+        key = (relation == "!=", of)
+        if key not in self._plain:
+            self._plain[key] = self._primitive(relation, of)
+        return self._plain[key]
+
+    def _primitive(self, relation: Relation, of: Frozen) -> Frozen:
+        first, *rest = (dict(mono) for mono, _ in of) if of else ({},)
+        shared = {}
+        for atom, e in first.items():
+            if atom.kind != "p" and self.is_above(atom):
+                least = min((powers.get(atom, 0) for powers in rest), default=e)
+                if min(e, least):
+                    shared[atom] = min(e, least)
+        for powers in rest:
+            for atom, e in powers.items():
+                if e < 0 and atom not in first and atom.kind != "p" and self.is_above(atom):
+                    shared[atom] = min(e, shared.get(atom, 0), *(p.get(atom, 0) for p in rest))
+        by = Fraction(
+            gcd(*(c.numerator for _, c in of)), lcm(*(c.denominator for _, c in of))
+        ) or Fraction(1)
+        if relation == "!=" and of and max(of, key=_number)[1] < 0:
+            by = -by
+        terms = set()
+        for mono, c in of:
+            exponents = dict(mono)
+            for atom, e in shared.items():
+                exponents[atom] = plain(Fraction(exponents.get(atom, 0)) - e)
+            terms.add((ordered((atom, e) for atom, e in exponents.items() if e), c / by))
+        return frozenset(terms)
+
+    def least(self, conditions: Iterable[Condition]) -> list[Condition]:
+        """The conditions that do not follow from the others."""
+        kept = sorted(conditions, key=lambda each: (each in self.sources, -_length(each)))
+        for condition in list(kept):
+            before = self.known()
+            self.know(each for each in kept if each is not condition)
+            if self._follows(condition):
+                kept.remove(condition)
+            self.known(before)
+        return kept
+
+    def _follows(self, condition: Condition) -> bool:
+        relation, of, axes = condition
+        if relation == "exists":
+            return self._is_place(*of)
+        with self.inside(*axes) as variables:
+            at = tuple((each, 0, ()) for each in variables)
+            return self.is_met(relation, self.opened_at(of, at))
+
+    def _is_known(self, relation: Relation, poly: Poly) -> bool:
+        """Whether just that is known of a term, at its places or for all."""
+        of = self.plain(relation, frozenset(poly.items()))
+        known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
+        if of in known:
+            return True
+        named = arrays_in(poly)
+        return any(
+            each.relation == relation
+            and len(each.of) == len(of)
+            and arrays_in(mono for mono, _ in each.of) == named
+            and self._is_instance(each, dict(of))
+            for each in self.everywhere
+        )
+
+    def _is_instance(self, known: Condition, poly: Poly) -> bool:
+        """Whether a term is another at some places."""
+        atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
+        places = {at for atom in atoms for at in places_of(atom) if isinstance(at[0], Index)}
+        ways = [[at for at in places if axis_of(at) == axis and not at[1]] for axis in known.axes]
+        if prod(map(len, ways)) > _MOST_WAYS:
+            return False
+        return any(self.opened_at(known.of, way) == poly for way in product(*ways))
 
     def opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
         """A term whose bound indices are at these places, the innermost first."""
@@ -189,11 +274,36 @@ class Signs(Terms):
         bound = frozenset((inner, c) for mono, c in of for inner in self.renamed(mono, change))
         return Condition(relation, bound, (*axes, variable.size))
 
+    def variable(self, axis: Axis) -> Index:
+        """The index of the next sum that is looked into."""
+        key = (self._level, axis)
+        self._level += 1
+        if key not in self._variables:
+            self._variables[key] = Index(f"%{key[0]}", axis)
+        return self._variables[key]
+
+    @contextmanager
+    def inside(self, *axes: Axis) -> Iterator[tuple[Index, ...]]:
+        """Indices for a sum while this lasts; what is needed there is needed for all of them."""
+        level = self._level
+        variables = tuple(map(self.variable, axes))
+        try:
+            with self.apart() as conditions:
+                yield variables
+        finally:
+            self._level = level
+        noted: set[Condition] = conditions
+        for variable in variables:
+            noted = self.quantified(noted, variable)
+        self.conditions |= noted
+
     # -- signs -----------------------------------------------------------------------------------
 
     def is_positive(self, poly: Poly) -> bool:
         """Whether a term is seen to be above 0."""
-        if frozenset(poly.items()) in self.above:
+        if self._is_known(">", poly):
+            return True
+        if self._is_known(">=", poly) and self._is_known("!=", poly):
             return True
         return self.is_not_below(poly) and any(
             all(self.is_above(atom, e) for atom, e in mono) for mono in poly
@@ -201,7 +311,7 @@ class Signs(Terms):
 
     def is_not_below(self, poly: Poly) -> bool:
         """Whether a term is seen not to be below 0."""
-        if frozenset(poly.items()) in self.not_below:
+        if self._is_known(">=", poly):
             return True
         return bool(poly) and all(
             c > 0 and all(self.is_above(atom, e) or self._keeps_off(atom, e) for atom, e in mono)
@@ -210,7 +320,7 @@ class Signs(Terms):
 
     def is_nonzero(self, poly: Poly) -> bool:
         """Whether a term is seen not to be 0."""
-        if frozenset(poly.items()) in self.nonzero:
+        if self._is_known("!=", poly):
             return True
         if len(poly) == 1:
             ((mono, _),) = poly.items()
@@ -241,9 +351,8 @@ class Signs(Terms):
                 return self.is_positive(dict(atom.data))
             case "x" if atom.data[0] in self.positive:
                 return True
-        if frozenset(power(atom).items()) in self.above:
-            return True
-        return e % 2 == 0 and frozenset(power(atom).items()) in self.nonzero
+        own = frozenset(power(atom).items())
+        return own in self.above or (e % 2 == 0 and own in self.nonzero)
 
     def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
         """Whether a power of an atom is not below 0: a root of what has one, an even power."""
@@ -261,6 +370,26 @@ class Signs(Terms):
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
         return number(axis) if isinstance(axis, int) else power(self.atom("s", axis))
+
+
+def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
+    """What has the sign that a term has: all factors of what is not 0, the base of a root."""
+    if len(of) != 1:
+        if relation == "!=":
+            yield of
+        return
+    ((mono, _),) = of
+    for atom, e in mono:
+        if relation == "!=" or (len(mono) == 1 and isinstance(e, Fraction)):
+            yield atom.data if atom.kind == "p" else frozenset(power(atom).items())
+
+
+def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
+    return [(atom.number, Fraction(e)) for atom, e in pair[0]]
+
+
+def _length(condition: Condition) -> int:
+    return 0 if condition.relation == "exists" else len(condition.of)
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:

@@ -221,6 +221,11 @@ def replaced(at: Place, to: Mapping[Index, Place]) -> Place:
     return composed((other[0], other[1] + offset, other[2]), images)
 
 
+def axis_of(at: Place) -> Axis | None:
+    """The axis that an index runs along; None for other places."""
+    return at[0].size if isinstance(at[0], Index) else None
+
+
 def is_index(at: Place) -> bool:
     """Whether a place is an index and no more."""
     return isinstance(at[0], Index) and not at[1] and not at[2]

@@ -1,0 +1,112 @@
+"""What is printed under "where": conditions, written as they could stand in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from symattn.calculus.hints import text
+from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.terms import Atom, Exponent, Frozen, Mono, Place
+from symattn.calculus.language import Expr, Index
+
+_LETTERS = "jklabcdefgh"
+
+
+def written(condition: Condition, sources: Mapping[Condition, Expr]) -> str:
+    """A condition as text."""
+    relation, of, _ = condition
+    if relation == "exists":
+        return _place_exists(*of)
+    source = sources.get(condition)
+    return f"{text(source) if source is not None else _Writer().poly(of)} {relation} 0"
+
+
+def _place_exists(axis: object, at: Place) -> str:
+    base, offset, images = at
+    if base is None:
+        return f"{axis} >= {offset}"
+    if isinstance(base, str):
+        return f"{axis} >= {1 - offset}" if base == axis else f"{_Writer().place(at)} <= {axis}"
+    if offset < 0 and not images:
+        return f"{_Writer().place((base, 0, ()))} >= {1 - offset}"
+    return f"{_Writer().place(at)} <= {axis}"
+
+
+class _Writer:
+    """Writes terms; ``bound`` are the letters of bound indices, the innermost last."""
+
+    def __init__(self, bound: tuple[str, ...] = ()) -> None:
+        self.bound = bound
+
+    def poly(self, poly: Frozen) -> str:
+        """A term; what is added last is what has the most factors."""
+        parts = [self._product(mono, c) for mono, c in sorted(poly, key=_order)]
+        return " + ".join(parts).replace("+ -", "- ") or "0"
+
+    def _product(self, mono: Mono, c: Fraction) -> str:
+        factors = [self._power(atom, e) for atom, e in mono]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, str(abs(c)))
+        return f"{'-' if c < 0 else ''}{' * '.join(factors)}"
+
+    def _power(self, atom: Atom, e: Exponent) -> str:
+        base = self.atom(atom)
+        if e == 1:
+            return base
+        if e == Fraction(1, 2):
+            return f"sqrt({base.removeprefix('(').removesuffix(')') if atom.kind == 'p' else base})"
+        return f"{base}**{e if e == int(e) and e > 0 else f'({e})'}"
+
+    def atom(self, atom: Atom) -> str:
+        data = atom.data
+        match atom.kind:
+            case "x":
+                return self._entry(*data)
+            case "D":
+                (of, here), (array, at) = data
+                return f"diff({self._entry(of, here)}, {self._entry(array, at)})"
+            case "s" | "c":
+                return str(data)
+            case "i":
+                return self.place(data)
+            case "d":
+                return f"delta({self.place(data[0])}, {self.place(data[1])})"
+            case "m":
+                return f"step({self.place(data[0])} <= {self.place(data[1])})"
+            case "h":
+                return f"step(0 < {self.poly(data)})"
+            case "F":
+                return f"{data[0]}({self.poly(data[1])})"
+            case "p":
+                return f"({self.poly(data)})"
+            case "S":
+                own = tuple(_LETTERS[len(self.bound) + k] for k in range(len(data[0])))
+                inner = _Writer((*self.bound, *own))
+                return f"sum({', '.join(own)}, {inner._product(data[1], Fraction(1))})"
+            case "L":
+                return f"limit({data[0].name}, {data[1]}, {self.poly(data[2])})"
+        return f"expect({self.poly(data)})"
+
+    def _entry(self, array: object, at: tuple[Place, ...]) -> str:
+        name = array.name  # type: ignore[attr-defined]
+        return f"{name}[{', '.join(map(self.place, at))}]" if at else name
+
+    def place(self, at: Place) -> str:
+        """A place as it stands in brackets."""
+        base, offset, images = at
+        if isinstance(base, Index):
+            name = base.name if not base.name.startswith("%") else _LETTERS[int(base.name[1:])]
+        elif isinstance(base, int):
+            name = self.bound[-1 - base] if base < len(self.bound) else _LETTERS[base]
+        else:
+            name = base or ""
+        written = f"{name} {'+' if offset > 0 else '-'} {abs(offset)}" if name and offset else name
+        written = written or str(offset)
+        for image, way in images:
+            written = f"{image}{'' if way > 0 else '^-1'}[{written}]"
+        return written
+
+
+def _order(pair: tuple[Mono, Fraction]) -> tuple[int, list[int]]:
+    return len(pair[0]), [atom.number for atom, _ in pair[0]]
