@@ -6,14 +6,13 @@ What is chosen here need not be right: the kernel does what a rule says, or refu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from itertools import permutations, product
 from math import factorial, floor, gcd, lcm, prod
 from typing import Any
 
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.proof import Given, Instance, Kernel, Last
+from symattn.calculus.kernel.proof import Kernel
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     FIRST,
@@ -27,20 +26,19 @@ from symattn.calculus.kernel.terms import (
     add,
     atoms_of,
     free_in,
-    is_fixed,
     is_index,
     led_back,
     minus,
     number,
     ordered,
-    places_of,
     parts,
+    places_of,
     power,
     scaled,
     within,
     without,
 )
-from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Array, Index
 
 _MOST_SHIFTED = 8
 _MOST_WRITTEN = 8
@@ -101,7 +99,7 @@ class Choices:
 
     def _product(self, mono: Mono) -> Step | None:
         compared = []
-        for atom, e in mono:
+        for atom, _e in mono:
             match atom.kind:
                 case "m":
                     compared.append(atom)
@@ -175,7 +173,7 @@ class Choices:
         name, frozen = atom.data
         of: Poly = dict(frozen)
         if name == "log":
-            return self._logarithm(mono, of)
+            return self._logarithm(mono, of) if e == 1 else None
         if name == "cos" and isinstance(e, int) and e > 1:
             return Step("pythagoras", mono, atom)
         if name == "exp":
@@ -398,7 +396,7 @@ class Choices:
             if below.kind != "S" or e >= 0:
                 continue
             axes, pattern = below.data
-            for names in itertools_permutations(variables, len(axes)):
+            for names in permutations(variables, len(axes)):
                 if tuple(each.size for each in names) != axes:
                     continue
                 inner = self.kernel.opened(pattern, names)
@@ -524,10 +522,6 @@ class Choices:
                 entries = [self.kernel.entry(array, way) for way in ways]
             self.symmetric[array] = entries[0] == entries[1]
         return self.symmetric[array]
-
-
-def itertools_permutations(items: Sequence[Index], k: int) -> Iterator[tuple[Index, ...]]:
-    return permutations(items, k)
 
 
 def _is_summed(at: Place) -> bool:

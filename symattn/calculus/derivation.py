@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import wrap
 from typing import Any, Literal
 
 from symattn.calculus import draft as drafts
-from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
-from symattn.calculus.atoms import Poly
+from symattn.calculus.conditions import written
 from symattn.calculus.draft import DerivationDraft, Said
-from symattn.calculus.hints import conditions, hint
+from symattn.calculus.hints import hint
+from symattn.calculus.kernel.proof import Kernel
+from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.language import Array
-from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
-from symattn.calculus.proving import Prover
+from symattn.calculus.prover import Proof, Prover
 from symattn.calculus.refuting import Counterexample, Sampler
 from symattn.errors import Fault, Malformed
 
@@ -52,6 +52,8 @@ class JudgedLine:
     sizes: tuple[Mapping[str, int], ...] = ()
     hint: str = ""
     """What would make it hold, where one of the usual mistakes was made."""
+    conditions: tuple[Condition, ...] = ()
+    """What ``where`` says, as the kernel has it."""
 
     @property
     def text(self) -> str:
@@ -65,7 +67,7 @@ class JudgedLine:
 
         Raises :class:`Malformed` where the line could not be read.
         """
-        from symattn.calculus.differentiating import equation
+        from symattn.calculus.sympy_lines import equation
 
         if self.read is None:
             raise Malformed(self.why)
@@ -259,30 +261,16 @@ class _Judge:
     def __init__(self, draft: DerivationDraft, library: Library) -> None:
         self.draft = draft
         self.library = library
-        self.slopes: SlopeCache = {}
         self.trials = Sampler(draft.ground)
         self.done: list[JudgedLine] = []
-        self.positive = [array.name for array in draft.ground.positive()]
-        self.random = [array.name for array in draft.ground.random]
-        self.prover = self._prover()
-
-    def _prover(self) -> Prover:
-        known = [line for line in self.draft.ground.hypotheses if line.relation == "=="]
-        return Prover(self.positive, self.random, frozenset(), known, self.slopes)
+        self.kernel = Kernel()
+        self.kernel.random = frozenset(draft.ground.random)
+        self.prover = Prover(self.kernel, draft.ground.hypotheses)
 
     def lines(self) -> list[JudgedLine]:
         for number, statement in enumerate(self.draft.lines, 1):
             self.done.append(self._line(number, statement))
         return self.done
-
-    def _unproved(self, line: tensors.ParsedLine, above: Sequence[Poly]) -> str:
-        """Why a line does not follow from definitions and hypotheses; nothing if it does."""
-        why = self.prover.shown(line)
-        if why and above:
-            prover = self._prover()
-            prover.suppose(above)
-            why = prover.shown(line)
-        return why
 
     # -- reasons ---------------------------------------------------------------
 
@@ -296,62 +284,56 @@ class _Judge:
         defined = (item.array.name for item in self.draft.definitions)
         return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
 
-    def _unreasoned(
-        self, line: tensors.ParsedLine, by: Sequence[str], above: Sequence[Poly]
-    ) -> str:
+    def _reasoned(self, line: tensors.ParsedLine, by: Sequence[str]) -> Proof:
         """Why a line does not follow from what it names as reasons; nothing if it does.
 
         With only these it has to follow, and without any one of them it must not.
         """
         named = [reason for reason in by if reason != PLAIN]
-        if why := self._from(line, named, above):
-            return f"does not follow from {', '.join(by)}: {why}"
+        proof = self._from(line, named)
+        if proof.why:
+            return replace(proof, why=f"does not follow from {', '.join(by)}: {proof.why}")
         for reason in named:
-            if not self._from(line, [other for other in named if other != reason], above):
-                return f"follows without {reason}"
-        return ""
+            fewer = self._from(line, [other for other in named if other != reason])
+            # What holds under more conditions without a reason needs it.
+            if not fewer.why and {*self._where(fewer)} <= {*self._where(proof)}:
+                return replace(proof, why=f"follows without {reason}")
+        return proof
 
-    def _from(self, line: tensors.ParsedLine, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _from(self, line: tensors.ParsedLine, by: Sequence[str]) -> Proof:
         defined = {item.array.name: item.array for item in self.draft.definitions}
-        known: list[tensors.ParsedLine] = []
+        assumed: list[tensors.ParsedLine] = []
+        cited: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
         opened: set[Array] = set()
         for item in by:
             if item in defined:
                 opened.add(defined[item])
+            elif item in self.draft.hypotheses:
+                place = self.draft.hypotheses.index(item)
+                assumed.append(self.draft.ground.hypotheses[place])
             elif (lines := self._equations(item)) is not None:
-                known += lines
+                cited += lines
             else:
-                return f"there is no definition, hypothesis, earlier line or derivation {item!r}"
+                return Proof(
+                    f"there is no definition, hypothesis, earlier line or derivation {item!r}"
+                )
         folded = frozenset(defined.values()) - opened
-        # That something is above 0 is a reason too.
-        positive = {
-            array.name
-            for item in known
-            if item.relation != "=="
-            for array in term.arrays(item.sides[0])
-            if array.name in self.positive
-        }
-        equations = [item for item in known if item.relation == "=="]
-        prover = Prover(sorted(positive), self.random, folded, equations, self.slopes)
-        prover.suppose(above)
-        return prover.shown(line)
+        return Prover(self.kernel, assumed, cited, folded).proof(line)
 
-    def _equations(self, name: str) -> list[tensors.ParsedLine] | None:
-        """The equations of an earlier line, of a hypothesis, or those that another derivation
-        concludes."""
+    def _equations(self, name: str) -> list[tuple[tensors.ParsedLine, Sequence[Condition]]] | None:
+        """The equations of an earlier line, or those that another derivation concludes, each
+        with the conditions under which it holds."""
         for done in self.done:
             if name in (str(done.number), done.said.label) and done.read:
-                return [done.read]
-        if name in self.draft.hypotheses:
-            return [self.draft.ground.hypotheses[self.draft.hypotheses.index(name)]]
+                return [(done.read, done.conditions)]
         other = self.library(name)
         if other is None:
             return None
-        lines = []
+        lines: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
         for conclusion in other.concluded:
             # Its letters have to mean here what they mean there.
             with suppress(Malformed):
-                lines.append(line_reading.line(conclusion, self.draft.scope))
+                lines.append((line_reading.line(conclusion, self.draft.scope), ()))
         return lines
 
     def _hint(self, statement: Said) -> str:
@@ -371,22 +353,34 @@ class _Judge:
             why = error.faults[0].message
             return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))
         trials = self.trials.of(line)
-        where, above = conditions(line, self.prover.normal)
+        by = statement.by
+        reasoned = None if by is None else self._reasoned(line, by)
+        follows = reasoned is not None and not reasoned.why and all(map(self._stands, by or ()))
+        proof = reasoned if reasoned and follows else self.prover.proof(line)
+        where = self._where(proof)
         if trials.verdict == "refuted":
             place, hint = trials.counterexample, self._hint(statement)
-            return JudgedLine(number, statement, "refuted", line, tuple(where), place, hint=hint)
-        unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
-        follows = (
-            statement.by is not None and not unreasoned and all(map(self._stands, statement.by))
-        )
-        why = "" if follows else self._unproved(line, above)
+            return JudgedLine(number, statement, "refuted", line, where, place, hint=hint)
+        why = proof.why
         status: Status = "proved"
         if trials.verdict == "unclear":
             status, why = "undecided", why or trials.why
         elif why:
             status = "checked"
-        elif unreasoned:
-            status, why = "undecided", unreasoned
+        elif reasoned is not None and reasoned.why:
+            status, why = "undecided", reasoned.why
         return JudgedLine(
-            number, statement, status, line, tuple(where), why=why, sizes=trials.sizes
+            number,
+            statement,
+            status,
+            line,
+            where,
+            why=why,
+            sizes=trials.sizes,
+            conditions=proof.conditions,
         )
+
+    def _where(self, proof: Proof) -> tuple[str, ...]:
+        """The conditions of a proof as they are printed."""
+        sources = self.kernel.sources
+        return tuple(dict.fromkeys(written(each, sources) for each in proof.conditions))

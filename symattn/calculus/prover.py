@@ -81,22 +81,25 @@ class Prover:
                 kernel.differences(line.sides)
                 # What a line has no meaning without is known to whoever reads it.
                 meaning = {each for each in kernel.conditions if each in kernel.sources}
+                forms = set(kernel.forms)
                 kernel.forget()
                 kernel.know(meaning)
                 ways = kernel.differences(line.sides)
                 shown = all(self._vanishes(way, 0) for way in ways)
                 why = "" if shown else self._choices.unseen or _DIFFERENT
-                return Proof(why, self._least(kernel.conditions | meaning))
+                return Proof(why, self._least(kernel.conditions | meaning, forms))
             except Unproved as reason:
-                return Proof(str(reason), self._least(kernel.conditions))
+                return Proof(str(reason), self._least(kernel.conditions, set()))
             except (RecursionError, OverflowError, ZeroDivisionError):
                 return Proof("its normal form is too large")
 
-    def _least(self, conditions: Collection[Condition]) -> tuple[Condition, ...]:
-        """The conditions that do not follow from others, nor hold anyway."""
+    def _least(
+        self, conditions: Collection[Condition], forms: Collection[Condition]
+    ) -> tuple[Condition, ...]:
+        """The conditions that do not follow from others, nor hold anyway or by their form."""
         kernel = self.kernel
         kernel.known(self._known)
-        kernel.know(kernel.forms)
+        kernel.know(forms)
         return tuple(kernel.least(conditions))
 
     def _vanishes(self, poly: Poly, depth: int) -> bool:

@@ -14,11 +14,10 @@ from typing import Any
 
 from symattn.calculus.choices import size_of
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.proof import Given, Instance, Kernel
+from symattn.calculus.kernel.proof import Instance, Kernel
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     FIRST,
-    UNIT,
     Atom,
     Exponent,
     Mono,
@@ -27,10 +26,7 @@ from symattn.calculus.kernel.terms import (
     Unproved,
     arrays_in,
     free_in,
-    is_index,
     places_of,
-    scaled,
-    without,
 )
 from symattn.calculus.language import Index
 

@@ -7,8 +7,7 @@ a product is another term, and is put in wherever that product comes up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -29,7 +28,6 @@ from symattn.calculus.kernel.terms import (
     arrays_in,
     free_in,
     is_fixed,
-    minus,
     number,
     ordered,
     plain,
@@ -38,9 +36,8 @@ from symattn.calculus.kernel.terms import (
     replaced,
     scaled,
     summed,
-    without,
 )
-from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Array, Index
 
 _MOST_TERMS = 3000
 _MOST_EXPONENT = 64

@@ -20,7 +20,6 @@ from symattn.calculus.kernel.rules import RULES, cleared, identified
 from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
-    Atom,
     Mono,
     Place,
     Poly,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,6 @@ from symattn.calculus.kernel.terms import (
     number,
     plain,
     power,
-    put_into,
     scaled,
     summed,
     without,

@@ -14,6 +14,7 @@ from typing import Any
 
 from symattn.calculus.kernel.computing import Computing, primes
 from symattn.calculus.kernel.germs import expansion
+from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     UNIT,
@@ -221,7 +222,7 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
 def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> tuple[Poly, bool]:
     """What is left of a term when factors are taken out of it."""
     _check(content != 0)
-    for atom, e in shared:
+    for atom, _e in shared:
         base = dict(atom.data) if atom.kind == "p" else power(atom)
         kernel.need("!=", base)
     inverse: Poly = {tuple((atom, -e) for atom, e in shared): 1 / content}
@@ -247,6 +248,7 @@ def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
     _check(below.kind == "p" and k > 0)
     base: Poly = dict(below.data)
     above = cleared(kernel, _argument(atom), below, k)
+    _keep_sign(kernel, _argument(atom), base, above)
     if atom.kind == "p":
         if isinstance(e, Fraction):
             kernel.need(">", base)
@@ -256,6 +258,14 @@ def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
     parted = minus(kernel.function("log", above), scaled(kernel.function("log", base), k))
     _check(e == 1)
     return parted
+
+
+def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None:
+    """Know the sign of what is a product of two terms whose signs are known."""
+    relations: tuple[Relation, ...] = (">", "!=")
+    for relation in relations:
+        if kernel.is_met(relation, of) and kernel.is_met(relation, factor):
+            kernel.know([Condition(relation, frozenset(product.items()))])
 
 
 def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:

@@ -33,6 +33,7 @@ from symattn.calculus.language import Array, Axis, Expr, Index
 
 Relation = Literal["!=", ">", ">=", "exists"]
 _MOST_WAYS = 100
+_KNOWN = ("positive", "above", "nonzero", "not_below", "not_negative", "places", "everywhere")
 
 
 class Condition(NamedTuple):
@@ -122,11 +123,10 @@ class Signs(Terms):
 
     def known(self, state: Any = None) -> Any:
         """What is known, to be put back later."""
-        names = "positive above nonzero not_below not_negative places everywhere".split()
         if state is None:
-            return {name: set(getattr(self, name)) for name in names}
+            return {name: set(getattr(self, name)) for name in _KNOWN}
         self._plain.clear()
-        for name in names:
+        for name in _KNOWN:
             setattr(self, name, set(state.get(name, ())))
         return None
 
