@@ -5,7 +5,7 @@ What is chosen here need not be right: the kernel does what a rule says, or refu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import permutations, product
 from math import factorial, floor, gcd, lcm, prod
@@ -15,7 +15,6 @@ from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Kernel
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
-    FIRST,
     UNIT,
     Atom,
     Exponent,
@@ -361,6 +360,9 @@ class Choices:
                     return Step("nest", mono, (k,))
             if (group := self._contracted(body, variables)) is not None:
                 return Step("nest", mono, group)
+            for k, own in enumerate(variables):
+                if by := _least_offset(body, own):
+                    return Step("slide", mono, (k, by))
             groups = _components(body, variables)
             if len(groups) > 1:
                 return Step("split", mono, groups)
@@ -368,17 +370,11 @@ class Choices:
                 return Step("permuted", mono, led)
             return self._arranged(mono, body, variables)
 
-    def _solves(self, delta: Atom, own: Index) -> bool:
+    @staticmethod
+    def _solves(delta: Atom, own: Index) -> bool:
         first, second = delta.data
-        for at, other in ((first, second), (second, first)):
-            if at[:2] == (own, 0) and other[0] is not own:
-                sure = (isinstance(other[0], Index) and not other[1]) or other == FIRST
-                return (
-                    sure
-                    or (own.size, other) in self.kernel.places
-                    or (isinstance(other[0], str) and other[1:] == (0, ()))
-                )
-        return False
+        ways = ((first, second), (second, first))
+        return any(at[:2] == (own, 0) and other[0] is not own for at, other in ways)
 
     def _counts(self, body: Mono, own: Index) -> bool:
         here = (own, 0, ())
@@ -575,6 +571,22 @@ def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ..
         left -= group
         groups.append(tuple(k for k, each in enumerate(variables) if each in group))
     return tuple(groups)
+
+
+def _least_offset(body: Mono, own: Index) -> int:
+    """How far beyond an index all its places are; 0 where some are where it is."""
+    places = [
+        at
+        for atom, _ in body
+        if own in atom.free
+        for inner in within(atom)
+        for at in places_of(inner)
+        if at[0] is own
+    ]
+    offsets = {offset for _, offset, images in places if not images}
+    if len(offsets) == 0 or any(at[2] for at in places):
+        return 0
+    return min(offsets) if abs(min(offsets)) <= _MOST_SHIFTED else 0
 
 
 def _images(body: Mono, own: Index) -> int:

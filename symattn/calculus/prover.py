@@ -123,6 +123,9 @@ class Prover:
             if atom.kind == "m" and rank(atom.data[1]) < rank(atom.data[0]):
                 return Last("reversal", atom)
         for atom in atoms:
+            if atom.kind == "h":
+                return Last("signs", atom)
+        for atom in atoms:
             if atom.kind == "d" and any(map(is_index, atom.data)):
                 return Last("cases", atom)
         return None

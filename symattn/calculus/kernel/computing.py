@@ -37,7 +37,7 @@ from symattn.calculus.kernel.terms import (
     scaled,
     summed,
 )
-from symattn.calculus.language import Array, Index
+from symattn.calculus.language import Array, Axis, Index
 
 _MOST_TERMS = 3000
 _MOST_EXPONENT = 64
@@ -278,6 +278,13 @@ class Computing(Signs):
         if _is_end(second, first):
             return self.equal(first, second)
         return self._compared(first, second)
+
+    def is_there(self, axis: Axis, at: Place) -> Poly:
+        """1 where a place exists along an axis, else 0."""
+        if self.is_place(axis, at):
+            return number(1)
+        end: Place = (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
+        return self.mul(self.at_most(FIRST, at), self.at_most(at, end))
 
     def _compared(self, first: Place, second: Place) -> Poly:
         return self.settled(((self.atom("m", (first, second)), 1),))

@@ -173,6 +173,8 @@ class Kernel(Reading):
                 index, place = identified(delta)
                 apart = {key: c for key, c in poly.items() if (delta, 1) not in key}
                 return [self.again(self.put(poly, {index: place})), apart]
+            case Last("signs", step):
+                return self._by_sign(poly, dict(step.data))
             case Last("reversal", atom):
                 other = RULES["reversal"](self, ((atom, 1),), None)
                 parts = (
@@ -181,6 +183,36 @@ class Kernel(Reading):
                 )
                 return [self.again(summed(parts))]
         raise Unproved(f"there is no last step {step.rule!r}")
+
+    def _by_sign(self, poly: Poly, of: Poly) -> list[Poly]:
+        """What a term is where another is above 0, below it, and what is left of it by that."""
+        above, below = (self.atom("h", frozenset(scaled(of, k).items())) for k in (1, -1))
+        ways = []
+        for off in (below, above):
+            kept = ((mono, c) for mono, c in poly.items() if (off, 1) not in mono)
+            ways.append(summed({without(mono, above, below): c} for mono, c in kept))
+        leading = max((mono for mono in of if mono), key=_degree)
+        powers = dict(leading)
+        steps = {(above, 1), (below, 1)}
+        left: Poly = {mono: c for mono, c in poly.items() if steps.isdisjoint(mono)}
+        for _ in range(_MOST_DIVIDED):
+            divided = (mono for mono in left if all(dict(mono).get(a, 0) >= e for a, e in leading))
+            mono = next(divided, None)
+            if mono is None:
+                break
+            c = left[mono]
+            rest = ordered((a, plain(Fraction(e) - powers.get(a, 0))) for a, e in mono)
+            quotient = {tuple(pair for pair in rest if pair[1]): c / of[leading]}
+            left = minus(left, self.mul(quotient, of))
+        return [*map(self.again, ways), left]
+
+
+_MOST_DIVIDED = 100
+
+
+def _degree(mono: Mono) -> tuple[Fraction, list[tuple[int, Fraction]]]:
+    degree = sum((Fraction(e) for _, e in mono), Fraction(0))
+    return degree, [(atom.number, Fraction(e)) for atom, e in reversed(mono)]
 
 
 def _instance(kernel: Computing, mono: Mono, use: Instance) -> Poly:

@@ -14,6 +14,7 @@ from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
+    Exponent,
     Place,
     Poly,
     Unproved,
@@ -66,27 +67,31 @@ class Reading(Computing):
             case term.Entry(array, at):
                 return self.entry(array, self.places_on(array, at, env))
             case term.Add(parts):
-                return summed(self.read(part, env) for part in parts)
+                total = summed(self.read(part, env) for part in parts)
+                if len(total) > 1:
+                    self._know_by_form(value, total)
+                return total
             case term.Neg(body):
                 return scaled(self.read(body, env), -1)
             case term.Mul(parts):
-                return self.product(self.read(part, env) for part in parts)
+                with self._guarded(parts, env):
+                    return self.product(self.read(part, env) for part in parts)
             case term.Div(above, below):
                 self._mean_nonzero(below, env)
-                divisor = self.read(below, env)
-                return self.mul(self.read(above, env), self.raised(divisor, -1))
+                return self.mul(self.read(above, env), self._raised(below, env, -1))
             case term.Power(base, exponent):
-                inner = self.read(base, env)
                 if exponent.denominator > 1:
-                    self._mean(">" if exponent < 0 else ">=", base, inner)
+                    self._mean(">" if exponent < 0 else ">=", base, self.read(base, env))
                 elif exponent < 0:
                     self._mean_nonzero(base, env)
-                return self.raised(inner, exponent)
+                return self._raised(base, env, exponent)
+            case term.Apply("log", body):
+                self._mean(">", body, self.read(body, env))
+                return self._logarithm(body, env)
+            case term.Apply("positive", body):
+                return self._step(body, env)
             case term.Apply(function, body):
-                inner = self.read(body, env)
-                if function == "log":
-                    self._mean(">", body, inner)
-                return self.function(function, inner)
+                return self.function(function, self.read(body, env))
             case term.Sum(index, body):
                 with self.inside(index.size) as variables:
                     at = {**env, index: (variables[0], 0, ())}
@@ -107,18 +112,86 @@ class Reading(Computing):
                 return summed(self._operations(array) for array in arrays)
         raise Unproved(f"no rule for {type(value).__name__}")
 
+    # -- factors, which keep what is known of them ------------------------------------------------
+
+    def _factors(self, value: Expr, env: Env) -> list[tuple[Poly, Fraction]]:
+        """The powers of which an expression is a product, as it is written."""
+        match value:
+            case term.Mul(parts):
+                return [pair for part in parts for pair in self._factors(part, env)]
+            case term.Div(above, below):
+                inverse = [(base, -e) for base, e in self._factors(below, env)]
+                return self._factors(above, env) + inverse
+            case term.Power(base, exponent) if exponent.denominator == 1:
+                return [(inner, e * exponent) for inner, e in self._factors(base, env)]
+        return [(self.read(value, env), UNIT)]
+
+    def _raised(self, value: Expr, env: Env, exponent: Exponent) -> Poly:
+        """A power of an expression: of a root factors that are above 0 are taken out."""
+        factors = self._factors(value, env)
+        if isinstance(plain(exponent), int):
+            return self.product(self.raised(base, e * exponent) for base, e in factors)
+        above = [(base, e) for base, e in factors if self.is_met(">", base) or not e % 2]
+        rest = self.product(self.raised(base, e) for base, e in factors if (base, e) not in above)
+        parts = [self._magnitude(base, e * exponent) for base, e in above]
+        return self.product([*parts, self.raised(rest, exponent)])
+
+    def _magnitude(self, base: Poly, exponent: Fraction) -> Poly:
+        """A power of the magnitude of a term."""
+        if self.is_met(">", base) or not exponent % 2:
+            return self.raised(base, exponent)
+        if self.is_met(">=", base):
+            return self.raised(base, exponent)
+        return self.raised(self.raised(base, 2), exponent / 2)
+
+    def _logarithm(self, value: Expr, env: Env) -> Poly:
+        factors = self._factors(value, env)
+        above = [(base, e) for base, e in factors if self.is_met(">", base)]
+        rest = self.product(self.raised(base, e) for base, e in factors if (base, e) not in above)
+        logs = [scaled(self.function("log", base), e) for base, e in above]
+        return summed([*logs, self.function("log", rest)] if rest != number(1) else logs)
+
+    def _step(self, value: Expr, env: Env) -> Poly:
+        factors = self._factors(value, env)
+        below = [(base, e) for base, e in factors if not self.is_met(">", base)]
+        return self.function("positive", self.product(self.raised(base, e) for base, e in below))
+
+    @contextmanager
+    def _guarded(self, parts: Iterable[Expr], env: Env) -> Iterator[None]:
+        """While this lasts the comparisons among some factors hold: where they don't, the
+        product is 0."""
+        before = self.guards
+        for part in parts:
+            match part:
+                case term.AtMost(first, second):
+                    guard = self.place(first, env), self.place(second, env)
+                case term.Add((term.Number(1), term.Neg(term.AtMost(second, first)))):
+                    base, offset, images = self.place(first, env)
+                    guard = (base, offset + 1, images), self.place(second, env)
+                case _:
+                    continue
+            self.guards = (*self.guards, guard)
+        try:
+            yield
+        finally:
+            self.guards = before
+
     # -- meaning ---------------------------------------------------------------------------------
 
     def _mean(self, relation: Relation, value: Expr, poly: Poly) -> None:
         """Note what an expression has no meaning without, unless it is so by its form."""
+        self._know_by_form(value, poly)
+        self.mean(relation, poly, value)
+
+    def _know_by_form(self, value: Expr, poly: Poly) -> None:
+        """Know the sign that an expression has by what stands in it."""
         sign: Relation | None = (
             ">" if self._is_above(value) else ">=" if self._is_not_below(value) else None
         )
-        if sign is not None:
+        if sign is not None and not self.is_met(sign, poly):
             known = self._everywhere(sign, poly)
             self.forms |= known
             self.know(known)
-        self.mean(relation, poly, value)
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
         """That a term has a sign, whatever its indices are."""

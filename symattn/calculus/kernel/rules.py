@@ -403,7 +403,7 @@ def _sum(mono: Mono) -> Atom:
 
 @_rule
 def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
-    """The sum over a delta: its index is the other place, if there is such a place."""
+    """The sum over a delta: its index is the other place, where there is such a place."""
     atom = _sum(mono)
     axes = atom.data[0]
     with kernel.inside(*axes) as variables:
@@ -416,8 +416,8 @@ def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
                     break
         else:
             raise Unproved("no delta of that index")
-        kernel.need_place(axes[k], place[0])
-        value = kernel.put({without(body, delta): UNIT}, {own: composed(place[0], place[1])})
+        value = kernel.put({without(body, delta): UNIT}, {own: composed(*place)})
+        value = kernel.mul(kernel.is_there(axes[k], place[0]), value)
         return kernel.sum(tuple(each for each in variables if each is not own), value)
 
 
@@ -555,6 +555,30 @@ def halved(kernel: Computing, mono: Mono, place: int) -> Poly:
         _check(kernel.put(rest, {first[0]: second, second[0]: first}) == rest)
         met = add(number(1), kernel.equal(first, second))
         return scaled(kernel.sum(variables, kernel.mul(rest, met)), Fraction(1, 2))
+
+
+@_rule
+def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
+    """``sum f(i + 1) = sum f(i) + f(n + 1) - f(1)``, whatever an array is taken to be beyond its
+    ends."""
+    k, by = data
+    atom = _sum(mono)
+    axis = atom.data[0][k]
+    with kernel.inside(*atom.data[0]) as variables:
+        own = variables[k]
+        others = tuple(each for each in variables if each is not own)
+        body: Poly = {kernel.summands(atom, variables): UNIT}
+        moved = kernel.put(body, {own: (own, -by, ())})
+        end = (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
+        total = kernel.sum(variables, moved)
+        for step in range(1, abs(by) + 1):
+            # What comes in at one end, and what goes out at the other.
+            at = step if by > 0 else step - abs(by)
+            first = kernel.put(moved, {own: (None, at, ())})
+            last = kernel.put(moved, {own: (end[0], end[1] + at, ())})
+            more = kernel.sum(others, minus(last, first))
+            total = add(total, more if by > 0 else scaled(more, -1))
+        return total
 
 
 @_rule

@@ -65,6 +65,8 @@ class Signs(Terms):
         """What is known for all values of some indices."""
         self.sources: dict[Condition, Expr] = {}
         """The expressions that would have no meaning without a condition."""
+        self.guards: tuple[tuple[Place, Place], ...] = ()
+        """Places of which the first is not after the second, where it matters."""
         self._plain: dict[tuple[bool, Frozen], Frozen] = {}
         self._level = 0
         self._variables: dict[tuple[int, Axis], Index] = {}
@@ -103,10 +105,11 @@ class Signs(Terms):
 
     def need_place(self, axis: Axis, at: Place) -> None:
         """Note that a place has to exist along an axis, unless it does."""
-        if not self._is_place(axis, at):
+        if not self.is_place(axis, at):
             self.conditions.add(Condition("exists", (axis, at)))
 
-    def _is_place(self, axis: Axis, at: Place) -> bool:
+    def is_place(self, axis: Axis, at: Place) -> bool:
+        """Whether a place is seen to exist along an axis."""
         base, offset, _ = at
         if (axis, at) in self.places:
             return True
@@ -116,7 +119,7 @@ class Signs(Terms):
         ):
             return True
         if isinstance(base, Index):
-            return base.size == axis and not offset
+            return base.size == axis and (not offset or self._is_guarded(axis, base, offset))
         if base is None:
             return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
         return base == axis and not offset
@@ -129,6 +132,21 @@ class Signs(Terms):
         for name in _KNOWN:
             setattr(self, name, set(state.get(name, ())))
         return None
+
+    def _is_guarded(self, axis: Axis, index: Index, offset: int) -> bool:
+        """Whether a comparison says that a place beside an index exists."""
+        for (first, a, images), (second, b, more) in self.guards:
+            if images or more:
+                continue
+            on_axis = second == axis or (isinstance(second, Index) and second.size == axis)
+            if offset > 0 and first is index and on_axis and a - b >= offset:
+                return True
+            if offset < 0 and second is index:
+                if first is None and a - b >= 1 - offset:
+                    return True
+                if isinstance(first, Index) and first.size == axis and a - b >= -offset:
+                    return True
+        return False
 
     def know(self, conditions: Iterable[Condition]) -> None:
         """Take conditions for granted."""
@@ -197,7 +215,7 @@ class Signs(Terms):
     def _follows(self, condition: Condition) -> bool:
         relation, of, axes = condition
         if relation == "exists":
-            return self._is_place(*of)
+            return self.is_place(*of)
         with self.inside(*axes) as variables:
             at = tuple((each, 0, ()) for each in variables)
             return self.is_met(relation, self.opened_at(of, at))
@@ -305,9 +323,18 @@ class Signs(Terms):
             return True
         if self._is_known(">=", poly) and self._is_known("!=", poly):
             return True
-        return self.is_not_below(poly) and any(
+        if self.is_not_below(poly) and any(
             all(self.is_above(atom, e) for atom, e in mono) for mono in poly
-        )
+        ):
+            return True
+        return self._outweighs(poly)
+
+    def _outweighs(self, poly: Poly) -> bool:
+        """Whether a number outweighs what stands beside it: sines and the like are within 1."""
+        swinging = [(mono, c) for mono, c in poly.items() if mono and all(map(_is_within_1, mono))]
+        rest = {mono: c for mono, c in poly.items() if mono and (mono, c) not in swinging}
+        left = poly.get((), Fraction(0)) - sum(abs(c) for _, c in swinging)
+        return bool(swinging) and left > 0 and (not rest or self.is_not_below(rest))
 
     def is_not_below(self, poly: Poly) -> bool:
         """Whether a term is seen not to be below 0."""
@@ -370,6 +397,12 @@ class Signs(Terms):
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
         return number(axis) if isinstance(axis, int) else power(self.atom("s", axis))
+
+
+def _is_within_1(pair: tuple[Atom, Exponent]) -> bool:
+    atom, e = pair
+    is_bounded = atom.kind == "F" and atom.data[0] in ("sin", "cos", "erf")
+    return (is_bounded or atom.kind in BOOLEAN) and isinstance(e, int) and e > 0
 
 
 def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
