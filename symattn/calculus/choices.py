@@ -327,8 +327,8 @@ class Choices:
             mono, base, leading = step
             c = poly[mono]
             below: Poly = dict(base.data)
-            left = self.kernel.mul({mono: UNIT}, {tuple((a, -k) for a, k in leading): UNIT})
-            rest = {key: k for key, k in below.items() if key != leading}
+            left = self.kernel.mul({mono: UNIT}, {tuple((a, -e) for a, e in leading): UNIT})
+            rest = {key: other for key, other in below.items() if key != leading}
             raised = self.kernel.mul(left, power(base))
             changed = scaled(minus(raised, self.kernel.mul(left, rest)), c / below[leading])
             poly = add(add(poly, {mono: -c}), changed)
@@ -449,15 +449,18 @@ class Choices:
             tuple(k for group in choice for k in group)
             for choice in product(*(permutations(groups[c]) for c in sorted(groups)))
         ]
+        own = mono[0][0]
         atoms: dict[Atom, tuple[int, ...]] = {}
         for order in orders:
             with kernel.apart():
-                ((best, c),) = kernel.rules["exchange"](kernel, mono, order).items()
-            if c == 1:
-                atoms.setdefault(best[0][0], order)
+                value = kernel.rules["exchange"](kernel, mono, order)
+            if not value:
+                return Step("exchange", mono, order)
+            ((other, _),) = value.items()
+            atoms.setdefault(other[0][0], order)
         first = min(atoms, key=lambda atom: atom.number)
         self._kept.add(first)
-        return None if first is mono[0][0] else Step("exchange", mono, atoms[first])
+        return None if first is own else Step("exchange", mono, atoms[first])
 
     def _colours(self, body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
         """Numbers for summed indices that tell apart those with different parts in a sum."""

@@ -9,29 +9,36 @@ at random sizes and points found no place where they differ
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from textwrap import wrap
 from typing import Any, Literal
 
-from symattn.calculus import draft as drafts
-from symattn.calculus import line_reading, tensors
-from symattn.calculus.conditions import written
+from symattn.calculus import tensors
 from symattn.calculus.draft import DerivationDraft, Said
-from symattn.calculus.hints import hint
-from symattn.calculus.kernel.proof import Kernel
-from symattn.calculus.kernel.signs import Condition
-from symattn.calculus.language import Array
 from symattn.calculus.printing import prose, text
 from symattn.calculus.prover import Proof, Prover
-from symattn.calculus.refuting import Counterexample, Sampler
+from symattn.calculus.refuting import Counterexample
 from symattn.errors import Fault, Malformed
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
 _STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
 """What can be said of a line, the best first."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How a line was proved: what its prover learned before, the proof, and whether by what the
+    line names as its reasons."""
+
+    prover: Prover
+    proof: Proof
+    is_by: bool
+
+    def but(self, why: str) -> Evidence:
+        """The same, were it not for a reason."""
+        return replace(self, proof=replace(self.proof, why=why))
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,8 @@ class JudgedLine:
     sizes: tuple[Mapping[str, int], ...] = ()
     hint: str = ""
     """What would make it hold, where one of the usual mistakes was made."""
-    conditions: tuple[Condition, ...] = ()
-    """What ``where`` says, as the kernel has it."""
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
+    """How it was proved."""
 
     @property
     def text(self) -> str:
@@ -213,174 +220,6 @@ def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
         return line
 
 
-def judged(name: str, draft: DerivationDraft, library: Library = lambda _: None) -> Derivation:
-    """A draft with every line judged."""
-    return Derivation(name, draft, tuple(_Judge(draft, library).lines()))
-
-
-def derived(
-    name: str,
-    document: Mapping[str, Any],
-    library: Library = lambda _: None,
-    line_of: Callable[[str], int] = lambda _: 0,
-    advice: str = drafts.SHAPE,
-) -> Derivation:
-    """A derivation from the tables of its file; what can't be read is among its faults.
-
-    ``advice`` is what to do about a name of which nothing is known.
-    """
-    try:
-        return judged(name, drafts.read(document, line_of, advice), library)
-    except Malformed as error:
-        statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
-        lines = [
-            JudgedLine(number, statement, "undecided", why="the file has faults")
-            for number, statement in enumerate(statements, 1)
-        ]
-        return Derivation(
-            name, DerivationDraft(lines=tuple(statements)), tuple(lines), error.faults
-        )
-
-
 def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:
     """Prose in lines that fit a terminal."""
     return wrap(prose(words, shapes), 78, initial_indent="  ", subsequent_indent="  ")
-
-
-def _entries(value: object) -> Sequence[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-Library = Callable[[str], DerivationDraft | None]
-"""Other derivations by name: their lines may be reasons."""
-PLAIN = "algebra"
-"""What a line names as its reason that follows from nothing but the rules of computing."""
-
-
-class _Judge:
-    def __init__(self, draft: DerivationDraft, library: Library) -> None:
-        self.draft = draft
-        self.library = library
-        self.trials = Sampler(draft.ground)
-        self.done: list[JudgedLine] = []
-        self.kernel = Kernel()
-        self.kernel.random = frozenset(draft.ground.random)
-        self.prover = Prover(self.kernel, draft.ground.hypotheses)
-
-    def lines(self) -> list[JudgedLine]:
-        for number, statement in enumerate(self.draft.lines, 1):
-            self.done.append(self._line(number, statement))
-        return self.done
-
-    # -- reasons ---------------------------------------------------------------
-
-    def _stands(self, reason: str) -> bool:
-        """Whether a reason is taken for granted here, or proved: what follows from it is too."""
-        done = next(
-            (item for item in self.done if reason in (str(item.number), item.said.label)), None
-        )
-        if done is not None:
-            return done.proved
-        defined = (item.array.name for item in self.draft.definitions)
-        return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
-
-    def _reasoned(self, line: tensors.ParsedLine, by: Sequence[str]) -> Proof:
-        """Why a line does not follow from what it names as reasons; nothing if it does.
-
-        With only these it has to follow, and without any one of them it must not.
-        """
-        named = [reason for reason in by if reason != PLAIN]
-        proof = self._from(line, named)
-        if proof.why:
-            return replace(proof, why=f"does not follow from {', '.join(by)}: {proof.why}")
-        for reason in named:
-            fewer = self._from(line, [other for other in named if other != reason])
-            # What holds under more conditions without a reason needs it.
-            if not fewer.why and {*self._where(fewer)} <= {*self._where(proof)}:
-                return replace(proof, why=f"follows without {reason}")
-        return proof
-
-    def _from(self, line: tensors.ParsedLine, by: Sequence[str]) -> Proof:
-        defined = {item.array.name: item.array for item in self.draft.definitions}
-        assumed: list[tensors.ParsedLine] = []
-        cited: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
-        opened: set[Array] = set()
-        for item in by:
-            if item in defined:
-                opened.add(defined[item])
-            elif item in self.draft.hypotheses:
-                place = self.draft.hypotheses.index(item)
-                assumed.append(self.draft.ground.hypotheses[place])
-            elif (lines := self._equations(item)) is not None:
-                cited += lines
-            else:
-                return Proof(
-                    f"there is no definition, hypothesis, earlier line or derivation {item!r}"
-                )
-        folded = frozenset(defined.values()) - opened
-        return Prover(self.kernel, assumed, cited, folded).proof(line)
-
-    def _equations(self, name: str) -> list[tuple[tensors.ParsedLine, Sequence[Condition]]] | None:
-        """The equations of an earlier line, or those that another derivation concludes, each
-        with the conditions under which it holds."""
-        for done in self.done:
-            if name in (str(done.number), done.said.label) and done.read:
-                return [(done.read, done.conditions)]
-        other = self.library(name)
-        if other is None:
-            return None
-        lines: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
-        for conclusion in other.concluded:
-            # Its letters have to mean here what they mean there.
-            with suppress(Malformed):
-                lines.append((line_reading.line(conclusion, self.draft.scope), ()))
-        return lines
-
-    def _hint(self, statement: Said) -> str:
-        """What would make a line hold, if it can be read as a line at all."""
-        with suppress(Malformed):
-            return hint(
-                statement.line,
-                self.draft.scope,
-                lambda line: self.trials.of(line).verdict == "held",
-            )
-        return ""
-
-    def _line(self, number: int, statement: Said) -> JudgedLine:
-        try:
-            line = line_reading.line(statement.line, self.draft.scope)
-        except Malformed as error:
-            why = error.faults[0].message
-            return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))
-        trials = self.trials.of(line)
-        by = statement.by
-        reasoned = None if by is None else self._reasoned(line, by)
-        follows = reasoned is not None and not reasoned.why and all(map(self._stands, by or ()))
-        proof = reasoned if reasoned and follows else self.prover.proof(line)
-        where = self._where(proof)
-        if trials.verdict == "refuted":
-            place, hint = trials.counterexample, self._hint(statement)
-            return JudgedLine(number, statement, "refuted", line, where, place, hint=hint)
-        why = proof.why
-        status: Status = "proved"
-        if trials.verdict == "unclear":
-            status, why = "undecided", why or trials.why
-        elif why:
-            status = "checked"
-        elif reasoned is not None and reasoned.why:
-            status, why = "undecided", reasoned.why
-        return JudgedLine(
-            number,
-            statement,
-            status,
-            line,
-            where,
-            why=why,
-            sizes=trials.sizes,
-            conditions=proof.conditions,
-        )
-
-    def _where(self, proof: Proof) -> tuple[str, ...]:
-        """The conditions of a proof as they are printed."""
-        sources = self.kernel.sources
-        return tuple(dict.fromkeys(written(each, sources) for each in proof.conditions))

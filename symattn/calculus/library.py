@@ -26,10 +26,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from symattn.calculus import derivation as derivations
 from symattn.calculus import draft as drafts
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
+from symattn.calculus.judging import derived
 from symattn.errors import Fault, Faults, Malformed, UnknownName, alike, short
 from symattn.limits import CHARACTERS
 from symattn.spelling import whole
@@ -365,7 +365,7 @@ def _derived(file: File) -> Derivation:
     by_hand = isinstance(file, Manuscript)
     advice = SHAPE if by_hand else drafts.SHAPE
     name = file.path.stem if file.path.stem != "-" else "text"
-    derivation = derivations.derived(name, file.document, draft_of, file.line, advice)
+    derivation = derived(name, file.document, draft_of, file.line, advice)
     faults = file.malformed(Faults(derivation.faults)).faults
     return replace(derivation, faults=faults, file="" if name in names() else file.path.name)
 

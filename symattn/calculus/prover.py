@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
-from symattn.calculus.kernel.proof import Kernel, Last
+from symattn.calculus.kernel.proof import Given, Kernel, Last
 from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.kernel.terms import Poly, Unproved, is_index
 from symattn.calculus.language import Array
+from symattn.calculus.records import Record, Recorder, Replayer
 from symattn.calculus.rewriting import Rewriting
 from symattn.calculus.tensors import ParsedLine
 
@@ -23,6 +24,7 @@ class Proof:
 
     why: str
     conditions: tuple[Condition, ...] = ()
+    record: Record = field(default_factory=Record, repr=False)
 
 
 class Prover:
@@ -38,45 +40,54 @@ class Prover:
         assumed: Sequence[ParsedLine] = (),
         cited: Sequence[tuple[ParsedLine, Collection[Condition]]] = (),
         folded: frozenset[Array] = frozenset(),
+        ready: Record | None = None,
     ) -> None:
         self.kernel = kernel
         self._folded = folded
         self._choices = Choices(kernel)
+        self._choose = Recorder(kernel, self._choices) if ready is None else Replayer(kernel)
         self._known: object = {}
-        with self._entered():
-            rewriting = Rewriting(kernel)
+        self._equations: list[Given] = []
+        self._given: list[Last] | None = None
+        with self._entered(ready):
+            rewriting = Rewriting(kernel, self._choose.record)
             for line in assumed:
                 if line.relation != "==":
                     with suppress(Unproved, RecursionError):
                         kernel.suppose(line)
             equations = [(line, None) for line in assumed if line.relation == "=="]
-            for line, conditions in (*equations, *cited):
+            given = [*equations, *cited]
+            if ready is not None:
+                rewriting.again(ready, given)
+            for place, (line, conditions) in enumerate(given if ready is None else ()):
                 # What has no normal form gives no rule.
                 with suppress(Unproved, RecursionError):
-                    numbers = kernel.assume(line, conditions)
                     self._choices.equations = rewriting.step
-                    for number in numbers:
-                        rewriting.learn(number)
+                    rewriting.learn(place, line, conditions)
             self._choices.symmetric.clear()
             self._known = kernel.known()
+            self.ready = self._choose.record
 
     @contextmanager
-    def _entered(self) -> Iterator[None]:
-        """While this lasts the kernel knows what this prover does."""
+    def _entered(self, record: Record | None = None) -> Iterator[None]:
+        """While this lasts the kernel knows what this prover does; with a record for answers."""
         kernel = self.kernel
-        kernel.folded, kernel.choose = self._folded, self._choices
+        kernel.folded, kernel.choose = self._folded, self._choose
+        kernel.given = self._equations
         kernel.known(self._known)
         kernel.forms = set()
         kernel.forget()
+        self._choose.begin(record)
         try:
             yield
         finally:
             kernel.forget()
 
-    def proof(self, line: ParsedLine) -> Proof:
-        """What can be shown of a line."""
+    def proof(self, line: ParsedLine, record: Record | None = None) -> Proof:
+        """What can be shown of a line, or what a record shows of it."""
         kernel = self.kernel
-        with self._entered():
+        self._given = list(record.lasts) if record else None
+        with self._entered(record):
             try:
                 kernel.differences(line.sides)
                 # What a line has no meaning without is known to whoever reads it.
@@ -87,7 +98,9 @@ class Prover:
                 ways = kernel.differences(line.sides)
                 shown = all(self._vanishes(way, 0) for way in ways)
                 why = "" if shown else self._choices.unseen or _DIFFERENT
-                return Proof(why, self._least(kernel.conditions | meaning, forms))
+                return Proof(
+                    why, self._least(kernel.conditions | meaning, forms), self._choose.record
+                )
             except Unproved as reason:
                 return Proof(str(reason), self._least(kernel.conditions, set()))
             except (RecursionError, OverflowError, ZeroDivisionError):
@@ -110,10 +123,13 @@ class Prover:
         step = self._last(poly)
         if step is None:
             return False
+        self._choose.record.lasts.append(step)
         return all(self._vanishes(part, depth + 1) for part in self.kernel.last(poly, step))
 
     def _last(self, poly: Poly) -> Last | None:
         """What to do with a difference that has not vanished."""
+        if self._given is not None:
+            return self._given.pop(0) if self._given else None
         below = self._choices.below(poly)
         if below is not None:
             return Last("clear", below)

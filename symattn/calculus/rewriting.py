@@ -7,7 +7,7 @@ the largest is the one replaced, so that rules come to an end; where both sides 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from symattn.calculus.choices import size_of
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Instance, Kernel
+from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     FIRST,
@@ -29,7 +30,10 @@ from symattn.calculus.kernel.terms import (
     places_of,
 )
 from symattn.calculus.language import Index
+from symattn.calculus.records import Record
+from symattn.calculus.tensors import ParsedLine
 
+Conditions = Collection[Condition] | None
 _LEARNED = 60
 """So many equations are made rules, those counted again that a later one changes."""
 
@@ -50,37 +54,66 @@ class RewriteRule:
 class Rewriting:
     """The rules of the equations that a kernel is given."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, record: Record) -> None:
         self.kernel = kernel
+        self._record = record
         self.rules: list[RewriteRule] = []
 
-    def learn(self, number: int) -> None:
-        """Add the rule of an equation, and put it into the rules before."""
+    def learn(self, place: int, line: ParsedLine, conditions: Conditions) -> None:
+        """Add the rules of a line, and put them into the rules before."""
+        for number in self._assumed(place, line, conditions):
+            self._learn(number)
+
+    def again(self, record: Record, given: Sequence[tuple[ParsedLine, Conditions]]) -> None:
+        """Do what was done to learn from lines."""
+        for how, number in record.equations:
+            if how == "assume":
+                self._assumed(number, *given[number])
+            elif how == "forget":
+                self._forget()
+            else:
+                self._derived(how, number)
+
+    def _assumed(self, place: int, line: ParsedLine, conditions: Conditions) -> list[int]:
+        self._record.equations.append(("assume", place))
+        return self.kernel.assume(line, conditions)
+
+    def _forget(self) -> None:
+        self._record.equations.append(("forget", 0))
+        self.kernel.forget()
+
+    def _derived(self, how: str, number: int) -> int:
+        """The number of an equation that the kernel makes of another."""
+        self._record.equations.append((how, number))
+        return self.kernel.derive(how, number)
+
+    def _learn(self, number: int) -> None:
         kernel = self.kernel
         todo = [number]
         for _ in range(_LEARNED):
             if not todo:
                 return
-            number = kernel.restated(todo.pop(0))
+            number = self._derived("restated", todo.pop(0))
             learned = self._rule(number)
             if learned is None:
                 continue
             before, self.rules = self.rules, [learned]
-            kernel.forget()
+            self._forget()
+            kept = []
             for known in before:
                 zero = kernel.given[known.number].zero
                 if kernel.again(zero) == zero:
-                    self.rules.append(known)
+                    kept.append(known)
                 else:
                     todo.append(known.number)
-            self.rules = [*(rule for rule in self.rules if rule is not learned), learned]
-            kernel.forget()
+            self.rules = [*kept, learned]
+            self._forget()
 
     def _rule(self, number: int) -> RewriteRule | None:
         given = self.kernel.given[number]
         choice = _left(given.zero, given.free, solved=True)
         if choice is None:
-            number = self.kernel.whole(number)
+            number = self._derived("whole", number)
             given = self.kernel.given[number]
             choice = _left(given.zero, given.free)
         if choice is None:

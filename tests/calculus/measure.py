@@ -23,7 +23,8 @@ from functools import cache
 from typing import Any
 
 from symattn.calculus import draft, line_reading
-from symattn.calculus.derivation import JudgedLine, derived
+from symattn.calculus.derivation import JudgedLine
+from symattn.calculus.judging import derived
 from symattn.errors import Malformed
 
 from .files import document, names, theory, theory_document

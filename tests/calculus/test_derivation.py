@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from symattn.calculus.derivation import derived
 from symattn.calculus.draft import read
+from symattn.calculus.judging import derived
 from symattn.calculus.library import THEORY, derive, names
 
 from .files import theory

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
-
-from symattn.calculus import differentiating, draft, line_reading
 from symattn.calculus.atoms import NoNormalForm
-from symattn.calculus.derivation import derived
 from symattn.calculus.differentiating import Stage, ToSympy
 from symattn.calculus.normal import Normal
+
+from symattn.calculus import differentiating, draft, line_reading
+from symattn.calculus.judging import derived
 
 TABLES = {
     "sizes": ["n", "m"],

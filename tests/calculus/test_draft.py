@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from symattn.calculus import draft
-from symattn.calculus.derivation import derived
+from symattn.calculus.judging import derived
 from symattn.errors import Malformed
 from symattn.limits import FAULTS_KEPT
 

@@ -9,11 +9,11 @@ import pytest
 from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
-from symattn.calculus import draft, line_reading
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.normal import Normal
 from symattn.calculus.proving import Prover
+
+from symattn.calculus import draft, line_reading
 from symattn.calculus.refuting import _needed
 from symattn.calculus.sample_points import draw, indices
 from symattn.calculus.sampling import Missing, Unclear

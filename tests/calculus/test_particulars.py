@@ -5,14 +5,14 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from symattn.calculus.atoms import NoNormalForm
+from symattn.calculus.normal import Normal
 
 from symattn import syntax
 from symattn import typesetting as t
 from symattn.calculus import draft, line_reading
-from symattn.calculus.atoms import NoNormalForm
-from symattn.calculus.derivation import derived
 from symattn.calculus.hints import exchanged
-from symattn.calculus.normal import Normal
+from symattn.calculus.judging import derived
 from symattn.calculus.printing import text, typeset
 from symattn.calculus.refuting import _drawn
 from symattn.calculus.sample_points import draw

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
-from symattn.calculus.derivation import derived
+from symattn.calculus.judging import derived
 from symattn.errors import Malformed
 
 from .files import GIVEN, document, names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 import pytest
 
-from symattn.calculus.derivation import derived
+from symattn.calculus.judging import derived
 from symattn.calculus.refuting import Counterexample
 
 from .grids import Grid

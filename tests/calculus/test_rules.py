@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-
-from symattn.calculus import draft, line_reading
 from symattn.calculus.atoms import NoNormalForm, entries
-from symattn.calculus.derivation import derived
 from symattn.calculus.limits import contains, draws
 from symattn.calculus.normal import Normal
 from symattn.calculus.powers import matches
 from symattn.calculus.proving import Prover, rule
+
+from symattn.calculus import draft, line_reading
+from symattn.calculus.judging import derived
 
 TABLES = {
     "sizes": ["n", "m"],

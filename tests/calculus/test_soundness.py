@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symattn.calculus.derivation import derived
+from symattn.calculus.judging import derived
 
 from .files import GIVEN
 

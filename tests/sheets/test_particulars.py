@@ -7,7 +7,7 @@ import pytest
 import symattn
 from symattn import formulas as f
 from symattn.auditing.audit import audit
-from symattn.calculus.derivation import derived
+from symattn.calculus.judging import derived
 from symattn.cases.case import Case
 from symattn.printers import blocks as b
 from symattn.sheets import case_sheet, derivation, marked, redpen

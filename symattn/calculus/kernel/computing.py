@@ -375,7 +375,7 @@ class Computing(Signs):
             case "h":
                 value = self.function("positive", self.remade(dict(data), to, changes))
             case "L":
-                value = self.limit(*data[:2], self.remade(dict(data[2]), to, changes))
+                value = self.limit(data[0], data[1], self.remade(dict(data[2]), to, changes))
             case "E":
                 value = self.expectation(self.remade(dict(data), to, changes))
             case _:

@@ -124,7 +124,9 @@ class Germs:
             case "F":
                 germ = self.of(dict(data[1]))
                 functions = {"exp": self._exp, "log": self._logarithm}
-                return functions[data[0]](germ) if data[0] in functions else self._wave(*data, germ)
+                return (
+                    functions[data[0]](germ) if data[0] in functions else self._wave(data[0], germ)
+                )
         raise Unproved("a limit of this kind")
 
     def _sum(self, atom: Atom) -> Germ:
@@ -286,7 +288,7 @@ class Germs:
         coefficients = [ZERO, *(Fraction((-1) ** (k + 1), k) for k in range(1, self.terms))]
         return self._add(self._add(grown, self._still(still)), self._series(rest, coefficients))
 
-    def _wave(self, name: str, _: Frozen, germ: Germ) -> Germ:
+    def _wave(self, name: str, germ: Germ) -> Germ:
         """Sine, cosine, and others that have a slope."""
         growth, still, rest = self._parted(germ)
         kernel = self.kernel

@@ -28,6 +28,7 @@ from symattn.calculus.kernel.terms import (
     minus,
     ordered,
     plain,
+    power,
     scaled,
     summed,
     without,
@@ -90,7 +91,7 @@ class Kernel(Reading):
                 meaning = self.quantified(meaning, index)
             self.know(meaning)
         zeros = [minus(first, side) for side in rest]
-        under = frozenset(conditions or ())
+        under = frozenset() if conditions is None else frozenset({*conditions, *meaning})
         self.given += [Given(zero, free_in(zero), under) for zero in zeros]
         return list(range(len(self.given) - len(zeros), len(self.given)))
 
@@ -104,33 +105,28 @@ class Kernel(Reading):
             conditions = self.quantified(conditions, index)
         self.know(conditions)
 
-    def restated(self, number: int) -> int:
-        """The number of an equation with all that is known put into it."""
+    def derive(self, how: str, number: int) -> int:
+        """The number of an equation that is made of another: ``restated`` with all that is known
+        put into it, ``whole`` times all that stands below in it."""
         given = self.given[number]
+        self.forget()
         with self.apart() as conditions:
-            zero = self.again(given.zero)
+            zero = self.again(given.zero) if how == "restated" else self._whole(given.zero)
         if zero == given.zero:
             return number
         self.given.append(Given(zero, given.free, given.conditions | conditions))
         return len(self.given) - 1
 
-    def whole(self, number: int) -> int:
-        """The number of an equation times all that stands below in it."""
-        given = self.given[number]
-        with self.apart() as conditions:
-            zero = given.zero
-            while bases := [(a, e) for mono in zero for a, e in mono if e < 0]:
-                atom, _ = bases[0]
-                k = -min(Fraction(dict(mono).get(atom, 0)) for mono in zero)
-                zero = (
-                    cleared(self, zero, atom, ceil(k))
-                    if atom.kind == "p"
-                    else self.mul(zero, {((atom, plain(k)),): UNIT})
-                )
-        if zero == given.zero:
-            return number
-        self.given.append(Given(zero, given.free, given.conditions | conditions))
-        return len(self.given) - 1
+    def _whole(self, zero: Poly) -> Poly:
+        while bases := [atom for mono in zero for atom, e in mono if e < 0]:
+            atom = bases[0]
+            k = -min(Fraction(dict(mono).get(atom, 0)) for mono in zero)
+            if atom.kind == "p":
+                zero = cleared(self, zero, atom, ceil(k))
+            else:
+                self.need("!=", power(atom))
+                zero = self.mul(zero, {((atom, plain(k)),): UNIT})
+        return zero
 
     def instance(self, mono: Mono, use: Instance) -> Poly:
         """A product by an equation that is given, at places that exist."""

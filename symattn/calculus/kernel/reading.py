@@ -46,6 +46,8 @@ class Reading(Computing):
         super().__init__(choose)
         self.folded = frozenset(folded)
         self.moving: frozenset[Array] = frozenset()
+        self.epoch = 0
+        """How often facts were forgotten."""
         self.forms: set[Condition] = set()
         """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
@@ -94,8 +96,8 @@ class Reading(Computing):
                 return self.function(function, self.read(body, env))
             case term.Sum(index, body):
                 with self.inside(index.size) as variables:
-                    at = {**env, index: (variables[0], 0, ())}
-                    return self.sum(variables, self.read(body, at))
+                    inside = {**env, index: (variables[0], 0, ())}
+                    return self.sum(variables, self.read(body, inside))
             case term.Delta(first, second):
                 return self.equal(self.place(first, env), self.place(second, env))
             case term.AtMost(first, second):
@@ -250,6 +252,7 @@ class Reading(Computing):
 
     def forget(self) -> None:
         """Forget all facts, as more is known now than when they were found."""
+        self.epoch += 1
         self.facts.clear()
         self._tables.clear()
         self._bodies.clear()
@@ -370,7 +373,7 @@ class Reading(Computing):
         data: Any = atom.data
         match atom.kind:
             case "x":
-                return self._slope_of_entry(*data, array, at)
+                return self._slope_of_entry(data[0], data[1], array, at)
             case "F":
                 name, of = data
                 inner = self.slope(dict(of), array, at)

@@ -454,12 +454,12 @@ def flatten(kernel: Computing, mono: Mono, _: Any) -> Poly:
 def _flattened(kernel: Computing, body: Mono, variables: tuple[Index, ...]) -> Poly:
     inner = [pair for pair in body if pair[0].kind == "S" and isinstance(pair[1], int)]
     inner = [(each, e) for each, e in inner if e > 0]
-    axes = [axis for each, e in inner for axis in each.data[0] * e]
+    axes = [axis for each, e in inner for axis in each.data[0] * int(e)]
     rest: Poly = {without(body, *(each for each, _ in inner)): UNIT}
     with kernel.inside(*axes) as more:
         left = list(more)
         for each, e in inner:
-            for _ in range(e):
+            for _ in range(int(e)):
                 own = tuple(left.pop(0) for _ in each.data[0])
                 rest = kernel.mul(rest, {kernel.summands(each, own): UNIT})
         return kernel.sum((*variables, *more), rest)
@@ -493,14 +493,11 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
         body = kernel.summands(atom, variables)
         with kernel.inside(*(variables[k].size for k in order)) as arranged:
             to = {variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)}
-            return arranged_sum(kernel, kernel.put({body: UNIT}, to), arranged)
-
-
-def arranged_sum(kernel: Computing, body: Poly, variables: tuple[Index, ...]) -> Poly:
-    """The sum of a product over indices as they stand."""
-    ((mono, c),) = body.items()
-    axes = tuple(each.size for each in variables)
-    return {((kernel.atom("S", (axes, kernel.closed(mono, variables))), 1),): c}
+            ((moved, c),) = kernel.put({body: UNIT}, to).items()
+            axes = tuple(each.size for each in arranged)
+            other = kernel.atom("S", (axes, kernel.closed(moved, arranged)))
+            # What is its own negative is 0.
+            return {} if other is atom and c < 0 else scaled(power(other), c)
 
 
 @_rule

@@ -294,10 +294,14 @@ class Signs(Terms):
 
     def variable(self, axis: Axis) -> Index:
         """The index of the next sum that is looked into."""
-        key = (self._level, axis)
         self._level += 1
+        return self.variable_at(self._level - 1, axis)
+
+    def variable_at(self, level: int, axis: Axis) -> Index:
+        """The index of a sum that so many others are around."""
+        key = (level, axis)
         if key not in self._variables:
-            self._variables[key] = Index(f"%{key[0]}", axis)
+            self._variables[key] = Index(f"%{level}", axis)
         return self._variables[key]
 
     @contextmanager
@@ -433,7 +437,7 @@ def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
     first, second = atom.data
     if first[1:] != (0, ()) or second[1:] != (0, ()) or is_fixed(first) or is_fixed(second):
         return False
-    return (first[0] == 0) != (second[0] == 0)
+    return bool((first[0] == 0) != (second[0] == 0))
 
 
 def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:

@@ -48,6 +48,8 @@ class Atom:
 
     def __init__(self, number: int, kind: str, data: Any) -> None:
         self.number, self.kind, self.data = number, kind, data
+        self.free: frozenset[Index]
+        """The indices that it depends on."""
         free: set[Index] = set()
         self.loose = 0
         for base, _, _ in places_of(self):

@@ -1,0 +1,268 @@
+"""Certificates: the steps of proofs, written out, and replayed without looking for any.
+
+A certificate says which rule is applied to which product, and with what; atoms are written in a
+table, each made of those before it. Whoever replays it reads the derivation itself again, lets
+the kernel compute its lines, and answers from the certificate where a rule has to be chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+from symattn.calculus import language as term
+from symattn.calculus.derivation import Derivation
+from symattn.calculus.draft import DerivationDraft
+from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
+from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.proof import Instance, Kernel, Last
+from symattn.calculus.kernel.terms import Atom, Mono
+from symattn.calculus.language import Array, Expr, Index
+from symattn.calculus.records import Record
+from symattn.calculus.tensors import ParsedLine
+from symattn.errors import Malformed
+
+FORMAT = "symattn certificate 1"
+
+# -- written out -------------------------------------------------------------------------------
+
+_PLAIN = (str, int, type(None))
+_MADE: Mapping[str, type] = {each.__name__: each for each in (Step, Instance, Last)}
+
+
+def certificate(derivation: Derivation) -> dict[str, Any]:
+    """The proofs of all lines that are proved, as plain data."""
+    evidence = {line.number: line.evidence for line in derivation.lines if line.proved}
+    records = {
+        number: (each.prover.ready, each.proof.record) for number, each in evidence.items() if each
+    }
+    lines = [(line.number, line.read) for line in derivation.lines if line.read]
+    indices, arrays = _known(derivation.draft, lines)
+    kernels = [each.prover.kernel for each in evidence.values() if each]
+    writer = _Writer(indices, arrays, kernels[0] if kernels else Kernel())
+    writer.gather(*(record for pair in records.values() for record in pair))
+    proofs = [
+        {
+            "line": line.number,
+            "by": line.evidence.is_by,
+            "ready": writer.record(records[line.number][0]),
+            "proof": writer.record(records[line.number][1]),
+            "where": list(line.where),
+        }
+        for line in derivation.lines
+        if line.evidence and line.number in records
+    ]
+    title = derivation.draft.title
+    return {"format": FORMAT, "title": title, "atoms": writer.table, "proofs": proofs}
+
+
+def replay(
+    draft: DerivationDraft, data: Mapping[str, Any], library: Library = lambda _: None
+) -> Where:
+    """The lines of a derivation that a certificate proves, and where each holds.
+
+    Raises :class:`Malformed` where a step is missing or does not apply.
+    """
+    if data.get("format") != FORMAT:
+        raise Malformed(f"expected the format {FORMAT!r}, found {data.get('format')!r}")
+
+    def read(judge: Judge, lines: Sequence[tuple[int, ParsedLine]]) -> Proofs:
+        indices, arrays = _known(draft, lines)
+        reader = _Reader(
+            judge.kernel,
+            {name: index for index, name in indices.items()},
+            {name: array for array, name in arrays.items()},
+            data["atoms"],
+        )
+        return {
+            proof["line"]: (
+                reader.record(proof["ready"]),
+                reader.record(proof["proof"]),
+                proof["by"],
+            )
+            for proof in data["proofs"]
+        }
+
+    return replayed(draft, library, read)
+
+
+def _known(
+    draft: DerivationDraft, lines: Iterable[tuple[int, ParsedLine]]
+) -> tuple[dict[Index, str], dict[Array, str]]:
+    """Names for the indices and arrays of all that is written in a derivation. Parts without a
+    name of their own are numbered where they stand."""
+    indices: dict[Index, str] = {}
+    arrays: dict[Array, str] = {}
+
+    def walk(where: str, *sides: Expr) -> None:
+        todo, parts = [*sides], 0
+        while todo:
+            for part in term.walk(todo.pop(0)):
+                for array in _named_in(part):
+                    if array in arrays:
+                        continue
+                    arrays[array] = f"{where}, part {parts}" if "." in array.name else array.name
+                    parts += 1
+                    todo += [array.body] if array.body is not None else []
+
+    for name, array in draft.scope.arrays.items():
+        arrays[array] = name
+    for name, array in draft.scope.arrays.items():
+        if array.body is not None:
+            walk(name, array.body)
+    hypotheses = [(f"hypothesis {k}", line) for k, line in enumerate(draft.ground.hypotheses)]
+    for name, line in [*hypotheses, *((f"line {k}", line) for k, line in lines)]:
+        indices |= {index: f"{name}, index {k}" for k, index in enumerate(line.free)}
+        walk(name, *line.sides)
+    for array, name in arrays.items():
+        indices |= {index: f"{name}, index {k}" for k, index in enumerate(array.params)}
+    return indices, arrays
+
+
+def _named_in(part: Expr) -> tuple[Array, ...]:
+    match part:
+        case term.Entry(array, _) | term.Partial(_, array, _) | term.Limit(_, array, _):
+            return (array,)
+        case term.Operations(arrays):
+            return arrays
+    return ()
+
+
+class _Writer:
+    """Writes records as plain data, with one table of arrays, indices and atoms for all: in the
+    order in which the kernel met them, as that orders the factors of products."""
+
+    def __init__(
+        self, named: Mapping[Index, str], arrays: Mapping[Array, str], kernel: Kernel
+    ) -> None:
+        self._named, self._arrays, self._kernel = named, arrays, kernel
+        self._places: dict[Any, int] = {}
+        self.table: list[Any] = []
+
+    def gather(self, *records: Record) -> None:
+        """Make the table of all that stands in records."""
+        seen: set[Any] = set()
+        todo: list[Any] = [(record.steps, record.lasts) for record in records]
+        while todo:
+            value = todo.pop()
+            match value:
+                case Atom() | Index() | Array():
+                    if value in seen:
+                        continue
+                    seen.add(value)
+                    if isinstance(value, Atom):
+                        todo.append(value.data)
+                case Mapping():
+                    todo += [*value.keys(), *value.values()]
+                case tuple() | list() | frozenset():
+                    todo += value
+                case Step() | Instance() | Last():
+                    todo += [getattr(value, each.name) for each in fields(value)]
+        arrays = sorted(
+            (each for each in seen if isinstance(each, Array)), key=lambda a: self._arrays[a]
+        )
+        indices = [each for each in seen if isinstance(each, Index)]
+        indices.sort(key=lambda index: self._kernel.rank((index, 0, ())))
+        atoms = sorted((each for each in seen if isinstance(each, Atom)), key=lambda a: a.number)
+        rows: list[Atom | Index | Array] = [*arrays, *indices, *atoms]
+        for each in rows:
+            self._places[each] = len(self.table)
+            self.table.append(self._row(each))
+
+    def _row(self, value: Atom | Index | Array) -> list[Any]:
+        match value:
+            case Array():
+                return ["array", self._arrays[value]]
+            case Index(name=name, size=size) if name.startswith("%"):
+                return ["variable", int(name[1:]), size]
+            case Index():
+                return ["index", self._named[value]]
+        return [value.kind, self.write(value.data)]
+
+    def record(self, record: Record) -> dict[str, Any]:
+        """A record as plain data."""
+        steps = [
+            [epoch, sorted(self._arrays[array] for array in moving), self.write(step)]
+            for (epoch, moving, _), step in record.steps.items()
+        ]
+        return {
+            "steps": steps,
+            "equations": [list(each) for each in record.equations],
+            "last": [self.write(each) for each in record.lasts],
+        }
+
+    def write(self, value: Any) -> Any:
+        """A value as plain data."""
+        match value:
+            case bool() | str() | int() | None:
+                return value
+            case Fraction():
+                return {"number": str(value)}
+            case tuple():
+                return [self.write(each) for each in value]
+            case frozenset():
+                return {"sum": [self.write(each) for each in sorted(value, key=_order)]}
+            case Atom() | Index() | Array():
+                return {"at": self._places[value]}
+        made = {each.name: self.write(getattr(value, each.name)) for each in fields(value)}
+        return {type(value).__name__: made}
+
+
+def _order(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
+    return [(atom.number, Fraction(e)) for atom, e in pair[0]]
+
+
+class _Reader:
+    """Reads records back; raises :class:`Malformed` for what is none."""
+
+    def __init__(
+        self, kernel: Kernel, named: Mapping[str, Index], arrays: Mapping[str, Array], table: Any
+    ) -> None:
+        self._kernel, self._named, self._arrays = kernel, named, arrays
+        self._values: list[Any] = []
+        for row in table:
+            value = self._made(*row)
+            if isinstance(value, Index):
+                kernel.rank((value, 0, ()))
+            self._values.append(value)
+
+    def _made(self, kind: str, data: Any, *more: Any) -> Any:
+        match kind:
+            case "array":
+                return self._arrays[data]
+            case "variable":
+                return self._kernel.variable_at(data, *more)
+            case "index":
+                return self._named[data]
+        return self._kernel.atom(kind, self.read(data))
+
+    def record(self, data: Mapping[str, Any]) -> Record:
+        """A record from plain data."""
+        steps = {}
+        for epoch, moving, written in data["steps"]:
+            step = self.read(written)
+            if not isinstance(step, Step):
+                raise Malformed("expected a step")
+            steps[epoch, frozenset(self._arrays[name] for name in moving), step.to] = step
+        equations = [(str(how), int(number)) for how, number in data["equations"]]
+        return Record(steps, equations, [self.read(each) for each in data["last"]])
+
+    def read(self, value: Any) -> Any:
+        """A value from plain data."""
+        match value:
+            case {"number": text}:
+                return Fraction(text)
+            case {"sum": terms}:
+                return frozenset(map(self.read, terms))
+            case {"at": place}:
+                return self._values[place]
+            case list():
+                return tuple(map(self.read, value))
+            case dict():
+                ((name, parts),) = value.items()
+                return _MADE[name](**{key: self.read(part) for key, part in parts.items()})
+        if not isinstance(value, _PLAIN):
+            raise Malformed("expected a step of a certificate")
+        return value

@@ -1,0 +1,249 @@
+"""Judging the lines of a derivation: what follows, what is refuted and by which numbers.
+
+A line is *proved* when two witnesses that share no code agree: the kernel replays a proof of it
+for all sizes (:mod:`symattn.calculus.kernel`), and balls at random sizes and points found no
+place where its sides differ (:mod:`symattn.calculus.refuting`). What only the second supports is
+*checked*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+from symattn.calculus import draft as drafts
+from symattn.calculus import line_reading, tensors
+from symattn.calculus.conditions import written
+from symattn.calculus.derivation import Derivation, Evidence, JudgedLine, Status
+from symattn.calculus.draft import DerivationDraft, Said
+from symattn.calculus.hints import hint
+from symattn.calculus.kernel.proof import Kernel
+from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.terms import Unproved
+from symattn.calculus.language import Array
+from symattn.calculus.prover import Proof, Prover
+from symattn.calculus.records import Record
+from symattn.calculus.refuting import Sampler
+from symattn.errors import Malformed
+
+Library = Callable[[str], DerivationDraft | None]
+"""Other derivations by name: their lines may be reasons."""
+PLAIN = "algebra"
+"""What a line names as its reason that follows from nothing but the rules of computing."""
+
+
+def judged(name: str, draft: DerivationDraft, library: Library = lambda _: None) -> Derivation:
+    """A draft with every line judged."""
+    return Derivation(name, draft, tuple(Judge(draft, library).lines()))
+
+
+def derived(
+    name: str,
+    document: Mapping[str, Any],
+    library: Library = lambda _: None,
+    line_of: Callable[[str], int] = lambda _: 0,
+    advice: str = drafts.SHAPE,
+) -> Derivation:
+    """A derivation from the tables of its file; what can't be read is among its faults.
+
+    ``advice`` is what to do about a name of which nothing is known.
+    """
+    try:
+        return judged(name, drafts.read(document, line_of, advice), library)
+    except Malformed as error:
+        statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
+        lines = [
+            JudgedLine(number, statement, "undecided", why="the file has faults")
+            for number, statement in enumerate(statements, 1)
+        ]
+        return Derivation(
+            name, DerivationDraft(lines=tuple(statements)), tuple(lines), error.faults
+        )
+
+
+def _entries(value: object) -> Sequence[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+class Judge:
+    """Judges the lines of one derivation, in order."""
+
+    def __init__(self, draft: DerivationDraft, library: Library = lambda _: None) -> None:
+        self.draft = draft
+        self.library = library
+        self.trials = Sampler(draft.ground)
+        self.done: list[JudgedLine] = []
+        self.kernel = Kernel()
+        self.kernel.random = frozenset(draft.ground.random)
+
+    @cached_property
+    def prover(self) -> Prover:
+        """Proves from all definitions and hypotheses."""
+        return Prover(self.kernel, self.draft.ground.hypotheses)
+
+    def lines(self) -> list[JudgedLine]:
+        """All lines, judged."""
+        for number, statement in enumerate(self.draft.lines, 1):
+            self.done.append(self._line(number, statement))
+        return self.done
+
+    # -- reasons ---------------------------------------------------------------
+
+    def _stands(self, reason: str) -> bool:
+        """Whether a reason is taken for granted here, or proved: what follows from it is too."""
+        done = next(
+            (item for item in self.done if reason in (str(item.number), item.said.label)), None
+        )
+        if done is not None:
+            return done.proved
+        defined = (item.array.name for item in self.draft.definitions)
+        return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
+
+    def _reasoned(self, line: tensors.ParsedLine, by: Sequence[str]) -> Evidence:
+        """Why a line does not follow from what it names as reasons; nothing if it does.
+
+        With only these it has to follow, and without any one of them it must not.
+        """
+        named = [reason for reason in by if reason != PLAIN]
+        evidence = self._from(line, named)
+        proof = evidence.proof
+        if proof.why:
+            return evidence.but(f"does not follow from {', '.join(by)}: {proof.why}")
+        for reason in named:
+            fewer = self._from(line, [other for other in named if other != reason]).proof
+            # What holds under more conditions without a reason needs it.
+            if not fewer.why and {*self.where(fewer)} <= {*self.where(proof)}:
+                return evidence.but(f"follows without {reason}")
+        return evidence
+
+    def _from(self, line: tensors.ParsedLine, by: Sequence[str]) -> Evidence:
+        try:
+            prover = self.prover_from(by)
+        except Unproved as reason:
+            return Evidence(self.prover, Proof(str(reason)), True)
+        return Evidence(prover, prover.proof(line), True)
+
+    def prover_from(self, by: Sequence[str], ready: Record | None = None) -> Prover:
+        """Proves from what a line names as its reasons; :class:`Unproved` if there is none such."""
+        defined = {item.array.name: item.array for item in self.draft.definitions}
+        assumed: list[tensors.ParsedLine] = []
+        cited: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
+        opened: set[Array] = set()
+        for item in by:
+            if item in defined:
+                opened.add(defined[item])
+            elif item in self.draft.hypotheses:
+                place = self.draft.hypotheses.index(item)
+                assumed.append(self.draft.ground.hypotheses[place])
+            elif (lines := self._equations(item)) is not None:
+                cited += lines
+            elif item != PLAIN:
+                raise Unproved(
+                    f"there is no definition, hypothesis, earlier line or derivation {item!r}"
+                )
+        folded = frozenset(defined.values()) - opened
+        return Prover(self.kernel, assumed, cited, folded, ready)
+
+    def _equations(self, name: str) -> list[tuple[tensors.ParsedLine, Sequence[Condition]]] | None:
+        """The equations of an earlier line, or those that another derivation concludes, each
+        with the conditions under which it holds."""
+        for done in self.done:
+            if name in (str(done.number), done.said.label) and done.read:
+                return [(done.read, done.evidence.proof.conditions if done.evidence else ())]
+        other = self.library(name)
+        if other is None:
+            return None
+        lines: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
+        for conclusion in other.concluded:
+            # Its letters have to mean here what they mean there.
+            with suppress(Malformed):
+                lines.append((line_reading.line(conclusion, self.draft.scope), ()))
+        return lines
+
+    def _hint(self, statement: Said) -> str:
+        """What would make a line hold, if it can be read as a line at all."""
+        with suppress(Malformed):
+            return hint(
+                statement.line,
+                self.draft.scope,
+                lambda line: self.trials.of(line).verdict == "held",
+            )
+        return ""
+
+    def _line(self, number: int, statement: Said) -> JudgedLine:
+        try:
+            line = line_reading.line(statement.line, self.draft.scope)
+        except Malformed as error:
+            why = error.faults[0].message
+            return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))
+        trials = self.trials.of(line)
+        by = statement.by
+        reasoned = None if by is None else self._reasoned(line, by)
+        evidence = reasoned
+        if evidence is None or evidence.proof.why or not all(map(self._stands, by or ())):
+            evidence = Evidence(self.prover, self.prover.proof(line), False)
+        proof = evidence.proof
+        where = self.where(proof)
+        if trials.verdict == "refuted":
+            place, hint = trials.counterexample, self._hint(statement)
+            return JudgedLine(number, statement, "refuted", line, where, place, hint=hint)
+        why = proof.why
+        status: Status = "proved"
+        if trials.verdict == "unclear":
+            status, why = "undecided", why or trials.why
+        elif why:
+            status = "checked"
+        elif reasoned is not None and reasoned.proof.why:
+            status, why = "undecided", reasoned.proof.why
+        return JudgedLine(
+            number,
+            statement,
+            status,
+            line,
+            where,
+            why=why,
+            sizes=trials.sizes,
+            evidence=evidence,
+        )
+
+    def where(self, proof: Proof) -> tuple[str, ...]:
+        """The conditions of a proof as they are printed."""
+        sources = self.kernel.sources
+        return tuple(dict.fromkeys(written(each, sources) for each in proof.conditions))
+
+
+def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Where:
+    """The lines that proofs show which were written out, and where each holds."""
+    judge = Judge(draft, library)
+    parsed: dict[int, tensors.ParsedLine] = {}
+    for number, statement in enumerate(draft.lines, 1):
+        with suppress(Malformed):
+            parsed[number] = line_reading.line(statement.line, draft.scope)
+    proofs = read(judge, [*parsed.items()])
+    shown: dict[int, tuple[str, ...]] = {}
+    ready: Prover | None = None
+    for number, statement in enumerate(draft.lines, 1):
+        if number not in proofs:
+            judge.done.append(JudgedLine(number, statement, "undecided", parsed.get(number)))
+            continue
+        prepared, record, is_by = proofs[number]
+        if is_by:
+            prover = judge.prover_from(statement.by or (), prepared)
+        else:
+            prover = ready = ready or Prover(judge.kernel, draft.ground.hypotheses, ready=prepared)
+        proof = prover.proof(parsed[number], record)
+        if proof.why:
+            raise Malformed(f"line {number} does not follow by its certificate: {proof.why}")
+        evidence = Evidence(prover, proof, is_by)
+        line = JudgedLine(number, statement, "proved", parsed[number], evidence=evidence)
+        judge.done.append(line)
+        shown[number] = judge.where(proof)
+    return shown
+
+
+Proofs = Mapping[int, tuple[Record, Record, bool]]
+"""By the numbers of lines: what their provers learned, their proofs, whether from reasons."""
+Where = Mapping[int, tuple[str, ...]]
+ReadProofs = Callable[[Judge, Sequence[tuple[int, tensors.ParsedLine]]], Proofs]
