@@ -39,7 +39,8 @@ def certificate(derivation: Derivation) -> dict[str, Any]:
         number: (each.prover.ready, each.proof.record) for number, each in evidence.items() if each
     }
     lines = [(line.number, line.read) for line in derivation.lines if line.read]
-    indices, arrays = _known(derivation.draft, lines)
+    conclusions = next((each.conclusions for each in evidence.values() if each), {})
+    indices, arrays = _known(derivation.draft, lines, conclusions)
     kernels = [each.prover.kernel for each in evidence.values() if each]
     writer = _Writer(indices, arrays, kernels[0] if kernels else Kernel())
     writer.gather(*(record for pair in records.values() for record in pair))
@@ -69,7 +70,7 @@ def replay(
         raise Malformed(f"expected the format {FORMAT!r}, found {data.get('format')!r}")
 
     def read(judge: Judge, lines: Sequence[tuple[int, ParsedLine]]) -> Proofs:
-        indices, arrays = _known(draft, lines)
+        indices, arrays = _known(draft, lines, judge.conclusions)
         reader = _Reader(
             judge.kernel,
             {name: index for index, name in indices.items()},
@@ -89,7 +90,9 @@ def replay(
 
 
 def _known(
-    draft: DerivationDraft, lines: Iterable[tuple[int, ParsedLine]]
+    draft: DerivationDraft,
+    lines: Iterable[tuple[int, ParsedLine]],
+    conclusions: Mapping[str, Sequence[ParsedLine]],
 ) -> tuple[dict[Index, str], dict[Array, str]]:
     """Names for the indices and arrays of all that is written in a derivation. Parts without a
     name of their own are numbered where they stand."""
@@ -107,13 +110,18 @@ def _known(
                     parts += 1
                     todo += [array.body] if array.body is not None else []
 
-    for name, array in draft.scope.arrays.items():
-        arrays[array] = name
+    arrays |= {array: name for name, array in draft.scope.arrays.items()}
     for name, array in draft.scope.arrays.items():
         if array.body is not None:
             walk(name, array.body)
     hypotheses = [(f"hypothesis {k}", line) for k, line in enumerate(draft.ground.hypotheses)]
-    for name, line in [*hypotheses, *((f"line {k}", line) for k, line in lines)]:
+    concluded = [
+        (f"{name}, conclusion {k}", line)
+        for name in sorted(conclusions)
+        for k, line in enumerate(conclusions[name])
+    ]
+    own = [(f"line {k}", line) for k, line in lines]
+    for name, line in [*hypotheses, *concluded, *own]:
         indices |= {index: f"{name}, index {k}" for k, index in enumerate(line.free)}
         walk(name, *line.sides)
     for array, name in arrays.items():

@@ -164,6 +164,19 @@ class Choices:
         return None
 
     def _mean(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
+        of: Poly = dict(atom.data)
+        if len(of) == 1:
+            ((product, c),) = of.items()
+            known = [each for each, _ in product if each.kind != "x"]
+            arrays = [each.data[0] for each, _ in product if each.kind == "x"]
+            if c == 1 and not known and not self.kernel.random.issuperset(arrays):
+                return None
+        try:
+            with self.kernel.apart():
+                self.kernel.rules["moments"](self.kernel, mono, None)
+        except Unproved as reason:
+            self.unseen = str(reason)
+            return None
         return Step("moments", mono)
 
     # -- functions -------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ class Evidence:
     prover: Prover
     proof: Proof
     is_by: bool
+    conclusions: Mapping[str, tuple[tensors.ParsedLine, ...]]
 
     def but(self, why: str) -> Evidence:
         """The same, were it not for a reason."""

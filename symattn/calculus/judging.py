@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from symattn.calculus import draft as drafts
+from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
 from symattn.calculus.conditions import written
 from symattn.calculus.derivation import Derivation, Evidence, JudgedLine, Status
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.hints import hint
-from symattn.calculus.kernel.proof import Kernel
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.proof import Kernel, Shown
 from symattn.calculus.kernel.terms import Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.prover import Proof, Prover
@@ -75,6 +75,8 @@ class Judge:
         self.library = library
         self.trials = Sampler(draft.ground)
         self.done: list[JudgedLine] = []
+        self.conclusions: dict[str, tuple[tensors.ParsedLine, ...]] = {}
+        """What other derivations conclude that are named as reasons."""
         self.kernel = Kernel()
         self.kernel.random = frozenset(draft.ground.random)
 
@@ -122,14 +124,14 @@ class Judge:
         try:
             prover = self.prover_from(by)
         except Unproved as reason:
-            return Evidence(self.prover, Proof(str(reason)), True)
-        return Evidence(prover, prover.proof(line), True)
+            return Evidence(self.prover, Proof(str(reason)), True, self.conclusions)
+        return Evidence(prover, prover.proof(line), True, self.conclusions)
 
     def prover_from(self, by: Sequence[str], ready: Record | None = None) -> Prover:
         """Proves from what a line names as its reasons; :class:`Unproved` if there is none such."""
         defined = {item.array.name: item.array for item in self.draft.definitions}
         assumed: list[tensors.ParsedLine] = []
-        cited: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
+        cited: list[tuple[tensors.ParsedLine, Shown]] = []
         opened: set[Array] = set()
         for item in by:
             if item in defined:
@@ -146,21 +148,35 @@ class Judge:
         folded = frozenset(defined.values()) - opened
         return Prover(self.kernel, assumed, cited, folded, ready)
 
-    def _equations(self, name: str) -> list[tuple[tensors.ParsedLine, Sequence[Condition]]] | None:
+    def _equations(self, name: str) -> list[tuple[tensors.ParsedLine, Shown]] | None:
         """The equations of an earlier line, or those that another derivation concludes, each
         with the conditions under which it holds."""
         for done in self.done:
             if name in (str(done.number), done.said.label) and done.read:
-                return [(done.read, done.evidence.proof.conditions if done.evidence else ())]
-        other = self.library(name)
-        if other is None:
+                return [(done.read, _shown(done))]
+        concluded = self.concluded(name)
+        if concluded is None:
             return None
-        lines: list[tuple[tensors.ParsedLine, Sequence[Condition]]] = []
-        for conclusion in other.concluded:
-            # Its letters have to mean here what they mean there.
-            with suppress(Malformed):
-                lines.append((line_reading.line(conclusion, self.draft.scope), ()))
-        return lines
+        # What it assumes is assumed of all that its conclusions name.
+        other = self.library(name)
+        is_bound = other is not None and bool(other.hypotheses)
+        named = [
+            {array for side in line.sides for array in term.arrays(side)} for line in concluded
+        ]
+        bounds = [frozenset(arrays if is_bound else ()) for arrays in named]
+        return [(line, Shown(bound=bound)) for line, bound in zip(concluded, bounds, strict=True)]
+
+    def concluded(self, name: str) -> tuple[tensors.ParsedLine, ...] | None:
+        """What another derivation concludes; None if there is none of that name."""
+        other = None if name in self.conclusions else self.library(name)
+        if other is not None:
+            lines = []
+            for conclusion in other.concluded:
+                # Its letters have to mean here what they mean there.
+                with suppress(Malformed):
+                    lines.append(line_reading.line(conclusion, self.draft.scope))
+            self.conclusions[name] = tuple(lines)
+        return self.conclusions.get(name)
 
     def _hint(self, statement: Said) -> str:
         """What would make a line hold, if it can be read as a line at all."""
@@ -183,7 +199,7 @@ class Judge:
         reasoned = None if by is None else self._reasoned(line, by)
         evidence = reasoned
         if evidence is None or evidence.proof.why or not all(map(self._stands, by or ())):
-            evidence = Evidence(self.prover, self.prover.proof(line), False)
+            evidence = Evidence(self.prover, self.prover.proof(line), False, self.conclusions)
         proof = evidence.proof
         where = self.where(proof)
         if trials.verdict == "refuted":
@@ -214,6 +230,11 @@ class Judge:
         return tuple(dict.fromkeys(written(each, sources) for each in proof.conditions))
 
 
+def _shown(line: JudgedLine) -> Shown:
+    """What a line may be cited with; one that was not proved is no reason, whatever it says."""
+    return line.evidence.prover.shown(line.evidence.proof) if line.evidence else Shown()
+
+
 def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Where:
     """The lines that proofs show which were written out, and where each holds."""
     judge = Judge(draft, library)
@@ -221,6 +242,8 @@ def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Wher
     for number, statement in enumerate(draft.lines, 1):
         with suppress(Malformed):
             parsed[number] = line_reading.line(statement.line, draft.scope)
+        for name in statement.by or ():
+            judge.concluded(name)
     proofs = read(judge, [*parsed.items()])
     shown: dict[int, tuple[str, ...]] = {}
     ready: Prover | None = None
@@ -236,7 +259,7 @@ def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Wher
         proof = prover.proof(parsed[number], record)
         if proof.why:
             raise Malformed(f"line {number} does not follow by its certificate: {proof.why}")
-        evidence = Evidence(prover, proof, is_by)
+        evidence = Evidence(prover, proof, is_by, judge.conclusions)
         line = JudgedLine(number, statement, "proved", parsed[number], evidence=evidence)
         judge.done.append(line)
         shown[number] = judge.where(proof)

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
-from symattn.calculus.kernel.proof import Given, Kernel, Last
+from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
 from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.kernel.terms import Poly, Unproved, is_index
 from symattn.calculus.language import Array
@@ -38,7 +38,7 @@ class Prover:
         self,
         kernel: Kernel,
         assumed: Sequence[ParsedLine] = (),
-        cited: Sequence[tuple[ParsedLine, Collection[Condition]]] = (),
+        cited: Sequence[tuple[ParsedLine, Shown]] = (),
         folded: frozenset[Array] = frozenset(),
         ready: Record | None = None,
     ) -> None:
@@ -59,11 +59,11 @@ class Prover:
             given = [*equations, *cited]
             if ready is not None:
                 rewriting.again(ready, given)
-            for place, (line, conditions) in enumerate(given if ready is None else ()):
+            for place, (line, shown) in enumerate(given if ready is None else ()):
                 # What has no normal form gives no rule.
                 with suppress(Unproved, RecursionError):
                     self._choices.equations = rewriting.step
-                    rewriting.learn(place, line, conditions)
+                    rewriting.learn(place, line, shown)
             self._choices.symmetric.clear()
             self._known = kernel.known()
             self.ready = self._choose.record
@@ -82,6 +82,11 @@ class Prover:
             yield
         finally:
             kernel.forget()
+
+    def shown(self, proof: Proof) -> Shown:
+        """What a line that was proved may be cited with."""
+        bound = (each.bound for each in self._equations)
+        return Shown(frozenset(proof.conditions), frozenset().union(*bound))
 
     def proof(self, line: ParsedLine, record: Record | None = None) -> Proof:
         """What can be shown of a line, or what a record shows of it."""

@@ -7,15 +7,14 @@ the largest is the one replaced, so that rules come to an end; where both sides 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
 from symattn.calculus.choices import size_of
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.proof import Instance, Kernel
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.proof import Instance, Kernel, Shown
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     FIRST,
@@ -25,15 +24,17 @@ from symattn.calculus.kernel.terms import (
     Place,
     Poly,
     Unproved,
-    arrays_in,
+    atoms_of,
     free_in,
     places_of,
+    within,
 )
 from symattn.calculus.language import Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
 
-Conditions = Collection[Condition] | None
+_SOLVED = "xOLED"
+"""What an equation is solved for rather than for others, by kind of atom, the last first."""
 _LEARNED = 60
 """So many equations are made rules, those counted again that a later one changes."""
 
@@ -59,12 +60,12 @@ class Rewriting:
         self._record = record
         self.rules: list[RewriteRule] = []
 
-    def learn(self, place: int, line: ParsedLine, conditions: Conditions) -> None:
+    def learn(self, place: int, line: ParsedLine, shown: Shown | None) -> None:
         """Add the rules of a line, and put them into the rules before."""
-        for number in self._assumed(place, line, conditions):
+        for number in self._assumed(place, line, shown):
             self._learn(number)
 
-    def again(self, record: Record, given: Sequence[tuple[ParsedLine, Conditions]]) -> None:
+    def again(self, record: Record, given: Sequence[tuple[ParsedLine, Shown | None]]) -> None:
         """Do what was done to learn from lines."""
         for how, number in record.equations:
             if how == "assume":
@@ -74,9 +75,9 @@ class Rewriting:
             else:
                 self._derived(how, number)
 
-    def _assumed(self, place: int, line: ParsedLine, conditions: Conditions) -> list[int]:
+    def _assumed(self, place: int, line: ParsedLine, shown: Shown | None) -> list[int]:
         self._record.equations.append(("assume", place))
-        return self.kernel.assume(line, conditions)
+        return self.kernel.assume(line, shown)
 
     def _forget(self) -> None:
         self._record.equations.append(("forget", 0))
@@ -195,14 +196,29 @@ def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, boo
             continue
         rest = [other for other in zero if other != mono]
         covers = _covers(mono, free, zero)
-        eliminates = covers and not arrays_in((mono,)) <= arrays_in(rest)
-        single = eliminates and len(mono) == 1 and mono[0][0].kind == "x" and mono[0][1] == 1
+        eliminates = covers and not _named((mono,)) <= _named(rest)
+        kind = mono[0][0].kind if eliminates and len(mono) == 1 and mono[0][1] == 1 else ""
         if solved and not eliminates:
             continue
-        key = (single, eliminates, covers, size_of(mono))
+        key = (_SOLVED.find(kind) if kind else -1, eliminates, covers, size_of(mono))
         if best is None or key > best[0]:
             best = key, mono
     return best and (best[1], best[0][1])
+
+
+def _named(monos: Iterable[Mono]) -> set[object]:
+    """What stands in products that is given a value: arrays, derivatives, counts."""
+    names: set[object] = set()
+    for outer in atoms_of(monos):
+        for atom in within(outer):
+            match atom.kind:
+                case "x":
+                    names.add(atom.data[0])
+                case "D":
+                    names.add(tuple(array for array, _ in atom.data))
+                case "O":
+                    names.add(atom)
+    return names
 
 
 def _covers(mono: Mono, free: Set[Index], zero: Poly) -> bool:

@@ -64,6 +64,7 @@ class Fact:
 
 Choice = Callable[[Mono], Step | None]
 """Which rule to apply to a product, if any."""
+Where = tuple[Array, tuple[Place, ...]]
 Rule = Callable[[Any, Mono, Any], Poly]
 
 
@@ -357,7 +358,8 @@ class Computing(Signs):
             case "x":
                 value = self.entry(data[0], at(data[1]))
             case "D":
-                value = power(self.atom("D", tuple((array, at(where)) for array, where in data)))
+                (of, here), (array, there) = data
+                value = self.derivative((of, at(here)), (array, at(there)))
             case "i":
                 value = self.position(replaced(data, to))
             case "d":
@@ -385,6 +387,14 @@ class Computing(Signs):
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
         """An entry of an array."""
         return self.settled(((self.atom("x", (array, at)), 1),))
+
+    def given_limit(self, _: Mono) -> Poly | None:
+        """A limit that is given as an equation; None where it isn't."""
+        return None
+
+    def derivative(self, of: Where, by: Where) -> Poly:
+        """The derivative of an entry in another that is not taken apart."""
+        return self.settled(((self.atom("D", (of, by)), 1),))
 
     def limit(self, variable: Array, target: Any, poly: Poly) -> Poly:
         """What a term tends to."""

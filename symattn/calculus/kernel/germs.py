@@ -36,6 +36,8 @@ Growth: TypeAlias = "frozenset[tuple[Fraction, Frozen]]"
 """Negative powers of u whose exponential is taken, as :data:`Orders`."""
 REGULAR: Growth = frozenset()
 ZERO = Fraction(0)
+_SOON = Fraction(1, 10**9)
+"""A power of u in place of what just tends to 0."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Germs:
 
     def __init__(self, kernel: Computing, variable: Array, target: Any, terms: int) -> None:
         self.kernel, self.variable, self.terms = kernel, variable, terms
+        self._target = target
+        self._is_soft = self._has_log = False
         mono: Mono = ((kernel.atom("x", (variable, ())), 1),)
         self._log = kernel.atom("F", ("log", frozenset({(mono, UNIT)})))
         if isinstance(target, Fraction):
@@ -71,7 +75,7 @@ class Germs:
         if any(order < 0 for order in orders):
             raise Unproved("a limit that is not finite")
         value = orders.get(ZERO, {})
-        if self._holds_log(value):
+        if self._holds_log(value) or (self._is_soft and self._has_log):
             raise Unproved("a limit that is not finite")
         return value
 
@@ -100,9 +104,22 @@ class Germs:
             germ = self._still(scaled({still: UNIT}, c))
             for atom, e in mono:
                 if self.variable in atom.arrays:
-                    germ = self._mul(germ, self._power(self._atom(atom), e))
+                    known = self._known(atom, e)
+                    factor = self._power(self._atom(atom), e) if known is None else known
+                    germ = self._mul(germ, factor)
             total = self._add(total, germ)
         return total
+
+    def _known(self, atom: Atom, e: Exponent) -> Germ | None:
+        """A factor whose limit is given: that is all that is known of it near its end."""
+        kernel = self.kernel
+        of: Frozen = frozenset({(((atom, e),), UNIT)})
+        mono: Mono = ((kernel.atom("L", (self.variable, self._target, of)), 1),)
+        fact = kernel.given_limit(mono)
+        if fact is None:
+            return None
+        self._is_soft = True
+        return Germ(self._still(fact).parts, frozenset({(REGULAR, _SOON)}))
 
     @staticmethod
     def _still(poly: Poly, order: Fraction = ZERO) -> Germ:
@@ -285,6 +302,7 @@ class Germs:
         self.kernel.need(">", lead)
         grown = Germ({REGULAR: {k: dict(c) for k, c in growth}} if growth else {})
         still = add(self.kernel.function("log", lead), scaled(power(self._log), order))
+        self._has_log |= bool(order)
         coefficients = [ZERO, *(Fraction((-1) ** (k + 1), k) for k in range(1, self.terms))]
         return self._add(self._add(grown, self._still(still)), self._series(rest, coefficients))
 

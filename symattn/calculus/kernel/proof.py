@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any
 
 from symattn.calculus.kernel.computing import Choice, Computing
-from symattn.calculus.kernel.reading import Reading, depends
+from symattn.calculus.kernel.reading import Reading
 from symattn.calculus.kernel.rules import RULES, cleared, identified
 from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
@@ -33,8 +33,16 @@ from symattn.calculus.kernel.terms import (
     summed,
     without,
 )
-from symattn.calculus.language import Array, Expr, Index
+from symattn.calculus.language import Array, Expr, Index, arrays
 from symattn.calculus.tensors import ParsedLine
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Under which conditions a line was shown before, and of which arrays more was assumed."""
+
+    conditions: frozenset[Condition] = frozenset()
+    bound: frozenset[Array] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,8 @@ class Given:
     zero: Poly
     free: frozenset[Index]
     conditions: frozenset[Condition] = frozenset()
+    bound: frozenset[Array] = frozenset()
+    """Arrays of which it need not hold but for the values that are assumed of them."""
 
 
 @dataclass(frozen=True)
@@ -79,20 +89,21 @@ class Kernel(Reading):
         first, *rest = map(self.read, sides)
         return [self.again(minus(first, side)) for side in rest]
 
-    def assume(
-        self, line: ParsedLine, conditions: Collection[Condition] | None = None
-    ) -> list[int]:
-        """Take an equation for granted, under conditions: the numbers of its parts. What is just
-        assumed has a meaning, too."""
+    def assume(self, line: ParsedLine, shown: Shown | None = None) -> list[int]:
+        """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
+        assumed, and then has a meaning, too."""
         with self.apart() as meaning:
             first, *rest = map(self.read, line.sides)
-        if conditions is None:
+        zeros = [minus(first, side) for side in rest]
+        if shown is None:
+            named = {array for side in line.sides for array in arrays(side)}
+            shown = Shown(frozenset(), frozenset(named))
             for index in line.free:
                 meaning = self.quantified(meaning, index)
             self.know(meaning)
-        zeros = [minus(first, side) for side in rest]
-        under = frozenset() if conditions is None else frozenset({*conditions, *meaning})
-        self.given += [Given(zero, free_in(zero), under) for zero in zeros]
+            meaning = set()
+        under = shown.conditions | meaning
+        self.given += [Given(zero, free_in(zero), under, shown.bound) for zero in zeros]
         return list(range(len(self.given) - len(zeros), len(self.given)))
 
     def suppose(self, line: ParsedLine) -> None:
@@ -114,7 +125,7 @@ class Kernel(Reading):
             zero = self.again(given.zero) if how == "restated" else self._whole(given.zero)
         if zero == given.zero:
             return number
-        self.given.append(Given(zero, given.free, given.conditions | conditions))
+        self.given.append(Given(zero, given.free, given.conditions | conditions, given.bound))
         return len(self.given) - 1
 
     def _whole(self, zero: Poly) -> Poly:
@@ -131,7 +142,7 @@ class Kernel(Reading):
     def instance(self, mono: Mono, use: Instance) -> Poly:
         """A product by an equation that is given, at places that exist."""
         given = self.given[use.number]
-        if depends(given.zero, self.moving):
+        if any(each in self.moving or each.uses & self.moving for each in given.bound):
             raise Unproved("what is assumed need not hold where it is varied")
         to = dict(use.at)
         if not given.free <= to.keys() or use.left not in given.zero:
@@ -145,6 +156,19 @@ class Kernel(Reading):
         others = {key: c for key, c in given.zero.items() if key != use.left}
         right = self.mul(self.put(others, to), {use.beside: UNIT})
         return scaled(right, -1 / given.zero[use.left])
+
+    def given_limit(self, mono: Mono) -> Poly | None:
+        """A limit that is given as an equation; None where it isn't."""
+        for given in self.given:
+            lefts = [left for left in given.zero if len(left) == 1 and left[0][0].kind == "L"]
+            if lefts:
+                break
+        else:
+            return None
+        value = self.settled(mono)
+        return (
+            None if mono in value or any(a.kind == "L" for key in value for a, _ in key) else value
+        )
 
     def _placed(self, mono: Mono, to: Mapping[Index, Place]) -> Mono:
         """A product at other places, not computed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,7 @@ from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
     Exponent,
+    Frozen,
     Place,
     Poly,
     Unproved,
@@ -223,9 +224,7 @@ class Reading(Computing):
             case term.Number(fraction):
                 return fraction > 0
             case term.Entry(array, _):
-                return array in self.positive or (
-                    array.body is not None and self._is_above(array.body)
-                )
+                return array in self.positive or self._has_sign(array, self._is_above)
             case term.Add(parts):
                 # What is not below 0 takes nothing from what is above it.
                 return all(map(self._is_not_below, parts)) and any(map(self._is_above, parts))
@@ -240,8 +239,8 @@ class Reading(Computing):
                 return True
             case term.Entry(array, _) if array in self.not_negative:
                 return True
-            case term.Entry(array, _) if array.body is not None:
-                return self._is_not_below(array.body)
+            case term.Entry(array, _):
+                return self._has_sign(array, self._is_not_below)
             case term.Number(fraction):
                 return fraction >= 0
             case term.Delta() | term.AtMost() | term.Apply("positive"):
@@ -249,6 +248,10 @@ class Reading(Computing):
             case term.Add() | term.Mul() | term.Sum() | term.Div():
                 return all(map(self._is_not_below, term.inside(value)))
         return self._is_above(value)
+
+    def _has_sign(self, array: Array, sign: Callable[[Expr], bool]) -> bool:
+        """Whether all entries of an array have a sign by its definition."""
+        return array.body is not None and array not in self.folded and sign(array.body)
 
     def forget(self) -> None:
         """Forget all facts, as more is known now than when they were found."""
@@ -333,8 +336,14 @@ class Reading(Computing):
             self.moving, self.folded, self.facts = before
 
     def _partial(self, of: Expr, array: Array, at: tuple[Place, ...], env: Env) -> Poly:
-        with self._varying(array):
+        with self._varying(array), self.apart() as conditions:
             slope = self.slope(self.read(of, env), array, at)
+        for relation, poly, axes in conditions:
+            # A slope needs more than the end of where something has a meaning.
+            if relation == ">=" and any(self._varies(each, array) for each in _arrays(poly)):
+                self.conditions.add(Condition(">", poly, axes))
+            else:
+                self.conditions.add(Condition(relation, poly, axes))
         return self.again(slope)
 
     def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
@@ -415,12 +424,12 @@ class Reading(Computing):
         if of.of is None and of.body is None:
             return {}
         if of.of is array:
-            return power(self.atom("D", ((of, here), (array, at))))
+            return self.derivative((of, here), (array, at))
         if of.of is not None:
             return self._through(of, here, of.of, array, at)
         middle = self._between(of, array)
         if not middle:
-            return power(self.atom("D", ((of, here), (array, at))))
+            return self.derivative((of, here), (array, at))
         return summed(self._through(of, here, each, array, at) for each in middle)
 
     def _through(
@@ -429,15 +438,18 @@ class Reading(Computing):
         """The chain rule: over all entries of an array that lies between."""
         with self.inside(*middle.axes) as variables:
             via = tuple((each, 0, ()) for each in variables)
-            outer = power(self.atom("D", ((of, here), (middle, via))))
+            outer = self.derivative((of, here), (middle, via))
             inner = self.slope(self.entry(middle, via), array, at)
             return self.sum(variables, self.mul(outer, inner))
 
     def _between(self, of: Array, array: Array) -> list[Array]:
         """Unfolded arrays through which alone a folded one depends on another."""
-        candidates = {each for each in of.uses - self.folded if each.body and array in each.uses}
+        candidates = {
+            each
+            for each in of.uses - self.folded
+            if each.body is not None and array in each.uses and "." not in each.name
+        }
         last = {each for each in candidates if not any(each in other.uses for other in candidates)}
-        last = {each for each in last if "." not in each.name}
         todo, seen = [of], {of, *last}
         while todo:
             body = todo.pop().body
@@ -481,7 +493,7 @@ class Reading(Computing):
     def _operations(self, array: Array) -> Poly:
         """How many operations all entries of an array take."""
         if array in self.folded or array.body is None:
-            raise Unproved("the operations of what is not taken apart")
+            return self.settled(((self.atom("O", array), 1),))
         return self.product([self._counted(array.body), *map(self.size, array.axes)])
 
     def _counted(self, value: Expr) -> Poly:
@@ -506,6 +518,5 @@ class Reading(Computing):
         raise Unproved(f"the operations in {type(value).__name__}")
 
 
-def depends(poly: Poly, arrays: Collection[Array]) -> bool:
-    """Whether a term depends on some arrays."""
-    return any(each in arrays or not each.uses.isdisjoint(arrays) for each in arrays_in(poly))
+def _arrays(of: Frozen) -> frozenset[Array]:
+    return arrays_in(mono for mono, _ in of)

@@ -646,6 +646,11 @@ def _expected(kernel: Computing, product: Mono) -> Poly:
                     body = kernel.mul(body, {kernel.summands(atom, own): UNIT})
             inner = summed(scaled(_expected(kernel, key), c) for key, c in body.items())
             return kernel.sum(variables, inner)
+    drawing = tuple(pair for pair in product if _draws(kernel, pair[0]))
+    if any(atom.kind == "x" and atom.data[0] not in kernel.random for atom, _ in drawing):
+        # What is not taken apart may depend on random entries in any way.
+        whole = kernel.settled(((kernel.atom("E", frozenset({(drawing, UNIT)})), 1),))
+        return kernel.mul({without(product, *(atom for atom, _ in drawing)): UNIT}, whole)
     drawn: dict[Any, list[tuple[Place, ...]]] = {}
     kept = []
     for atom, e in product:

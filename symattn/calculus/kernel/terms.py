@@ -41,7 +41,8 @@ class Atom:
     ``x`` an entry of an array, ``D`` a derivative of one in another, ``s`` a size, ``c`` pi,
     ``i`` a place as a number, ``d`` a delta, ``m`` 1 where a place is not after another,
     ``h`` 1 where a term is above 0, ``F`` another function of a term, ``p`` a term that is the
-    base of powers, ``S`` a sum over axes, ``L`` a limit, ``E`` an expected value.
+    base of powers, ``S`` a sum over axes, ``L`` a limit, ``E`` an expected value,
+    ``O`` how many operations an array takes.
     """
 
     __slots__ = ("arrays", "data", "free", "kind", "loose", "number")
