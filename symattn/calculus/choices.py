@@ -443,16 +443,17 @@ class Choices:
         if len(variables) > _MOST_BOUND:
             raise Unproved("a sum over too many indices at once")
         colours = self._colours(body, variables)
-        for place, (atom, _) in enumerate(body):
+        for atom, _ in body:
             if atom.kind != "m" or not all(is_index(at) and at[0] in colours for at in atom.data):
                 continue
             first, second = atom.data
+            pair = variables.index(first[0]), variables.index(second[0])
             if colours[first[0]] > colours[second[0]]:
-                return Step("reversed", mono, place)
+                return Step("reversed", mono, pair)
             if colours[first[0]] == colours[second[0]] and len(variables) == 2:
                 rest: Poly = {without(body, atom): UNIT}
                 if kernel.put(rest, {first[0]: second, second[0]: first}) == rest:
-                    return Step("halved", mono, place)
+                    return Step("halved", mono, pair)
         groups: dict[int, list[int]] = {}
         for k, each in enumerate(variables):
             groups.setdefault(colours[each], []).append(k)

@@ -524,14 +524,22 @@ def permuted(kernel: Computing, mono: Mono, data: tuple[int, tuple[tuple[str, in
         return kernel.sum(variables, moved)
 
 
+def _comparison_of(body: Mono, variables: tuple[Index, ...], pair: tuple[int, int]) -> Atom:
+    """The comparison of two indices of a sum."""
+    at = tuple((variables[k], 0, ()) for k in pair)
+    for atom, e in body:
+        if atom.kind == "m" and atom.data == at and e == 1:
+            return atom
+    raise Unproved("no comparison of these indices")
+
+
 @_rule
-def reversed_(kernel: Computing, mono: Mono, place: int) -> Poly:
+def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
     """A sum with one comparison of two of its indices in the other order."""
     atom = _sum(mono)
     with kernel.inside(*atom.data[0]) as variables:
         body = kernel.summands(atom, variables)
-        compared = body[place][0]
-        _check(compared.kind == "m")
+        compared = _comparison_of(body, variables, pair)
         first, second = compared.data
         other = power(kernel.atom("m", (second, first)))
         turned = minus(add(number(1), kernel.equal(first, second)), other)
@@ -539,15 +547,14 @@ def reversed_(kernel: Computing, mono: Mono, place: int) -> Poly:
 
 
 @_rule
-def halved(kernel: Computing, mono: Mono, place: int) -> Poly:
+def halved(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
     """Pairs of places that may be exchanged: half of all pairs, and half of one place twice."""
     atom = _sum(mono)
     with kernel.inside(*atom.data[0]) as variables:
         body = kernel.summands(atom, variables)
-        compared = body[place][0]
+        compared = _comparison_of(body, variables, pair)
         first, second = compared.data
-        _check(compared.kind == "m" and is_index(first) and is_index(second))
-        _check(first[0] in variables and second[0] in variables and first[0].size == second[0].size)
+        _check(first[0].size == second[0].size)
         rest: Poly = {without(body, compared): UNIT}
         _check(kernel.put(rest, {first[0]: second, second[0]: first}) == rest)
         met = add(number(1), kernel.equal(first, second))

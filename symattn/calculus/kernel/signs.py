@@ -203,7 +203,7 @@ class Signs(Terms):
 
     def least(self, conditions: Iterable[Condition]) -> list[Condition]:
         """The conditions that do not follow from the others."""
-        kept = sorted(conditions, key=lambda each: (each in self.sources, -_length(each)))
+        kept = sorted(conditions, key=lambda each: (each in self.sources, *_order(each)))
         for condition in list(kept):
             before = self.known()
             self.know(each for each in kept if each is not condition)
@@ -425,8 +425,15 @@ def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
     return [(atom.number, Fraction(e)) for atom, e in pair[0]]
 
 
-def _length(condition: Condition) -> int:
-    return 0 if condition.relation == "exists" else len(condition.of)
+def _order(condition: Condition) -> tuple[int, str, list[str]]:
+    """The order of conditions, which does not depend on when they were noted."""
+    relation, of, _ = condition
+    if relation == "exists":
+        return 0, relation, [str(of[0])]
+    atoms = [inner for mono, _ in of for atom, _ in mono for inner in within(atom)]
+    names = [array.name for atom in atoms for array in atom.arrays]
+    indices = [index.name for atom in atoms for index in atom.free]
+    return -len(of), relation, [*sorted(names), "", *sorted(indices)]
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
