@@ -18,7 +18,7 @@ from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
-from symattn.calculus.kernel.terms import Atom, Mono
+from symattn.calculus.kernel.terms import Atom, Mono, Unproved
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -68,25 +68,37 @@ def replay(
     """
     if data.get("format") != FORMAT:
         raise Malformed(f"expected the format {FORMAT!r}, found {data.get('format')!r}")
+    try:
+        return replayed(draft, library, lambda judge, lines: _proofs(draft, data, judge, lines))
+    except Unproved as reason:
+        raise Malformed(f"a step does not apply: {reason}") from None
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        # The data are of another shape than a certificate has.
+        raise Malformed(f"expected a certificate of this derivation: {error!r}") from None
 
-    def read(judge: Judge, lines: Sequence[tuple[int, ParsedLine]]) -> Proofs:
-        indices, arrays = _known(draft, lines, judge.conclusions)
-        reader = _Reader(
-            judge.kernel,
-            {name: index for index, name in indices.items()},
-            {name: array for array, name in arrays.items()},
-            data["atoms"],
+
+def _proofs(
+    draft: DerivationDraft,
+    data: Mapping[str, Any],
+    judge: Judge,
+    lines: Sequence[tuple[int, ParsedLine]],
+) -> Proofs:
+    """The records in a certificate."""
+    indices, arrays = _known(draft, lines, judge.conclusions)
+    reader = _Reader(
+        judge.kernel,
+        {name: index for index, name in indices.items()},
+        {name: array for array, name in arrays.items()},
+        data["atoms"],
+    )
+    return {
+        proof["line"]: (
+            reader.record(proof["ready"]),
+            reader.record(proof["proof"]),
+            proof["by"],
         )
-        return {
-            proof["line"]: (
-                reader.record(proof["ready"]),
-                reader.record(proof["proof"]),
-                proof["by"],
-            )
-            for proof in data["proofs"]
-        }
-
-    return replayed(draft, library, read)
+        for proof in data["proofs"]
+    }
 
 
 def _known(

@@ -47,10 +47,17 @@ _REDUCTIONS = 300
 _TERMS = (3, 6)
 
 
-def size_of(mono: Mono) -> tuple[Fraction, list[tuple[int, Exponent]]]:
-    """An order of products that multiplying keeps: by degree, then by the last atoms."""
+def size_of(mono: Mono) -> tuple[Fraction, Fraction, list[tuple[int, Exponent]]]:
+    """An order of products that multiplying keeps: by degree, by how far places are led, then by
+    the last atoms."""
     degree = Fraction(sum((e * _weight(atom) for atom, e in mono), Fraction(0)))
-    return degree, [(atom.number, e) for atom, e in reversed(mono)]
+    led = sum((e * _led(atom) for atom, e in mono), Fraction(0))
+    return degree, Fraction(led), [(atom.number, e) for atom, e in reversed(mono)]
+
+
+def _led(atom: Atom) -> int:
+    """Through how many permutations the places of an atom go."""
+    return sum(len(images) for _, _, images in places_of(atom))
 
 
 def _weight(atom: Atom) -> Fraction:
@@ -275,7 +282,7 @@ class Choices:
         switch = _switch(of)
         if switch is not None and all((switch, 1) in key for key in of):
             return Step("boolean", mono, switch)
-        content, shared, _ = self._primitive(of, of_any_sign=False)
+        content, shared = self._primitive(of, of_any_sign=False)[:2]
         return Step("sign", mono, (content, shared)) if content != 1 or shared else None
 
     def _primitive(

@@ -209,6 +209,16 @@ class Operations(Expr):
     arrays: tuple[Array, ...]
 
 
+@dataclass(frozen=True)
+class ParsedLine:
+    """The sides of ``a == b == ...`` at the same free indices; of a hypothesis such as
+    ``x > 0`` the one that is larger comes first."""
+
+    sides: tuple[Expr, ...]
+    free: tuple[Index, ...]
+    relation: str = "=="
+
+
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 
 

@@ -49,7 +49,7 @@ class Prover:
         self._known: object = {}
         self._equations: list[Given] = []
         self._given: list[Last] | None = None
-        with self._entered(ready):
+        with self.entered(ready):
             rewriting = Rewriting(kernel, self._choose.record)
             for line in assumed:
                 if line.relation != "==":
@@ -69,7 +69,7 @@ class Prover:
             self.ready = self._choose.record
 
     @contextmanager
-    def _entered(self, record: Record | None = None) -> Iterator[None]:
+    def entered(self, record: Record | None = None) -> Iterator[None]:
         """While this lasts the kernel knows what this prover does; with a record for answers."""
         kernel = self.kernel
         kernel.folded, kernel.choose = self._folded, self._choose
@@ -92,7 +92,7 @@ class Prover:
         """What can be shown of a line, or what a record shows of it."""
         kernel = self.kernel
         self._given = list(record.lasts) if record else None
-        with self._entered(record):
+        with self.entered(record):
             try:
                 kernel.differences(line.sides)
                 # What a line has no meaning without is known to whoever reads it.

@@ -18,6 +18,7 @@ from fractions import Fraction
 from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.language import ParsedLine as ParsedLine
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
@@ -187,16 +188,6 @@ class LineScope:
     def known(self) -> list[str]:
         """All names with a meaning."""
         return [*self.sizes, *self.arrays, *self.permutations]
-
-
-@dataclass(frozen=True)
-class ParsedLine:
-    """The sides of ``a == b == ...`` at the same free indices; of a hypothesis such as
-    ``x > 0`` the one that is larger comes first."""
-
-    sides: tuple[Expr, ...]
-    free: tuple[Index, ...]
-    relation: str = "=="
 
 
 _FARTHEST = 1000

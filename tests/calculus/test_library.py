@@ -25,7 +25,7 @@ line = "x[i] / x[i] == 1"
 because = "it cancels"
 part = "First"
 [[lines]]
-line = "relu(t - 5) * relu(5 - t) == 0"
+line = "relu(t - 1) + relu(1 - t) == sqrt((t - 1)**2)"
 part = "Second"
 [[lines]]
 line = "S == S.T"

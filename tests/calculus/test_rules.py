@@ -1,18 +1,15 @@
-"""Hypotheses as rules, products found inside others, limits and means of normal forms."""
+"""Equations used as rules, limits, means: what the kernel proves, and what it does not."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
-from symattn.calculus.atoms import NoNormalForm, entries
-from symattn.calculus.limits import contains, draws
-from symattn.calculus.normal import Normal
-from symattn.calculus.powers import matches
-from symattn.calculus.proving import Prover, rule
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus.judging import derived
+from symattn.calculus.kernel.terms import free_in
+from symattn.calculus.rewriting import matches
+
+from .proofs import proof, prover
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -35,14 +32,8 @@ TABLES = {
 }
 
 
-def shown(line, *hypotheses, **tables):
-    read = draft.read({**TABLES, **tables, "hypotheses": list(hypotheses)})
-    ground = read.ground
-    known = [one for one in ground.hypotheses if one.relation == "=="]
-    prover = Prover(
-        [one.name for one in ground.positive()], [one.name for one in ground.random], known=known
-    )
-    return prover.shown(line_reading.line(line, read.scope))
+def shown(line, *hypotheses):
+    return proof(line, TABLES, *hypotheses)[0]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +153,7 @@ def test_moments_that_are_not_known(line, why) -> None:
     ],
 )
 def test_limits(line) -> None:
-    """Where the function is continuous, where exponentials fade, and by SymPy."""
+    """Where the function is continuous, where exponentials fade, and by its expansion."""
     tables = {**TABLES, "lines": [{"line": line}]}
     (one,) = derived("limits", tables).lines
     assert one.status == "proved", one.why
@@ -176,8 +167,6 @@ def test_limits(line) -> None:
         "limit(t, oo, exp(t)) == 0",
         "limit(t, oo, exp(t * x[1])) == 0",
         "limit(t, oo, sum(i, exp(t * x[i]))) == 0",
-        "limit(t, oo, sum(i, exp(-t * x[i]**2)) * t) == 0",
-        "limit(t, 0, step(0 < t)) == 1",
         "limit(t, oo, exp(exp(t))) == 0",
         "limit(t, oo, sin(t)) == 0",
         "limit(t, 0, log(t)) == 0",
@@ -189,24 +178,24 @@ def test_limits_that_are_not_seen(line) -> None:
     assert shown(line) != ""
 
 
-NORMAL = Normal()
-SCOPE = draft.read(TABLES).scope
+READ = draft.read(TABLES)
+PROVER = prover(READ)
 
 
 def mono(text):
-    (found,) = NORMAL.read(line_reading.line(f"{text} == 0", SCOPE).sides[0])
+    side = line_reading.line(f"{text} == 0", READ.scope).sides[0]
+    with PROVER.entered():
+        (found,) = PROVER.kernel.read(side)
     return found
 
 
 def test_matching() -> None:
-    """A product inside a larger one, with names for its indices; what is left over."""
-    pattern = NORMAL.read(line_reading.line("x[i] * M[i, j] == 0", SCOPE).sides[0])
-    ((wanted, _),) = pattern.items()
-    free = {name for one, _ in wanted for name in one.names}
-    target = mono("x[1] * M[1, k] * exp(t)")
-    ((names, rest),) = matches(list(wanted), target, {}, free)
+    """A product inside a larger one, with places for its indices; what is left over."""
+    wanted = mono("x[i] * M[i, j]")
+    free = free_in((wanted,))
+    ((names, rest),) = matches(list(wanted), mono("x[1] * M[1, k] * exp(t)"), {}, free)
     assert set(names) == free
-    assert [one.kind for one, _ in rest] == ["e"]
+    assert [one.kind for one, _ in rest] == ["F"]
     assert list(matches(list(wanted), mono("x[1] * M[2, k]"), {}, free)) == []
     assert list(matches(list(wanted), mono("y[1] * M[1, k]"), {}, free)) == []
     assert list(matches(list(wanted), (), {}, free)) == []
@@ -219,51 +208,27 @@ def test_matching() -> None:
         ("exp(x[i])", "exp(y[1])", False),
         ("sum(j, M[i, j])", "sum(j, M[1, j])", True),
         ("sum(j, M[i, j])", "sum(j, M[j, 1])", False),
-        ("delta(i, j) * x[j]", "delta(i, k) * x[k]", True),
         ("x[s[i]]", "x[s[k]]", True),
         ("x[s[i]]", "x[k]", False),
         ("x[i + 1]", "x[k + 1]", True),
         ("x[i]**2", "x[1]", False),
         ("x[i]", "x[1]**2", True),
         ("log(a)", "log(a)", True),
-        ("log(x[i])", "log(x[1])", False),
+        ("log(x[i])", "log(x[1])", True),
         ("sin(x[i])", "cos(x[1])", False),
     ],
 )
 def test_matching_of_one_factor(pattern, target, found) -> None:
-    """Functions of sums match themselves only."""
+    """Whatever an atom is made of."""
     wanted = mono(pattern)
-    free = {name for one, _ in wanted for name in one.names}
+    free = free_in((wanted,))
     assert bool(list(matches(list(wanted), mono(target), {}, free))) == found
 
 
-def test_an_equation_that_says_nothing_is_no_rule() -> None:
-    """Nor one of numbers alone."""
-    assert rule(NORMAL, {}, frozenset()) is None
-    assert rule(NORMAL, {(): Fraction(1)}, frozenset()) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("exp(x[1])", {"x"}),
-        ("log(2 + a)", {"a"}),
-        ("1 / (a + b)", {"a", "b"}),
-        ("sin(x[1] * a)", {"x", "a"}),
-        ("sum(i, x[i] * y[i])", {"x", "y"}),
-        ("step(0 < a)", {"a"}),
-        ("delta(i, j) * x[i]", {"x"}),
-    ],
-)
-def test_entries_inside_an_atom(text, names) -> None:
-    """Whatever it is made of; the walks for limits and means find the same."""
-    found = mono(text)
-    assert {name for one, _ in found for name in entries(one)} == names
-    random = frozenset(names)
-    assert any(draws(one, random) for one, _ in found)
-    assert not any(draws(one, frozenset({"S"})) for one, _ in found)
-    letter = mono("a")[0][0]
-    assert any(contains(one, letter) for one, _ in found) == ("a" in names)
+@pytest.mark.parametrize("nothing", ["x[i] == x[i]", "1 == 1"])
+def test_an_equation_that_says_nothing_is_no_rule(nothing) -> None:
+    """It changes nothing."""
+    assert shown("x[i] == 1", nothing) == shown("x[i] == 1") != ""
 
 
 @pytest.mark.parametrize(
@@ -300,13 +265,6 @@ def test_entries_inside_an_atom(text, names) -> None:
         ("step(i <= j + 1) * x[i] * x[j] == (step(i <= j) + delta(i, j + 1)) * x[i] * x[j]", ""),
     ],
 )
-def test_normal_forms_and_their_limits(line, why) -> None:
+def test_terms_and_their_limits(line, why) -> None:
     """What is known, and what is given up, with its reason."""
     assert shown(line) == why
-
-
-def test_a_moved_permutation_takes_no_offset() -> None:
-    """Nothing can be added to a place behind a permutation."""
-    poly = NORMAL.entry("x", (("k", 1, ()),))
-    with pytest.raises(NoNormalForm):
-        NORMAL.moved(poly, {"k": ("l", 0, (("s", 1),))})

@@ -1,6 +1,6 @@
-"""The value of a normal form in floats: each atom for what it stands for.
+"""The value of a term of the kernel in floats: each atom for what it stands for.
 
-With it the steps to a normal form are checked, not only where they lead.
+With it all that is computed on the way to a proof is checked, not only where it leads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symattn.calculus.sampling import Missing
 
 mp = mpmath.mp.clone()
 mp.dps = 40
-FUNCTIONS = {"sin": mp.sin, "cos": mp.cos, "erf": mp.erf}
+FUNCTIONS = {"sin": mp.sin, "cos": mp.cos, "erf": mp.erf, "exp": mp.exp, "log": mp.log}
 
 
 def exact(value):
@@ -27,32 +27,30 @@ def exact(value):
 
 
 class Unknown(Exception):
-    """Something stands in a normal form that was not worked out."""
+    """Something stands in a term that was not worked out."""
 
 
 class Values:
-    """Values of normal forms at one point; ``env`` are the places of free indices by name."""
+    """Values of terms at one point; ``env`` are the places of free indices, ``bound`` those of
+    bound ones, the innermost first."""
 
-    def __init__(self, point, losses=()) -> None:
+    def __init__(self, point) -> None:
         self.point = point
-        self.arrays = {array.name: array for array in point.values}
-        self.losses = {f"d{one.name}/d{one.of.name}": one for one in losses}
 
-    def poly(self, poly, env):
+    def poly(self, poly, env, bound=()):
         """The value of a sum of products."""
-        found = mp.zero
-        for mono, c in poly.items():
-            part = mp.mpf(c.numerator) / c.denominator
-            found += part * self.mono(mono, env)
-        return found
+        parts = (
+            mp.mpf(c.numerator) / c.denominator * self.mono(mono, env, bound) for mono, c in poly
+        )
+        return mp.fsum(parts)
 
-    def mono(self, mono, env):
+    def mono(self, mono, env, bound):
         """The value of a product; what is 0 or 1 comes first and hides the places it rules out."""
         found = mp.one
         for one, e in sorted(mono, key=lambda pair: pair[0].kind not in "dmh"):
             if not found:
                 return found
-            value = self.atom(one, env)
+            value = self.atom(one, env, bound)
             if e != int(e):
                 assert value >= 0
                 value = mp.power(value, mp.mpf(e.numerator) / e.denominator)
@@ -63,79 +61,88 @@ class Values:
             found *= value
         return found
 
-    def atom(self, one, env):
+    def atom(self, one, env, bound):
         data = one.data
         match one.kind:
             case "x":
-                return self.entry(data[0], tuple(self.place(at, env) for at in data[1]))
+                return self.entry(data[0], tuple(self.place(at, env, bound) for at in data[1]))
+            case "D":
+                (of, here), (array, at) = data
+                here, at = (
+                    tuple(term.AxisPlace(offset=self.place(each, env, bound)) for each in places)
+                    for places in (here, at)
+                )
+                return exact(self.point.evaluate(term.Partial(term.Entry(of, here), array, at)))
             case "d":
-                first, second = (self.place(at, env) for at in data)
+                first, second = (self.place(at, env, bound) for at in data)
                 return mp.mpf(int(first == second))
             case "m":
-                first, second = (self.place(at, env) for at in data)
+                first, second = (self.place(at, env, bound) for at in data)
                 return mp.mpf(int(first <= second))
             case "i":
-                return mp.mpf(self.place(data, env))
+                return mp.mpf(self.place(data, env, bound))
             case "s":
                 return mp.mpf(self.point.length(data))
-            case "q":
-                return mp.mpf(data)
             case "c":
                 return +mp.pi
-            case "e":
-                return mp.exp(self.mono(data, env))
-            case "l":
-                value = self.poly(dict(data), env)
-                assert value > 0
-                return mp.log(value)
             case "p":
-                return self.poly(dict(data), env)
+                return self.poly(data, env, bound)
             case "h":
-                return mp.mpf(int(self.poly(dict(data), env) > 0))
-            case "f":
-                if data[0] not in FUNCTIONS:
-                    # The limit of a sum, which was not found.
-                    raise Unknown
-                return FUNCTIONS[data[0]](self.poly(dict(data[1]), env))
+                return mp.mpf(int(self.poly(data, env, bound) > 0))
+            case "F":
+                value = self.poly(data[1], env, bound)
+                assert data[0] != "log" or value > 0
+                return FUNCTIONS[data[0]](value)
             case "S":
                 axes, factors = data
-                names = [f"@{one.height}.{k}" for k in range(len(axes))]
                 ranges = [range(1, self.point.length(axis) + 1) for axis in axes]
+                # The last index is the innermost.
                 return mp.fsum(
-                    self.mono(factors, {**env, **dict(zip(names, at, strict=True))})
-                    for at in product(*ranges)
+                    self.mono(factors, env, (*reversed(at), *bound)) for at in product(*ranges)
                 )
-        raise AssertionError(one.kind)
+        raise Unknown(one.kind)
 
-    def place(self, at, env):
-        name, offset, images = at
-        if name.startswith("="):
-            found = offset + (self.point.sizes[name[1:]] if name != "=" else 0)
-        else:
-            found = env[name] + offset
+    def place(self, at, env, bound):
+        base, offset, images = at
+        match base:
+            case None:
+                found = offset
+            case str():
+                found = self.point.sizes[base] + offset
+            case int():
+                found = bound[base] + offset
+            case _:
+                found = env[base] + offset
         for image, way in images:
-            if image.endswith("^-1"):
-                # A derivative of a derivative names the way back so.
-                image, way = image.removesuffix("^-1"), -way
             order = self.point.images[image]
             if not 1 <= found <= len(order):
                 raise Missing
             found = order[found - 1] if way > 0 else order.index(found) + 1
         return found
 
-    def entry(self, name, at):
-        if name in self.losses:
-            loss = self.losses[name]
+    def entry(self, array, at):
+        if array.of is not None or array.body is not None:
             places = tuple(term.AxisPlace(offset=one) for one in at)
-            slope = term.Partial(term.Entry(loss, ()), loss.of, places)
-            return exact(self.point.evaluate(slope))
-        array = self.arrays[name]
-        if array.of is not None:
-            return exact(self.point.evaluate(term.Entry(array, ())))
+            return exact(self.point.evaluate(term.Entry(array, places)))
         values = self.point.values[array]
         if at not in values:
             raise Missing
         return exact(values[at])
+
+    def holds(self, condition, env) -> bool:
+        """Whether a condition holds, for all values of its bound indices."""
+        relation, of, axes = condition
+        ranges = [range(1, self.point.length(axis) + 1) for axis in axes]
+        for bound in product(*ranges):
+            if relation == "exists":
+                axis, at = of
+                if not 1 <= self.place(at, env, bound) <= self.point.length(axis):
+                    return False
+                continue
+            value = self.poly(of, env, bound)
+            if not {"!=": value != 0, ">": value > 0, ">=": value >= 0}[relation]:
+                return False
+        return True
 
 
 def close(one, other) -> bool:

@@ -238,6 +238,8 @@ class Computing(Signs):
         if name == "exp":
             return self.exp(poly)
         if name == "positive":
+            if poly.keys() == {()}:
+                return number(int(poly[()] > 0))
             return self.settled(((self.atom("h", frozenset(poly.items())), 1),))
         if name != "log" and not poly:
             return number(int(name == "cos"))
@@ -377,9 +379,10 @@ class Computing(Signs):
             case "h":
                 value = self.function("positive", self.remade(dict(data), to, changes))
             case "L":
-                value = self.limit(data[0], data[1], self.remade(dict(data[2]), to, changes))
+                of = dict(data[2])
+                value = self.tending(data[0], data[1], lambda: self.remade(of, to, changes))
             case "E":
-                value = self.expectation(self.remade(dict(data), to, changes))
+                value = self.expected(lambda: self.remade(dict(data), to, changes))
             case _:
                 return power(atom, e)
         return self.raised(value, e)
@@ -401,6 +404,14 @@ class Computing(Signs):
         if all(variable not in atom.arrays for mono in poly for atom, _ in mono):
             return poly
         return self.settled(((self.atom("L", (variable, target, frozenset(poly.items()))), 1),))
+
+    def tending(self, variable: Array, target: Any, body: Callable[[], Poly]) -> Poly:
+        """A limit, its body computed while the variable varies."""
+        return self.limit(variable, target, body())
+
+    def expected(self, body: Callable[[], Poly]) -> Poly:
+        """An expected value, its body computed while random entries vary."""
+        return self.expectation(body())
 
     def expectation(self, poly: Poly) -> Poly:
         """The expected value of a term."""

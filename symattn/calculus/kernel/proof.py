@@ -33,8 +33,7 @@ from symattn.calculus.kernel.terms import (
     summed,
     without,
 )
-from symattn.calculus.language import Array, Expr, Index, arrays
-from symattn.calculus.tensors import ParsedLine
+from symattn.calculus.language import Array, Expr, Index, ParsedLine, arrays
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from symattn.calculus.kernel.terms import (
     Unproved,
     add,
     arrays_in,
+    atoms_of,
     composed,
     free_in,
     number,
@@ -106,11 +107,9 @@ class Reading(Computing):
             case term.Partial(of, array, at):
                 return self._partial(of, array, self.places_on(array, at, env), env)
             case term.Limit(body, variable, target):
-                return self._limit(body, variable, target, env)
+                return self.tending(variable, target, lambda: self.read(body, env))
             case term.Expectation(body):
-                with self._varying(*self.random):
-                    inner = self.read(body, env)
-                return self.again(self.expectation(inner))
+                return self.expected(lambda: self.read(body, env))
             case term.Operations(arrays):
                 return summed(self._operations(array) for array in arrays)
         raise Unproved(f"no rule for {type(value).__name__}")
@@ -189,7 +188,7 @@ class Reading(Computing):
     def _know_by_form(self, value: Expr, poly: Poly) -> None:
         """Know the sign that an expression has by what stands in it."""
         sign: Relation | None = (
-            ">" if self._is_above(value) else ">=" if self._is_not_below(value) else None
+            ">" if self._above_by_form(value) else ">=" if self._not_below_by_form(value) else None
         )
         if sign is not None and not self.is_met(sign, poly):
             known = self._everywhere(sign, poly)
@@ -216,7 +215,7 @@ class Reading(Computing):
             case _:
                 self._mean("!=", value, self.read(value, env))
 
-    def _is_above(self, value: Expr) -> bool:
+    def _above_by_form(self, value: Expr) -> bool:
         """Whether an expression is above 0 by what stands in it, where it has a meaning."""
         match value:
             case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
@@ -224,30 +223,31 @@ class Reading(Computing):
             case term.Number(fraction):
                 return fraction > 0
             case term.Entry(array, _):
-                return array in self.positive or self._has_sign(array, self._is_above)
+                return array in self.positive or self._has_sign(array, self._above_by_form)
             case term.Add(parts):
                 # What is not below 0 takes nothing from what is above it.
-                return all(map(self._is_not_below, parts)) and any(map(self._is_above, parts))
+                return all(map(self._not_below_by_form, parts)) and any(
+                    map(self._above_by_form, parts)
+                )
             case term.Mul() | term.Div() | term.Power() | term.Sum():
-                return all(map(self._is_above, term.inside(value)))
+                return all(map(self._above_by_form, term.inside(value)))
         return False
 
-    def _is_not_below(self, value: Expr) -> bool:
+    def _not_below_by_form(self, value: Expr) -> bool:
         """Whether an expression is not below 0: squares, roots, and sums of such."""
         match value:
             case term.Power(_, exponent) if exponent.denominator % 2 == 0 or exponent % 2 == 0:
                 return True
-            case term.Entry(array, _) if array in self.not_negative:
-                return True
             case term.Entry(array, _):
-                return self._has_sign(array, self._is_not_below)
+                known = array in self.positive or array in self.not_negative
+                return known or self._has_sign(array, self._not_below_by_form)
             case term.Number(fraction):
                 return fraction >= 0
             case term.Delta() | term.AtMost() | term.Apply("positive"):
                 return True
             case term.Add() | term.Mul() | term.Sum() | term.Div():
-                return all(map(self._is_not_below, term.inside(value)))
-        return self._is_above(value)
+                return all(map(self._not_below_by_form, term.inside(value)))
+        return self._above_by_form(value)
 
     def _has_sign(self, array: Array, sign: Callable[[Expr], bool]) -> bool:
         """Whether all entries of an array have a sign by its definition."""
@@ -279,6 +279,8 @@ class Reading(Computing):
         at = tuple(at)
         places = tuple(self.place(each, env) for each in at)
         for axis, place in zip(array.axes, places, strict=True):
+            if self.is_guarded(axis, place):
+                continue
             with self.apart() as conditions:
                 self.need_place(axis, place)
             for condition in conditions:
@@ -324,16 +326,42 @@ class Reading(Computing):
     # -- derivatives -----------------------------------------------------------------------------
 
     @contextmanager
-    def _varying(self, *arrays: Array) -> Iterator[None]:
-        """While this lasts arrays vary: facts are noted apart from those that need not hold."""
-        before = self.moving, self.folded, self.facts
+    def _varying(self, *arrays: Array, is_near: bool = True) -> Iterator[None]:
+        """While this lasts arrays vary, and nothing is known of them that need not hold then:
+        near where they are (a slope is taken there) what is not 0 or above 0 stays so; facts
+        are noted apart."""
+        before = self.moving, self.folded, self.facts, self.known()
+        tables = self._tables, self._bodies, self._slopes
         self.moving |= frozenset(arrays)
         self.folded |= frozenset(arrays)
-        self.facts = self._tables.setdefault((self.moving, frozenset(self.positive)), {})
+        if not is_near:
+            self._tables, self._bodies, self._slopes = {}, {}, {}
+        self.facts = self._tables.setdefault(self.moving, {})
+        self._forget_signs(is_near)
         try:
             yield
         finally:
-            self.moving, self.folded, self.facts = before
+            self.moving, self.folded, self.facts, known = before
+            self._tables, self._bodies, self._slopes = tables
+            self.known(known)
+
+    def _forget_signs(self, is_near: bool) -> None:
+        """Forget signs of what depends on what is varied."""
+
+        def stays(arrays: Iterable[Array]) -> bool:
+            return not any(each in self.moving or each.uses & self.moving for each in arrays)
+
+        self.not_negative = {each for each in self.not_negative if stays([each])}
+        self.not_below = {of for of in self.not_below if stays(_arrays(of))}
+        strict = (">", "!=") if is_near else ()
+        self.everywhere = {
+            each for each in self.everywhere if each.relation in strict or stays(_arrays(each.of))
+        }
+        if not is_near:
+            self.positive = {each for each in self.positive if stays([each])}
+            self.above = {of for of in self.above if stays(_arrays(of))}
+            self.nonzero = {of for of in self.nonzero if stays(_arrays(of))}
+        self.know(())
 
     def _partial(self, of: Expr, array: Array, at: tuple[Place, ...], env: Env) -> Poly:
         with self._varying(array), self.apart() as conditions:
@@ -468,25 +496,34 @@ class Reading(Computing):
             seen |= inner
         return sorted(last, key=lambda each: each.name)
 
-    def _limit(self, body: Expr, variable: Array, target: Any, env: Env) -> Poly:
+    def tending(self, variable: Array, target: Any, body: Callable[[], Poly]) -> Poly:
         """A limit. What its body needs it needs near the end only, not where the variable is."""
-        above = self.positive
-        if target == "oo" or (target != "-oo" and target >= 0):
-            self.positive = above | {variable}
-        try:
-            with self._varying(variable), self.apart() as conditions:
-                value = self.limit(variable, target, self.read(body, env))
-        finally:
-            self.positive = above
-        for condition in conditions:
-            relation, of, axes = condition
-            if relation == "exists" or variable not in arrays_in(mono for mono, _ in of):
-                self.conditions.add(condition)
-                continue
-            with self.inside(*axes) as variables:
-                at = tuple((each, 0, ()) for each in variables)
-                Germs(self, variable, target, _TERMS).sign(relation, self.opened_at(of, at))
-        return self.again(value)
+        with self.apart() as outer, self._varying(variable, is_near=False):
+            if target == "oo" or (target != "-oo" and target >= 0):
+                self.positive.add(variable)
+            with self.apart() as conditions:
+                value = self.limit(variable, target, body())
+            for condition in conditions:
+                relation, of, axes = condition
+                if relation == "exists" or variable not in _arrays(of):
+                    self.conditions.add(condition)
+                    continue
+                with self.inside(*axes) as variables:
+                    at = tuple((each, 0, ()) for each in variables)
+                    Germs(self, variable, target, _TERMS).sign(relation, self.opened_at(of, at))
+        self.conditions |= outer
+        return self._again_outside(value)
+
+    def expected(self, body: Callable[[], Poly]) -> Poly:
+        """An expected value; nothing is known of random entries."""
+        with self._varying(*self.random, is_near=False):
+            value = self.expectation(body())
+        return self._again_outside(value)
+
+    def _again_outside(self, value: Poly) -> Poly:
+        """What was computed while something varied, with all that is known; what was not found
+        stands as it is."""
+        return value if any(each.kind in "LE" for each in atoms_of(value)) else self.again(value)
 
     # -- operations ------------------------------------------------------------------------------
 

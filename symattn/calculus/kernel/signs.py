@@ -119,7 +119,7 @@ class Signs(Terms):
         ):
             return True
         if isinstance(base, Index):
-            return base.size == axis and (not offset or self._is_guarded(axis, base, offset))
+            return base.size == axis and not offset
         if base is None:
             return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
         return base == axis and not offset
@@ -133,8 +133,11 @@ class Signs(Terms):
             setattr(self, name, set(state.get(name, ())))
         return None
 
-    def _is_guarded(self, axis: Axis, index: Index, offset: int) -> bool:
+    def is_guarded(self, axis: Axis, at: Place) -> bool:
         """Whether a comparison says that a place beside an index exists."""
+        index, offset, _ = at
+        if not isinstance(index, Index) or index.size != axis or at[2]:
+            return False
         for (first, a, images), (second, b, more) in self.guards:
             if images or more:
                 continue
@@ -327,7 +330,7 @@ class Signs(Terms):
             return True
         if self._is_known(">=", poly) and self._is_known("!=", poly):
             return True
-        if self.is_not_below(poly) and any(
+        if self._is_not_below(poly) and any(
             all(self.is_above(atom, e) for atom, e in mono) for mono in poly
         ):
             return True
@@ -342,8 +345,10 @@ class Signs(Terms):
 
     def is_not_below(self, poly: Poly) -> bool:
         """Whether a term is seen not to be below 0."""
-        if self._is_known(">=", poly):
-            return True
+        return self._is_known(">=", poly) or self._is_not_below(poly)
+
+    def _is_not_below(self, poly: Poly) -> bool:
+        """Whether none of the products of a term is below 0."""
         return bool(poly) and all(
             c > 0 and all(self.is_above(atom, e) or self._keeps_off(atom, e) for atom, e in mono)
             for mono, c in poly.items()

@@ -1,0 +1,176 @@
+"""The kernel alone: what it must not prove, whatever is asked of it, and what it replays."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from symattn.calculus import draft
+from symattn.calculus.certificates import certificate, replay
+from symattn.calculus.judging import derived
+from symattn.calculus.kernel.terms import Unproved
+from symattn.calculus.library import THEORY, draft_of
+from symattn.errors import Malformed
+
+from .files import document, names, theory, theory_document
+from .proofs import proof
+
+TABLES = {
+    "sizes": ["n", "m"],
+    "shapes": {
+        **{name: ["n"] for name in "xypw"},
+        **{name: [] for name in "tuab"},
+        "S": ["n", "m"],
+        "Q": ["n", "n"],
+    },
+    "permutations": {"pi_": "n"},
+    "random": ["w"],
+    "define": {"q": "sqrt(t**2) / t"},
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "hypotheses"),
+    [
+        # What holds where a comparison does is not known outside of it.
+        (
+            "step(i < n) * sum(j, delta(j, i + 1) * y[j]) + sum(j, delta(j, i + 1) * y[j])"
+            " == step(i < n) * y[i + 1] + y[i]",
+            [],
+        ),
+        # Not below 0 is not above it.
+        ("step(0 < t - 1) == 1", ["t >= 1"]),
+        ("step(0 < sqrt(a)) == 1", ["a >= 0"]),
+        ("step(0 < t - 1) + sqrt(t - 1) == 1 + sqrt(t - 1)", []),
+        # Of the variable of a limit, and of random entries, nothing is known.
+        ("limit(t, -oo, sqrt(t**2) / t) == 1", ["t > 0"]),
+        ("limit(t, 0, sqrt((t - 5)**2)) == -5", ["t >= 5"]),
+        ("log(t) * limit(t, -oo, sqrt(t**2) / t) == log(t)", []),
+        ("sqrt(t - 5) * limit(t, 0, sqrt((t - 5)**2)) == -5 * sqrt(t - 5)", []),
+        ("limit(t, oo, q) - limit(t, -oo, q) == 0", []),
+        ("limit(t, oo, q) + limit(t, -oo, q) == 2", []),
+        ("limit(t, oo, erf(t)) == erf(1)", ["t == 1"]),
+        ("limit(t, oo, sin(t)) == sin(1)", ["t == 1"]),
+        ("sqrt(w[1]) * expect(sqrt(w[1]**2)) == 0", []),
+        # A slope needs more than the end of where there is a value, and no hypothesis.
+        ("diff(sqrt(t**2), t) == 1", ["t >= 0"]),
+        ("diff(sum(i, y[i]), y[k]) == 0", ["sum(i, y[i]) == 1"]),
+        # An equation says no more than it says.
+        ("Q[i, k] == Q[k, i]", ["Q[1, 2] == Q[2, 1]"]),
+        ("x[i] == 1", ["x[1] == 1"]),
+        # Places that there need not be.
+        ("sum(i, delta(i, 2) * x[i]) == x[1]", []),
+        ("sum(i, delta(i, 5) * x[1]) == x[1]", []),
+        ("step(2 <= n) == 1", []),
+        ("exp(log(t**2) / 2) == t", []),
+        ("(t**2)**0.5 == t", []),
+        ("sqrt(x[1] * x[2])**2 == -x[1] * x[2]", []),
+        ("diff(diff(q, t), t) == 1", []),
+    ],
+)
+def test_no_false_line_is_proved(line, hypotheses) -> None:
+    """By no rule: each was once proved, or is of a kind that provers like to prove."""
+    why, _ = proof(line, TABLES, *hypotheses)
+    assert why
+
+
+@pytest.mark.parametrize(
+    ("line", "hypotheses", "where"),
+    [
+        ("limit(t, oo, 1 / (1 + a * t)) == 0", [], ["a != 0"]),
+        ("limit(t, 0, t / (t + a)) == 0", [], ["a != 0"]),
+        ("limit(t, oo, exp(-sqrt(a) * t)) == 0", ["a >= 0"], ["sqrt(a) > 0"]),
+        ("limit(t, oo, 1 / (1 + (n - 9)**2 * t)) == 0", [], ["81 - 18 * n + n**2 != 0"]),
+        ("limit(u, oo, exp(-(a - 1) * u)) == 0", ["a >= 1"], ["-1 + a > 0"]),
+        ("diff(relu(t), t) == step(0 < t)", [], ["t != 0"]),
+        ("x[5] - x[5] == 0", [], ["n >= 5"]),
+        ("x[i + 1] - x[i + 1] == 0", [], ["i + 1 <= n"]),
+        ("step(i < n) * (x[i + 1] - x[i + 1]) == 0", [], []),
+        ("diff(sqrt(t), t) * sqrt(t) == 1/2", [], ["t > 0"]),
+        ("t / t == 1", ["t + 1 > 0"], ["t != 0"]),
+        ("1 / (n - 1) * (n - 1) == 1", [], ["n - 1 != 0"]),
+        ("relu(t) - relu(-t) == t", [], []),
+        ("sum(i, step(i < n) * x[i + 1]) == sum(i, x[i]) - x[1]", [], []),
+    ],
+)
+def test_all_conditions_are_told(line, hypotheses, where) -> None:
+    """A line that holds only where something is so says where."""
+    assert proof(line, TABLES, *hypotheses) == ("", where)
+
+
+def test_conditions_go_with_what_is_cited() -> None:
+    """What follows from a line holds where that does."""
+    lines = [
+        {"line": "t / t == 1", "label": "a"},
+        {"line": "x[i] * t / t == x[i]", "by": ["a"]},
+        {"line": "y[i] == t / t * y[i]", "by": ["2", "a"]},
+    ]
+    found = derived("cited", {**TABLES, "define": {}, "lines": lines[:2]})
+    assert [line.where for line in found.lines] == [("t != 0",)] * 2
+
+
+# -- certificates ------------------------------------------------------------------------------
+
+
+def replayed(name):
+    written = certificate(THEORY[name])
+    held = draft.read(theory_document(name))
+    return json.loads(json.dumps(written)), held
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", theory())
+def test_certificates_are_replayed(name) -> None:
+    """From plain data, without looking for a proof, to the same conditions."""
+    data, held = replayed(name)
+    where = replay(held, data, draft_of)
+    assert where == {line.number: line.where for line in THEORY[name].lines if line.proved}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", names("corpus"))
+def test_certificates_of_the_corpus_are_replayed(name) -> None:
+    """With hypotheses, limits, and means too."""
+    tables = document("corpus", name)
+    judged = derived(name, tables)
+    data = json.loads(json.dumps(certificate(judged)))
+    proved = {line.number: line.where for line in judged.lines if line.proved}
+    assert replay(draft.read(tables), data) == proved
+
+
+def test_a_certificate_proves_its_own_lines_only() -> None:
+    """With a line changed, a step left out, or another rule, nothing is proved."""
+    data, _ = replayed("softmax-jacobian")
+    tables = theory_document("softmax-jacobian")
+    other = copy.deepcopy(tables)
+    place = next(k for k, line in enumerate(tables["lines"]) if "- A[k]" in line["line"])
+    other["lines"][place]["line"] = tables["lines"][place]["line"].replace("- A[k]", "+ A[k]")
+    other["conclusions"] = []
+    with pytest.raises((Malformed, Unproved)):
+        replay(draft.read(other), data, draft_of)
+    for change in ("transport", "counted", "nothing"):
+        changed = copy.deepcopy(data)
+        for line in changed["proofs"]:
+            for step in line["proof"]["steps"]:
+                step[2]["Step"]["rule"] = change
+        with pytest.raises(Malformed):
+            replay(draft.read(tables), changed, draft_of)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"format": "other"},
+        {"format": "symattn certificate 1"},
+        {"format": "symattn certificate 1", "atoms": [["x"]], "proofs": []},
+        {"format": "symattn certificate 1", "atoms": [], "proofs": [{"line": 1}]},
+        {"format": "symattn certificate 1", "atoms": 3, "proofs": 4},
+    ],
+)
+def test_what_is_no_certificate_is_refused(data) -> None:
+    """With a message, not an error of ours."""
+    with pytest.raises(Malformed):
+        replay(draft.read(theory_document("softmax-jacobian")), data, draft_of)
