@@ -18,6 +18,10 @@ class NoMeaning(Exception):
     """Nothing is said at this point: a denominator is 0, a place does not exist."""
 
 
+class NoPlace(NoMeaning):
+    """A place beyond the end of its axis."""
+
+
 class Unreadable(Exception):
     """The line is not in the language."""
 
@@ -60,12 +64,6 @@ def _power(x, y):
     return x**y
 
 
-def _relu(x):
-    if x == 0:
-        raise NoMeaning
-    return max(x, mp.zero)
-
-
 EACH = {
     "exp": mp.exp,
     "log": _log,
@@ -76,7 +74,7 @@ EACH = {
     "sigmoid": _sigmoid,
     "softplus": lambda x: mp.log(1 + mp.exp(x)),
     "silu": lambda x: x * _sigmoid(x),
-    "relu": _relu,
+    "relu": lambda x: max(x, mp.zero),
     "erf": mp.erf,
     "gelu": lambda x: x * (1 + mp.erf(x / mp.sqrt(2))) / 2,
 }

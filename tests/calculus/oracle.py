@@ -8,10 +8,13 @@ and the values of trees (:mod:`.states`). It decides whether a line is false.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
+from symattn import syntax
+from symattn.syntax import Comparison
 
 from .grids import Grid, NoMeaning
 from .states import SMALL
@@ -21,10 +24,11 @@ from .worlds import World, comparison
 class Judge:
     """Says of the lines of one document whether they are false."""
 
-    def __init__(self, document: Mapping[str, Any], tries: int = 7) -> None:
+    def __init__(self, document: Mapping[str, Any], tries: int = 7, edges: int = 8) -> None:
         self.document = document
-        self._worlds: dict[int, World | None] = {}
+        self._worlds: dict[Any, World | None] = {}
         self._tries = 2 * tries if document.get("permutations") else tries
+        self._edges = edges
 
     def _world(self, number: int) -> World | None:
         if number not in self._worlds:
@@ -47,6 +51,32 @@ class Judge:
                 self._worlds[number] = None
         return self._worlds[number]
 
+    def _edge(self, number: int, sizes: Mapping[str, int]) -> World | None:
+        """Numbers that are 0, or alike, at these sizes."""
+        key = (number, *sizes.items())
+        if key not in self._worlds:
+            try:
+                self._worlds[key] = World(self.document, sizes, number, edged=True)
+            except NoMeaning:
+                self._worlds[key] = None
+        return self._worlds[key]
+
+    def _every(self, tree: Comparison) -> Iterator[World]:
+        """Worlds within, then those at the edge; sizes that the line names among them."""
+        yield from filter(None, map(self._world, range(self._tries)))
+        names = self.document.get("sizes", [])
+        named = [
+            int(part.text)
+            for part in syntax.walk(tree)
+            if isinstance(part, syntax.Literal) and part.text.isdigit() and 4 < int(part.text) < 12
+        ]
+        for number in range(self._edges):
+            sizes = dict.fromkeys(names, 1 + number % 3)
+            if named and names and number % 2:
+                sizes[random.Random(number).choice(names)] = named[number % len(named)]
+            if world := self._edge(number, sizes):
+                yield world
+
     def is_false(self, line: str) -> bool | None:
         """Whether a line is false; None where it has no meaning at any point tried.
 
@@ -54,10 +84,7 @@ class Judge:
         """
         tree = comparison(line)
         seen = False
-        for number in range(self._tries):
-            world = self._world(number)
-            if world is None:
-                continue
+        for world in self._every(tree):
             try:
                 for apart in world.state.differences(tree):
                     seen = True

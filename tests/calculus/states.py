@@ -13,7 +13,20 @@ import numpy as np
 from symattn import syntax
 from symattn.syntax import Binary, Call, Cell, Comparison, Literal, Name, Negative, Tree
 
-from .grids import EACH, PAIRS, Grid, NoMeaning, Unreadable, each, mp, pair, product, reduced
+from .grids import (
+    EACH,
+    NOTHING,
+    PAIRS,
+    Grid,
+    NoMeaning,
+    NoPlace,
+    Unreadable,
+    each,
+    mp,
+    pair,
+    product,
+    reduced,
+)
 
 if TYPE_CHECKING:
     from .worlds import World
@@ -213,7 +226,7 @@ class State:
                 images = self.world.permutations[name][1]
                 at = self.place(inner, env)
                 if not 1 <= at <= len(images):
-                    raise NoMeaning
+                    raise NoPlace
                 return images[at - 1]
         raise Unreadable("a place")
 
@@ -224,7 +237,7 @@ class State:
         if len(at) != len(shape):
             raise Unreadable(f"places of {name}")
         if not all(0 <= k < length for k, length in zip(at, shape, strict=True)):
-            raise NoMeaning
+            raise NoPlace
         return at
 
     def evaluate(self, tree: Tree, env: Mapping[str, int], axes: Mapping[str, Any]) -> Any:
@@ -250,6 +263,8 @@ class State:
                 return Grid(value.data.T, value.axes[::-1])
             case Binary("@", left, right):
                 return product(self.evaluate(left, env, axes), self.evaluate(right, env, axes))
+            case Binary("*", left, right):
+                return self._times(left, right, env, axes)
             case Binary(op, left, right):
                 one, other = self.evaluate(left, env, axes), self.evaluate(right, env, axes)
                 return pair(PAIRS[op], one, other)
@@ -280,7 +295,7 @@ class State:
                 except Unreadable:
                     one = self.evaluate(left, env, axes)
                     other = self.evaluate(right, env, axes)
-                    if one == other or op == "<=":
+                    if op == "<=" or (one != other and abs(one - other) <= NOTHING):
                         raise NoMeaning from None
                 return mp.mpf(int(one < other or (op == "<=" and one == other)))
             case Call("diff", (of, Cell(Name(name), places))):
@@ -293,10 +308,33 @@ class State:
                 return self._function(function, arguments, env, axes)
         raise Unreadable(str(tree))
 
+    def _times(self, left: Tree, right: Tree, env: Any, axes: Any) -> Any:
+        """A product; what is 0 takes care of a place that does not exist."""
+        sides: list[Any] = []
+        for side in (left, right):
+            try:
+                sides.append(self.evaluate(side, env, axes))
+            except NoPlace:
+                sides.append(None)
+        if any(one is None for one in sides):
+            if any(one == 0 for one in sides if one is not None and not isinstance(one, Grid)):
+                return mp.zero
+            raise NoPlace
+        return pair(PAIRS["*"], *sides)
+
     def _slope(self, of: Tree, env: Any, axes: Any, name: str, at: tuple[int, ...]) -> Any:
         high = self.moved(name, at, STEP).evaluate(of, env, axes)
         low = self.moved(name, at, -STEP).evaluate(of, env, axes)
+        if self.world.edged:
+            # Where it bends there is no derivative.
+            bend = pair(PAIRS["-"], pair(PAIRS["+"], high, low), self._twice(of, env, axes))
+            for one in np.ravel(bend.data) if isinstance(bend, Grid) else [bend]:
+                if one is None or abs(one) > STEP * mp.mpf(10) ** -5:
+                    raise NoMeaning
         return pair(lambda x, y: (x - y) / (2 * STEP), high, low)
+
+    def _twice(self, of: Tree, env: Any, axes: Any) -> Any:
+        return each(lambda x: 2 * x, self.evaluate(of, env, axes))
 
     def _gradient(self, of: Tree, env: Any, axes: Any, name: str) -> Any:
         value = self.value(name)

@@ -34,10 +34,20 @@ def head(tree: Tree) -> tuple[str, list[str] | None]:
 
 
 class World:
-    """Numbers for all that a document speaks of, at one choice of sizes."""
+    """Numbers for all that a document speaks of, at one choice of sizes.
 
-    def __init__(self, document: Mapping[str, Any], sizes: Mapping[str, int], seed: int) -> None:
+    At the edge (``edged``) they are 0, 1 and -1, and many are alike.
+    """
+
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        sizes: Mapping[str, int],
+        seed: int,
+        edged: bool = False,
+    ) -> None:
         rng = random.Random(seed)
+        self.edged = edged
         self.sizes = dict(sizes)
         self.permutations: dict[str, tuple[str | int, list[int]]] = {}
         for by, (name, axis) in enumerate(document.get("permutations", {}).items(), 1):
@@ -58,6 +68,8 @@ class World:
             data = np.empty(tuple(map(self.length, axes)), dtype=object)
             for at in np.ndindex(data.shape):
                 number = mp.mpf(rng.randint(200, 2000)) / 997
+                if edged and rng.random() < 0.8:
+                    number = mp.mpf(rng.choice((1, 1, 2) if name in above else (0, 0, 0, 1)))
                 if name not in above and (kind == 0 or (kind == 2 and rng.random() < 0.5)):
                     number = -number
                 data[at] = number
