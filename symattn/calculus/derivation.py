@@ -20,13 +20,14 @@ from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
 from symattn.calculus.atoms import Poly
+from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.hints import conditions, hint
 from symattn.calculus.language import Array
 from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
 from symattn.calculus.proving import Prover
-from symattn.calculus.refuting import Counterexample, Sampler
+from symattn.calculus.refuting import Sampler
 from symattn.errors import Fault, Malformed
 
 Status = Literal["proved", "checked", "refuted", "undecided"]

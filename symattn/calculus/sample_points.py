@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from flint import arb, ctx, fmpq
 
@@ -17,11 +17,14 @@ from symattn.calculus.sampling import LOSS, Missing, SamplePoint
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
 
-Style = Literal["any", "above", "below", "wide", "whole"]
-"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers."""
+Style = Literal["any", "above", "below", "wide", "whole", "edge", "alike"]
+"""A way to draw numbers; :data:`_STYLES` says which."""
 
 _TRIES = 12
+_EDGES = (fmpq(0), fmpq(0), fmpq(0), fmpq(1))
 _STEPS = 40
+_PATIENCE = 6
+"""In so many steps towards equations half of what is missing is made up for, at least."""
 
 
 _KEPT = 0.7
@@ -68,9 +71,19 @@ def places(axes: Sequence[Axis], sizes: Mapping[str, int]) -> Iterator[tuple[int
 
 
 def draw(
-    ground: Ground, needed: frozenset[Array], sizes: Mapping[str, int], rng: Random, style: Style
+    ground: Ground,
+    needed: frozenset[Array],
+    sizes: Mapping[str, int],
+    rng: Random,
+    style: Style,
+    flat: tuple[Array | None, fmpq] = (None, _EDGES[0]),
+    named: Sequence[fmpq] = (),
 ) -> SamplePoint | None:
-    """Numbers for what is needed that meet all hypotheses; None where none were found."""
+    """Numbers for what is needed that meet all hypotheses; None where none were found.
+
+    All entries of the array ``flat`` are the number beside it; ``named`` are numbers that
+    a line speaks of.
+    """
     above = ground.positive()
     equations = ground.assumed(needed)
     masks = frozenset(item for line in equations if (item := _mask(line)) is not None)
@@ -91,19 +104,21 @@ def draw(
         for array in (*ground.given, *ground.losses):
             if array not in needed:
                 continue
-            own: Style = "above" if array in above and style != "whole" else style
-            if array in ground.random:
+            own = style
+            if array in ground.random or (array in above and style in ("below", "wide")):
                 own = "above"
-            elif array in bound and own == "wide":
+            elif array in bound and style == "wide":
                 own = "any"
             axes = array.axes if array.of is None else (LOSS, *array.of.axes)
             every = [
                 (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(axes, sizes)
             ]
-            if array in masks:
+            if array is flat[0]:
+                values[array] = dict.fromkeys(every, arb(flat[1]))
+            elif array in masks:
                 values[array] = {at: arb(int(rng.random() < _KEPT)) for at in every}
             else:
-                values[array] = {at: _number(rng, own, array in above) for at in every}
+                values[array] = {at: _number(rng, own, array in above, named) for at in every}
             if array.of is not None and style == "whole":
                 # The slopes of a loss are whole numbers too.
                 values[array] |= {at: arb(0) for at in every if at[0]}
@@ -134,17 +149,42 @@ def _shuffled(rng: Random, length: int) -> list[int]:
     return order
 
 
-def _number(rng: Random, style: Style, above: bool) -> arb:
-    if style == "whole":
-        return arb(rng.randint(1, 3) if above else rng.randint(-2, 3))
-    if style == "wide":
-        sign = 1 if above else rng.choice((1, -1))
-        ten = 10 ** (rng.randint(0, 8) if rng.random() < 0.7 else rng.randint(9, 30))
-        return arb(
-            fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
-        )
-    sign = {"above": 1, "below": -1}.get(style) or rng.choice((1, -1))
-    return arb(fmpq(sign * rng.randint(2, 31), rng.choice((7, 11, 13))))
+def _fraction(rng: Random, sign: int) -> fmpq:
+    # Exact in balls, and never whole.
+    return fmpq(sign * rng.randrange(9, 199, 2), 64)
+
+
+def _far(rng: Random, sign: int) -> fmpq:
+    ten = 10 ** (rng.randint(0, 8) if rng.random() < 0.7 else rng.randint(9, 30))
+    return fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
+
+
+def _at_edges(rng: Random, sign: int, named: Sequence[fmpq]) -> fmpq:
+    """Numbers at which something ends: 0 above all, and those that a line names."""
+    return sign * rng.choice((*_EDGES, *named))
+
+
+_Draws: TypeAlias = Callable[[Random, int, Sequence[fmpq]], fmpq]
+_STYLES: Mapping[Style, _Draws] = {
+    "any": lambda rng, sign, named: _fraction(rng, sign),
+    "above": lambda rng, sign, named: _fraction(rng, 1),
+    "below": lambda rng, sign, named: _fraction(rng, -1),
+    "wide": lambda rng, sign, named: _far(rng, sign),
+    "whole": lambda rng, sign, named: fmpq(rng.randint(-2, 3)),
+    "edge": lambda rng, sign, named: _at_edges(rng, sign, named),
+    "alike": lambda rng, sign, named: fmpq(1, 2),
+}
+"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers; numbers
+at edges; all the same. Each draws by a random sign and the numbers that a line names."""
+
+
+def _number(rng: Random, style: Style, above: bool, named: Sequence[fmpq]) -> arb:
+    """A number in a style; above 0 where it has to be."""
+    for _ in range(_TRIES):
+        number = _STYLES[style](rng, 1 if above else rng.choice((1, -1)), named)
+        if number > 0 or not above:
+            return arb(number)
+    return arb(1)
 
 
 def indices(free: Sequence[Index], point: SamplePoint) -> Iterator[tuple[int, ...]]:
@@ -177,6 +217,7 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
     if not unknown:
         return all(_residuals_vanish(point, equations))
     with precision(64):
+        rests: list[float] = []
         for _ in range(_STEPS):
             try:
                 residuals = list(_residuals(point, equations))
@@ -192,8 +233,11 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
             if not np.all(np.isfinite(slopes)) or not np.all(np.isfinite(rest)):
                 return False
             inverse = np.linalg.pinv(slopes, rcond=1e-9)
-            if np.max(np.abs(rest), initial=0.0) < 1e-11:
+            rests.append(float(np.max(np.abs(rest), initial=0.0)))
+            if rests[-1] < 1e-11:
                 break
+            if len(rests) > _PATIENCE and rests[-1] > rests[-_PATIENCE] / 2:
+                return False
             for (array, at), step in zip(unknown, inverse @ rest, strict=True):
                 moved = float(point.values[array][at]) - float(step)
                 point.values[array][at] = arb(moved)
@@ -214,11 +258,19 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
 
 
 def _rounded(point: SamplePoint, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
-    """Make whole numbers of those that are as good as whole: what is 0 is exactly so."""
+    """Make whole numbers of those that are as good as whole: what is 0 is exactly so.
+
+    The others are balls around what meets the equations, so that what these make 0 is
+    not taken for a number beside 0.
+    """
     for array, at in places:
-        near = arb(round(float(point.values[array][at])))
-        if abs(point.values[array][at] - near) < arb(2) ** (40 - ctx.prec):
+        value = point.values[array][at]
+        near = arb(round(float(value)))
+        if abs(value - near) < arb(2) ** (40 - ctx.prec):
             point.values[array][at] = near
+        else:
+            about = (1 + abs(value)) * arb(2) ** (60 - ctx.prec)
+            point.values[array][at] = arb(value.mid(), about.upper())
     point.forget()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .measure import falsehood, judged, mutants, true_lines, vanishing
+from .measure import falsehood, true_lines
 
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.heavy), 1])
