@@ -11,28 +11,58 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise, takewhile
 from textwrap import wrap
 from typing import Any, Literal
 
+from symattn import syntax
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
 from symattn.calculus.atoms import Poly
+from symattn.calculus.clocks import OutOfTime, time_limit
 from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.draft import DerivationDraft, Said
-from symattn.calculus.hints import conditions, hint
+from symattn.calculus.hints import conditions
 from symattn.calculus.language import Array
 from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
 from symattn.calculus.proving import Prover
 from symattn.calculus.refuting import Sampler
+from symattn.calculus.slips import hint
 from symattn.errors import Fault, Malformed
+from symattn.limits import LINE_SECONDS
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
 _STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
 """What can be said of a line, the best first."""
+_HOLDS = ("proved", "checked")
+
+
+@dataclass(frozen=True)
+class JudgedMember:
+    """A member of a chain ``a == b == c``, as it stands to the first and to the one before."""
+
+    text: str
+    status: Status
+    """Of its equality with the first."""
+    before: Status
+    """Of its equality with the one before."""
+    counterexample: Counterexample | None = None
+    hint: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The member as plain data."""
+        place = self.counterexample.to_dict() if self.counterexample else None
+        return {
+            "member": self.text,
+            "status": self.status,
+            "before": self.before,
+            "counterexample": place,
+            "hint": self.hint,
+        }
 
 
 @dataclass(frozen=True)
@@ -53,6 +83,8 @@ class JudgedLine:
     sizes: tuple[Mapping[str, int], ...] = ()
     hint: str = ""
     """What would make it hold, where one of the usual mistakes was made."""
+    members: tuple[JudgedMember, ...] = ()
+    """Of a chain ``a == b == c`` those from the second on."""
 
     @property
     def text(self) -> str:
@@ -110,6 +142,7 @@ class JudgedLine:
             "hint": self.hint,
             "because": self.said.because,
             "sizes": [dict(sizes) for sizes in self.sizes],
+            "members": [member.to_dict() for member in self.members],
         }
 
 
@@ -204,6 +237,24 @@ class Derivation:
         }
 
 
+def _are(texts: Sequence[str]) -> str:
+    """Members listed, with their verb."""
+    return f"{' and '.join(texts)} {'is' if len(texts) == 1 else 'are'}"
+
+
+def sides_of(line: str) -> list[str]:
+    """The members of a chain of equalities as they are written.
+
+    >>> sides_of("a == 2*b == c")
+    ['a', '2 * b', 'c']
+    """
+    with suppress(Malformed):
+        tree = syntax.parse(line, letters=True)
+        if isinstance(tree, syntax.Comparison):
+            return [*map(syntax.text, tree.operands)]
+    return []
+
+
 def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
     """A line in Unicode, as it is written where it can't be read."""
     try:
@@ -212,9 +263,14 @@ def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
         return line
 
 
-def judged(name: str, draft: DerivationDraft, library: Library = lambda _: None) -> Derivation:
-    """A draft with every line judged."""
-    return Derivation(name, draft, tuple(_Judge(draft, library).lines()))
+def judged(
+    name: str,
+    draft: DerivationDraft,
+    library: Library = lambda _: None,
+    seconds: float = LINE_SECONDS,
+) -> Derivation:
+    """A draft with every line judged, in so many seconds each; 0 for no limit."""
+    return Derivation(name, draft, tuple(_Judge(draft, library, seconds).lines()))
 
 
 def derived(
@@ -223,13 +279,15 @@ def derived(
     library: Library = lambda _: None,
     line_of: Callable[[str], int] = lambda _: 0,
     advice: str = drafts.SHAPE,
+    seconds: float = LINE_SECONDS,
 ) -> Derivation:
     """A derivation from the tables of its file; what can't be read is among its faults.
 
-    ``advice`` is what to do about a name of which nothing is known.
+    ``advice`` is what to do about a name of which nothing is known. A line that takes
+    more than so many ``seconds`` is undecided.
     """
     try:
-        return judged(name, drafts.read(document, line_of, advice), library)
+        return judged(name, drafts.read(document, line_of, advice), library, seconds)
     except Malformed as error:
         statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
@@ -257,9 +315,12 @@ PLAIN = "algebra"
 
 
 class _Judge:
-    def __init__(self, draft: DerivationDraft, library: Library) -> None:
+    def __init__(
+        self, draft: DerivationDraft, library: Library, seconds: float = LINE_SECONDS
+    ) -> None:
         self.draft = draft
         self.library = library
+        self.seconds = seconds
         self.slopes: SlopeCache = {}
         self.trials = Sampler(draft.ground)
         self.done: list[JudgedLine] = []
@@ -355,27 +416,91 @@ class _Judge:
                 lines.append(line_reading.line(conclusion, self.draft.scope))
         return lines
 
-    def _hint(self, statement: Said) -> str:
+    def _hint(self, line: str) -> str:
         """What would make a line hold, if it can be read as a line at all."""
         with suppress(Malformed):
-            return hint(
-                statement.line,
-                self.draft.scope,
-                lambda line: self.trials.of(line).verdict == "held",
-            )
+            return hint(line, self.draft.scope, self.draft.ground, self.trials.holds)
         return ""
 
     def _line(self, number: int, statement: Said) -> JudgedLine:
+        why = f"not decided within {self.seconds:g} seconds, which a line may take"
+        line = JudgedLine(number, statement, "undecided", why=why)
+        with suppress(OutOfTime), time_limit(self.seconds):
+            line = self._continued(number, statement)
+            line = self._chained(line)
+            if line.status == "refuted" or line.read is None:
+                line = replace(line, hint=line.hint or self._hint(line.text))
+        return line
+
+    # -- chains ----------------------------------------------------------------
+
+    def _continued(self, number: int, statement: Said) -> JudgedLine:
+        """A line that goes on with a chain is judged against its first member as well, unless
+        all before are equal to that: what is said of it then is what it is to the first."""
+        line = self._verdict(number, statement)
+        *_, before, last = sides_of(statement.line) or ("", "")
+        earlier = takewhile(lambda done: done.said.first, reversed(self.done))
+        follows = all(done.proved for done in earlier) and (not self.done or self.done[-1].proved)
+        if not statement.first or (follows and line.proved):
+            return line
+        whole = self._verdict(number, replace(statement, line=f"{statement.first} == {last}"))
+        if whole.status == line.status == "proved":
+            return line
+        also = "it is" if line.status in _HOLDS else "it is not"
+        return replace(
+            whole, why="; ".join(filter(None, (whole.why, f"{also} the {before} before")))
+        )
+
+    def _chained(self, line: JudgedLine) -> JudgedLine:
+        """A chain with each member judged, against the first and against the one before."""
+        texts = sides_of(line.text)
+        if line.read is None or len(texts) < 3:
+            return line
+        first, *others = texts
+        if line.proved:
+            members = tuple(JudgedMember(text, "proved", "proved") for text in others)
+            return replace(line, members=members)
+        firsts = [self._verdict(line.number, Said(f"{first} == {text}")) for text in others]
+        befores = [
+            firsts[0],
+            *(self._verdict(line.number, Said(" == ".join(pair))) for pair in pairwise(others)),
+        ]
+        wrong = [judged for judged in firsts if judged.status == "refuted"]
+        alone = len(wrong) == len(firsts) and all(x.status in _HOLDS for x in befores[1:])
+        # Where the others agree it is the first that is wrong.
+        hints = [
+            self._hint(judged.text if not alone else " == ".join(sides_of(judged.text)[::-1]))
+            if judged.status == "refuted" and not (alone and place)
+            else ""
+            for place, judged in enumerate(firsts)
+        ]
+        members = tuple(
+            JudgedMember(text, x.status, y.status, x.counterexample, words)
+            for text, x, y, words in zip(others, firsts, befores, hints, strict=True)
+        )
+        if not wrong:
+            return replace(line, members=members)
+        right = [member.text for member in members if member.status in _HOLDS]
+        names = [member.text for member in members if member.status == "refuted"]
+        why = f"of the members {_are(names)} not {first}"
+        why += f", but {_are(right)}" if right else ""
+        if alone:
+            why = f"of the members the first, {first}, is not what the others are, which are equal"
+        place = wrong[0].counterexample
+        words = next(filter(None, hints), "")
+        return replace(line, members=members, counterexample=place, why=why, hint=words)
+
+    def _verdict(self, number: int, statement: Said) -> JudgedLine:
+        """What is to be said of a line as a whole, but for hints."""
         try:
             line = line_reading.line(statement.line, self.draft.scope)
         except Malformed as error:
-            why = error.faults[0].message
-            return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))
+            return JudgedLine(number, statement, "undecided", why=error.faults[0].message)
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
-            place, hint = trials.counterexample, self._hint(statement)
-            return JudgedLine(number, statement, "refuted", line, tuple(where), place, hint=hint)
+            place = trials.counterexample
+            return JudgedLine(number, statement, "refuted", line, tuple(where), place)
         unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
         follows = (
             statement.by is not None and not unreasoned and all(map(self._stands, statement.by))

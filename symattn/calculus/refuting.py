@@ -47,6 +47,8 @@ _EDGES = 6
 """So many points with numbers at edges are tried."""
 _NAMED = 64
 """Numbers up to this that a line names are tried as sizes."""
+_SIMPLIFIED = 40
+"""So many entries of a counterexample are made 0 or 1 where it stays such."""
 _LARGE = 16
 _LARGEST = 4096
 _WHOLE = 6
@@ -98,16 +100,28 @@ class Sampler:
 
     def of(self, line: ParsedLine) -> Outcome:
         """Try to refute a line; the same line is tried at the same points."""
+        needed, outcome = self._tried(line)
+        if isinstance(outcome, _Difference):
+            return self._refuted(line, needed, outcome)
+        return outcome
+
+    def holds(self, line: ParsedLine) -> bool:
+        """Whether a line stands all trials; where it does not is not asked."""
+        _, outcome = self._tried(line)
+        return isinstance(outcome, Outcome) and outcome.verdict == "held"
+
+    def _tried(self, line: ParsedLine) -> tuple[frozenset[Array], Outcome | _Difference]:
+        """What trying a line gave, and the arrays that numbers were drawn for."""
         needed = _needed(line, self._ground)
-        outcome = self._tried(line, needed)
-        if outcome.verdict == "refuted":
+        outcome = self._tried_with(line, needed)
+        if isinstance(outcome, _Difference):
             # What is assumed of others may say something of sizes.
             every = _needed(line, self._ground, by_sizes=True)
             if every != needed:
-                return self._tried(line, every)
-        return outcome
+                return every, self._tried_with(line, every)
+        return needed, outcome
 
-    def _tried(self, line: ParsedLine, needed: frozenset[Array]) -> Outcome:
+    def _tried_with(self, line: ParsedLine, needed: frozenset[Array]) -> Outcome | _Difference:
         names = sorted(_sizes(line, self._ground, needed))
         assumed = self._ground.assumed(needed)
         # Without sizes there are only numbers to vary; what is assumed leaves few kinds of them.
@@ -123,7 +137,7 @@ class Sampler:
                 style = _STYLES[(number + attempt) % len(_STYLES)]
                 outcome = self._at(line, needed, _Trial(sizes, style, number, bits=bits))
                 if isinstance(outcome, _Difference):
-                    return self._refuted(line, needed, names, outcome)
+                    return outcome
                 if outcome is True:
                     points += 1
                     if sizes not in tried:
@@ -133,7 +147,7 @@ class Sampler:
         for trial in self._edges(line, needed, names, points):
             outcome = self._at(line, needed, trial)
             if isinstance(outcome, _Difference):
-                return self._refuted(line, needed, names, outcome)
+                return outcome
             if outcome is True and trial.style == "any" and trial.flat is None:
                 points += 1
                 tried += [] if trial.sizes in tried else [trial.sizes]
@@ -160,6 +174,8 @@ class Sampler:
         for number in range(_EDGES):
             sizes = (alike, apart, dict.fromkeys(names, 1))[number % 3]
             yield _Trial(sizes, "edge", number, named=edges)
+        for name in names[:_FLAT]:
+            yield _Trial({**apart, name: 1}, "any", 0)
         lengths = sorted({near for x in named for near in _near(x)})
         cheap = _is_cheap(line, needed)
         if cheap and 0 < len(names) <= 2 and not self._ground.assumed(needed):
@@ -169,11 +185,11 @@ class Sampler:
                 yield _Trial(sizes, "any", 0, entries=_FEW)
         for length in lengths if cheap or points < _LEAST else lengths[:_FLAT]:
             for name in names[:_FLAT] if cheap or length < _LARGE else ():
-                yield _Trial({**alike, name: length}, "any", 0, entries=_FEW)
+                most = ENTRIES if length < _LARGE else _FEW
+                yield _Trial({**alike, name: length}, "any", 0, entries=most)
 
-    def _refuted(
-        self, line: ParsedLine, needed: frozenset[Array], names: list[str], place: _Difference
-    ) -> Outcome:
+    def _refuted(self, line: ParsedLine, needed: frozenset[Array], place: _Difference) -> Outcome:
+        names = sorted(_sizes(line, self._ground, needed))
         smallest = self._smallest(line, needed, names)
         if smallest is None:
             plain = max(place.point.sizes.values(), default=0) < _LARGE
@@ -237,9 +253,8 @@ class Sampler:
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
         exact = not self._ground.assumed(needed)
-        for array, at in [
-            (given, at) for given, entries in place.point.values.items() for at in entries
-        ]:
+        entries = [(given, at) for given, every in place.point.values.items() for at in every]
+        for array, at in entries[:_SIMPLIFIED]:
             now = place.point.values[array][at]
             for plain in () if array in assumed or now == 0 else (0, 1):
                 point = place.point.copy()

@@ -105,7 +105,9 @@ def draw(
             if array not in needed:
                 continue
             own = style
-            if array in ground.random or (array in above and style in ("below", "wide")):
+            if (array in ground.random and style != "alike") or (
+                array in above and style in ("below", "wide")
+            ):
                 own = "above"
             elif array in bound and style == "wide":
                 own = "any"

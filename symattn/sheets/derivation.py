@@ -291,8 +291,7 @@ def _reason(line: JudgedLine, derivation: Derivation) -> b.Line:
             reason = (*reason, ", " if place else " At ", formula)
         left, right = (b.Math(_value(x)) for x in (counterexample.left, counterexample.right))
         reason = (*reason, ": " if at else " ", left, " is not ", right, ".")
-    else:
-        reason = (*reason, *_sentence(line.why, shapes))
+    reason = (*reason, *_sentence(line.why, shapes))
     return (*reason, *_sentence(line.hint, shapes))
 
 

@@ -135,7 +135,7 @@ def vanishing(count: int, seed: int) -> Iterator[Case]:
         ]
         if not numbers or "n" not in held.get("sizes", ()):
             continue
-        x, y = rng.sample([*numbers, *vectors], 2)
+        x, y = rng.sample([*numbers, *vectors, "n"], 2)
         kind = rng.choice(FACTORS)
         factor = kind.format(x=x, y=y, t=numbers[-1])
         left, _, right = case.line.partition(" == ")
@@ -214,12 +214,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make = mutants if options.kind == "mutants" else vanishing
     every = list(make(options.count, options.seed))
 
-    def wrong(case: Case, line: JudgedLine) -> bool:
-        if case.false:
-            return line.status in ("proved", "checked")
-        return line.status == "refuted"
-
-    return bool(report(every, wrong))
+    # What the oracle did not see to be false may be so at some numbers.
+    return bool(report(every, lambda case, x: case.false and x.status in ("proved", "checked")))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from .worlds import World, comparison
 class Judge:
     """Says of the lines of one document whether they are false."""
 
-    def __init__(self, document: Mapping[str, Any], tries: int = 7, edges: int = 8) -> None:
+    def __init__(self, document: Mapping[str, Any], tries: int = 7, edges: int = 16) -> None:
         self.document = document
         self._worlds: dict[Any, World | None] = {}
         self._tries = 2 * tries if document.get("permutations") else tries

@@ -11,11 +11,11 @@ from symattn import typesetting as t
 from symattn.calculus import draft, line_reading
 from symattn.calculus.atoms import NoNormalForm
 from symattn.calculus.derivation import derived
-from symattn.calculus.hints import exchanged
 from symattn.calculus.normal import Normal
 from symattn.calculus.printing import text, typeset
 from symattn.calculus.refuting import _drawn
 from symattn.calculus.sample_points import draw
+from symattn.calculus.slips import exchanged
 from symattn.numbers.balls import precision
 
 TABLES = {

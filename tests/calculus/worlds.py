@@ -63,12 +63,15 @@ class World:
         self.hypotheses = [*map(comparison, texts)]
         above = {head(one.operands[0])[0] for one in self.hypotheses if one.relations == (">",)}
         kind = seed % 3
+        alike = mp.mpf(rng.randint(1, 2)) if edged and seed % 4 == 3 else None
         self.given: dict[str, Any] = {}
         for name, axes in self.shapes.items():
             data = np.empty(tuple(map(self.length, axes)), dtype=object)
             for at in np.ndindex(data.shape):
                 number = mp.mpf(rng.randint(200, 2000)) / 997
-                if edged and rng.random() < 0.8:
+                if alike is not None:
+                    number = alike
+                elif edged and rng.random() < 0.8:
                     number = mp.mpf(rng.choice((1, 1, 2) if name in above else (0, 0, 0, 1)))
                 if name not in above and (kind == 0 or (kind == 2 and rng.random() < 0.5)):
                     number = -number
