@@ -13,19 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise, takewhile
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any
 
-from symattn import syntax
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
 from symattn.calculus.atoms import Poly
+from symattn.calculus.chains import ChainJudge
 from symattn.calculus.clocks import OutOfTime, time_limit
-from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.hints import conditions
+from symattn.calculus.judged_lines import STATUSES, JudgedLine, Status, in_unicode
 from symattn.calculus.language import Array
 from symattn.calculus.normal import SlopeCache
 from symattn.calculus.printing import prose, text
@@ -34,116 +33,6 @@ from symattn.calculus.refuting import Sampler
 from symattn.calculus.slips import hint
 from symattn.errors import Fault, Malformed
 from symattn.limits import LINE_SECONDS
-
-Status = Literal["proved", "checked", "refuted", "undecided"]
-_STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
-"""What can be said of a line, the best first."""
-_HOLDS = ("proved", "checked")
-
-
-@dataclass(frozen=True)
-class JudgedMember:
-    """A member of a chain ``a == b == c``, as it stands to the first and to the one before."""
-
-    text: str
-    status: Status
-    """Of its equality with the first."""
-    before: Status
-    """Of its equality with the one before."""
-    counterexample: Counterexample | None = None
-    hint: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The member as plain data."""
-        place = self.counterexample.to_dict() if self.counterexample else None
-        return {
-            "member": self.text,
-            "status": self.status,
-            "before": self.before,
-            "counterexample": place,
-            "hint": self.hint,
-        }
-
-
-@dataclass(frozen=True)
-class JudgedLine:
-    """One line, judged.
-
-    ``where`` are the conditions under which it has a meaning, ``why`` what is
-    missing for a proof, ``sizes`` those at which it was found to hold.
-    """
-
-    number: int
-    said: Said
-    status: Status
-    read: tensors.ParsedLine | None = None
-    where: tuple[str, ...] = ()
-    counterexample: Counterexample | None = None
-    why: str = ""
-    sizes: tuple[Mapping[str, int], ...] = ()
-    hint: str = ""
-    """What would make it hold, where one of the usual mistakes was made."""
-    members: tuple[JudgedMember, ...] = ()
-    """Of a chain ``a == b == c`` those from the second on."""
-
-    @property
-    def text(self) -> str:
-        """The line as it stands in the file."""
-        return self.said.line
-
-    @property
-    def sympy(self) -> Any:
-        """The line as SymPy's equation: ``Indexed``, ``Sum``, ``KroneckerDelta``,
-        ``Piecewise`` for steps, ``Derivative`` as it was to be taken.
-
-        Raises :class:`Malformed` where the line could not be read.
-        """
-        from symattn.calculus.differentiating import equation
-
-        if self.read is None:
-            raise Malformed(self.why)
-        return equation(self.read)
-
-    @property
-    def proved(self) -> bool:
-        """Whether both witnesses agree that it holds for all sizes."""
-        return self.status == "proved"
-
-    def told(self, shapes: Mapping[str, int]) -> list[str]:
-        """The line in Unicode, with its reason, and what is to be said of it."""
-        flag = "" if self.proved else f"  {self.status.upper()}"
-        flag += f" (line {self.said.at})" if flag and self.said.at else ""
-        lines = [f"  {self.number:>3}. {_in_unicode(self.said.line, shapes)}{flag}"]
-        notes = [prose(self.said.because, shapes)]
-        notes += [f"where {', '.join(self.where)}"] if self.where else []
-        notes += [str(self.counterexample)] if self.counterexample else []
-        if self.status == "checked":
-            cases = [
-                ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
-            ]
-            at = f"holds at {'; '.join(cases)}" if cases else "holds at all values tried"
-            notes += [f"{at}; not shown for all: {self.why}"]
-        elif not self.proved:
-            notes += [self.why]
-        notes += [self.hint] if self.hint else []
-        for note in filter(None, notes):
-            lines += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
-        return lines
-
-    def to_dict(self) -> dict[str, Any]:
-        """The line as plain data."""
-        return {
-            "line": self.said.line,
-            "at": self.said.at,
-            "status": self.status,
-            "counterexample": self.counterexample.to_dict() if self.counterexample else None,
-            "where": list(self.where),
-            "why": self.why,
-            "hint": self.hint,
-            "because": self.said.because,
-            "sizes": [dict(sizes) for sizes in self.sizes],
-            "members": [member.to_dict() for member in self.members],
-        }
 
 
 @dataclass(frozen=True)
@@ -188,7 +77,7 @@ class Derivation:
 
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
-        counts = [f"{self.counts[status]} {status}" for status in _STATUSES if self.counts[status]]
+        counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
         count = len(self.lines)
         return f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
 
@@ -215,7 +104,7 @@ class Derivation:
 
         shapes = self.draft.shapes
         rows = [
-            (str(x.number), _in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
+            (str(x.number), in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
             for x in self.lines
         ]
         header = ("", "line", "status", "because")
@@ -235,32 +124,6 @@ class Derivation:
             "faults": [str(fault) for fault in self.faults],
             "lines": [line.to_dict() for line in self.lines],
         }
-
-
-def _are(texts: Sequence[str]) -> str:
-    """Members listed, with their verb."""
-    return f"{' and '.join(texts)} {'is' if len(texts) == 1 else 'are'}"
-
-
-def sides_of(line: str) -> list[str]:
-    """The members of a chain of equalities as they are written.
-
-    >>> sides_of("a == 2*b == c")
-    ['a', '2 * b', 'c']
-    """
-    with suppress(Malformed):
-        tree = syntax.parse(line, letters=True)
-        if isinstance(tree, syntax.Comparison):
-            return [*map(syntax.text, tree.operands)]
-    return []
-
-
-def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
-    """A line in Unicode, as it is written where it can't be read."""
-    try:
-        return text(line, shapes)
-    except Malformed:
-        return line
 
 
 def judged(
@@ -327,6 +190,7 @@ class _Judge:
         self.positive = [array.name for array in draft.ground.positive()]
         self.random = [array.name for array in draft.ground.random]
         self.prover = self._prover()
+        self.chains = ChainJudge(self._verdict, self._hint)
 
     def _prover(self) -> Prover:
         known = [line for line in self.draft.ground.hypotheses if line.relation == "=="]
@@ -426,69 +290,11 @@ class _Judge:
         why = f"not decided within {self.seconds:g} seconds, which a line may take"
         line = JudgedLine(number, statement, "undecided", why=why)
         with suppress(OutOfTime), time_limit(self.seconds):
-            line = self._continued(number, statement)
-            line = self._chained(line)
+            line = self.chains.continued(number, statement, self.done)
+            line = self.chains.chained(line)
             if line.status == "refuted" or line.read is None:
                 line = replace(line, hint=line.hint or self._hint(line.text))
         return line
-
-    # -- chains ----------------------------------------------------------------
-
-    def _continued(self, number: int, statement: Said) -> JudgedLine:
-        """A line that goes on with a chain is judged against its first member as well, unless
-        all before are equal to that: what is said of it then is what it is to the first."""
-        line = self._verdict(number, statement)
-        *_, before, last = sides_of(statement.line) or ("", "")
-        earlier = takewhile(lambda done: done.said.first, reversed(self.done))
-        follows = all(done.proved for done in earlier) and (not self.done or self.done[-1].proved)
-        if not statement.first or (follows and line.proved):
-            return line
-        whole = self._verdict(number, replace(statement, line=f"{statement.first} == {last}"))
-        if whole.status == line.status == "proved":
-            return line
-        also = "it is" if line.status in _HOLDS else "it is not"
-        return replace(
-            whole, why="; ".join(filter(None, (whole.why, f"{also} the {before} before")))
-        )
-
-    def _chained(self, line: JudgedLine) -> JudgedLine:
-        """A chain with each member judged, against the first and against the one before."""
-        texts = sides_of(line.text)
-        if line.read is None or len(texts) < 3:
-            return line
-        first, *others = texts
-        if line.proved:
-            members = tuple(JudgedMember(text, "proved", "proved") for text in others)
-            return replace(line, members=members)
-        firsts = [self._verdict(line.number, Said(f"{first} == {text}")) for text in others]
-        befores = [
-            firsts[0],
-            *(self._verdict(line.number, Said(" == ".join(pair))) for pair in pairwise(others)),
-        ]
-        wrong = [judged for judged in firsts if judged.status == "refuted"]
-        alone = len(wrong) == len(firsts) and all(x.status in _HOLDS for x in befores[1:])
-        # Where the others agree it is the first that is wrong.
-        hints = [
-            self._hint(judged.text if not alone else " == ".join(sides_of(judged.text)[::-1]))
-            if judged.status == "refuted" and not (alone and place)
-            else ""
-            for place, judged in enumerate(firsts)
-        ]
-        members = tuple(
-            JudgedMember(text, x.status, y.status, x.counterexample, words)
-            for text, x, y, words in zip(others, firsts, befores, hints, strict=True)
-        )
-        if not wrong:
-            return replace(line, members=members)
-        right = [member.text for member in members if member.status in _HOLDS]
-        names = [member.text for member in members if member.status == "refuted"]
-        why = f"of the members {_are(names)} not {first}"
-        why += f", but {_are(right)}" if right else ""
-        if alone:
-            why = f"of the members the first, {first}, is not what the others are, which are equal"
-        place = wrong[0].counterexample
-        words = next(filter(None, hints), "")
-        return replace(line, members=members, counterexample=place, why=why, hint=words)
 
     def _verdict(self, number: int, statement: Said) -> JudgedLine:
         """What is to be said of a line as a whole, but for hints."""

@@ -8,7 +8,7 @@ trials is not proved by them; one that fails is refuted, by numbers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.counterexamples import Counterexample, counterexample
 from symattn.calculus.language import Array, Expr, Index
-from symattn.calculus.sample_points import Ground, Style, above_zero, draw, indices
+from symattn.calculus.sample_points import Ground, Style, above_zero, draw, indices, places
 from symattn.calculus.sampling import Missing, SamplePoint, Unclear
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
@@ -41,9 +41,13 @@ _DRAWS = 4
 _ZERO = fmpq(0)
 _FLAT = 8
 """So many arrays are set to 0, each in its turn; numbers to those that are named too."""
+_UNKNOWNS = 50
+"""So many entries are moved at edges that equations are met."""
+_EDGE_WORK = 60_000
+"""Edges may take so many steps of computing, or as many as all other trials."""
 _FAILURES = 4
 """After so many sizes are given up at which the hypotheses can't be met."""
-_EDGES = 6
+_EDGES = 9
 """So many points with numbers at edges are tried."""
 _NAMED = 64
 """Numbers up to this that a line names are tried as sizes."""
@@ -97,6 +101,8 @@ class Sampler:
         self._ground = ground
         self._points: dict[tuple[object, ...], SamplePoint | None] = {}
         self._failed: Counter[tuple[object, ...]] = Counter()
+        self._met: set[tuple[object, ...]] = set()
+        self._worked = 0
 
     def of(self, line: ParsedLine) -> Outcome:
         """Try to refute a line; the same line is tried at the same points."""
@@ -129,7 +135,7 @@ class Sampler:
         if not names and any(map(_jumps, term.walk(*line.sides))):
             more = _JUMPING
         tried: list[dict[str, int]] = []
-        points, why = 0, ""
+        points, why, before = 0, "", self._worked
         rng = Random(len(names))
         for number, bits in enumerate((*BITS, *(BITS[0],) * more)):
             for attempt in range(_DRAWS):
@@ -144,7 +150,10 @@ class Sampler:
                         tried.append(sizes)
                     break
                 why = outcome or why
+        most = self._worked - before + max(_EDGE_WORK, self._worked - before)
         for trial in self._edges(line, needed, names, points):
+            if self._worked - before > most or not self._is_solvable(needed, trial.sizes):
+                continue
             outcome = self._at(line, needed, trial)
             if isinstance(outcome, _Difference):
                 return outcome
@@ -161,14 +170,18 @@ class Sampler:
     ) -> Iterator[_Trial]:
         """Trials where something ends: numbers that are 0, alike, or named; sizes that are
         1, alike, or named."""
-        apart = {name: 2 + k % 3 for k, name in enumerate(names)}
+        apart = {name: 2 + k % 4 for k, name in enumerate(names)}
         alike = dict.fromkeys(names, 2)
         given = sorted((x for x in needed if x.body is None), key=lambda each: each.name)
         named = _named_numbers(line, self._ground.hypotheses)
-        edges = tuple(fmpq(sign * x.numerator, x.denominator) for x in named for sign in (1, -1))
+        # Numbers may meet sizes too.
+        marks = dict.fromkeys((*named, Fraction(1), Fraction(2)))
+        edges = tuple(fmpq(sign * x.numerator, x.denominator) for x in marks for sign in (1, -1))
+        above = self._ground.positive()
         for array in given[:_FLAT]:
-            for level in (_ZERO, *edges) if not array.axes else (_ZERO,):
-                yield _Trial(apart, "any", 0, array, level)
+            for level in (_ZERO, fmpq(2)) if array.axes else (_ZERO, *edges):
+                if level > 0 or array not in above:
+                    yield _Trial(alike, "any", 0, array, level)
         for number, sizes in enumerate((alike, apart)):
             yield _Trial(sizes, "alike", number)
         for number in range(_EDGES):
@@ -187,6 +200,12 @@ class Sampler:
             for name in names[:_FLAT] if cheap or length < _LARGE else ():
                 most = ENTRIES if length < _LARGE else _FEW
                 yield _Trial({**alike, name: length}, "any", 0, entries=most)
+
+    def _is_solvable(self, needed: frozenset[Array], sizes: Mapping[str, int]) -> bool:
+        """Whether so few numbers are in equations at these sizes that they are soon solved."""
+        sides = [side for given in self._ground.assumed(needed) for side in given.sides]
+        bound = {array for side in sides for array in term.arrays(side) if array.body is None}
+        return sum(len([*places(array.axes, sizes)]) for array in bound) <= _UNKNOWNS
 
     def _refuted(self, line: ParsedLine, needed: frozenset[Array], place: _Difference) -> Outcome:
         names = sorted(_sizes(line, self._ground, needed))
@@ -212,7 +231,10 @@ class Sampler:
                     return "no values were found that satisfy the hypotheses"
                 point.renew()
                 exact = not self._ground.assumed(needed)
-                return _compared(line, point, Random(trial.number), exact, trial.entries)
+                try:
+                    return _compared(line, point, Random(trial.number), exact, trial.entries)
+                finally:
+                    self._worked += point.worked
         except Unclear as reason:
             return str(reason)
         except (Missing, OverflowError):
@@ -223,12 +245,14 @@ class Sampler:
         sizes, style, number = trial.sizes, trial.style, trial.number
         where = (given, *sizes.items())
         key = (*where, style, trial.flat, trial.level, trial.named, ctx.prec, number)
-        if key not in self._points and self._failed[where] < _FAILURES:
+        if key not in self._points and (where in self._met or self._failed[where] < _FAILURES):
             seed = ".".join([style, str(number), *sorted(array.name for array in given)])
             rng = Random(crc32(f"{seed}.{sizes}".encode()))
             flat = (trial.flat, trial.level)
             self._points[key] = draw(self._ground, given, sizes, rng, style, flat, trial.named)
-            self._failed[where] += self._points[key] is None
+            if self._points[key] is not None:
+                self._met.add(where)
+            self._failed[where] += trial.flat is None
         return self._points.get(key)
 
     def _smallest(

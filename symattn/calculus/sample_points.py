@@ -105,7 +105,7 @@ def draw(
             if array not in needed:
                 continue
             own = style
-            if (array in ground.random and style != "alike") or (
+            if (array in ground.random and style not in ("alike", "edge")) or (
                 array in above and style in ("below", "wide")
             ):
                 own = "above"

@@ -97,6 +97,11 @@ class SamplePoint:
         values = {array: dict(entries) for array, entries in self.values.items()}
         return SamplePoint(self.sizes, values, self.images, self.random)
 
+    @property
+    def worked(self) -> int:
+        """How many expressions were evaluated since the last line began."""
+        return WORK - self._left
+
     def renew(self) -> None:
         """Allow as much work again: another line begins."""
         self._left = WORK

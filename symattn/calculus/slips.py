@@ -7,14 +7,14 @@ named. Where none does, hypotheses are tried under which the line itself does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice, product
 
 from symattn import syntax
 from symattn.calculus import line_reading
-from symattn.calculus.language import Axis
+from symattn.calculus.language import Array, Axis, arrays
 from symattn.calculus.refuting import Sampler
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, ParsedLine, letters_of
@@ -62,7 +62,7 @@ def hint(text: str, scope: LineScope, ground: Ground, holds: Callable[[ParsedLin
     if not isinstance(tree, syntax.Comparison) or len(tree.operands) != 2:
         return ""
     line = _Line(*tree.operands, scope)
-    seen = {syntax.text(line.left), syntax.text(line.right)}
+    seen = {syntax.text(line.right)}
     for changed, what in islice(_edits(line), _MOST):
         right = syntax.text(changed)
         if right in seen:
@@ -73,7 +73,8 @@ def hint(text: str, scope: LineScope, ground: Ground, holds: Callable[[ParsedLin
         if parsed is not None and holds(parsed):
             return f"it would hold with {what}: {written}"
     parsed = _read(text, scope)
-    for assumed in _assumptions(line) if parsed else ():
+    known = {array for each in ground.hypotheses for side in each.sides for array in arrays(side)}
+    for assumed in _assumptions(line, known) if parsed else ():
         more = line_reading.hypothesis(assumed, scope)
         wider = replace(ground, hypotheses=(*ground.hypotheses, more))
         if parsed is not None and Sampler(wider).holds(parsed):
@@ -270,12 +271,12 @@ _SQUARE = ("{0}[i, j] == {0}[j, i]", "{0}[i, j] == -{0}[j, i]")
 """What is often assumed of a number, a vector, a matrix, one with as many columns as rows."""
 
 
-def _assumptions(line: _Line) -> Iterator[str]:
-    """What might have been assumed of what is given in a line."""
+def _assumptions(line: _Line, known: Set[Array]) -> Iterator[str]:
+    """What might have been assumed of what is given in a line, and of which nothing is known."""
     names = dict.fromkeys(name for side in (line.left, line.right) for name in syntax.names(side))
     for name in names:
         array = line.scope.arrays.get(name)
-        if array is None or array.body is not None or array.of is not None:
+        if array is None or array in known or array.body is not None or array.of is not None:
             continue
         axes: tuple[Axis, ...] = array.axes
         square = len(axes) == 2 and axes[0] == axes[1]

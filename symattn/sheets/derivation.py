@@ -9,7 +9,8 @@ from itertools import zip_longest
 from math import ceil
 
 from symattn import typesetting as t
-from symattn.calculus.derivation import PLAIN, Derivation, JudgedLine
+from symattn.calculus.derivation import PLAIN, Derivation
+from symattn.calculus.judged_lines import JudgedLine
 from symattn.calculus.library import draft_of
 from symattn.calculus.printing import Shapes, condition, pieces, sides, typeset
 from symattn.errors import Malformed
