@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
 from random import Random
@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.counterexamples import Counterexample, counterexample
 from symattn.calculus.language import Array, Expr, Index
-from symattn.calculus.sample_points import Ground, Style, above_zero, draw, indices, places
+from symattn.calculus.sample_points import Ground, Style, above_zero, draw, indices, mask, places
 from symattn.calculus.sampling import Missing, SamplePoint, Unclear
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
@@ -89,6 +89,8 @@ class _Trial:
     number: int
     flat: Array | None = None
     level: fmpq = _ZERO
+    first: bool = False
+    """Whether it is the first entry alone that is flat."""
     named: tuple[fmpq, ...] = ()
     bits: int = BITS[0]
     entries: int = ENTRIES
@@ -103,6 +105,7 @@ class Sampler:
         self._failed: Counter[tuple[object, ...]] = Counter()
         self._met: set[tuple[object, ...]] = set()
         self._worked = 0
+        self._telling: _Trial | None = None
 
     def of(self, line: ParsedLine) -> Outcome:
         """Try to refute a line; the same line is tried at the same points."""
@@ -113,6 +116,12 @@ class Sampler:
 
     def holds(self, line: ParsedLine) -> bool:
         """Whether a line stands all trials; where it does not is not asked."""
+        needed, telling = _needed(line, self._ground), self._telling
+        if telling is not None and _sizes(line, self._ground, needed) <= telling.sizes.keys():
+            # What refuted the line that this is to mend refutes most others.
+            again = self._at(line, needed, telling)
+            if isinstance(again, _Difference):
+                return False
         _, outcome = self._tried(line)
         return isinstance(outcome, Outcome) and outcome.verdict == "held"
 
@@ -141,8 +150,10 @@ class Sampler:
             for attempt in range(_DRAWS):
                 sizes = _drawn(names, rng, number, attempt)
                 style = _STYLES[(number + attempt) % len(_STYLES)]
-                outcome = self._at(line, needed, _Trial(sizes, style, number, bits=bits))
+                trial = _Trial(sizes, style, number, bits=bits)
+                outcome = self._at(line, needed, trial)
                 if isinstance(outcome, _Difference):
+                    self._telling = trial
                     return outcome
                 if outcome is True:
                     points += 1
@@ -152,10 +163,13 @@ class Sampler:
                 why = outcome or why
         most = self._worked - before + max(_EDGE_WORK, self._worked - before)
         for trial in self._edges(line, needed, names, points):
-            if self._worked - before > most or not self._is_solvable(needed, trial.sizes):
-                continue
+            if self._worked - before > most:
+                break
+            if not self._is_solvable(needed, trial.sizes):
+                trial = replace(trial, style="alike")
             outcome = self._at(line, needed, trial)
             if isinstance(outcome, _Difference):
+                self._telling = trial
                 return outcome
             if outcome is True and trial.style == "any" and trial.flat is None:
                 points += 1
@@ -180,30 +194,35 @@ class Sampler:
         above = self._ground.positive()
         for array in given[:_FLAT]:
             for level in (_ZERO, fmpq(2)) if array.axes else (_ZERO, *edges):
-                if level > 0 or array not in above:
-                    yield _Trial(alike, "any", 0, array, level)
+                for first in (False, True) if array.axes else (False,):
+                    if level > 0 or array not in above:
+                        yield _Trial(alike, "any", 0, array, level, first)
         for number, sizes in enumerate((alike, apart)):
             yield _Trial(sizes, "alike", number)
+        lengths = sorted({near for x in named for near in _near(x)})
+        cheap = _is_cheap(line, needed)
+        for length in lengths if cheap or points < _LEAST else lengths[:_FLAT]:
+            for name in names[:_FLAT] if cheap or length < _LARGE else ():
+                sizes = {**alike, name: length}
+                yield _Trial(sizes, "any", 0, entries=ENTRIES if length < _LARGE else _FEW)
+                if length < _LARGE:
+                    yield _Trial(sizes, "above", 0)
+                    yield _Trial(sizes, "alike", 0)
         for number in range(_EDGES):
             sizes = (alike, apart, dict.fromkeys(names, 1))[number % 3]
             yield _Trial(sizes, "edge", number, named=edges)
         for name in names[:_FLAT]:
             yield _Trial({**apart, name: 1}, "any", 0)
-        lengths = sorted({near for x in named for near in _near(x)})
-        cheap = _is_cheap(line, needed)
         if cheap and 0 < len(names) <= 2 and not self._ground.assumed(needed):
             # A line may hold but for one size, or for all small sizes only.
             for size in (*range(1, _LARGE), *_places(line)):
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
                 yield _Trial(sizes, "any", 0, entries=_FEW)
-        for length in lengths if cheap or points < _LEAST else lengths[:_FLAT]:
-            for name in names[:_FLAT] if cheap or length < _LARGE else ():
-                most = ENTRIES if length < _LARGE else _FEW
-                yield _Trial({**alike, name: length}, "any", 0, entries=most)
 
     def _is_solvable(self, needed: frozenset[Array], sizes: Mapping[str, int]) -> bool:
         """Whether so few numbers are in equations at these sizes that they are soon solved."""
-        sides = [side for given in self._ground.assumed(needed) for side in given.sides]
+        equations = (given for given in self._ground.assumed(needed) if mask(given) is None)
+        sides = [side for given in equations for side in given.sides]
         bound = {array for side in sides for array in term.arrays(side) if array.body is None}
         return sum(len([*places(array.axes, sizes)]) for array in bound) <= _UNKNOWNS
 
@@ -244,11 +263,11 @@ class Sampler:
         given = frozenset(array for array in needed if array.body is None)
         sizes, style, number = trial.sizes, trial.style, trial.number
         where = (given, *sizes.items())
-        key = (*where, style, trial.flat, trial.level, trial.named, ctx.prec, number)
+        flat = (trial.flat, trial.level, trial.first)
+        key = (*where, style, *flat, trial.named, ctx.prec, number)
         if key not in self._points and (where in self._met or self._failed[where] < _FAILURES):
             seed = ".".join([style, str(number), *sorted(array.name for array in given)])
             rng = Random(crc32(f"{seed}.{sizes}".encode()))
-            flat = (trial.flat, trial.level)
             self._points[key] = draw(self._ground, given, sizes, rng, style, flat, trial.named)
             if self._points[key] is not None:
                 self._met.add(where)

@@ -76,19 +76,19 @@ def draw(
     sizes: Mapping[str, int],
     rng: Random,
     style: Style,
-    flat: tuple[Array | None, fmpq] = (None, _EDGES[0]),
+    flat: tuple[Array | None, fmpq, bool] = (None, _EDGES[0], False),
     named: Sequence[fmpq] = (),
 ) -> SamplePoint | None:
     """Numbers for what is needed that meet all hypotheses; None where none were found.
 
-    All entries of the array ``flat`` are the number beside it; ``named`` are numbers that
-    a line speaks of.
+    All entries of the array ``flat`` are the number beside it, or the first of them alone;
+    ``named`` are numbers that a line speaks of.
     """
     above = ground.positive()
     equations = ground.assumed(needed)
-    masks = frozenset(item for line in equations if (item := _mask(line)) is not None)
-    masks -= frozenset(_named([line for line in equations if _mask(line) is None]))
-    equations = [line for line in equations if _mask(line) not in masks]
+    masks = frozenset(item for line in equations if (item := mask(line)) is not None)
+    masks -= frozenset(_named([line for line in equations if mask(line) is None]))
+    equations = [line for line in equations if mask(line) not in masks]
     bound = frozenset(_named(equations))
     others = [
         item
@@ -115,12 +115,15 @@ def draw(
             every = [
                 (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(axes, sizes)
             ]
-            if array is flat[0]:
-                values[array] = dict.fromkeys(every, arb(flat[1]))
+            level = arb(flat[1] if array not in masks else min(flat[1], fmpq(1)))
+            if array is flat[0] and not flat[2]:
+                values[array] = dict.fromkeys(every, level)
             elif array in masks:
                 values[array] = {at: arb(int(rng.random() < _KEPT)) for at in every}
             else:
                 values[array] = {at: _number(rng, own, array in above, named) for at in every}
+            if array is flat[0]:
+                values[array][every[0]] = level
             if array.of is not None and style == "whole":
                 # The slopes of a loss are whole numbers too.
                 values[array] |= {at: arb(0) for at in every if at[0]}
@@ -132,7 +135,7 @@ def draw(
     return None
 
 
-def _mask(line: ParsedLine) -> Array | None:
+def mask(line: ParsedLine) -> Array | None:
     """The array all of whose entries ``M[i, j] * M[i, j] == M[i, j]`` says to be 0 or 1."""
     match line:
         case ParsedLine(
@@ -210,14 +213,16 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
     then on with their last matrix in balls, to nearly all bits."""
     import numpy as np
 
+    active = _active(point, equations)
     unknown = [
         (array, at)
-        for array in _named(equations)
+        for array in _named(active)
         if array in point.values and array.of is None
         for at in point.values[array]
     ]
     if not unknown:
         return all(_residuals_vanish(point, equations))
+    equations = active
     with precision(64):
         rests: list[float] = []
         for _ in range(_STEPS):
@@ -257,6 +262,23 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
             step = sum((a * x for a, x in zip(row, residuals, strict=True)), arb(0))
             point.values[array][at] = (point.values[array][at] - step).mid()
     return False
+
+
+def _active(point: SamplePoint, equations: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """The equations that are not met by a point yet, and those that moving it may touch."""
+    missed = []
+    for equation in equations:
+        try:
+            met = all(residual == 0 for residual in _residuals(point, [equation]))
+        except Missing:
+            met = False
+        if not met:
+            missed.append(equation)
+    touched = set(_named(missed))
+    while more := [x for x in equations if x not in missed and touched & set(_named([x]))]:
+        missed += more
+        touched |= set(_named(more))
+    return [equation for equation in equations if equation in missed]
 
 
 def _rounded(point: SamplePoint, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
