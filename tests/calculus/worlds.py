@@ -136,11 +136,15 @@ class World:
                     found.extend(np.ravel(apart.data) if isinstance(apart, Grid) else [apart])
             return found
 
+        rests: list[Any] = []
         for _ in range(60):
             now = residuals(self.state)
-            if max(map(abs, now)) < mp.mpf(10) ** -100:
+            rests.append(max(map(abs, now)))
+            if rests[-1] < mp.mpf(10) ** -100:
                 self._round(places)
                 return
+            if len(rests) > 6 and rests[-1] > rests[-6] / 2:
+                raise NoMeaning
             slopes = [
                 [
                     (a - b) / STEP
