@@ -88,6 +88,12 @@ class World:
         self.state = State(self)
         if any(one.relations == ("==",) for one in self.hypotheses):
             self._assume()
+        for name in above & self.given.keys():
+            value = self.given[name]
+            if any(
+                one <= 0 for one in np.ravel(value.data if isinstance(value, Grid) else [value])
+            ):
+                raise NoMeaning
 
     def length(self, axis: str | int) -> int:
         return axis if isinstance(axis, int) else self.sizes[axis]
