@@ -157,9 +157,9 @@ def judged(cases: Sequence[Case]) -> Iterator[tuple[Case, JudgedLine, float]]:
     """Each line judged, alone in its document, and the seconds that took."""
     for case in cases:
         held = {**documents()[case.key], "lines": [{"line": case.line}], "conclusions": []}
-        start = time.perf_counter()
+        start = time.process_time()
         derivation = derived(case.key, held)
-        taken = time.perf_counter() - start
+        taken = time.process_time() - start
         if derivation.faults:
             raise SystemExit(f"{case.key}: {derivation.faults[0]}: {case.line}")
         yield case, derivation.lines[0], taken
