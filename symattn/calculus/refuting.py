@@ -197,7 +197,7 @@ class Sampler:
                 for first in (False, True) if array.axes else (False,):
                     if level > 0 or array not in above:
                         yield _Trial(alike, "any", 0, array, level, first)
-        for number, sizes in enumerate((alike, apart)):
+        for number, sizes in enumerate((alike, apart, dict.fromkeys(names, 1))):
             yield _Trial(sizes, "alike", number)
         lengths = sorted({near for x in named for near in _near(x)})
         cheap = _is_cheap(line, needed)

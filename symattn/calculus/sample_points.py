@@ -99,7 +99,7 @@ def draw(
         name: _shuffled(rng, axis if isinstance(axis, int) else sizes[axis])
         for name, axis in (ground.permutations or {}).items()
     }
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
         values: dict[Array, dict[tuple[int, ...], Any]] = {}
         for array in (*ground.given, *ground.losses):
             if array not in needed:
@@ -109,6 +109,9 @@ def draw(
                 array in above and style in ("below", "wide")
             ):
                 own = "above"
+            elif array in bound and attempt >= _TRIES // 2:
+                # From far apart many numbers are moved beyond what they are bound to.
+                own = "alike"
             elif array in bound and style == "wide":
                 own = "any"
             axes = array.axes if array.of is None else (LOSS, *array.of.axes)
