@@ -370,7 +370,8 @@ class State:
         far, close = (self.with_(name, one).evaluate(body, env, axes) for one in ends)
         if abs(far - close) > SMALL * (1 + abs(close)):
             raise NoMeaning
-        return close
+        # As near to 0 as it was looked at is 0.
+        return mp.zero if abs(close) < mp.mpf(10) ** -25 else close
 
     def _function(self, function: str, arguments: Any, env: Any, axes: Any) -> Any:
         if function in EACH:
