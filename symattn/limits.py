@@ -2,7 +2,7 @@
 
 Limits count what there is or the work that it makes, never time: the same file
 gives the same answer on every machine. Time and memory are limited by the
-command line, as a last resort (:mod:`symattn.workers`).
+command line, as a last resort (:mod:`symattn.workers`), and for each line of a derivation.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ SECONDS = Limit(
 MEGABYTES = Limit(
     1 << 20, "{found}: expected 0 (no limit), or {least} to {most} megabytes", least=100
 )
+
+#: Seconds that one line of a derivation may take, many times what any was seen to.
+LINE_SECONDS = 20.0
 
 # -- files and expressions ----------------------------------------------------------
 

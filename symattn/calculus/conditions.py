@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from symattn.calculus.hints import text
+from symattn.calculus.expression_text import text
 from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.kernel.terms import Atom, Exponent, Frozen, Mono, Place
 from symattn.calculus.language import Expr, Index
@@ -108,5 +108,5 @@ class _Writer:
         return written
 
 
-def _order(pair: tuple[Mono, Fraction]) -> tuple[int, list[int]]:
-    return len(pair[0]), [atom.number for atom, _ in pair[0]]
+def _order(pair: tuple[Mono, Fraction]) -> tuple[int, list[tuple[int, Fraction]]]:
+    return len(pair[0]), [(atom.number, Fraction(e)) for atom, e in pair[0]]

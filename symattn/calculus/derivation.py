@@ -1,125 +1,18 @@
-"""A derivation judged: what follows, what is refuted and by which numbers, what stays open.
-
-A line is *proved* when two witnesses that share no code agree: its sides have
-the same normal form for all sizes (:mod:`symattn.calculus.proving`), and balls
-at random sizes and points found no place where they differ
-(:mod:`symattn.calculus.refuting`). What only the second supports is *checked*.
-"""
+"""A derivation judged: what follows, what is refuted and by which numbers, what stays open."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any
 
-from symattn.calculus import tensors
-from symattn.calculus.draft import DerivationDraft, Said
+from symattn.calculus.draft import DerivationDraft
+from symattn.calculus.judged_lines import STATUSES, JudgedLine, in_unicode
 from symattn.calculus.printing import prose, text
-from symattn.calculus.prover import Proof, Prover
-from symattn.calculus.refuting import Counterexample
-from symattn.errors import Fault, Malformed
-
-Status = Literal["proved", "checked", "refuted", "undecided"]
-_STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
-"""What can be said of a line, the best first."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """How a line was proved: what its prover learned before, the proof, and whether by what the
-    line names as its reasons."""
-
-    prover: Prover
-    proof: Proof
-    is_by: bool
-    conclusions: Mapping[str, tuple[tensors.ParsedLine, ...]]
-
-    def but(self, why: str) -> Evidence:
-        """The same, were it not for a reason."""
-        return replace(self, proof=replace(self.proof, why=why))
-
-
-@dataclass(frozen=True)
-class JudgedLine:
-    """One line, judged.
-
-    ``where`` are the conditions under which it has a meaning, ``why`` what is
-    missing for a proof, ``sizes`` those at which it was found to hold.
-    """
-
-    number: int
-    said: Said
-    status: Status
-    read: tensors.ParsedLine | None = None
-    where: tuple[str, ...] = ()
-    counterexample: Counterexample | None = None
-    why: str = ""
-    sizes: tuple[Mapping[str, int], ...] = ()
-    hint: str = ""
-    """What would make it hold, where one of the usual mistakes was made."""
-    evidence: Evidence | None = field(default=None, repr=False, compare=False)
-    """How it was proved."""
-
-    @property
-    def text(self) -> str:
-        """The line as it stands in the file."""
-        return self.said.line
-
-    @property
-    def sympy(self) -> Any:
-        """The line as SymPy's equation: ``Indexed``, ``Sum``, ``KroneckerDelta``,
-        ``Piecewise`` for steps, ``Derivative`` as it was to be taken.
-
-        Raises :class:`Malformed` where the line could not be read.
-        """
-        from symattn.calculus.sympy_lines import equation
-
-        if self.read is None:
-            raise Malformed(self.why)
-        return equation(self.read)
-
-    @property
-    def proved(self) -> bool:
-        """Whether both witnesses agree that it holds for all sizes."""
-        return self.status == "proved"
-
-    def told(self, shapes: Mapping[str, int]) -> list[str]:
-        """The line in Unicode, with its reason, and what is to be said of it."""
-        flag = "" if self.proved else f"  {self.status.upper()}"
-        flag += f" (line {self.said.at})" if flag and self.said.at else ""
-        lines = [f"  {self.number:>3}. {_in_unicode(self.said.line, shapes)}{flag}"]
-        notes = [prose(self.said.because, shapes)]
-        notes += [f"where {', '.join(self.where)}"] if self.where else []
-        notes += [str(self.counterexample)] if self.counterexample else []
-        if self.status == "checked":
-            cases = [
-                ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
-            ]
-            at = f"holds at {'; '.join(cases)}" if cases else "holds at all values tried"
-            notes += [f"{at}; not shown for all: {self.why}"]
-        elif not self.proved:
-            notes += [self.why]
-        notes += [self.hint] if self.hint else []
-        for note in filter(None, notes):
-            lines += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
-        return lines
-
-    def to_dict(self) -> dict[str, Any]:
-        """The line as plain data."""
-        return {
-            "line": self.said.line,
-            "at": self.said.at,
-            "status": self.status,
-            "counterexample": self.counterexample.to_dict() if self.counterexample else None,
-            "where": list(self.where),
-            "why": self.why,
-            "hint": self.hint,
-            "because": self.said.because,
-            "sizes": [dict(sizes) for sizes in self.sizes],
-        }
+from symattn.errors import Fault
 
 
 @dataclass(frozen=True)
@@ -164,7 +57,7 @@ class Derivation:
 
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
-        counts = [f"{self.counts[status]} {status}" for status in _STATUSES if self.counts[status]]
+        counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
         count = len(self.lines)
         return f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
 
@@ -191,7 +84,7 @@ class Derivation:
 
         shapes = self.draft.shapes
         rows = [
-            (str(x.number), _in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
+            (str(x.number), in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
             for x in self.lines
         ]
         header = ("", "line", "status", "because")
@@ -211,14 +104,6 @@ class Derivation:
             "faults": [str(fault) for fault in self.faults],
             "lines": [line.to_dict() for line in self.lines],
         }
-
-
-def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
-    """A line in Unicode, as it is written where it can't be read."""
-    try:
-        return text(line, shapes)
-    except Malformed:
-        return line
 
 
 def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:

@@ -30,6 +30,7 @@ _LINE_KEYS: Mapping[str, type] = {
     "by": list,
     "part": str,
     "label": str,
+    "first": str,
 }
 
 
@@ -44,6 +45,8 @@ class Said:
     label: str = ""
     at: int = 0
     """The line of the file where it stands."""
+    first: str = ""
+    """The first member of the chain that it goes on with."""
 
 
 @dataclass(frozen=True)
@@ -260,4 +263,5 @@ def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
             statement = Said(
                 entry["line"], entry.get("because", ""), by, part, entry.get("label", "")
             )
+            statement = replace(statement, first=entry.get("first", ""))
             yield place, statement

@@ -10,23 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
+from symattn.calculus.chains import ChainJudge
+from symattn.calculus.clocks import OutOfTime, time_limit
 from symattn.calculus.conditions import written
-from symattn.calculus.derivation import Derivation, Evidence, JudgedLine, Status
+from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft, Said
-from symattn.calculus.hints import hint
+from symattn.calculus.judged_lines import Evidence, JudgedLine, Status
 from symattn.calculus.kernel.proof import Kernel, Shown
 from symattn.calculus.kernel.terms import Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.prover import Proof, Prover
 from symattn.calculus.records import Record
 from symattn.calculus.refuting import Sampler
+from symattn.calculus.slips import hint
 from symattn.errors import Malformed
+from symattn.limits import LINE_SECONDS
 
 Library = Callable[[str], DerivationDraft | None]
 """Other derivations by name: their lines may be reasons."""
@@ -34,9 +39,14 @@ PLAIN = "algebra"
 """What a line names as its reason that follows from nothing but the rules of computing."""
 
 
-def judged(name: str, draft: DerivationDraft, library: Library = lambda _: None) -> Derivation:
-    """A draft with every line judged."""
-    return Derivation(name, draft, tuple(Judge(draft, library).lines()))
+def judged(
+    name: str,
+    draft: DerivationDraft,
+    library: Library = lambda _: None,
+    seconds: float = LINE_SECONDS,
+) -> Derivation:
+    """A draft with every line judged, in so many seconds each; 0 for no limit."""
+    return Derivation(name, draft, tuple(Judge(draft, library, seconds).lines()))
 
 
 def derived(
@@ -45,13 +55,15 @@ def derived(
     library: Library = lambda _: None,
     line_of: Callable[[str], int] = lambda _: 0,
     advice: str = drafts.SHAPE,
+    seconds: float = LINE_SECONDS,
 ) -> Derivation:
     """A derivation from the tables of its file; what can't be read is among its faults.
 
-    ``advice`` is what to do about a name of which nothing is known.
+    ``advice`` is what to do about a name of which nothing is known. A line that takes
+    more than so many ``seconds`` is undecided.
     """
     try:
-        return judged(name, drafts.read(document, line_of, advice), library)
+        return judged(name, drafts.read(document, line_of, advice), library, seconds)
     except Malformed as error:
         statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
@@ -70,15 +82,22 @@ def _entries(value: object) -> Sequence[Mapping[str, Any]]:
 class Judge:
     """Judges the lines of one derivation, in order."""
 
-    def __init__(self, draft: DerivationDraft, library: Library = lambda _: None) -> None:
+    def __init__(
+        self,
+        draft: DerivationDraft,
+        library: Library = lambda _: None,
+        seconds: float = LINE_SECONDS,
+    ) -> None:
         self.draft = draft
         self.library = library
+        self.seconds = seconds
         self.trials = Sampler(draft.ground)
         self.done: list[JudgedLine] = []
         self.conclusions: dict[str, tuple[tensors.ParsedLine, ...]] = {}
         """What other derivations conclude that are named as reasons."""
         self.kernel = Kernel()
         self.kernel.random = frozenset(draft.ground.random)
+        self.chains = ChainJudge(self._verdict, self._hint)
 
     @cached_property
     def prover(self) -> Prover:
@@ -178,22 +197,28 @@ class Judge:
             self.conclusions[name] = tuple(lines)
         return self.conclusions.get(name)
 
-    def _hint(self, statement: Said) -> str:
+    def _hint(self, line: str) -> str:
         """What would make a line hold, if it can be read as a line at all."""
         with suppress(Malformed):
-            return hint(
-                statement.line,
-                self.draft.scope,
-                lambda line: self.trials.of(line).verdict == "held",
-            )
+            return hint(line, self.draft.scope, self.draft.ground, self.trials.holds)
         return ""
 
     def _line(self, number: int, statement: Said) -> JudgedLine:
+        why = f"not decided within {self.seconds:g} seconds, which a line may take"
+        line = JudgedLine(number, statement, "undecided", why=why)
+        with suppress(OutOfTime), time_limit(self.seconds):
+            line = self.chains.continued(number, statement, self.done)
+            line = self.chains.chained(line)
+            if line.status == "refuted" or line.read is None:
+                line = replace(line, hint=line.hint or self._hint(line.text))
+        return line
+
+    def _verdict(self, number: int, statement: Said) -> JudgedLine:
+        """What is to be said of a line as a whole, but for hints."""
         try:
             line = line_reading.line(statement.line, self.draft.scope)
         except Malformed as error:
-            why = error.faults[0].message
-            return JudgedLine(number, statement, "undecided", why=why, hint=self._hint(statement))
+            return JudgedLine(number, statement, "undecided", why=error.faults[0].message)
         trials = self.trials.of(line)
         by = statement.by
         reasoned = None if by is None else self._reasoned(line, by)
@@ -203,8 +228,7 @@ class Judge:
         proof = evidence.proof
         where = self.where(proof)
         if trials.verdict == "refuted":
-            place, hint = trials.counterexample, self._hint(statement)
-            return JudgedLine(number, statement, "refuted", line, where, place, hint=hint)
+            return JudgedLine(number, statement, "refuted", line, where, trials.counterexample)
         why = proof.why
         status: Status = "proved"
         if trials.verdict == "unclear":

@@ -31,7 +31,7 @@ from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judging import derived
 from symattn.errors import Fault, Faults, Malformed, UnknownName, alike, short
-from symattn.limits import CHARACTERS
+from symattn.limits import CHARACTERS, LINE_SECONDS
 from symattn.spelling import whole
 from symattn.tables.file import File, content, decoded, folder, parsed
 
@@ -131,7 +131,7 @@ class _Reader:
         self._defined: set[str] = set()
         self._words: list[str] = []
         self._first: list[str] = []
-        self._last = ""
+        self._last = self._chain = ""
 
     def document(self) -> dict[str, Any]:
         """The tables of a derivation file that says the same."""
@@ -221,7 +221,8 @@ class _Reader:
 
     def _equation(self, number: int, sides: list[str], reason: str, sign: str) -> None:
         head = _HEAD.fullmatch(sides[0])
-        # Without a left side it goes on from the line before.
+        # Without a left side it goes on from the line before, and with its chain.
+        self._chain = sides[0] or self._chain
         sides[0] = sides[0] or self._last
         self._last = sides[-1]
         if head and (sign == ":=" or (sign == "=" and not self._knows(head[1], sides[1]))):
@@ -236,6 +237,8 @@ class _Reader:
             because = " ".join([*self._words, reason]).strip()
             self._words = []
             entry = {"line": " == ".join(sides), "because": because, "part": self.part}
+            if self._chain != sides[0]:
+                entry["first"] = self._chain
             self.lines.append(entry)
 
     def _knows(self, name: str, formula: str) -> bool:
@@ -361,22 +364,23 @@ def _tables(path: Path, content: bytes) -> File:
     return read_text(path, content) if by_hand else parsed(path, content)
 
 
-def _derived(file: File) -> Derivation:
+def _derived(file: File, seconds: float = LINE_SECONDS) -> Derivation:
     by_hand = isinstance(file, Manuscript)
     advice = SHAPE if by_hand else drafts.SHAPE
     name = file.path.stem if file.path.stem != "-" else "text"
-    derivation = derived(name, file.document, draft_of, file.line, advice)
+    derivation = derived(name, file.document, draft_of, file.line, advice, seconds)
     faults = file.malformed(Faults(derivation.faults)).faults
     return replace(derivation, faults=faults, file="" if name in names() else file.path.name)
 
 
-def derive(text: str) -> Derivation:
+def derive(text: str, *, seconds: float = LINE_SECONDS) -> Derivation:
     """The derivation that a text writes down, judged line by line: TOML, or as by hand,
     with a definition or a claim on each line.
 
     It does not raise: ``faults`` say what could not be read, and each line has a
     ``status``: ``proved``, ``checked`` (at concrete sizes only), ``refuted`` with a
-    ``counterexample``, or ``undecided`` with what is missing (``why``).
+    ``counterexample``, or ``undecided`` with what is missing (``why``); so are lines that
+    take more than ``seconds`` (0 for no limit).
 
     >>> found = derive('''
     ... x: n
@@ -391,7 +395,7 @@ def derive(text: str) -> Derivation:
         file = _tables(Path("-"), text.encode())
     except Malformed as error:
         return Derivation("text", DerivationDraft(), (), error.faults)
-    return _derived(file)
+    return _derived(file, seconds)
 
 
 @cache

@@ -7,20 +7,23 @@ trials is not proved by them; one that fails is refuted, by numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice, product
 from random import Random
 from typing import Any, Literal
 from zlib import crc32
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from symattn.calculus import language as term
+from symattn.calculus.counterexamples import Counterexample, counterexample
 from symattn.calculus.language import Array, Expr, Index
-from symattn.calculus.sample_points import Ground, Style, draw, indices
-from symattn.calculus.sampling import LOSS, Missing, SamplePoint, Unclear
+from symattn.calculus.sample_points import Ground, Style, above_zero, draw, indices, mask, places
+from symattn.calculus.sampling import Missing, SamplePoint, Unclear
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
 
@@ -35,51 +38,26 @@ _FEW = 3
 _LEAST = 2
 """At so many points at least a line must have been found to hold."""
 _DRAWS = 4
+_ZERO = fmpq(0)
+_FLAT = 8
+"""So many arrays are set to 0, each in its turn; numbers to those that are named too."""
+_UNKNOWNS = 50
+"""So many entries are moved at edges that equations are met."""
+_EDGE_WORK = 60_000
+"""Edges may take so many steps of computing, or as many as all other trials."""
+_FAILURES = 4
+"""After so many sizes are given up at which the hypotheses can't be met."""
+_EDGES = 9
+"""So many points with numbers at edges are tried."""
+_NAMED = 64
+"""Numbers up to this that a line names are tried as sizes."""
+_SIMPLIFIED = 40
+"""So many entries of a counterexample are made 0 or 1 where it stays such."""
 _LARGE = 16
 _LARGEST = 4096
 _WHOLE = 6
 """So often small whole numbers are drawn at each choice of small sizes."""
-_SHOWN = 24
-"""So many entries of an array are told."""
 _STYLES: tuple[Style, ...] = ("any", "above", "below", "wide")
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """Where the sides of a line differ: sizes, indices, numbers given, both sides."""
-
-    sizes: dict[str, int]
-    indices: dict[str, int]
-    values: dict[str, str]
-    left: str
-    right: str
-
-    def __str__(self) -> str:
-        where = [f"{name} = {size}" for name, size in (*self.sizes.items(), *self.indices.items())]
-        where += [f"{name} = {value}" for name, value in _grids(self.values).items()]
-        return f"{', '.join(where) or 'always'}: {self.left} is not {self.right}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counterexample as plain data."""
-        return asdict(self)
-
-
-def _grids(values: Mapping[str, str]) -> dict[str, str]:
-    """Entries put together to matrices and vectors: ``S = [[0, 1], [2, 0]]``."""
-    rows: dict[str, dict[str, list[str]]] = {}
-    for name, value in values.items():
-        array, _, at = name.rpartition("[") if name.endswith("]") else (name, "", "")
-        rows.setdefault(array, {}).setdefault(at.rpartition(",")[0], []).append(value)
-    grids = {}
-    for array, entries in rows.items():
-        if array in values:
-            grids[array] = values[array]
-        elif all("," not in before for before in entries):
-            inner = [f"[{', '.join(row)}]" for row in entries.values()]
-            grids[array] = inner[0] if "" in entries else f"[{', '.join(inner)}]"
-        else:
-            grids |= {name: value for name, value in values.items() if name.startswith(f"{array}[")}
-    return grids
 
 
 @dataclass(frozen=True)
@@ -102,101 +80,212 @@ class Outcome:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class _Trial:
+    """What a line is tried at: sizes, how numbers are drawn, and in which precision."""
+
+    sizes: dict[str, int]
+    style: Style
+    number: int
+    flat: Array | None = None
+    level: fmpq = _ZERO
+    first: bool = False
+    """Whether it is the first entry alone that is flat."""
+    named: tuple[fmpq, ...] = ()
+    bits: int = BITS[0]
+    entries: int = ENTRIES
+
+
 class Sampler:
     """Points at which the lines of one derivation are tried; they share them."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
         self._points: dict[tuple[object, ...], SamplePoint | None] = {}
+        self._failed: Counter[tuple[object, ...]] = Counter()
+        self._met: set[tuple[object, ...]] = set()
+        self._worked = 0
+        self._telling: _Trial | None = None
 
     def of(self, line: ParsedLine) -> Outcome:
         """Try to refute a line; the same line is tried at the same points."""
-        ground = self._ground
-        needed = _needed(line, ground)
-        names = sorted(_sizes(line, ground, needed))
-        assumed = ground.assumed(needed)
+        needed, outcome = self._tried(line)
+        if isinstance(outcome, _Difference):
+            return self._refuted(line, needed, outcome)
+        return outcome
+
+    def holds(self, line: ParsedLine) -> bool:
+        """Whether a line stands all trials; where it does not is not asked."""
+        needed, telling = _needed(line, self._ground), self._telling
+        if telling is not None and _sizes(line, self._ground, needed) <= telling.sizes.keys():
+            # What refuted the line that this is to mend refutes most others.
+            again = self._at(line, needed, telling)
+            if isinstance(again, _Difference):
+                return False
+        _, outcome = self._tried(line)
+        return isinstance(outcome, Outcome) and outcome.verdict == "held"
+
+    def _tried(self, line: ParsedLine) -> tuple[frozenset[Array], Outcome | _Difference]:
+        """What trying a line gave, and the arrays that numbers were drawn for."""
+        needed = _needed(line, self._ground)
+        outcome = self._tried_with(line, needed)
+        if isinstance(outcome, _Difference):
+            # What is assumed of others may say something of sizes.
+            every = _needed(line, self._ground, by_sizes=True)
+            if every != needed:
+                return every, self._tried_with(line, every)
+        return needed, outcome
+
+    def _tried_with(self, line: ParsedLine, needed: frozenset[Array]) -> Outcome | _Difference:
+        names = sorted(_sizes(line, self._ground, needed))
+        assumed = self._ground.assumed(needed)
         # Without sizes there are only numbers to vary; what is assumed leaves few kinds of them.
         more = _ALONE if not names else _ASSUMED if assumed else 0
         if not names and any(map(_jumps, term.walk(*line.sides))):
             more = _JUMPING
         tried: list[dict[str, int]] = []
-        points, why = 0, ""
+        points, why, before = 0, "", self._worked
         rng = Random(len(names))
         for number, bits in enumerate((*BITS, *(BITS[0],) * more)):
             for attempt in range(_DRAWS):
                 sizes = _drawn(names, rng, number, attempt)
                 style = _STYLES[(number + attempt) % len(_STYLES)]
-                outcome = self._at(line, needed, sizes, style, bits, number)
+                trial = _Trial(sizes, style, number, bits=bits)
+                outcome = self._at(line, needed, trial)
                 if isinstance(outcome, _Difference):
-                    counterexample = self._smallest(line, needed, names) or _counterexample(
-                        line, outcome
-                    )
-                    return Outcome("refuted", counterexample=counterexample)
+                    self._telling = trial
+                    return outcome
                 if outcome is True:
                     points += 1
                     if sizes not in tried:
                         tried.append(sizes)
                     break
                 why = outcome or why
+        most = self._worked - before + max(_EDGE_WORK, self._worked - before)
+        for trial in self._edges(line, needed, names, points):
+            if self._worked - before > most:
+                break
+            if not self._is_solvable(needed, trial.sizes):
+                trial = replace(trial, style="alike")
+            outcome = self._at(line, needed, trial)
+            if isinstance(outcome, _Difference):
+                self._telling = trial
+                return outcome
+            if outcome is True and trial.style == "any" and trial.flat is None:
+                points += 1
+                tried += [] if trial.sizes in tried else [trial.sizes]
         if points < _LEAST:
             why = why or "no values were found at which both sides are defined"
             return Outcome("unclear", why=why)
-        if 0 < len(names) <= 2 and not assumed and _is_cheap(line, needed):
+        return Outcome("held", tuple(tried[: len(BITS)]))
+
+    def _edges(
+        self, line: ParsedLine, needed: frozenset[Array], names: Sequence[str], points: int
+    ) -> Iterator[_Trial]:
+        """Trials where something ends: numbers that are 0, alike, or named; sizes that are
+        1, alike, or named."""
+        apart = {name: 2 + k % 4 for k, name in enumerate(names)}
+        alike = dict.fromkeys(names, 2)
+        given = sorted((x for x in needed if x.body is None), key=lambda each: each.name)
+        named = _named_numbers(line, self._ground.hypotheses)
+        # Numbers may meet sizes too.
+        marks = dict.fromkeys((*named, Fraction(1), Fraction(2)))
+        edges = tuple(fmpq(sign * x.numerator, x.denominator) for x in marks for sign in (1, -1))
+        above = self._ground.positive()
+        for array in given[:_FLAT]:
+            for level in (_ZERO, fmpq(2)) if array.axes else (_ZERO, *edges):
+                for first in (False, True) if array.axes else (False,):
+                    if level > 0 or array not in above:
+                        yield _Trial(alike, "any", 0, array, level, first)
+        for number, sizes in enumerate((alike, apart, dict.fromkeys(names, 1))):
+            yield _Trial(sizes, "alike", number)
+        lengths = sorted({near for x in named for near in _near(x)})
+        cheap = _is_cheap(line, needed)
+        for length in lengths if cheap or points < _LEAST else lengths[:_FLAT]:
+            for name in names[:_FLAT] if cheap or length < _LARGE else ():
+                sizes = {**alike, name: length}
+                yield _Trial(sizes, "any", 0, entries=ENTRIES if length < _LARGE else _FEW)
+                if length < _LARGE:
+                    yield _Trial(sizes, "above", 0)
+                    yield _Trial(sizes, "alike", 0)
+        for number in range(_EDGES):
+            sizes = (alike, apart, dict.fromkeys(names, 1))[number % 3]
+            yield _Trial(sizes, "edge", number, named=edges)
+        for name in names[:_FLAT]:
+            yield _Trial({**apart, name: 1}, "any", 0)
+        if cheap and 0 < len(names) <= 2 and not self._ground.assumed(needed):
             # A line may hold but for one size, or for all small sizes only.
-            for size in (*range(1, _LARGE), *_named_numbers(line)):
+            for size in (*range(1, _LARGE), *_places(line)):
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
-                outcome = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
-                if isinstance(outcome, _Difference):
-                    return Outcome("refuted", counterexample=_counterexample(line, outcome))
-        return Outcome("held", tuple(tried))
+                yield _Trial(sizes, "any", 0, entries=_FEW)
+
+    def _is_solvable(self, needed: frozenset[Array], sizes: Mapping[str, int]) -> bool:
+        """Whether so few numbers are in equations at these sizes that they are soon solved."""
+        equations = (given for given in self._ground.assumed(needed) if mask(given) is None)
+        sides = [side for given in equations for side in given.sides]
+        bound = {array for side in sides for array in term.arrays(side) if array.body is None}
+        return sum(len([*places(array.axes, sizes)]) for array in bound) <= _UNKNOWNS
+
+    def _refuted(self, line: ParsedLine, needed: frozenset[Array], place: _Difference) -> Outcome:
+        names = sorted(_sizes(line, self._ground, needed))
+        smallest = self._smallest(line, needed, names)
+        if smallest is None:
+            plain = max(place.point.sizes.values(), default=0) < _LARGE
+            smallest = self._plainest(line, needed, place) if plain else place
+        sides = smallest.left, smallest.right
+        shown = _sizes(line, self._ground, _needed(line, self._ground))
+        return Outcome(
+            "refuted",
+            counterexample=counterexample(line, smallest.point, smallest.at, sides, shown),
+        )
 
     def _at(
-        self,
-        line: ParsedLine,
-        needed: frozenset[Array],
-        sizes: dict[str, int],
-        style: Style,
-        bits: int,
-        number: int,
-        entries: int = ENTRIES,
+        self, line: ParsedLine, needed: frozenset[Array], trial: _Trial
     ) -> bool | str | _Difference:
         """What one point says: True, a reason why it says nothing, or where the sides differ."""
         try:
-            with precision(bits):
-                point = self._point(needed, sizes, style, number)
+            with precision(trial.bits):
+                point = self._point(needed, trial)
                 if point is None:
                     return "no values were found that satisfy the hypotheses"
                 point.renew()
                 exact = not self._ground.assumed(needed)
-                return _compared(line, point, Random(number), exact, entries)
+                try:
+                    return _compared(line, point, Random(trial.number), exact, trial.entries)
+                finally:
+                    self._worked += point.worked
         except Unclear as reason:
             return str(reason)
         except (Missing, OverflowError):
             return ""
 
-    def _point(
-        self, needed: frozenset[Array], sizes: dict[str, int], style: Style, number: int
-    ) -> SamplePoint | None:
+    def _point(self, needed: frozenset[Array], trial: _Trial) -> SamplePoint | None:
         given = frozenset(array for array in needed if array.body is None)
-        key = (given, *sizes.items(), style, ctx.prec, number)
-        if key not in self._points:
+        sizes, style, number = trial.sizes, trial.style, trial.number
+        where = (given, *sizes.items())
+        flat = (trial.flat, trial.level, trial.first)
+        key = (*where, style, *flat, trial.named, ctx.prec, number)
+        if key not in self._points and (where in self._met or self._failed[where] < _FAILURES):
             seed = ".".join([style, str(number), *sorted(array.name for array in given)])
             rng = Random(crc32(f"{seed}.{sizes}".encode()))
-            self._points[key] = draw(self._ground, given, sizes, rng, style)
-        return self._points[key]
+            self._points[key] = draw(self._ground, given, sizes, rng, style, flat, trial.named)
+            if self._points[key] is not None:
+                self._met.add(where)
+            self._failed[where] += trial.flat is None
+        return self._points.get(key)
 
     def _smallest(
         self, line: ParsedLine, needed: frozenset[Array], names: Sequence[str]
-    ) -> Counterexample | None:
-        """A counterexample with small sizes and plain numbers, if there is one near at hand."""
+    ) -> _Difference | None:
+        """Where sides differ at small sizes and plain numbers, if there is such near at hand."""
         sums = product((1, 2, 3), repeat=len(names))
         small = sorted(sums, key=lambda lengths: (max(lengths, default=0), sum(lengths)))
         for total in small[:24]:
             sizes = dict(zip(names, total, strict=True))
             for number in range(_WHOLE):
-                outcome = self._at(line, needed, sizes, "whole", BITS[0], number)
+                outcome = self._at(line, needed, _Trial(sizes, "whole", number))
                 if isinstance(outcome, _Difference):
-                    return _counterexample(line, self._plainest(line, needed, outcome))
+                    return self._plainest(line, needed, outcome)
         return None
 
     @precision(BITS[0])
@@ -207,9 +296,8 @@ class Sampler:
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
         exact = not self._ground.assumed(needed)
-        for array, at in [
-            (given, at) for given, entries in place.point.values.items() for at in entries
-        ]:
+        entries = [(given, at) for given, every in place.point.values.items() for at in every]
+        for array, at in entries[:_SIMPLIFIED]:
             now = place.point.values[array][at]
             for plain in () if array in assumed or now == 0 else (0, 1):
                 point = place.point.copy()
@@ -263,7 +351,7 @@ def _is_cheap(line: ParsedLine, needed: frozenset[Array]) -> bool:
 
 def _depth(value: Expr) -> int:
     """How many sums stand in one another; a derivative is as many as are too many."""
-    if isinstance(value, term.Partial | term.Limit | term.Expectation):
+    if isinstance(value, term.Partial | term.Expectation):
         return 9
     inner = max(map(_depth, term.inside(value)), default=0)
     return inner + isinstance(value, term.Sum)
@@ -293,15 +381,20 @@ def _picked(free: Sequence[Index], point: SamplePoint, rng: Random) -> tuple[int
     return tuple(places.values())
 
 
-def _needed(line: ParsedLine, ground: Ground) -> frozenset[Array]:
-    """All arrays that a line and the hypotheses about them speak of."""
+def _needed(line: ParsedLine, ground: Ground, by_sizes: bool = False) -> frozenset[Array]:
+    """All arrays that a line and the hypotheses about them speak of; ``by_sizes`` those too
+    that are assumed something of at the same sizes."""
     arrays = {array for side in line.sides for array in term.arrays(side)}
     grown = True
     while grown:
         grown = False
         for hypothesis in ground.hypotheses:
             named = {array for side in hypothesis.sides for array in term.arrays(side)}
-            if named & arrays and not named <= arrays:
+            linked = bool(named & arrays)
+            if by_sizes and not linked and above_zero(hypothesis) is None:
+                lengths = _sizes(hypothesis, ground, frozenset(named))
+                linked = bool(lengths & _sizes(line, ground, frozenset(arrays)))
+            if linked and not named <= arrays:
                 arrays |= named
                 grown = True
     return frozenset(arrays)
@@ -324,7 +417,25 @@ def _sizes(line: ParsedLine, ground: Ground, needed: frozenset[Array]) -> set[st
     return {axis for axis in axes if isinstance(axis, str)}
 
 
-def _named_numbers(line: ParsedLine) -> list[int]:
+def _named_numbers(line: ParsedLine, hypotheses: Sequence[ParsedLine]) -> list[Fraction]:
+    """The numbers that a line and what is assumed speak of, those of definitions included."""
+    sides = [side for each in (line, *hypotheses) for side in each.sides]
+    bodies = {array.body for side in sides for array in term.arrays(side) if array.body is not None}
+    numbers: set[Fraction] = set()
+    for part in term.walk(*sides, *bodies):
+        if isinstance(part, term.Number):
+            numbers.add(abs(part.value))
+        numbers |= {Fraction(abs(place.offset)) for place in term.places(part)}
+    return sorted(number for number in numbers if 0 < number <= _NAMED)[:_FLAT]
+
+
+def _near(number: Fraction) -> list[int]:
+    """Sizes about a number: those from 3 on, others are tried anyway."""
+    about = int(number)
+    return [size for size in (about - 1, about, about + 1) if 2 < size <= _NAMED]
+
+
+def _places(line: ParsedLine) -> list[int]:
     """Sizes about the numbers that places are compared with."""
     sizes: set[int] = set()
     for part in term.walk(*line.sides):
@@ -352,61 +463,3 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
         # Each size is once above each other.
         chosen.sort(reverse=number == 1)
     return dict(zip(names, chosen, strict=True))
-
-
-def _counterexample(line: ParsedLine, place: _Difference) -> Counterexample:
-    point, at = place.point, place.at
-    values = {name: _digits(value) for name, value in _numbers(line, point)}
-    free = {index.name: number for index, number in zip(line.free, at, strict=True)}
-    return Counterexample(dict(point.sizes), free, values, *_apart(place.left, place.right))
-
-
-def _numbers(line: ParsedLine, point: SamplePoint) -> Iterator[tuple[str, Any]]:
-    """The entries that a line speaks of; of a loss that is a plain sum, its gradient."""
-    named = {array for side in line.sides for array in term.arrays(side)}
-    for array in sorted(named & point.values.keys(), key=lambda each: each.name):
-        entries = point.values[array]
-        if array.of is None:
-            for where, value in list(entries.items())[:_SHOWN]:
-                yield _entry(array.name, where), value
-        elif all(value == 0 for where, value in entries.items() if where[0]):
-            name = _gradient(array, named) or f"diff({array.name}, {array.of.name})"
-            for where, value in list(entries.items())[: min(len(entries) // LOSS, _SHOWN)]:
-                yield _entry(name, where[1:]), value
-
-
-def _entry(name: str, at: tuple[int, ...]) -> str:
-    return f"{name}[{', '.join(map(str, at))}]" if at else name
-
-
-def _gradient(loss: Array, named: set[Array]) -> str:
-    """What a line calls the gradient of a loss in what it is a function of."""
-    for candidate in named:
-        match candidate.body:
-            case term.Partial(term.Entry(of, ()), array, at) if of is loss and array is loss.of:
-                if at == tuple(map(term.AxisPlace, candidate.params)):
-                    return candidate.name
-    return ""
-
-
-def _apart(left: arb, right: arb) -> tuple[str, str]:
-    """Both sides in as many digits as show that they differ."""
-    texts = ("", "")
-    for digits in (6, 12, 25, 60, 400):
-        texts = _decimal(left, digits), _decimal(right, digits)
-        if texts[0] != texts[1]:
-            break
-    return texts
-
-
-def _decimal(value: arb, digits: int) -> str:
-    """A ball by its middle; 0 where that is all that can be told."""
-    if value.contains(0):
-        return "0"
-    text = str(value.str(digits, radius=False))
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-
-
-def _digits(value: arb) -> str:
-    whole = value.unique_fmpz()
-    return str(value.str(12, radius=False) if whole is None else whole)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from flint import arb, ctx, fmpq
 
@@ -17,11 +17,14 @@ from symattn.calculus.sampling import LOSS, Missing, SamplePoint
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
 
-Style = Literal["any", "above", "below", "wide", "whole"]
-"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers."""
+Style = Literal["any", "above", "below", "wide", "whole", "edge", "alike"]
+"""A way to draw numbers; :data:`_STYLES` says which."""
 
 _TRIES = 12
+_EDGES = (fmpq(0), fmpq(0), fmpq(0), fmpq(1))
 _STEPS = 40
+_PATIENCE = 6
+"""In so many steps towards equations half of what is missing is made up for, at least."""
 
 
 _KEPT = 0.7
@@ -68,14 +71,24 @@ def places(axes: Sequence[Axis], sizes: Mapping[str, int]) -> Iterator[tuple[int
 
 
 def draw(
-    ground: Ground, needed: frozenset[Array], sizes: Mapping[str, int], rng: Random, style: Style
+    ground: Ground,
+    needed: frozenset[Array],
+    sizes: Mapping[str, int],
+    rng: Random,
+    style: Style,
+    flat: tuple[Array | None, fmpq, bool] = (None, _EDGES[0], False),
+    named: Sequence[fmpq] = (),
 ) -> SamplePoint | None:
-    """Numbers for what is needed that meet all hypotheses; None where none were found."""
+    """Numbers for what is needed that meet all hypotheses; None where none were found.
+
+    All entries of the array ``flat`` are the number beside it, or the first of them alone;
+    ``named`` are numbers that a line speaks of.
+    """
     above = ground.positive()
     equations = ground.assumed(needed)
-    masks = frozenset(item for line in equations if (item := _mask(line)) is not None)
-    masks -= frozenset(_named([line for line in equations if _mask(line) is None]))
-    equations = [line for line in equations if _mask(line) not in masks]
+    masks = frozenset(item for line in equations if (item := mask(line)) is not None)
+    masks -= frozenset(_named([line for line in equations if mask(line) is None]))
+    equations = [line for line in equations if mask(line) not in masks]
     bound = frozenset(_named(equations))
     others = [
         item
@@ -86,24 +99,34 @@ def draw(
         name: _shuffled(rng, axis if isinstance(axis, int) else sizes[axis])
         for name, axis in (ground.permutations or {}).items()
     }
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
         values: dict[Array, dict[tuple[int, ...], Any]] = {}
         for array in (*ground.given, *ground.losses):
             if array not in needed:
                 continue
-            own: Style = "above" if array in above and style != "whole" else style
-            if array in ground.random:
+            own = style
+            if (array in ground.random and style not in ("alike", "edge")) or (
+                array in above and style in ("below", "wide")
+            ):
                 own = "above"
-            elif array in bound and own == "wide":
+            elif array in bound and attempt >= _TRIES // 2:
+                # From far apart many numbers are moved beyond what they are bound to.
+                own = "alike"
+            elif array in bound and style == "wide":
                 own = "any"
             axes = array.axes if array.of is None else (LOSS, *array.of.axes)
             every = [
                 (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(axes, sizes)
             ]
-            if array in masks:
+            level = arb(flat[1] if array not in masks else min(flat[1], fmpq(1)))
+            if array is flat[0] and not flat[2]:
+                values[array] = dict.fromkeys(every, level)
+            elif array in masks:
                 values[array] = {at: arb(int(rng.random() < _KEPT)) for at in every}
             else:
-                values[array] = {at: _number(rng, own, array in above) for at in every}
+                values[array] = {at: _number(rng, own, array in above, named) for at in every}
+            if array is flat[0]:
+                values[array][every[0]] = level
             if array.of is not None and style == "whole":
                 # The slopes of a loss are whole numbers too.
                 values[array] |= {at: arb(0) for at in every if at[0]}
@@ -115,7 +138,7 @@ def draw(
     return None
 
 
-def _mask(line: ParsedLine) -> Array | None:
+def mask(line: ParsedLine) -> Array | None:
     """The array all of whose entries ``M[i, j] * M[i, j] == M[i, j]`` says to be 0 or 1."""
     match line:
         case ParsedLine(
@@ -134,17 +157,42 @@ def _shuffled(rng: Random, length: int) -> list[int]:
     return order
 
 
-def _number(rng: Random, style: Style, above: bool) -> arb:
-    if style == "whole":
-        return arb(rng.randint(1, 3) if above else rng.randint(-2, 3))
-    if style == "wide":
-        sign = 1 if above else rng.choice((1, -1))
-        ten = 10 ** (rng.randint(0, 8) if rng.random() < 0.7 else rng.randint(9, 30))
-        return arb(
-            fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
-        )
-    sign = {"above": 1, "below": -1}.get(style) or rng.choice((1, -1))
-    return arb(fmpq(sign * rng.randint(2, 31), rng.choice((7, 11, 13))))
+def _fraction(rng: Random, sign: int) -> fmpq:
+    # Exact in balls, and never whole.
+    return fmpq(sign * rng.randrange(9, 199, 2), 64)
+
+
+def _far(rng: Random, sign: int) -> fmpq:
+    ten = 10 ** (rng.randint(0, 8) if rng.random() < 0.7 else rng.randint(9, 30))
+    return fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
+
+
+def _at_edges(rng: Random, sign: int, named: Sequence[fmpq]) -> fmpq:
+    """Numbers at which something ends: 0 above all, and those that a line names."""
+    return sign * rng.choice((*_EDGES, *named))
+
+
+_Draws: TypeAlias = Callable[[Random, int, Sequence[fmpq]], fmpq]
+_STYLES: Mapping[Style, _Draws] = {
+    "any": lambda rng, sign, named: _fraction(rng, sign),
+    "above": lambda rng, sign, named: _fraction(rng, 1),
+    "below": lambda rng, sign, named: _fraction(rng, -1),
+    "wide": lambda rng, sign, named: _far(rng, sign),
+    "whole": lambda rng, sign, named: fmpq(rng.randint(-2, 3)),
+    "edge": lambda rng, sign, named: _at_edges(rng, sign, named),
+    "alike": lambda rng, sign, named: fmpq(1, 2),
+}
+"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers; numbers
+at edges; all the same. Each draws by a random sign and the numbers that a line names."""
+
+
+def _number(rng: Random, style: Style, above: bool, named: Sequence[fmpq]) -> arb:
+    """A number in a style; above 0 where it has to be."""
+    for _ in range(_TRIES):
+        number = _STYLES[style](rng, 1 if above else rng.choice((1, -1)), named)
+        if number > 0 or not above:
+            return arb(number)
+    return arb(1)
 
 
 def indices(free: Sequence[Index], point: SamplePoint) -> Iterator[tuple[int, ...]]:
@@ -168,15 +216,18 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
     then on with their last matrix in balls, to nearly all bits."""
     import numpy as np
 
+    active = _active(point, equations)
     unknown = [
         (array, at)
-        for array in _named(equations)
+        for array in _named(active)
         if array in point.values and array.of is None
         for at in point.values[array]
     ]
     if not unknown:
         return all(_residuals_vanish(point, equations))
+    equations = active
     with precision(64):
+        rests: list[float] = []
         for _ in range(_STEPS):
             try:
                 residuals = list(_residuals(point, equations))
@@ -192,8 +243,11 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
             if not np.all(np.isfinite(slopes)) or not np.all(np.isfinite(rest)):
                 return False
             inverse = np.linalg.pinv(slopes, rcond=1e-9)
-            if np.max(np.abs(rest), initial=0.0) < 1e-11:
+            rests.append(float(np.max(np.abs(rest), initial=0.0)))
+            if rests[-1] < 1e-11:
                 break
+            if len(rests) > _PATIENCE and rests[-1] > rests[-_PATIENCE] / 2:
+                return False
             for (array, at), step in zip(unknown, inverse @ rest, strict=True):
                 moved = float(point.values[array][at]) - float(step)
                 point.values[array][at] = arb(moved)
@@ -213,12 +267,37 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
     return False
 
 
+def _active(point: SamplePoint, equations: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """The equations that are not met by a point yet, and those that moving it may touch."""
+    missed = []
+    for equation in equations:
+        try:
+            met = all(residual == 0 for residual in _residuals(point, [equation]))
+        except Missing:
+            met = False
+        if not met:
+            missed.append(equation)
+    touched = set(_named(missed))
+    while more := [x for x in equations if x not in missed and touched & set(_named([x]))]:
+        missed += more
+        touched |= set(_named(more))
+    return [equation for equation in equations if equation in missed]
+
+
 def _rounded(point: SamplePoint, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
-    """Make whole numbers of those that are as good as whole: what is 0 is exactly so."""
+    """Make whole numbers of those that are as good as whole: what is 0 is exactly so.
+
+    The others are balls around what meets the equations, so that what these make 0 is
+    not taken for a number beside 0.
+    """
     for array, at in places:
-        near = arb(round(float(point.values[array][at])))
-        if abs(point.values[array][at] - near) < arb(2) ** (40 - ctx.prec):
+        value = point.values[array][at]
+        near = arb(round(float(value)))
+        if abs(value - near) < arb(2) ** (40 - ctx.prec):
             point.values[array][at] = near
+        else:
+            about = (1 + abs(value)) * arb(2) ** (60 - ctx.prec)
+            point.values[array][at] = arb(value.mid(), about.upper())
     point.forget()
 
 

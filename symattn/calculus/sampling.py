@@ -24,7 +24,7 @@ from symattn.numbers.balls import precision
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
 #: that is no whole one, so that what swings does not look at rest.
-_NEAR = ((200, fmpq(4, 3)), (300, fmpq(7, 5)))
+_NEAR = ((100, fmpq(5, 3)), (200, fmpq(4, 3)), (300, fmpq(7, 5)))
 #: So many bits a limit is looked at with: differences cancel there.
 _LIMIT_BITS = 1600
 #: So many expressions are evaluated for one line at a point.
@@ -96,6 +96,11 @@ class SamplePoint:
         """A point with the same numbers, which may be changed by themselves."""
         values = {array: dict(entries) for array, entries in self.values.items()}
         return SamplePoint(self.sizes, values, self.images, self.random)
+
+    @property
+    def worked(self) -> int:
+        """How many expressions were evaluated since the last line began."""
+        return WORK - self._left
 
     def renew(self) -> None:
         """Allow as much work again: another line begins."""
@@ -239,15 +244,24 @@ class SamplePoint:
             try:
                 factor = self.evaluate(part)
             except Missing:
-                # A step or delta that is 0 there takes care of it.
+                # A step or delta that is 0 there takes care of it, as of all without a meaning.
                 missing = True
                 continue
-            if isinstance(factor, int) and factor == 0:
+            if isinstance(factor, int) and factor == 0 and self._is_ruled_out(part):
                 return 0
             product = product * factor
         if missing:
             raise Missing
         return product
+
+    def _is_ruled_out(self, value: Expr) -> bool:
+        """Whether a step or a delta makes 0 of an expression, of which it is a factor."""
+        match value:
+            case term.Mul(factors):
+                return any(map(self._is_ruled_out, factors))
+            case term.Neg(body):
+                return self._is_ruled_out(body)
+        return _is_guard(value) and self.evaluate(value) == 0
 
     def _div(self, value: term.Div) -> Value:
         above = self.evaluate(value.above)
@@ -265,7 +279,11 @@ class SamplePoint:
     def _partial(self, value: term.Partial) -> Value:
         at = tuple(map(self.place, value.at, value.array.axes))
         with self.varied(value.array) as tag:
-            slope = jets.slope(self.evaluate(value.of), tag)
+            moved = self.evaluate(value.of)
+        if not _is_finite(jets.plain(moved)):
+            # Where a function has no meaning it has no slope.
+            return arb("nan")
+        slope = jets.slope(moved, tag)
         return slope.of.get(at, 0) if isinstance(slope, Slopes) else slope
 
     def _limit(self, value: term.Limit) -> Value:
@@ -292,11 +310,13 @@ class SamplePoint:
                 numbers.append(self.evaluate(value.body))
         if any(isinstance(number, Jet) for number in numbers):
             raise Unclear("the derivative of a limit")
-        far, close = (number if isinstance(number, arb) else arb(number) for number in numbers)
-        apart = abs(far - close)
-        if not apart.is_finite() or not apart < arb(2) ** -20 * (1 + abs(close)):
+        first, second, close = (arb(number) for number in numbers)
+        before, apart = abs(first - second), abs(second - close)
+        settled = apart.is_finite() and apart < arb(2) ** -20 * (1 + abs(close))
+        if not settled or apart > before:
+            # It moves on, and faster: its end is farther away than these numbers tell.
             raise Unclear("a limit that is not seen to be finite")
-        return close + arb(0, 4 * apart.upper() + arb(2) ** -_NEAR[0][0])
+        return close + arb(0, 4 * apart.upper() + arb(2) ** -_NEAR[-1][0])
 
     def _expectation(self, value: term.Expectation) -> Value:
         """Each entry takes two values of mean 0 and variance 1: all outcomes are counted."""
@@ -355,6 +375,25 @@ class SamplePoint:
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
                 return 0
         raise Unclear(f"the operations in {type(value).__name__}")
+
+
+def _is_guard(value: Expr) -> bool:
+    """Whether an expression is made of steps and deltas: what they are 0 beside is left out."""
+    match value:
+        case term.Delta() | term.AtMost() | term.Apply("positive"):
+            return True
+        case term.Entry(array, _):
+            return array.body is not None and _is_guard(array.body)
+        case term.Add(parts) | term.Mul(parts):
+            beside = [part for part in parts if not isinstance(part, term.Number)]
+            return bool(beside) and all(map(_is_guard, beside))
+        case term.Neg(body) | term.Sum(_, body):
+            return _is_guard(body)
+    return False
+
+
+def _is_finite(value: Value) -> bool:
+    return isinstance(value, int) or bool(value.is_finite())
 
 
 def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value:

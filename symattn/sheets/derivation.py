@@ -9,7 +9,8 @@ from itertools import zip_longest
 from math import ceil
 
 from symattn import typesetting as t
-from symattn.calculus.derivation import Derivation, JudgedLine
+from symattn.calculus.derivation import Derivation
+from symattn.calculus.judged_lines import JudgedLine
 from symattn.calculus.judging import PLAIN
 from symattn.calculus.library import draft_of
 from symattn.calculus.printing import Shapes, condition, pieces, sides, typeset
@@ -292,8 +293,7 @@ def _reason(line: JudgedLine, derivation: Derivation) -> b.Line:
             reason = (*reason, ", " if place else " At ", formula)
         left, right = (b.Math(_value(x)) for x in (counterexample.left, counterexample.right))
         reason = (*reason, ": " if at else " ", left, " is not ", right, ".")
-    else:
-        reason = (*reason, *_sentence(line.why, shapes))
+    reason = (*reason, *_sentence(line.why, shapes))
     return (*reason, *_sentence(line.hint, shapes))
 
 

@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from symattn.calculus import draft, line_reading
-from symattn.calculus.derivation import JudgedLine
+from symattn.calculus.judged_lines import JudgedLine
 from symattn.calculus.judging import derived
 from symattn.errors import Malformed
 
@@ -107,22 +108,25 @@ def mutants(count: int, seed: int) -> Iterator[Case]:
     """So many false lines: true ones changed in one place, as many of each line as of any."""
     every = sources(seed)
     random.Random(seed).shuffle(every)
-    changes = []
-    for case in every:
-        changed = Changes(case.line, documents()[case.key].get("sizes", [])).all()
-        changes.append((case, iter(changed)))
+    changes: list[tuple[Case, Iterator[str]]] = [(case, _changed(case)) for case in every]
     while changes and count > 0:
         left = []
         for case, lines in changes:
-            for line in lines:
-                if falsehood(case.key, line):
-                    yield Case(case.key, line, case.family, True)
-                    count -= 1
-                    left.append((case, lines))
-                    break
+            # Of some lines nearly all changes are true.
+            some = islice(lines, 8)
+            line = next((line for line in some if falsehood(case.key, line)), None)
+            if line is not None:
+                yield Case(case.key, line, case.family, True)
+                left.append((case, lines))
+                count -= 1
             if not count:
                 return
         changes = left
+
+
+def _changed(case: Case) -> Iterator[str]:
+    """A line changed in one place, in each way; worked out when the first is asked for."""
+    yield from Changes(case.line, documents()[case.key].get("sizes", [])).all()
 
 
 def vanishing(count: int, seed: int) -> Iterator[Case]:
@@ -153,9 +157,9 @@ def judged(cases: Sequence[Case]) -> Iterator[tuple[Case, JudgedLine, float]]:
     """Each line judged, alone in its document, and the seconds that took."""
     for case in cases:
         held = {**documents()[case.key], "lines": [{"line": case.line}], "conclusions": []}
-        start = time.perf_counter()
+        start = time.process_time()
         derivation = derived(case.key, held)
-        taken = time.perf_counter() - start
+        taken = time.process_time() - start
         if derivation.faults:
             raise SystemExit(f"{case.key}: {derivation.faults[0]}: {case.line}")
         yield case, derivation.lines[0], taken
@@ -169,7 +173,7 @@ def report(cases: Sequence[Case], wrong: Callable[[Case, JudgedLine], bool]) -> 
         counts["false" if case.false else "true"][line.status] += 1
         counts[f"  {case.family}"][line.status] += 1
         seconds.append(taken)
-        if taken > 5:
+        if taken > 2:
             print(f"{taken:.1f} s: {case.key}: {case.line}", flush=True)
         if wrong(case, line):
             bad.append(case)
@@ -215,8 +219,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make = mutants if options.kind == "mutants" else vanishing
     every = list(make(options.count, options.seed))
 
-    # What the oracle did not see to be false may be so at some numbers.
-    return bool(report(every, lambda case, x: case.false and x.status in ("proved", "checked")))
+    def wrong(case: Case, line: JudgedLine) -> bool:
+        if case.false or line.counterexample is None:
+            return case.false and line.status in ("proved", "checked")
+        # What the oracle did not see to be false may be so at these numbers.
+        return judge(case.key).is_false_at(case.line, line.counterexample) is False
+
+    return bool(report(every, wrong))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from fractions import Fraction
 from zlib import crc32
 
 from symattn import syntax
-from symattn.calculus.hints import exchanged
+from symattn.calculus.slips import exchanged
 from symattn.syntax import (
     Binary,
     Call,

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from symattn import syntax
+from symattn.calculus.counterexamples import Counterexample
 from symattn.syntax import Comparison
 
-from .grids import Grid, NoMeaning
-from .states import SMALL
+from .grids import Grid, NoMeaning, mp
+from .states import SMALL, State
 from .worlds import World, comparison
 
 
@@ -96,3 +97,34 @@ class Judge:
             except OverflowError:
                 continue
         return False if seen else None
+
+    def is_false_at(self, line: str, place: Counterexample) -> bool | None:
+        """Whether a line is false at a counterexample's numbers; None where these don't say
+        everything, or a side has no meaning there. Raises :class:`Unreadable`."""
+        if self.document.get("losses") or self.document.get("random"):
+            return None
+        sizes = dict.fromkeys(self.document.get("sizes", []), 2) | dict(place.sizes)
+        world = World({**self.document, "hypotheses": []}, sizes, 1)
+        for name, value in place.values.items():
+            array, _, at = name.partition("[")
+            if name in world.permutations:
+                axis, _ = world.permutations[name]
+                world.permutations[name] = axis, [int(each) for each in value[1:-1].split(",")]
+            elif not at:
+                world.given[name] = mp.mpf(value)
+            else:
+                key = tuple(int(each) - 1 for each in at[:-1].split(","))
+                world.given[array].data[key] = mp.mpf(value)
+        tree, state = comparison(line), State(world)
+        try:
+            axes = {one: state.axis(one, tree, {}) for one in state.free(tree)}
+            if place.indices.keys() == axes.keys():
+                sides = [state.evaluate(one, place.indices, axes) for one in tree.operands]
+                if not any(isinstance(one, Grid) for one in sides):
+                    return any(abs(one - sides[0]) > SMALL for one in sides)
+            every = [
+                np.ravel(x.data if isinstance(x, Grid) else [x]) for x in state.differences(tree)
+            ]
+            return any(abs(one) > SMALL for each in every for one in each)
+        except NoMeaning:
+            return None

@@ -309,7 +309,7 @@ class State:
         raise Unreadable(str(tree))
 
     def _times(self, left: Tree, right: Tree, env: Any, axes: Any) -> Any:
-        """A product; what is 0 takes care of a place that does not exist."""
+        """A product; a step or delta that is 0 takes care of a place that does not exist."""
         sides: list[Any] = []
         for side in (left, right):
             try:
@@ -317,8 +317,13 @@ class State:
             except NoPlace:
                 sides.append(None)
         if any(one is None for one in sides):
-            if any(one == 0 for one in sides if one is not None and not isinstance(one, Grid)):
-                return mp.zero
+            for tree, one in zip((left, right), sides, strict=True):
+                rules = any(
+                    isinstance(part, Call) and part.function in ("delta", "step")
+                    for part in syntax.walk(tree)
+                )
+                if rules and not isinstance(one, Grid) and one == 0:
+                    return mp.zero
             raise NoPlace
         return pair(PAIRS["*"], *sides)
 
@@ -365,7 +370,8 @@ class State:
         far, close = (self.with_(name, one).evaluate(body, env, axes) for one in ends)
         if abs(far - close) > SMALL * (1 + abs(close)):
             raise NoMeaning
-        return close
+        # As near to 0 as it was looked at is 0.
+        return mp.zero if abs(close) < mp.mpf(10) ** -25 else close
 
     def _function(self, function: str, arguments: Any, env: Any, axes: Any) -> Any:
         if function in EACH:

@@ -55,9 +55,12 @@ def test_slopes_are_not_confused() -> None:
 
 
 def test_steps_have_no_slope() -> None:
-    """1 above 0, 0 below, nothing where it jumps."""
+    """1 above 0, else 0; nothing where it jumps while something moves, or may be above 0."""
     assert (jets.positive(2), jets.positive(arb(-2)), jets.positive(Jet(1, 3, 1))) == (1, 0, 1)
-    assert not jets.positive(0).is_finite()
+    assert (jets.positive(0), jets.positive(arb(0))) == (0, 0)
+    assert jets.positive(Jet(1, 0, 1)).base == 0
+    assert not slope(jets.positive(Jet(1, 0, 1)), 1).is_finite()
+    assert not slope(jets.positive(Jet(2, Jet(1, 0, 1), 0)).base, 1).is_finite()
     assert not jets.positive(arb(0, 1)).is_finite()
 
 

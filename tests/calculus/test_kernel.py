@@ -62,7 +62,7 @@ TABLES = {
         ("x[i] == 1", ["x[1] == 1"]),
         # Places that there need not be.
         ("sum(i, delta(i, 2) * x[i]) == x[1]", []),
-        ("sum(i, delta(i, 5) * x[1]) == x[1]", []),
+        ("sum(i, delta(i, 5) * x[i]) == x[1]", []),
         ("step(2 <= n) == 1", []),
         ("exp(log(t**2) / 2) == t", []),
         ("(t**2)**0.5 == t", []),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mpmath
 import pytest
 
+from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.judging import derived
-from symattn.calculus.refuting import Counterexample
 
 from .grids import Grid
 from .states import State
@@ -120,7 +120,7 @@ def test_the_counterexample_is_plain() -> None:
         found = derived("plain", {**tables, "lines": [{"line": line}]}).lines[0]
         return str(found.counterexample).partition(", column = ")[2][3:]
 
-    assert told("dS == A * (dA - A * dA)") == "dA = [[1, 0]], S = [[0, 0]]: -0.25 is not 0"
+    assert told("dS == A * (dA - A * dA)") == "dA = [[0, 1]], S = [[0, 0]]: -0.25 is not 0"
     assert told("S == S - S") == "S = [[1]]: 1 is not 0"
     assert told("S @ V == 0 * S @ V") == "S = [[1]], V = [[1]]: 1 is not 0"
     assert told("diff(M, A) == 0 * A") == "diff(M, Y) = [[1]], S = [[0]], V = [[1]]: 1 is not 0"
@@ -142,7 +142,6 @@ def test_sides_that_differ_in_far_digits_are_told_in_as_many() -> None:
         "limit(t, 0, 1 / t) == 1",
         "diff(limit(a, 0, a * t), t) == 0",
         "exp(exp(exp(exp(100)))) == 1",
-        "relu(t - t) == 1",
     ],
 )
 def test_what_has_no_number_is_undecided(line) -> None:

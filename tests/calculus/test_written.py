@@ -8,7 +8,7 @@ import pytest
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
-from symattn.calculus.hints import place, replaced, text
+from symattn.calculus.expression_text import place, replaced, text
 from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.sample_points import draw
 from symattn.numbers.balls import precision

@@ -88,6 +88,12 @@ class World:
         self.state = State(self)
         if any(one.relations == ("==",) for one in self.hypotheses):
             self._assume()
+        for name in above & self.given.keys():
+            value = self.given[name]
+            if any(
+                one <= 0 for one in np.ravel(value.data if isinstance(value, Grid) else [value])
+            ):
+                raise NoMeaning
 
     def length(self, axis: str | int) -> int:
         return axis if isinstance(axis, int) else self.sizes[axis]
@@ -136,11 +142,15 @@ class World:
                     found.extend(np.ravel(apart.data) if isinstance(apart, Grid) else [apart])
             return found
 
+        rests: list[Any] = []
         for _ in range(60):
             now = residuals(self.state)
-            if max(map(abs, now)) < mp.mpf(10) ** -100:
+            rests.append(max(map(abs, now)))
+            if rests[-1] < mp.mpf(10) ** -100:
                 self._round(places)
                 return
+            if len(rests) > 6 and rests[-1] > rests[-6] / 2:
+                raise NoMeaning
             slopes = [
                 [
                     (a - b) / STEP

@@ -1,0 +1,77 @@
+"""An end to what takes too long, wherever it is at work.
+
+The work is interrupted between two of Python's own steps, by an exception that
+nothing on the way catches. It works in any thread, and needs no signals.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from flint import ctx
+
+
+class OutOfTime(BaseException):
+    """The time for some work is over; not to be caught by what handles errors."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """While this lasts work may take so long; then :class:`OutOfTime` is raised. 0 is no limit.
+
+    >>> try:
+    ...     with time_limit(0.01):
+    ...         while True:
+    ...             pass
+    ... except OutOfTime:
+    ...     print("given up")
+    given up
+    """
+    if not seconds:
+        yield
+        return
+    clock = _Clock(seconds)
+    bits = ctx.prec
+    try:
+        with suppress(RuntimeError):
+            # Where there are no threads there is no limit.
+            clock.timer.start()
+        yield
+    except OutOfTime:
+        # What is restored on the way out may have been interrupted itself.
+        ctx.prec = bits
+        raise
+    finally:
+        clock.stop()
+
+
+class _Clock:
+    """Interrupts the thread that makes it, once, unless it was stopped before."""
+
+    def __init__(self, seconds: float) -> None:
+        self.timer = threading.Timer(seconds, self._ring)
+        self.timer.daemon = True
+        self._thread = ctypes.c_ulong(threading.get_ident())
+        self._lock = threading.Lock()
+        self._stopped = self._rung = False
+
+    def _ring(self) -> None:
+        with self._lock:
+            if not self._stopped:
+                self._rung = True
+                _interrupt(self._thread, ctypes.py_object(OutOfTime))
+
+    def stop(self) -> None:
+        """Interrupt no more, nor with what was not raised yet."""
+        with self._lock:
+            self._stopped = True
+        self.timer.cancel()
+        if self._rung:
+            _interrupt(self._thread, None)
+
+
+def _interrupt(thread: ctypes.c_ulong, with_: ctypes.py_object[type[OutOfTime]] | None) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, with_)

@@ -1,0 +1,165 @@
+"""What is said of one line of a derivation, or of each member of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from textwrap import wrap
+from typing import Any, Literal
+
+from symattn import syntax
+from symattn.calculus import tensors
+from symattn.calculus.counterexamples import Counterexample
+from symattn.calculus.draft import Said
+from symattn.calculus.printing import prose, text
+from symattn.calculus.prover import Proof, Prover
+from symattn.errors import Malformed
+
+Status = Literal["proved", "checked", "refuted", "undecided"]
+STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
+"""What can be said of a line, the best first."""
+HOLDS = ("proved", "checked")
+
+
+@dataclass(frozen=True)
+class JudgedMember:
+    """A member of a chain ``a == b == c``, as it stands to the first and to the one before."""
+
+    text: str
+    status: Status
+    """Of its equality with the first."""
+    before: Status
+    """Of its equality with the one before."""
+    counterexample: Counterexample | None = None
+    hint: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The member as plain data."""
+        place = self.counterexample.to_dict() if self.counterexample else None
+        return {
+            "member": self.text,
+            "status": self.status,
+            "before": self.before,
+            "counterexample": place,
+            "hint": self.hint,
+        }
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How a line was proved: what its prover learned before, the proof, whether by what the line
+    names as its reasons, and what other derivations conclude that are named so."""
+
+    prover: Prover
+    proof: Proof
+    is_by: bool
+    conclusions: Mapping[str, tuple[tensors.ParsedLine, ...]]
+
+    def but(self, why: str) -> Evidence:
+        """The same, were it not for a reason."""
+        return replace(self, proof=replace(self.proof, why=why))
+
+
+@dataclass(frozen=True)
+class JudgedLine:
+    """One line, judged.
+
+    ``where`` are the conditions under which it has a meaning, ``why`` what is
+    missing for a proof, ``sizes`` those at which it was found to hold.
+    """
+
+    number: int
+    said: Said
+    status: Status
+    read: tensors.ParsedLine | None = None
+    where: tuple[str, ...] = ()
+    counterexample: Counterexample | None = None
+    why: str = ""
+    sizes: tuple[Mapping[str, int], ...] = ()
+    hint: str = ""
+    """What would make it hold, where one of the usual mistakes was made."""
+    members: tuple[JudgedMember, ...] = ()
+    """Of a chain ``a == b == c`` those from the second on."""
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
+    """How it was proved."""
+
+    @property
+    def text(self) -> str:
+        """The line as it stands in the file."""
+        return self.said.line
+
+    @property
+    def sympy(self) -> Any:
+        """The line as SymPy's equation: ``Indexed``, ``Sum``, ``KroneckerDelta``,
+        ``Piecewise`` for steps, ``Derivative`` as it was to be taken.
+
+        Raises :class:`Malformed` where the line could not be read.
+        """
+        from symattn.calculus.sympy_lines import equation
+
+        if self.read is None:
+            raise Malformed(self.why)
+        return equation(self.read)
+
+    @property
+    def proved(self) -> bool:
+        """Whether both witnesses agree that it holds for all sizes."""
+        return self.status == "proved"
+
+    def told(self, shapes: Mapping[str, int]) -> list[str]:
+        """The line in Unicode, with its reason, and what is to be said of it."""
+        flag = "" if self.proved else f"  {self.status.upper()}"
+        flag += f" (line {self.said.at})" if flag and self.said.at else ""
+        lines = [f"  {self.number:>3}. {in_unicode(self.said.line, shapes)}{flag}"]
+        notes = [prose(self.said.because, shapes)]
+        notes += [f"where {', '.join(self.where)}"] if self.where else []
+        notes += [str(self.counterexample)] if self.counterexample else []
+        if self.status == "checked":
+            cases = [
+                ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
+            ]
+            at = f"holds at {'; '.join(cases)}" if cases else "holds at all values tried"
+            notes += [f"{at}; not shown for all: {self.why}"]
+        elif not self.proved:
+            notes += [self.why]
+        notes += [self.hint] if self.hint else []
+        for note in filter(None, notes):
+            lines += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as plain data."""
+        return {
+            "line": self.said.line,
+            "at": self.said.at,
+            "status": self.status,
+            "counterexample": self.counterexample.to_dict() if self.counterexample else None,
+            "where": list(self.where),
+            "why": self.why,
+            "hint": self.hint,
+            "because": self.said.because,
+            "sizes": [dict(sizes) for sizes in self.sizes],
+            "members": [member.to_dict() for member in self.members],
+        }
+
+
+def sides_of(line: str) -> list[str]:
+    """The members of a chain of equalities as they are written.
+
+    >>> sides_of("a == 2*b == c")
+    ['a', '2 * b', 'c']
+    """
+    with suppress(Malformed):
+        tree = syntax.parse(line, letters=True)
+        if isinstance(tree, syntax.Comparison):
+            return [*map(syntax.text, tree.operands)]
+    return []
+
+
+def in_unicode(line: str, shapes: Mapping[str, int]) -> str:
+    """A line in Unicode, as it is written where it can't be read."""
+    try:
+        return text(line, shapes)
+    except Malformed:
+        return line

@@ -1,0 +1,95 @@
+"""No line takes without end, in Python either."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from flint import ctx
+
+import symattn
+from symattn.calculus import derivation
+from symattn.calculus.clocks import OutOfTime, time_limit
+from symattn.calculus.refuting import Sampler
+
+
+def endless(*_):
+    """Work without end that handles all errors."""
+    while True:
+        try:
+            ctx.prec = 999
+        except Exception:
+            continue
+
+
+def test_a_line_out_of_time_is_undecided_and_the_others_are_judged(monkeypatch) -> None:
+    """It says so."""
+    before = ctx.prec
+    tried = Sampler.of
+
+    def slow(self, line):
+        return endless() if len(line.free) == 1 else tried(self, line)
+
+    monkeypatch.setattr(Sampler, "of", slow)
+    found = symattn.derive("x: n\nx[i] = x[i] * 1\nsum(i, x[i]) = sum(j, x[j])", seconds=0.3)
+    assert [line.status for line in found.lines] == ["undecided", "proved"]
+    assert found.lines[0].why == "not decided within 0.3 seconds, which a line may take"
+    assert ctx.prec == before
+
+
+def test_a_hint_out_of_time_leaves_the_verdict(monkeypatch) -> None:
+    """What was found out is said."""
+    monkeypatch.setattr(derivation, "hint", endless)
+    (line,) = symattn.derive("x: n\nx[i] = 2 * x[i]", seconds=0.5).lines
+    assert (line.status, line.hint) == ("refuted", "")
+
+
+def test_sines_of_sines_end() -> None:
+    """However the terms stand in them."""
+    (line,) = symattn.derive("v: number\nsin(sin(v + 4)) = sin(sin(4 + v))", seconds=1).lines
+    assert line.status in ("proved", "undecided")
+
+
+def test_time_is_limited_in_any_thread() -> None:
+    """Not in the main one alone."""
+    ends = []
+
+    def work():
+        try:
+            with time_limit(0.05):
+                endless()
+        except OutOfTime:
+            ends.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(20)
+    assert ends == [True]
+
+
+def test_no_interruption_comes_late() -> None:
+    """What ends about when its time does ends as a whole or not at all."""
+    ended = 0
+    for count in range(200):
+        try:
+            with time_limit(0.0005):
+                for _ in range(100 * count):
+                    pass
+        except OutOfTime:
+            ended += 1
+        time.sleep(0)
+    assert 0 <= ended <= 200
+
+
+def test_nothing_is_limited_by_nothing() -> None:
+    """0 is no limit."""
+    with time_limit(0):
+        assert threading.active_count() == threading.active_count()
+    assert symattn.derive("x: n\nx = x", seconds=0).lines[0].status == "proved"
+
+
+def test_errors_pass_through() -> None:
+    """As without a limit."""
+    with pytest.raises(KeyError), time_limit(20):
+        raise KeyError
