@@ -122,6 +122,8 @@ class Derivation:
     faults: tuple[Fault, ...] = ()
     file: str = ""
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
+    words: tuple[tuple[int, str], ...] | None = None
+    """What a text has beside its formulas, each with its line; None of tables."""
 
     def __repr__(self) -> str:
         proved = f"{self.counts['proved']} of {len(self.lines)} lines proved"
@@ -156,7 +158,11 @@ class Derivation:
         """How many lines are proved, and how many are not."""
         counts = [f"{self.counts[status]} {status}" for status in _STATUSES if self.counts[status]]
         count = len(self.lines)
-        return f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
+        said = f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
+        if self.words is None:
+            return said
+        spoken = len({at for at, _ in self.words})
+        return f"{said}; {spoken} line{'s' if spoken != 1 else ''} of words"
 
     def to_text(self) -> str:
         """The derivation in Unicode, one line per step with its reason."""
@@ -199,6 +205,7 @@ class Derivation:
             "conclusions": [conclusion.text for conclusion in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],
+            "words": [{"at": at, "text": text} for at, text in self.words or ()],
             "lines": [line.to_dict() for line in self.lines],
         }
 

@@ -1,0 +1,394 @@
+"""A derivation as it is written by hand: a text with a definition or a claim on each line.
+
+.. code-block:: text
+
+    # Softmax backward
+    S: n x m
+    L: function of A
+    A = softmax(S)
+    The weights of a row add up to 1:
+    rowsum(A) = ones(n)
+    dS = A * (dA - rowsum(A * dA))     # by the chain rule
+
+Every line is a heading, words (what has no relation sign, or stands behind ``#``), a shape, a
+loss or a permutation, a definition (the first ``NAME = ...``), a hypothesis (``assume ...``),
+or a claim. Anything else is a fault. The text becomes the tables of a derivation file, in
+which every line has its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from symattn.calculus import decoration, notation
+from symattn.calculus.decoration import DEFINITION, DOUBTFUL, EQUALITY, Line, Peeled, related
+from symattn.calculus.equations import Equation, Equations, Given
+from symattn.errors import Fault, Faults, Malformed, short
+from symattn.limits import CHARACTERS
+from symattn.spelling import whole
+from symattn.tables.file import File, decoded
+
+_NOTHING = (
+    "nothing is claimed: the first 'A = ...' defines A, and what is equated after it is judged,"
+    " as in 'rowsum(A) = ones(n)'"
+)
+_NAME = r"[A-Za-z_]\w*"
+#: A table of a derivation file has its name in brackets on a line of its own.
+_TABLE = re.compile(r"^\s*\[\[?\w+\]\]?\s*(?:#.*)?$", re.MULTILINE)
+_GIVEN = re.compile(
+    rf"(?:(?:let|given|where|with|and|for|assume|suppose)\s+)*"
+    rf"({_NAME}(?:\s*,\s*(?:and\s+)?{_NAME}|\s+and\s+{_NAME})*)"
+    r"\s*(?::|∈|\bin\b|\bis\b|\bare\b|\bbe\b|(?=\())\s*(.+)",
+    re.IGNORECASE,
+)
+_LOSS = re.compile(
+    rf"(?:the |any |an? |differentiable |scalar )*(?:function|loss)(?: of ({_NAME}))?"
+)
+_PERMUTATION = re.compile(rf"(?:any |an? )?permutation of ({_NAME})")
+_NUMBER = re.compile(r"(?:an? |any |real )*(?:number|scalar)s?|R|ℝ|\(\s*\)", re.IGNORECASE)
+#: Words and signs about a shape that say nothing of it.
+_FILLER = re.compile(
+    r"\b(?:an?|real|matrix|matrices|vectors?|arrays?|of|with|entries|size|length|shape)\b"
+    r"|[Rℝ]\s*\^|[(){}\[\]]"
+)
+_SIZES = re.compile(r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*")
+#: Signs of shapes as LaTeX has them, and what dresses them.
+_SHAPED = (
+    *((re.compile(r"\\in(?![A-Za-z])"), "∈"), (re.compile(r"\\mathbb\s*\{?\s*R\s*\}?"), "ℝ")),
+    *((re.compile(r"\\times(?![A-Za-z])"), "×"), (re.compile(r"[$`]|\*\*|\\[()]|\\(?=[a-z])"), "")),
+    (re.compile(r"\s+(?:#|//)\s.*"), ""),
+)
+_REFUSED = (
+    (
+        re.compile(r"[≤≥<>≠≪≫]|[<>!]=|\\(?:leq?|geq?|lt|gt|neq?)|than|most|least|exceeds"),
+        "an inequality is not judged; 'assume ...' takes it for granted",
+    ),
+    (
+        re.compile(r"[≈≃≅∼≐∝~]|\\(?:approx|sim|cong|doteq|propto)"),
+        "only what is exactly equal is judged: write '='",
+    ),
+    (
+        re.compile(r"→|->|⟶|↦|\\(?:to|mapsto|\w*arrow)"),
+        "an arrow claims nothing that is judged: write '=', and limits as limit(x, 0, ...) = ...",
+    ),
+)
+"""Relations that are no claims, and what to write."""
+#: What no words have, but formulas.
+_MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
+
+
+@dataclass(frozen=True)
+class Manuscript(File):
+    """A text, the tables that it stands for, the line of each place in them, and what was
+    taken for words, with the line of each."""
+
+    at: Mapping[str, int] = field(default_factory=dict)
+    words: tuple[tuple[int, str], ...] = ()
+
+    def line(self, where: str) -> int:
+        """The line of the nearest that is known about a place in the tables."""
+        if where in self.at:
+            return self.at[where]
+        known = [key for key in self.at if where.startswith(key)]
+        return self.at[max(known, key=len)] if known else 0
+
+
+def is_by_hand(text: str) -> bool:
+    """Whether a derivation is written by hand, not in the tables of a TOML file.
+
+    >>> is_by_hand("A = softmax(S)"), is_by_hand("[shapes]")
+    (True, False)
+    """
+    return _TABLE.search(text) is None
+
+
+def read_text(path: Path, content: bytes) -> Manuscript:
+    """The text of these bytes, as tables. Raises :class:`Malformed` with its faults.
+
+    >>> read_text(Path("-"), b"t: number\\nu = t * t\\nu = t**2").document["lines"]
+    [{'line': 'u == t**2', 'because': '', 'part': ''}]
+    """
+    text = decoded(content)
+    reader = _Reader()
+    reader.read(text)
+    tables = Equations(reader.given)
+    tables.read(reader.equations)
+    faults = Faults(reader.faults)
+    faults += tables.faults
+    if not tables.lines and not faults:
+        faults.append(Fault("", _NOTHING))
+    if faults:
+        raise Malformed(sorted(faults, key=lambda fault: fault.line), str(path), faults.more)
+    document = {"title": reader.title, **tables.document()}
+    return Manuscript(path, text, document, tables.at, tuple(reader.words))
+
+
+class _Reader:
+    """Reads what the lines of a text are."""
+
+    def __init__(self) -> None:
+        self.title = self._part = ""
+        self.given = Given()
+        self.equations: list[Equation] = []
+        self.words: list[tuple[int, str]] = []
+        self.faults = Faults()
+        self._names: set[str] = set()
+        self._heads: dict[str, int] = {}
+        self._counts = False
+
+    def _fault(self, at: int, message: str) -> None:
+        self.faults.append(Fault("", message, at))
+
+    def read(self, text: str) -> None:
+        """All of a text."""
+        kept = []
+        for at, line in enumerate(text.splitlines(), 1):
+            length = len(" ".join(line.split()))
+            if length > CHARACTERS.most:
+                self._fault(at, CHARACTERS.said(length))
+            kept.append(line if length <= CHARACTERS.most else "")
+        lines, unclosed = decoration.laid_out(kept)
+        for at, message in unclosed:
+            self._fault(at, message)
+        self._foresee(lines)
+        for line in self._joined([*self._unlisted(lines)]):
+            self._line(line)
+
+    def _foresee(self, lines: Sequence[Line]) -> None:
+        """What is given, and the names that will be defined."""
+        for line in lines:
+            if line.kind in ("", "formula") and not self._given(line) and related(line.text):
+                text = decoration.undressed(line.text)
+                left = re.split(r":?=|≔|≡", text, maxsplit=1)[0]
+                if head := notation.head(left):
+                    name = "_".join((head[0], *head[1])) if len(head[1]) == 1 else head[0]
+                    self._heads.setdefault(name, line.at)
+                    self._names |= {name, head[0]}
+        self._names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
+
+    # -- lines that go on, and marks of lists ----------------------------------------------
+
+    def _unlisted(self, lines: Sequence[Line]) -> Iterator[Line]:
+        """Lines without marks of lists that might be signs; who can't tell says so.
+
+        Marks that follow one another are those of one list, which is one as soon as any of
+        them can't be a sign.
+        """
+        at = 0
+        while at < len(lines):
+            first = _doubtful(lines[at])
+            end = at + 1
+            while first and end < len(lines) and (
+                lines[end].kind == "gap" or _doubtful(lines[end]) == first
+            ):  # fmt: skip
+                end += 1
+            marked = [line for line in lines[at:end] if _doubtful(line)]
+            is_list = any(self._surely_listed(line) for line in marked)
+            before = lines[at - 1] if at else None
+            follows = before is not None and before.kind != "gap" and related(before.text)
+            for line in lines[at:end]:
+                if not (first and line in marked):
+                    yield line
+                elif is_list or (related(line.text[1:]) and first in "+*>•" and not follows):
+                    yield replace(line, text=line.text[1:].lstrip())
+                elif not related(line.text[1:]):
+                    yield line
+                else:
+                    self._fault(line.at, _UNCLEAR[first])
+            at = end
+
+    def _surely_listed(self, line: Line) -> bool:
+        """Whether the mark before a line can only be that of a list."""
+        text = line.text[1:].lstrip()
+        if not related(text):
+            return not self._is_formula(text)
+        if decoration.is_quoted(text) or decoration.undressed(text) != text or self._given(line):
+            return True
+        head = notation.head(re.split(r":?=", text, maxsplit=1)[0])
+        name = "_".join((head[0], *head[1])) if head else ""
+        return self._heads.get(name) == line.at and name not in self.given.shapes
+
+    def _joined(self, lines: Sequence[Line]) -> Iterator[Line]:
+        """Lines with those that go on with them."""
+        last: Line | None = None
+        for line in lines:
+            begins = line.is_more or decoration.CONTINUES.match(line.text) is not None
+            begins = begins or re.match(r"[-−–]", line.text) is not None
+            goes_on = line.is_more or (
+                begins and line.kind == "" and not related(line.text) and self._is_formula(line.text)
+            )
+            if last and line.kind in ("", "formula") and decoration.begins(line.text):
+                # What is claimed of a formula on the line before.
+                goes_on = not related(last.text) and self._is_formula(last.text)
+            if not goes_on:
+                if last:
+                    yield last
+                last = line
+            elif last and last.kind in ("", "formula") and (related(last.text) or not begins):
+                remarks = tuple(filter(None, (*last.remarks, *line.remarks)))
+                last = replace(last, text=f"{last.text} {line.text}", remarks=remarks)
+            else:
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r} begins with an operator, and there is no formula right"
+                    " before it that it goes on with",
+                )
+        if last:
+            yield last
+
+    def _is_formula(self, text: str) -> bool:
+        """Whether a text without a relation is a formula, and no words."""
+        plain = decoration.unquoted(text).strip(" .,;:")
+        if not re.search(r"[-+*/@^_()\[\]\\⊙∘·×√Σ∑∂−²³ᵀ0-9]", plain):
+            return False
+        return all(
+            word in self._names
+            or word in notation.functions()
+            or word.partition("_")[0] in self._names
+            or all(letter in self._names for letter in word.removeprefix("d"))
+            for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
+        ) and bool(re.search(r"\w", plain))
+
+    # -- one line ------------------------------------------------------------------------
+
+    def _line(self, line: Line) -> None:
+        if line.kind == "heading" and not related(line.text):
+            if self.title or self.equations:
+                self._part = line.text
+            else:
+                self.title = line.text
+        elif line.kind == "heading" and line.level > 1:
+            self._fault(line.at, "a heading with a formula: write that on a line of its own")
+        elif line.kind in ("heading", "remark"):
+            self.words.append((line.at, line.text))
+        elif line.kind != "gap" and not self._given(line):
+            self._statement(line)
+
+    def _statement(self, line: Line) -> None:
+        """One line that is words or formulas."""
+        peeled = decoration.peeled(line.text)
+        if line.kind == "formula" and not peeled.formulas:
+            peeled = Peeled(formulas=(line.text,))
+        peeled.remarks += line.remarks
+        self.words += [(line.at, words) for words in (*peeled.words, *peeled.remarks)]
+        if not peeled.formulas:
+            if self._is_formula(line.text) and not decoration.is_quoted(line.text):
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
+                    " is equal to, or '#' before it",
+                )
+            else:
+                self.equations.append(Equation(line.at, because=line.text, part=self._part))
+            return
+        if strange := next((x for x in peeled.words if _MATHEMATICAL.search(x)), ""):
+            self._fault(line.at, f"{short(strange)!r} beside a formula is no mere words: write the"
+                        " formula on a line of its own, words behind '#'")  # fmt: skip
+            return
+        if peeled.numbered and not self._may_count(peeled.numbered):
+            self._fault(line.at, f"'({peeled.numbered})' may count, or multiply: write"
+                        f" '{peeled.numbered})' or '{peeled.numbered} *'")  # fmt: skip
+            return
+        because = " ".join((*peeled.words, *peeled.remarks))
+        for formula in peeled.formulas:
+            self._related(line.at, formula, peeled, because)
+            because = ""
+
+    def _may_count(self, mark: str) -> bool:
+        """Whether a letter or number in brackets is one of a list, and no factor."""
+        self._counts = self._counts or mark in ("1", "a", "A", "i", "I")
+        return self._counts or not (mark[0].isdigit() or mark in self._names)
+
+    def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
+        """A formula with its sides apart."""
+        plain = DEFINITION.sub(" = ", formula)
+        signs = [sign[0] for sign in decoration.outside(plain, decoration.RELATION)]
+        others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
+        assumed = peeled.assumed
+        if assumed and (assumed != "where" or others):
+            self.equations.append(Equation(at, (plain,), "assumed", because=because))
+            return
+        if others or not signs:
+            why = next((why for sign, why in _REFUSED if others and sign.search(others[0])), "")
+            why = why or "write '=' between its sides, or '#' before words"
+            self._fault(at, f"{short(formula)!r}: {why}")
+            return
+        sides = decoration.apart(plain, EQUALITY)
+        if not all(sides[1:]):
+            self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
+            return
+        kind = "defines" if DEFINITION.search(formula) else "" if signs[0] == "=" else "claims"
+        self.equations.append(
+            Equation(at, tuple(sides), kind, peeled.apart, because, self._part)
+        )
+
+    # -- what is given -------------------------------------------------------------------
+
+    def _given(self, line: Line) -> bool:
+        """Whether a line says what something is: a shape, a loss, a permutation."""
+        if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
+            return False
+        plain = line.text
+        for pattern, written in _SHAPED:
+            plain = pattern.sub(written, plain)
+        plain = re.sub(r"^(?:[-*+•]|\(?\w{1,3}[.)])\s+", "", plain).strip(" .,;")
+        given = _GIVEN.fullmatch(plain)
+        if given is None or related(plain):
+            return False
+        names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
+        meaning = given[2].strip()
+        if loss := _LOSS.fullmatch(meaning):
+            self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
+        elif permutation := _PERMUTATION.fullmatch(meaning):
+            self._put("permutations", dict.fromkeys(names, permutation[1]), line.at)
+        elif names == ["sizes"] or (shape := _shape(meaning)) is None:
+            return False
+        else:
+            self._put("shapes", dict.fromkeys(names, shape), line.at)
+        return True
+
+    def _put(self, table: str, entries: Mapping[str, Any], number: int) -> None:
+        for name, entry in entries.items():
+            before = self.given.at.get(name, number)
+            if before != number and self.given.of(name) != (table, entry):
+                self._fault(number, f"{name} is given on line {before} already, as something else")
+            else:
+                getattr(self.given, table)[name] = entry
+                self.given.at[name] = number
+
+
+def _doubtful(line: Line) -> str:
+    """The sign before a line that may be the mark of a list."""
+    match = DOUBTFUL.match(line.text) if line.kind == "" else None
+    return match[1] if match else ""
+
+
+_UNCLEAR = {
+    **dict.fromkeys(
+        "-−–",
+        "'-' with a blank behind it may be the mark of a list, or a minus: write '1.' or '•' for a"
+        " list, and a minus right before what it belongs to",
+    ),
+    **dict.fromkeys(
+        "+*", "a sign with a blank behind it may be the mark of a list, or go on with the formula"
+        " on the line before: leave an empty line between them, or write them on one line",
+    ),
+    ">": "'>' may quote a line, or compare: leave it out, or write it on the line before",
+}  # fmt: skip
+
+
+def _shape(phrase: str) -> list[str | int] | None:
+    """The sizes that a shape is made of; None where the words are no shape."""
+    if _NUMBER.fullmatch(phrase):
+        return []
+    plain = _FILLER.sub(" ", phrase).strip()
+    if not _SIZES.fullmatch(plain):
+        return None
+    words = re.findall(r"\w+", plain)
+    return [
+        word if (size := whole(word)) is None else size for word in words if word not in ("x", "by")
+    ]

@@ -1,0 +1,85 @@
+"""Ways to write a formula that people use, and ways to dress it."""
+
+from __future__ import annotations
+
+#: A text with a line that is proved, and a place before and behind.
+FRAME = """\
+# A homework
+S, y: n x m
+L: function of A
+A = softmax(S)
+{before}
+rowsum(A) = ones(n)
+{behind}
+"""
+
+#: Around a formula with two sides, ``{}``.
+AROUND = [
+    *("{}", "{}.", "{},", "{};", "  {}  ", "\t{}", "({})", "[{}]", "{{{}}}", "(({}))", "({}).", "[({})]"),
+    *("a) {}", "(a) {}", "(i) {}", "i) {}", "1) {}", "1. {}", "(1) {}", "1.2. {}", "iv. {}", "a. {}"),
+    *("3a) {}", "Q1. {}", "A) {}", "• {}", "◦ {}", "— {}", "* {}", "+ {}", "- {}", "– {}", "> {}"),
+    *("- [ ] {}", "- [x] {}", "1. - {}", "1) a) {}", "* `{}`", "- `{}`", "- ${}$", "> ${}$"),
+    *("`{}`", "``{}``", "`{}`.", "${}$", "$ {} $", "$${}$$", "$$ {} $$", r"\({}\)", r"\( {} \)", r"\[{}\]"),
+    *(r"\[ {} \]", "$$\n{}\n$$", "\\[\n{}\n\\]", "```\n{}\n```", "~~~\n{}\n~~~"),
+    "\\begin{{equation}}\n{}\n\\end{{equation}}",
+    "\\begin{{equation*}} {} \\end{{equation*}}",
+    "\\begin{{align}}\n{}\n\\end{{align}}",
+    "\\begin{{align*}}\n{} \\\\\n\\end{{align*}}",
+    "\\begin{{gather}}\n{}\n\\end{{gather}}",
+    "\\begin{{itemize}}\n\\item {}\n\\end{{itemize}}",
+    "\\[\n\\begin{{aligned}}\n{}\n\\end{{aligned}}\n\\]",
+    *(r"{} \tag{{1}}", r"{} \label{{eq:a}}", "{}   (1)", r"{} \\", r"\item {}", r"\quad {}", r"\noindent {}"),
+    *("**{}**", "__{}__", "*{}*", "_{}_", r"\textbf{{{}}}", r"\boxed{{{}}}", r"$\boxed{{{}}}$", r"\text{{so }} {}"),
+    *("**Claim.** {}", "**Claim:** ${}$", "*Claim.* {}", "Claim: {}", "Claim 2: {}", "Lemma 3. {}"),
+    *("Step 2: {}", "Part (b): {}", "Weights: {}", "Exercise 4 {}", "Answer: `{}`", "Proof. {}"),
+    *("so {}", "So {}", "Hence {}", "hence, {}", "Thus: {}", "therefore {}", "We get {}", "we have that {}"),
+    *("It follows that {}", "and so {}", "Finally, {}", "Then we obtain {}.", "⇒ {}", "=> {}", "∴ {}"),
+    *(r"\Rightarrow {}", r"\therefore {}", r"$\implies {}$", "Note that {}", "Clearly {}", "i.e. {}"),
+    *("By the chain rule, {}", "Using the product rule we get {}", "By the chain rule, ${}$."),
+    *("{} by the chain rule", "{}, by the chain rule", "{} because it is", "{}, since it is so."),
+    *("{} # easy", "{}  // easy", "{} % easy", "{} (easy to see)", "{} [chain rule]", "{}, as told", "{} ∎", "{} □", "{} ✓"),
+    *("{} for all i", "{}, for all i and j", "{} for i = 1, ..., n", r"{} \quad \forall i"),
+    *("Here `{}` by rows.", "We see `{}`, as told.", r"Hence \({}\) holds.", "Now ${}$ and so on.", "see `{}` above"),
+    *("`{}` and `1 = 1`", "`1 = 1` and `{}`", "{} and 1 = 1", "1 = 1, {}", "1 = 1; {}", "1 = 1 ⇒ {}"),
+    *("| {} |", "<b>{}</b>", "~~{}~~", "=={}==", "\"{}\"", "'{}'", "“{}”", "« {} »", "{}!", "{}?", "({}"),
+    *("{})", "[{}", "`{}", "${}", "{}$", "\\({}", "$${}", "\\[{}", "## {}", "### Result {}", "{{{}"),
+    *("twice {}", "not {}", "minus {}", "half {}", "If {}", "if {} then", "unless {}", "{} or so", "{} maybe"),
+    *("{} + 0 = 0", "x: {}", "a: {}", "{} if n = 1", "{} (wrong)", "{} (see 3)", "{} \\text{{ok}}"),
+    *("\u00a0{}", "\u200b{}", "\ufeff{}", "{}\u200b", "{} \\", "\\{}", "&{}", "{} &", "{} \\qed"),
+]  # fmt: skip
+#: Between two sides, ``{}`` each.
+BETWEEN = [
+    *("{} == {}", "{} === {}", "{} ≡ {}", "{} := {}", "{} ≔ {}", "{} =: {}", "{} equals {}", "{} is equal to {}"),
+    *("{} ≈ {}", "{} ≃ {}", "{} ~ {}", "{} → {}", "{} -> {}", "{} ⇒ {}", "{} <= {}", "{} ≤ {}", "{} >= {}"),
+    *("{} < {}", "{} > {}", "{} ≠ {}", "{} != {}", "{} ∝ {}", "{} ⇔ {}", "{} <=> {}", "{} ↦ {}", "{} |-> {}"),
+    *(r"\({} \equiv {}\)", r"\({} \approx {}\)", r"${} \to {}$", r"${} \le {}$", r"${} \coloneqq {}$"),
+    *("{}\n= {}", "{} =\n{}", "{}\n== {}", "{}\n≡ {}", "`{}` = `{}`", "${}$ = ${}$", "`{}`\n= `{}`"),
+    "\\begin{{align}}\n{} &= {}\n\\end{{align}}",
+    "\\begin{{align}}\n{} \\\\\n&= {}\n\\end{{align}}",
+    "$$\\begin{{aligned}} {} &= {} \\end{{aligned}}$$",
+    "\\begin{{eqnarray}}\n{} &=& {}\n\\end{{eqnarray}}",
+    "\\[\n{}\n= {}\n\\]",
+    *("{} is the same as {}", "{} is identical to {}", "{} equal {}", "{} is {}", "{}: {}", "{} ; = {}"),
+    *("({}) = ({})", "[{}] = {}", "({} = {}", "{} = {})", "{} = ({}", "{} = {} +", "{} = {} +\n0", "{} = {}\n+ 0"),
+    *("{} = {}\n  * 1", "{} = (\n{}\n)", "| {} | = | {} |", "{} | = {}", "{} = {} | easy", "{}=\\\n{}"),
+]  # fmt: skip
+FALSE = [
+    ("rowsum(A)", "7*ones(n)"),
+    ("dS", "A * (dA + rowsum(A * dA))"),
+    ("dS[i, j]", "A[i, j] * dA[i, j]"),
+    ("-A", "A"),
+    (r"\sum_j A_{ij}", "2"),
+]
+TRUE = [
+    ("rowsum(A)", "ones(n)"),
+    ("dS", "A * (dA - rowsum(A * dA))"),
+    ("dS[i, j]", "A[i, j] * (dA[i, j] - sum(l, A[i, l] * dA[i, l]))"),
+    ("A - A", "0 * A"),
+    (r"\sum_j A_{ij}", "1"),
+]
+
+
+def ways(left: str, right: str) -> list[str]:
+    """All ways to write that two sides are equal."""
+    around = [way.format(f"{left} = {right}") for way in AROUND]
+    return around + [way.format(left, right) for way in BETWEEN]
