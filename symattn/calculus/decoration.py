@@ -46,7 +46,9 @@ _LEADS = vocabulary(
     " namely claim proof show prove verify check answer solution in particular also moreover"
     " furthermore but however means says states implies know, by definition i.e., of course"
 )
-_ASSUME = re.compile(r"(?:assum(?:e|ing)|suppos(?:e|ing)|where)\b[,:]?\s*(?:that\b\s*)?", re.IGNORECASE)
+_ASSUME = re.compile(
+    r"(?:assum(?:e|ing)|suppos(?:e|ing)|where)\b[,:]?\s*(?:that\b\s*)?", re.IGNORECASE
+)
 #: A phrase before a formula, up to its comma or to what goes on.
 _PHRASE = re.compile(
     r"(?:by|from|using|with|for|in|after|due to|applying|differentiating|substituting|inserting"
@@ -83,15 +85,26 @@ _APART = re.compile(
     r"(?:≠|!=|\\neq?(?![A-Za-z]))\s*(?P<j>[\w\[\]()π\\]{1,12}?)\s*\)?\s*\Z"
 )
 _COUNTED = re.compile(r"\s{2,}\(\d{1,3}\)\s*\Z|\\(?:tag|label)\*?\{[^{}]*\}")
+#: What encloses a line: brackets, and signs that no formula begins and ends with.
+_FENCES = (
+    *(("(", ")"), ("[", "]"), ("{", "}"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_")),
+    *(('"', '"'), ("'", "'"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")),
+)
+_ITALIC = re.compile(r"([*_])(?=\w)([\w .:-]+)(?<=\S)\1\s+(?=\S)")
 _BRACKETED_WORDS = re.compile(r"\s+[(\[]((?:[A-Za-z][a-z’'-]+[\s,.]*){1,12})[)\]]\s*\Z")
 _ENDING = " .,;:∎□■◻✓✔✗\\"
 _QUOTED = re.compile(r"`+([^`]+)`+|\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]")
 _EMPHASIS = re.compile(r"(?<![\w)\]*])(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w(\[*])")
-_SPACING = re.compile(r"\\(?:quad|qquad|displaystyle|noindent|hfill|nonumber|notag|item)(?![A-Za-z])|\\[,;:!]")
+#: Characters without a width, and tags of HTML that only say how words look.
+_UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
+_TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
+_SPACING = re.compile(
+    r"\\(?:quad|qquad|displaystyle|noindent|hfill|nonumber|notag|qed|qedhere)(?![A-Za-z])|\\[,;:!]"
+)
 _DRESS = re.compile(r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{([^{}]*)\}")
 _ENVIRONMENT = "|".join(sorted(DISPLAYS | (INNER & {"aligned", "gathered", "split", "multlined"})))
 _OPENS = re.compile(rf"(?<!\\)\\\[|\$\$|\\begin\{{(?:{_ENVIRONMENT})\*?\}}(?:\{{\d+\}})?")
-_CLOSES = re.compile(rf"(?<!\\)\\\]|\$\$|\\end\{{(?:{_ENVIRONMENT})\*?\}}")
+_LAID = re.compile(rf"\\(?:begin|end)\{{(?:{_ENVIRONMENT})\*?\}}(?:\{{\d+\}})?")
 #: Commands of a document that say nothing.
 _SCAFFOLD = re.compile(
     r"(?:\\(?:documentclass|usepackage|begin|end|maketitle|label|noindent|newpage|clearpage|title"
@@ -137,9 +150,9 @@ class _Layout:
     def read(self) -> list[Line]:
         """All lines."""
         opened: list[tuple[int, str]] | None = None
-        begun = 0
+        begun, closing = 0, _OPENS
         for at, whole in enumerate(self._physical, 1):
-            rest = " ".join(_COUNTED.sub("", whole).split())
+            rest = " ".join(_TAGS.sub(" ", _COUNTED.sub("", whole.translate(_UNSEEN))).split())
             if not rest and opened is None:
                 self.lines.append(Line(at, "", "gap"))
             while rest:
@@ -150,19 +163,16 @@ class _Layout:
                         break
                     if before := rest[: start.start()].strip():
                         self._plain(at, before)
-                    opened, rest = [], rest[start.end() :].strip()
-                    begun = at
-                end = _CLOSES.search(rest)
-                opened.append((at, rest[: end.start()] if end else rest))
+                    opened, begun, rest = [], at, rest[start.end() :].strip()
+                    closing = _closing(start[0])
+                end = closing.search(rest)
+                # An environment within a display says nothing more.
+                opened.append((at, _LAID.sub(" ", rest[: end.start()] if end else rest)))
                 if end is None:
-                    # An environment within a display says nothing more.
-                    opened[-1] = (at, _OPENS.sub("", opened[-1][1]))
                     break
                 rest = rest[end.end() :].strip(" .,;")
-                if not _CLOSES.fullmatch(rest) or not rest:
-                    self._display(opened)
-                    opened = None
-                    rest = _CLOSES.sub("", rest) if rest.startswith("\\end") else rest
+                self._display(opened)
+                opened = None
         if opened is not None:
             self.unclosed.append((begun, "a display that begins here is not closed"))
         return [*self._together()]
@@ -225,6 +235,13 @@ class _Layout:
             yield replace(line, text=text, remarks=remarks)
 
 
+def _closing(opening: str) -> re.Pattern[str]:
+    """What closes a display that is opened so."""
+    if opening.startswith("\\begin"):
+        return re.compile(re.escape(opening.partition("}")[0].replace("begin", "end") + "}"))
+    return re.compile(r"\$\$" if opening == "$$" else r"(?<!\\)\\\]")
+
+
 def _depth(text: str) -> int:
     """How many brackets stay open, marks of lists left out."""
     plain = re.sub(r"\\[{}]", "", text)
@@ -255,6 +272,7 @@ def peeled(line: str) -> Peeled:
     """A line without what dresses it."""
     result = Peeled()
     text = _SPACING.sub(" ", line).strip()
+    text = _EMPHASIS.sub(r"\2", text) if related(text) else text
     quoted = [*_QUOTED.finditer(text)]
     outside = _QUOTED.sub(" ", text)
     if any(related(_content(part)) for part in quoted) and not related(outside):
@@ -273,12 +291,24 @@ def peeled(line: str) -> Peeled:
 def _split_remark(text: str) -> tuple[str, str]:
     """A line and the remark behind it."""
     match = _REMARK.search(text)
-    return (text[: match.start()].rstrip(), text[match.end() :].strip(" ->")) if match else (text, "")
+    return (
+        (text[: match.start()].rstrip(), text[match.end() :].strip(" ->")) if match else (text, "")
+    )
 
 
 def is_quoted(text: str) -> bool:
     """Whether formulas stand between quotes in a line."""
     return _QUOTED.search(text) is not None
+
+
+def quotes(text: str) -> list[str]:
+    """The formulas that stand between quotes in a line."""
+    return [_content(part) for part in _QUOTED.finditer(text)]
+
+
+def around_quotes(text: str) -> str:
+    """The words of a line without the formulas that stand between quotes."""
+    return _QUOTED.sub(" ", text)
 
 
 def unquoted(text: str) -> str:
@@ -297,11 +327,13 @@ def _content(part: re.Match[str]) -> str:
 
 def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peeled:
     """Formulas between quotes, with words around them."""
-    formulas = []
+    formulas: list[str] = []
     before = text[: quoted[0].start()]
     for part in quoted:
         if related(_content(part)):
-            formulas.append(_content(part))
+            inner = Peeled()
+            _unwrap(inner, _DRESS.sub(r"\1", _content(part)))
+            formulas += inner.formulas
     leads = re.sub(r"^\W*(?:\w{1,3}[.)]\s+)?", "", before)
     if assumed := _ASSUME.match(leads):
         result.assumed = assumed[0].split()[0].lower().strip(",:")
@@ -310,7 +342,7 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
     if re.search(r"[+*/@^_\\{}|~]|\s-\s|-\s*\Z", DOUBTFUL.sub("", outside, count=1)):
         # More than words stands beside them: all of it is read, or refused, as a formula.
         result.formulas = (_QUOTED.sub(lambda part: _content(part), text),)
-    if re.search(r"\w", outside.replace("and", "")):
+    if {word.lower() for word in re.findall(r"\w+", outside)} - _LEADS:
         result.words.append(text)
     return result
 
@@ -321,45 +353,55 @@ def _unwrap(result: Peeled, text: str) -> None:
         before = text
         text = _leads(result, text.strip())
         text = text.strip().rstrip(_ENDING) if not text.endswith("\\}") else text
-        for opening, closing in (("(", ")"), ("[", "]"), ("{", "}"), ("*", "*"), ("_", "_"), ("**", "**")):
+        for opening, closing in _FENCES:
             inner = text[len(opening) : -len(closing)]
             if text.startswith(opening) and text.endswith(closing) and related(inner):
-                if opening in "*_**" or _encloses(text, opening, closing):
+                if opening not in "([{" or _encloses(text, opening, closing):
                     text = inner
+        if text.startswith("|") and text.endswith("|"):
+            # The row of a table.
+            cells = [cell.strip() for cell in text.strip("|").split("|")]
+            if sum(map(related, cells)) == 1:
+                result.words += [cell for cell in cells if cell and not related(cell)]
+                text = next(filter(related, cells))
         if apart := _APART.search(text):
             result.apart = apart["i"], apart["j"]
             text = text[: apart.start()]
         if quantified := _ALL.search(text):
             text = text[: quantified.start()]
-        if words := _BRACKETED_WORDS.search(text):
-            result.words.append(words[1])
-            text = text[: words.start()]
+        if aside := _BRACKETED_WORDS.search(text):
+            result.words.append(aside[1])
+            text = text[: aside.start()]
         if text == before:
             break
-    formulas, last = [], 0
+    more: tuple[str, ...] = ()
     for match in _REASON.finditer(text):
-        if _depth(text[: match.start()]) <= 0:
-            reason = text[match.end() :]
-            head = text[: match.start()]
-            if related(head):
-                text = head
-                if related(reason):
-                    inner = Peeled()
-                    _unwrap(inner, reason)
-                    formulas += inner.formulas
-                result.words.append(reason)
-                break
-    result.formulas = (*parts(text[last:]), *formulas)
+        head, reason = text[: match.start()], text[match.end() :]
+        if _depth(head) <= 0 and related(head):
+            text = head
+            if related(reason):
+                inner = Peeled()
+                _unwrap(inner, reason)
+                more = inner.formulas
+            result.words.append(reason)
+            break
+    result.formulas = (*parts(text), *more)
 
 
 def _leads(result: Peeled, text: str) -> str:
     """A line without what stands before its formula."""
     while True:
-        for pattern in (_BULLET, _CHECKBOX, _TITLED, _NUMBERED, _ARROW, _PHRASE):
+        for pattern in (_BULLET, _CHECKBOX, _ITALIC, _TITLED, _NUMBERED, _ARROW, _PHRASE):
             match = pattern.match(text)
-            if match and not CONTINUES.match(text[match.end() :]) and not begins(text[match.end() :]):
+            if (
+                match
+                and not CONTINUES.match(text[match.end() :])
+                and not begins(text[match.end() :])
+            ):
                 if pattern is _NUMBERED:
                     result.numbered = match["both"] or "1"
+                elif pattern is _ITALIC:
+                    result.words.append(match[2])
                 elif pattern is _PHRASE:
                     result.words.append(match[0].strip())
                 text = text[match.end() :].lstrip()
@@ -400,9 +442,7 @@ def parts(text: str) -> tuple[str, ...]:
         pieces = [piece for piece in apart(text, pattern) if piece]
         if len(pieces) > 1 and all(map(related, pieces)):
             return tuple(part for piece in pieces for part in parts(piece))
-    inner = Peeled()
-    text = _leads(inner, text) if not inner.assumed else text
-    return (text,)
+    return (_leads(Peeled(), text),)
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

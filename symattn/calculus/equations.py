@@ -7,7 +7,7 @@ names of gradients (``dA``) are what they are, so that what is equated to them i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -46,6 +46,9 @@ class Given:
         return "", None
 
 
+Kind = Literal["", "assumed", "defines", "claims"]
+
+
 @dataclass(frozen=True)
 class Equation:
     """A formula of a text: its line and sides; whether it is assumed, or surely defines or
@@ -53,7 +56,7 @@ class Equation:
 
     at: int
     sides: tuple[str, ...] = ()
-    kind: Literal["", "assumed", "defines", "claims"] = ""
+    kind: Kind = ""
     apart: tuple[str, str] | None = None
     because: str = ""
     part: str = ""
@@ -71,7 +74,9 @@ class Equations:
         self.faults = Faults()
         shapes = given.shapes
         self.sizes = [
-            *dict.fromkeys(size for shape in shapes.values() for size in shape if isinstance(size, str))
+            *dict.fromkeys(
+                size for shape in shapes.values() for size in shape if isinstance(size, str)
+            )
         ]
         self._scope = LineScope(self.sizes, advice=SHAPE, permutations=dict(given.permutations))
         self._scope.arrays = {name: Array(name, tuple(shape)) for name, shape in shapes.items()}
@@ -127,7 +132,7 @@ class Equations:
     def _find_losses(self, equations: Sequence[Equation]) -> None:
         """The losses whose gradients ``dA`` may be: declared, called so, or one of which only
         the gradient in a quantity that is defined is given."""
-        heads = {}
+        heads: dict[str, object] = {}
         for equation in equations:
             if len(equation.sides) > 1 and equation.kind in ("", "defines"):
                 if head := notation.head(equation.sides[0]):
@@ -208,7 +213,9 @@ class Equations:
             if name in self._gradients or array is None:
                 continue
             if self._losses and name not in self._upstream.split():
-                message = f"{name} is the gradient in {array.name}, which is known only further down"
+                message = (
+                    f"{name} is the gradient in {array.name}, which is known only further down"
+                )
                 self.faults.append(Fault("", f"{message}: define {array.name} before", at))
                 continue
             numbers = [
@@ -260,7 +267,13 @@ class Equations:
         except Malformed:
             # What is wrong with the line itself is told where it is judged.
             return
-        line_reading.line(f"{side.bounded} == {side.bounded}", self._scope)
+        try:
+            line_reading.line(f"{side.bounded} == {side.bounded}", self._scope)
+        except Malformed:
+            raise Malformed(
+                f"{short(side.text)!r} has a sum with other limits than those of its index: sums"
+                " run over all of a range, from 1 to the size that it has"
+            ) from None
 
     def _claim(self, equation: Equation) -> None:
         at, sides = equation.at, equation.sides
@@ -314,7 +327,9 @@ class Equations:
         known = self._names.known(name)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
-                raise Malformed(f"{why}: a name is defined once; write '=' for what is claimed of it")
+                raise Malformed(
+                    f"{why}: a name is defined once; write '=' for what is claimed of it"
+                )
             return known if surely else ""
         if not known and name in self._used:
             raise Malformed(
@@ -380,4 +395,6 @@ class Equations:
         self._names.add(name, len(array.axes))
         if self._upstream == f"d{name}":
             product = f"d{name} * {name}"
-            self._define(self.given.at[self._upstream], "L", f"total({product})" if array.axes else product)
+            self._define(
+                self.given.at[self._upstream], "L", f"total({product})" if array.axes else product
+            )

@@ -26,7 +26,7 @@ from typing import Any
 
 from symattn.calculus import decoration, notation
 from symattn.calculus.decoration import DEFINITION, DOUBTFUL, EQUALITY, Line, Peeled, related
-from symattn.calculus.equations import Equation, Equations, Given
+from symattn.calculus.equations import Equation, Equations, Given, Kind
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
 from symattn.spelling import whole
@@ -155,8 +155,8 @@ class _Reader:
         for at, message in unclosed:
             self._fault(at, message)
         self._foresee(lines)
-        for line in self._joined([*self._unlisted(lines)]):
-            self._line(line)
+        for joined in self._joined([*self._unlisted(lines)]):
+            self._line(joined)
 
     def _foresee(self, lines: Sequence[Line]) -> None:
         """What is given, and the names that will be defined."""
@@ -193,7 +193,9 @@ class _Reader:
             for line in lines[at:end]:
                 if not (first and line in marked):
                     yield line
-                elif is_list or (related(line.text[1:]) and first in "+*>•" and not follows):
+                elif is_list or (
+                    related(line.text[1:]) and first in "+*>" and not (follows and first != ">")
+                ):
                     yield replace(line, text=line.text[1:].lstrip())
                 elif not related(line.text[1:]):
                     yield line
@@ -219,16 +221,25 @@ class _Reader:
             begins = line.is_more or decoration.CONTINUES.match(line.text) is not None
             begins = begins or re.match(r"[-−–]", line.text) is not None
             goes_on = line.is_more or (
-                begins and line.kind == "" and not related(line.text) and self._is_formula(line.text)
+                begins
+                and line.kind == ""
+                and not related(line.text)
+                and self._is_formula(line.text)
             )
             if last and line.kind in ("", "formula") and decoration.begins(line.text):
                 # What is claimed of a formula on the line before.
-                goes_on = not related(last.text) and self._is_formula(last.text)
+                goes_on = not related(last.text) and (
+                    last.kind == "formula" or line.is_more or self._is_formula(last.text)
+                )
             if not goes_on:
                 if last:
                     yield last
                 last = line
-            elif last and last.kind in ("", "formula") and (related(last.text) or not begins):
+            elif (
+                last
+                and last.kind in ("", "formula")
+                and (related(last.text) or decoration.begins(line.text))
+            ):
                 remarks = tuple(filter(None, (*last.remarks, *line.remarks)))
                 last = replace(last, text=f"{last.text} {line.text}", remarks=remarks)
             else:
@@ -243,15 +254,24 @@ class _Reader:
     def _is_formula(self, text: str) -> bool:
         """Whether a text without a relation is a formula, and no words."""
         plain = decoration.unquoted(text).strip(" .,;:")
+        plain = re.sub(r"_(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z]{1,3}\b)", "_", plain)
         if not re.search(r"[-+*/@^_()\[\]\\⊙∘·×√Σ∑∂−²³ᵀ0-9]", plain):
             return False
         return all(
             word in self._names
             or word in notation.functions()
             or word.partition("_")[0] in self._names
-            or all(letter in self._names for letter in word.removeprefix("d"))
+            or all(letter in self._names for letter in word.removeprefix("d").rstrip("_"))
             for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
         ) and bool(re.search(r"\w", plain))
+
+    def _is_name(self, text: str) -> bool:
+        """Whether a text is a name that means something, or a number."""
+        plain = decoration.unquoted(text).strip(" .,;:")
+        head = notation.head(plain)
+        return plain.isdigit() or (head is not None and (
+            head[0] in self._names or head[0].removeprefix("d") in self._names
+        ))  # fmt: skip
 
     # -- one line ------------------------------------------------------------------------
 
@@ -276,7 +296,21 @@ class _Reader:
         peeled.remarks += line.remarks
         self.words += [(line.at, words) for words in (*peeled.words, *peeled.remarks)]
         if not peeled.formulas:
-            if self._is_formula(line.text) and not decoration.is_quoted(line.text):
+            sides = re.split(r"\s(?:is|are|~|\\sim|gives|yields|becomes)\s|:\s", line.text)
+            are_formulas = [*map(self._is_formula, sides)]
+            if (
+                len(sides) == 2
+                and any(are_formulas)
+                and all(
+                    is_formula or self._is_name(side)
+                    for is_formula, side in zip(are_formulas, sides, strict=True)
+                )
+            ):
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
+                )
+            elif self._is_formula(line.text) and not decoration.is_quoted(line.text):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
@@ -285,7 +319,8 @@ class _Reader:
             else:
                 self.equations.append(Equation(line.at, because=line.text, part=self._part))
             return
-        if strange := next((x for x in peeled.words if _MATHEMATICAL.search(x)), ""):
+        around = map(decoration.around_quotes, peeled.words)
+        if strange := next((words for words in around if _MATHEMATICAL.search(words)), ""):
             self._fault(line.at, f"{short(strange)!r} beside a formula is no mere words: write the"
                         " formula on a line of its own, words behind '#'")  # fmt: skip
             return
@@ -321,10 +356,10 @@ class _Reader:
         if not all(sides[1:]):
             self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
             return
-        kind = "defines" if DEFINITION.search(formula) else "" if signs[0] == "=" else "claims"
-        self.equations.append(
-            Equation(at, tuple(sides), kind, peeled.apart, because, self._part)
+        kind: Kind = (
+            "defines" if DEFINITION.search(formula) else "" if signs[0] == "=" else "claims"
         )
+        self.equations.append(Equation(at, tuple(sides), kind, peeled.apart, because, self._part))
 
     # -- what is given -------------------------------------------------------------------
 
@@ -332,6 +367,12 @@ class _Reader:
         """Whether a line says what something is: a shape, a loss, a permutation."""
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
+        quoted = [quote for quote in decoration.quotes(line.text) if re.search(r"∈|\\in|:", quote)]
+        if quoted and quoted != [line.text] and len(quoted[0]) < len(line.text.strip("`$ .,")) - 2:
+            # "Let $x \in R^n$ and $y \in R^n$."
+            given = [self._given(replace(line, text=quote)) for quote in quoted]
+            if all(given) and not related(decoration.unquoted(line.text)):
+                return True
         plain = line.text
         for pattern, written in _SHAPED:
             plain = pattern.sub(written, plain)
@@ -377,7 +418,6 @@ _UNCLEAR = {
         "+*", "a sign with a blank behind it may be the mark of a list, or go on with the formula"
         " on the line before: leave an empty line between them, or write them on one line",
     ),
-    ">": "'>' may quote a line, or compare: leave it out, or write it on the line before",
 }  # fmt: skip
 
 

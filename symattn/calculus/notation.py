@@ -15,7 +15,7 @@ of numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -130,7 +130,7 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
         return (plain[1], tuple(below)) if below or not stem else (stem, (last,))
     tokens = latex_tokens(text) if "\\" in text else plain_tokens(text)
     kinds = [token.kind for token in tokens]
-    if not tokens or tokens[0].text not in ACCENTS and kinds[0] != "name":
+    if not tokens or (tokens[0].text not in ACCENTS and kinds[0] != "name"):
         return None
     if tokens[0].text in ACCENTS:
         closing = next((at for at, token in enumerate(tokens) if token.text == "}"), 1)
@@ -176,7 +176,9 @@ def formula(text: str, names: Names) -> Formula:
     except Malformed as error:
         if plain is None:
             # What the grammar of derivations says of its own signs is more to the point.
-            raise (refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error) from None
+            raise (
+                refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error
+            ) from None
     assert plain is not None
     return Formula(text, plain)
 
@@ -235,7 +237,10 @@ class _Notation(Grammar):
             at = min(self.farthest, len(self.tokens) - 1)
             rest = short(self.source(at, len(self.tokens)), 40) if self.tokens else ""
             where = f" from {rest!r} on" if at > 0 else ""
-            message = f"{short(self.text.string)!r} can't be read as a formula{where}"
+            message = (
+                f"{short(self.text.string)!r} can't be read as a formula{where}; words stand"
+                " behind '#', or on a line without a sign such as '='"
+            )
             raise Malformed(message) from None
 
     def within(self, tree: Tree) -> Tree | None:
@@ -413,7 +418,9 @@ class _Notation(Grammar):
         for at in range(self.at, min(self.end, self.at + _RUN)):
             token = self.tokens[at]
             is_part = token.kind == "name" or (token.kind == "number" and token.text.isdigit())
-            if not is_part or (at > self.at and (token.spaced or token.start != self.tokens[at - 1].end)):
+            if not is_part or (
+                at > self.at and (token.spaced or token.start != self.tokens[at - 1].end)
+            ):
                 break
             written += plain_name(token.text) or token.text
             if self._means(written):
@@ -446,7 +453,8 @@ class _Notation(Grammar):
                 self.at = end
                 return self.after(split) if following.kind != "script" else self._ended(split)
         elif written[0] == "d" and following.text == "/" and not following.spaced:
-            if (quotient := self._quotient(written, end)) is not None:
+            quotient = self._quotient(written, end)
+            if quotient is not None:
                 return quotient
         self.at = end
         return self._scripted(written)
@@ -486,6 +494,10 @@ class _Notation(Grammar):
         if written == "E" and following.text == "[":
             self.at = end
             return syntax.Call("expect", (self.inside(*self.group(end)),))
+        if written == "d" and following.text == "/" and self._is_differential(2):
+            self.at = end + 1
+            by = self._differential()
+            return syntax.Call("diff", (self.postfix(), by))
         if written == "lim":
             self.at = end
             return self._limit()
@@ -563,7 +575,9 @@ class _Notation(Grammar):
                 )
             self.at = ends["both"] if below else ends["^"]
             tree: Tree = syntax.Name(raised)
-            return self._cell(tree, self._places(*below, axes=names.axes[raised])) if below else tree
+            return (
+                self._cell(tree, self._places(*below, axes=names.axes[raised])) if below else tree
+            )
         self.at = mark
         stem, _, rest = written.rpartition("_")
         if not known and stem and (whole := names.known(stem)):
@@ -597,7 +611,7 @@ class _Notation(Grammar):
     def _quotient(self, written: str, end: int) -> Tree | None:
         """``dp_j/dz_k`` where a differential begins; None where none does."""
         mark, stem = self.at, written[1:].rpartition("_")[0]
-        if not (written[:1] == "d" and self._means(written) or self.names.known(stem)):
+        if not ((written[:1] == "d" and self._means(written)) or self.names.known(stem)):
             return None
         self.at = end
         above = self._scripted(written[1:])
@@ -648,9 +662,9 @@ class _Notation(Grammar):
             name = plain_name(token.text)
             if name in self.names.permutations and self.peek().text == "(":
                 self.group(self.at)
-            elif self.peek().text == "_" and self.names.begins(name):
-                self.at += 2
-            elif self.peek().text == "×" and not self.peek().spaced:
+            elif (self.peek().text == "_" and self.names.begins(name)) or (
+                self.peek().text == "×" and not self.peek().spaced
+            ):
                 self.at += 2
         return start, self.at
 
@@ -750,19 +764,15 @@ class _Notation(Grammar):
 
     def _fraction(self) -> Tree:
         above, below = self._above(), self._above()
-        state = self.at, self.end
         first, second = self.tokens[above[0]], self.tokens[below[0]]
-        if first.text == "∂" or self._begins_differential(*above):
-            if second.text == "∂" or self._begins_differential(*below):
-                by = self._ranged(below, self._differential)
-                if above[1] - above[0] == 1 and first.text in ("∂", "d"):
-                    self.at, self.end = state
-                    return syntax.Call("diff", (self.postfix(), by))
-                self.at, self.end = state
-                of = self._ranged(above, self._of)
-                self.at, self.end = state
-                return syntax.Call("diff", (of, by))
-        self.at, self.end = state
+        is_derivative = (first.text == "∂" or self._begins_differential(*above)) and (
+            second.text == "∂" or self._begins_differential(*below)
+        )
+        if is_derivative:
+            by = self._ranged(below, self._differential)
+            if above[1] - above[0] == 1 and first.text in ("∂", "d"):
+                return syntax.Call("diff", (self.postfix(), by))
+            return syntax.Call("diff", (self._ranged(above, self._of), by))
         return syntax.Binary("/", self.inside(*above), self.inside(*below))
 
     def _begins_differential(self, start: int, end: int) -> bool:
