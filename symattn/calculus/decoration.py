@@ -49,6 +49,7 @@ _LEADS = vocabulary(
 _ASSUME = re.compile(
     r"(?:assum(?:e|ing)|suppos(?:e|ing)|where)\b[,:]?\s*(?:that\b\s*)?", re.IGNORECASE
 )
+_ASSUMING = re.compile(r"\b(assume|assuming|suppose|where)[,:]?(?:\s+that)?\s*\Z", re.IGNORECASE)
 #: A phrase before a formula, up to its comma or to what goes on.
 _PHRASE = re.compile(
     r"(?:by|from|using|with|for|in|after|due to|applying|differentiating|substituting|inserting"
@@ -114,6 +115,8 @@ _SECTION = re.compile(r"\\(?:sub)*(?:section|paragraph|title)\*?\{(.*)\}\s*")
 _HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
 _FENCE = re.compile(r"(?:```|~~~).*|-{3,}|\*{3,}|={3,}|_{3,}")
 _GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
+#: What a line has that may go on after a sign at its end.
+_FORMULA = re.compile(rf"{RELATION.pattern}|^[-+*/−]", re.IGNORECASE)
 #: Signs that a formula does not begin with.
 CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(?![A-Za-z]))\s*(?=\S)")
 
@@ -219,7 +222,7 @@ class _Layout:
                 is_open = depth > 0
                 if len(text) > CHARACTERS.most or (is_open and _depth(self.lines[behind].text) > 9):
                     break
-                if not is_open and not (_GOES_ON.search(text) and RELATION.search(text)):
+                if not is_open and not (_GOES_ON.search(text) and _FORMULA.search(text)):
                     break
                 if not is_open and not re.search(r"(?:\s[*-]|[^*-])\Z", text):
                     break
@@ -252,13 +255,13 @@ def _depth(text: str) -> int:
 
 @dataclass
 class Peeled:
-    """What a line says: its formulas; the words around them, and remarks behind them; whether
-    they are assumed; the places that differ where it holds off the diagonal."""
+    """What a line says: its formulas; the words around them, and remarks behind them; the word
+    by which formulas are assumed; the places that differ where it holds off the diagonal."""
 
     formulas: tuple[str, ...] = ()
     words: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    assumed: str = ""
+    assumed: dict[str, str] = field(default_factory=dict)
     apart: tuple[str, str] | None = None
     numbered: str = ""
 
@@ -318,7 +321,7 @@ def unquoted(text: str) -> str:
 
 def undressed(text: str) -> str:
     """A line without what surely stands before its formula, and without quotes."""
-    return _leads(Peeled(), " ".join(unquoted(text).split()))
+    return _leads(Peeled(), " ".join(unquoted(text).split()))[0]
 
 
 def _content(part: re.Match[str]) -> str:
@@ -328,15 +331,15 @@ def _content(part: re.Match[str]) -> str:
 def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peeled:
     """Formulas between quotes, with words around them."""
     formulas: list[str] = []
-    before = text[: quoted[0].start()]
+    end = 0
     for part in quoted:
         if related(_content(part)):
             inner = Peeled()
             _unwrap(inner, _DRESS.sub(r"\1", _content(part)))
             formulas += inner.formulas
-    leads = re.sub(r"^\W*(?:\w{1,3}[.)]\s+)?", "", before)
-    if assumed := _ASSUME.match(leads):
-        result.assumed = assumed[0].split()[0].lower().strip(",:")
+            if assumed := _ASSUMING.search(text[end : part.start()]):
+                result.assumed |= dict.fromkeys(inner.formulas, assumed[1].lower())
+        end = part.end()
     result.formulas = tuple(formulas)
     outside = _QUOTED.sub(" ", text)
     if re.search(r"[+*/@^_\\{}|~]|\s-\s|-\s*\Z", DOUBTFUL.sub("", outside, count=1)):
@@ -349,15 +352,17 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
 
 def _unwrap(result: Peeled, text: str) -> None:
     """Take off layer after layer until nothing but formulas is left."""
+    assumed = ""
     while True:
         before = text
-        text = _leads(result, text.strip())
+        text, word = _leads(result, text.strip())
+        assumed = assumed or word
         text = text.strip().rstrip(_ENDING) if not text.endswith("\\}") else text
         for opening, closing in _FENCES:
             inner = text[len(opening) : -len(closing)]
-            if text.startswith(opening) and text.endswith(closing) and related(inner):
-                if opening not in "([{" or _encloses(text, opening, closing):
-                    text = inner
+            is_around = text.startswith(opening) and text.endswith(closing) and related(inner)
+            if is_around and (opening not in "([{" or _encloses(text, opening, closing)):
+                text = inner
         if text.startswith("|") and text.endswith("|"):
             # The row of a table.
             cells = [cell.strip() for cell in text.strip("|").split("|")]
@@ -374,22 +379,31 @@ def _unwrap(result: Peeled, text: str) -> None:
             text = text[: aside.start()]
         if text == before:
             break
-    more: tuple[str, ...] = ()
+    more: list[str] = []
     for match in _REASON.finditer(text):
-        head, reason = text[: match.start()], text[match.end() :]
-        if _depth(head) <= 0 and related(head):
-            text = head
+        before, reason = text[: match.start()], text[match.end() :]
+        if _depth(before) <= 0 and related(before):
+            text = before
             if related(reason):
-                inner = Peeled()
-                _unwrap(inner, reason)
-                more = inner.formulas
+                behind = Peeled()
+                _unwrap(behind, reason)
+                more += behind.formulas
             result.words.append(reason)
             break
-    result.formulas = (*parts(text), *more)
+    formulas: list[str] = []
+    for piece in _parts(text):
+        formula, word = _leads(result, piece)
+        # "Assume x = 1, then y = 2": what goes on so is no longer assumed.
+        assumed = word or ("" if formula != piece else assumed)
+        formulas.append(formula)
+        if assumed:
+            result.assumed[formula] = assumed
+    result.formulas = (*formulas, *more)
 
 
-def _leads(result: Peeled, text: str) -> str:
-    """A line without what stands before its formula."""
+def _leads(result: Peeled, text: str) -> tuple[str, str]:
+    """A line without what stands before its formula, and the word by which it is assumed."""
+    word = ""
     while True:
         for pattern in (_BULLET, _CHECKBOX, _ITALIC, _TITLED, _NUMBERED, _ARROW, _PHRASE):
             match = pattern.match(text)
@@ -408,17 +422,17 @@ def _leads(result: Peeled, text: str) -> str:
                 break
         else:
             if assumed := _ASSUME.match(text):
-                result.assumed = assumed[0].split()[0].lower().strip(",:")
+                word = assumed[0].split()[0].lower().strip(",:")
                 text = text[assumed.end() :]
             elif label := _LABEL.match(text):
                 if related(label[0]):
-                    return text
+                    return text, word
                 result.words.append(label[0].strip())
                 text = text[label.end() :]
             else:
-                word, _, rest = text.partition(" ")
-                if word.strip(",:;").lower() not in _LEADS or not rest or begins(rest):
-                    return text
+                first, _, rest = text.partition(" ")
+                if first.strip(",:;").lower() not in _LEADS or not rest or begins(rest):
+                    return text, word
                 text = rest.lstrip()
 
 
@@ -433,16 +447,18 @@ def _encloses(text: str, opening: str, closing: str) -> bool:
     return 0 not in depths[:-1]
 
 
-_BETWEEN = re.compile(r"[,;]\s*(?:and\s+|so\s+|hence\s+)?|\s+and\s+|\s+so\s+")
+_BETWEEN = re.compile(r"[,;.]\s+(?:and\s+)?|;|\s+and\s+|\s+(?=(?:so|hence|then)\s)")
 
 
-def parts(text: str) -> tuple[str, ...]:
+def _parts(text: str) -> Iterator[str]:
     """Formulas with commas, "and" or arrows of logic between them, where each relates two sides."""
     for pattern in (_ARROW, _BETWEEN):
         pieces = [piece for piece in apart(text, pattern) if piece]
         if len(pieces) > 1 and all(map(related, pieces)):
-            return tuple(part for piece in pieces for part in parts(piece))
-    return (_leads(Peeled(), text),)
+            for piece in pieces:
+                yield from _parts(piece)
+            return
+    yield text
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

@@ -164,8 +164,9 @@ class Derivation:
         spoken = len({at for at, _ in self.words})
         return f"{said}; {spoken} line{'s' if spoken != 1 else ''} of words"
 
-    def to_text(self) -> str:
-        """The derivation in Unicode, one line per step with its reason."""
+    def to_text(self, words: bool = False) -> str:
+        """The derivation in Unicode, one line per step with its reason; on request also what
+        was taken for words."""
         draft, shapes = self.draft, self.draft.shapes
         lines = [draft.title or self.name, *_wrapped(draft.statement, shapes)]
         if draft.source:
@@ -179,6 +180,8 @@ class Derivation:
             lines += ["", prose(part, shapes) or "Lines"]
             for line in (item for item in self.lines if item.said.part == part):
                 lines += line.told(shapes)
+        if words:
+            lines += ["", "Words", *(f"  line {at}: {said}" for at, said in self.words or ())]
         lines += ["", f"Checked: {self.summary()}"]
         return "\n".join(lines)
 

@@ -15,7 +15,8 @@ from symattn import syntax
 from symattn.calculus import line_reading, notation
 from symattn.calculus.decoration import EQUALITY
 from symattn.calculus.language import Array
-from symattn.calculus.notation import Formula, Names
+from symattn.calculus.names import Names, head
+from symattn.calculus.notation import Formula
 from symattn.calculus.tensors import LineScope
 from symattn.errors import Fault, Faults, Malformed, short
 
@@ -132,11 +133,11 @@ class Equations:
     def _find_losses(self, equations: Sequence[Equation]) -> None:
         """The losses whose gradients ``dA`` may be: declared, called so, or one of which only
         the gradient in a quantity that is defined is given."""
-        heads: dict[str, object] = {}
+        heads: set[str] = set()
         for equation in equations:
-            if len(equation.sides) > 1 and equation.kind in ("", "defines"):
-                if head := notation.head(equation.sides[0]):
-                    heads |= dict.fromkeys(("_".join((head[0], *head[1])), head[0]), head)
+            may_define = len(equation.sides) > 1 and equation.kind in ("", "defines")
+            if may_define and (left := head(equation.sides[0])):
+                heads |= {left[0], "_".join((left[0], *left[1]))}
         called = [name for name in LOSSES if name in heads and name not in self.given.shapes]
         self._losses = [*self.given.losses] or called
         if self._losses:
@@ -317,13 +318,13 @@ class Equations:
         """The name that an equation defines, with its indices; '' where it is a claim."""
         at, (left, right, *_) = equation.at, equation.sides
         surely = equation.kind == "defines"
-        head = notation.head(left)
-        if head is None:
+        names = head(left)
+        if names is None:
             if surely:
                 raise Malformed(f"':=' defines a name, found {short(left)!r} before it")
             return ""
         self._with_gradients(at, f"{left} {right}")
-        name, places, side = self._named(head, right, "[" in left)
+        name, places, side = self._named(names, right, "[" in left)
         known = self._names.known(name)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
@@ -344,10 +345,10 @@ class Equations:
         return key
 
     def _named(
-        self, head: tuple[str, tuple[str, ...]], right: str, is_indexed: bool
+        self, written: tuple[str, tuple[str, ...]], right: str, is_indexed: bool
     ) -> tuple[str, tuple[str, ...], Formula]:
         """The name on the left of an equation, with its indices, and the right side."""
-        names, (base, below) = self._names, head
+        names, (base, below) = self._names, written
         side = notation.formula(right, names)
         if is_indexed:
             return names.known(base) or base, below, side

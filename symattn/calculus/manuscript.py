@@ -24,9 +24,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from symattn.calculus import decoration, notation
+from symattn.calculus import decoration
 from symattn.calculus.decoration import DEFINITION, DOUBTFUL, EQUALITY, Line, Peeled, related
 from symattn.calculus.equations import Equation, Equations, Given, Kind
+from symattn.calculus.names import head
+from symattn.calculus.quantities import functions
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
 from symattn.spelling import whole
@@ -42,7 +44,7 @@ _TABLE = re.compile(r"^\s*\[\[?\w+\]\]?\s*(?:#.*)?$", re.MULTILINE)
 _GIVEN = re.compile(
     rf"(?:(?:let|given|where|with|and|for|assume|suppose)\s+)*"
     rf"({_NAME}(?:\s*,\s*(?:and\s+)?{_NAME}|\s+and\s+{_NAME})*)"
-    r"\s*(?::|∈|\bin\b|\bis\b|\bare\b|\bbe\b|(?=\())\s*(.+)",
+    r"(?:\s*(?::|∈|\bin\b|\bis\b|\bare\b|\bbe\b)|\s+(?=\())\s*(.+)",
     re.IGNORECASE,
 )
 _LOSS = re.compile(
@@ -164,10 +166,10 @@ class _Reader:
             if line.kind in ("", "formula") and not self._given(line) and related(line.text):
                 text = decoration.undressed(line.text)
                 left = re.split(r":?=|≔|≡", text, maxsplit=1)[0]
-                if head := notation.head(left):
-                    name = "_".join((head[0], *head[1])) if len(head[1]) == 1 else head[0]
+                if names := head(left):
+                    name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
                     self._heads.setdefault(name, line.at)
-                    self._names |= {name, head[0]}
+                    self._names |= {name, names[0]}
         self._names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
 
     # -- lines that go on, and marks of lists ----------------------------------------------
@@ -210,8 +212,8 @@ class _Reader:
             return not self._is_formula(text)
         if decoration.is_quoted(text) or decoration.undressed(text) != text or self._given(line):
             return True
-        head = notation.head(re.split(r":?=", text, maxsplit=1)[0])
-        name = "_".join((head[0], *head[1])) if head else ""
+        names = head(re.split(r":?=", text, maxsplit=1)[0])
+        name = "_".join((names[0], *names[1])) if names else ""
         return self._heads.get(name) == line.at and name not in self.given.shapes
 
     def _joined(self, lines: Sequence[Line]) -> Iterator[Line]:
@@ -229,7 +231,10 @@ class _Reader:
             if last and line.kind in ("", "formula") and decoration.begins(line.text):
                 # What is claimed of a formula on the line before.
                 goes_on = not related(last.text) and (
-                    last.kind == "formula" or line.is_more or self._is_formula(last.text)
+                    last.kind == "formula"
+                    or line.is_more
+                    or self._is_formula(last.text)
+                    or self._is_name(last.text)
                 )
             if not goes_on:
                 if last:
@@ -259,7 +264,7 @@ class _Reader:
             return False
         return all(
             word in self._names
-            or word in notation.functions()
+            or word in functions()
             or word.partition("_")[0] in self._names
             or all(letter in self._names for letter in word.removeprefix("d").rstrip("_"))
             for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
@@ -268,10 +273,10 @@ class _Reader:
     def _is_name(self, text: str) -> bool:
         """Whether a text is a name that means something, or a number."""
         plain = decoration.unquoted(text).strip(" .,;:")
-        head = notation.head(plain)
-        return plain.isdigit() or (head is not None and (
-            head[0] in self._names or head[0].removeprefix("d") in self._names
-        ))  # fmt: skip
+        names = head(plain)
+        return plain.isdigit() or (
+            names is not None and not self._names.isdisjoint((names[0], names[0].removeprefix("d")))
+        )
 
     # -- one line ------------------------------------------------------------------------
 
@@ -343,7 +348,7 @@ class _Reader:
         plain = DEFINITION.sub(" = ", formula)
         signs = [sign[0] for sign in decoration.outside(plain, decoration.RELATION)]
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
-        assumed = peeled.assumed
+        assumed = peeled.assumed.get(formula, "")
         if assumed and (assumed != "where" or others):
             self.equations.append(Equation(at, (plain,), "assumed", because=because))
             return
@@ -370,8 +375,8 @@ class _Reader:
         quoted = [quote for quote in decoration.quotes(line.text) if re.search(r"∈|\\in|:", quote)]
         if quoted and quoted != [line.text] and len(quoted[0]) < len(line.text.strip("`$ .,")) - 2:
             # "Let $x \in R^n$ and $y \in R^n$."
-            given = [self._given(replace(line, text=quote)) for quote in quoted]
-            if all(given) and not related(decoration.unquoted(line.text)):
+            are_given = [self._given(replace(line, text=quote)) for quote in quoted]
+            if all(are_given) and not related(decoration.unquoted(line.text)):
                 return True
         plain = line.text
         for pattern, written in _SHAPED:
@@ -386,7 +391,7 @@ class _Reader:
             self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
         elif permutation := _PERMUTATION.fullmatch(meaning):
             self._put("permutations", dict.fromkeys(names, permutation[1]), line.at)
-        elif names == ["sizes"] or (shape := _shape(meaning)) is None:
+        elif {"sizes", *functions()} & {*names} or (shape := _shape(meaning)) is None:
             return False
         else:
             self._put("shapes", dict.fromkeys(names, shape), line.at)
