@@ -21,9 +21,17 @@ from symattn.documents.text import DISPLAYS, INNER
 from symattn.limits import CHARACTERS
 from symattn.spelling import words as vocabulary
 
+#: Signs of mathematics that relate nothing; all others of their kind do.
+_NO_RELATIONS = "∀∂∃∅∆∇∈∉∎∏∑−∓∕∖∗∘∙√∛∜∞∧∨∩∪∫⊕⊖⊗⊘⊙⊤⋅⋆⋮⋯⋱∴⟨⟩"
+_RELATIONS = "".join(
+    chr(code)
+    for first, last in ((0x2190, 0x2300), (0x27F0, 0x2800), (0x2900, 0x2980), (0x2A66, 0x2B00))
+    for code in range(first, last)
+    if chr(code) not in _NO_RELATIONS
+)
 #: Signs and words that relate two sides; whatever has one is no mere prose.
 RELATION = re.compile(
-    r"===|:=|=:|[<>!=~]=|<?=>|<?->|[=<>≤≥≠≡≈≃≅∼≐≔≜∝→⟶↦⇒⟹⇔⟺≪≫]"
+    rf"===|:=|=:|[<>!=~]=|<?=>|<?->|[=<>＝﹦꞊＜＞{re.escape(_RELATIONS)}]"
     r"|\\(?:approx|equiv|leq?|geq?|lt|gt|neq?|to|sim|simeq|cong|doteq|propto|coloneqq|triangleq"
     r"|Rightarrow|implies|iff|rightarrow|longrightarrow|mapsto|leqslant|geqslant)(?![A-Za-z])"
     r"|\b(?:equals?|equal to|equalling|identical (?:to|with)|(?:the )?same as|coincides with"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from symattn import syntax
-from symattn.calculus import line_reading, notation
+from symattn.calculus import line_reading, notation, tensors
 from symattn.calculus.decoration import EQUALITY
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
@@ -219,19 +219,19 @@ class Equations:
                 )
                 self.faults.append(Fault("", f"{message}: define {array.name} before", at))
                 continue
-            numbers = [
+            of = [
                 other
                 for other in self._defined
-                if (number := self._scope.arrays.get(other))
-                and not number.axes
-                and array in number.uses
+                if (defined := self._scope.arrays.get(other))
+                and array in defined.uses
+                and self._scope.arrays[name] not in (defined, *defined.uses)
             ]
-            if numbers and self.define[name] and name not in self._surely:
-                loss = numbers[-1]
-                self.faults.append(Fault("", (
-                    f"{name} may be the gradient of {loss} in {array.name}, or a name of its own:"
-                    f" say '{loss}: loss' if it is the gradient, else write '{name} := ...'"
-                ), at))  # fmt: skip
+            if of and name not in self._surely:
+                message = (
+                    f"{name} may be the gradient of {of[-1]} in {array.name}, or a name of its own:"
+                    f" say '{of[-1]}: loss' if it is the gradient, else write '{name} := ...'"
+                )
+                self.faults.append(Fault("", message, at))
 
     # -- equations -------------------------------------------------------------------------
 
@@ -305,8 +305,13 @@ class Equations:
     def _off_diagonal(self, places: tuple[str, str], sides: Iterable[str]) -> list[str]:
         """Sides that are only equal where two places differ."""
         first, second = (syntax.Name(place) for place in places)
-        apart = syntax.Binary("-", syntax.Literal("1"), syntax.Call("delta", (first, second)))
         trees = [syntax.parse(side, letters=True) for side in sides]
+        letters = {letter for tree in trees for letter in tensors.letters_of(tree)}
+        if first == second or not letters >= {*places}:
+            raise Malformed(
+                f"{places[0]} ≠ {places[1]}: expected two different indices of the line"
+            )
+        apart = syntax.Binary("-", syntax.Literal("1"), syntax.Call("delta", (first, second)))
         return [
             syntax.text(tree if tree == syntax.Literal("0") else syntax.Binary("*", apart, tree))
             for tree in trees

@@ -57,6 +57,10 @@ _FILLER = re.compile(
     r"\b(?:an?|real|matrix|matrices|vectors?|arrays?|of|with|entries|size|length|shape)\b"
     r"|[Rℝ]\s*\^|[(){}\[\]]"
 )
+#: What has one of these is a shape, also where it only "is": "x is 7" claims something.
+_SHAPE_WORDS = re.compile(
+    r"(?i)number|scalar|matri|vector|array|entries|\bx\b|×|\bby\b|\bR\b|ℝ|function|loss|permutation"
+)
 _SIZES = re.compile(r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*")
 #: Signs of shapes as LaTeX has them, and what dresses them.
 _SHAPED = (
@@ -79,6 +83,8 @@ _REFUSED = (
     ),
 )
 """Relations that are no claims, and what to write."""
+#: So many words may stand between two formulas of which they say something.
+_WORDS = 8
 #: What no words have, but formulas.
 _MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
 
@@ -143,7 +149,8 @@ class _Reader:
         self._counts = False
 
     def _fault(self, at: int, message: str) -> None:
-        self.faults.append(Fault("", message, at))
+        if (fault := Fault("", message, at)) not in self.faults:
+            self.faults.append(fault)
 
     def read(self, text: str) -> None:
         """All of a text."""
@@ -270,6 +277,21 @@ class _Reader:
             for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
         ) and bool(re.search(r"\w", plain))
 
+    def _speaks_of_sides(self, text: str) -> bool:
+        """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""
+        words = re.sub(r":\s", " : ", text.strip(" .,;:")).split()
+        spoken = [
+            place
+            for place, word in enumerate(words)
+            if re.fullmatch(r"[a-z’'-]{2,}|[~:]|\\sim", word) and word not in self._names
+        ]
+        if not spoken or len(spoken) > _WORDS or spoken[-1] - spoken[0] >= _WORDS:
+            return False
+        ends = " ".join(words[: spoken[0]]), " ".join(words[spoken[-1] + 1 :])
+        return any(map(self._is_formula, ends)) and all(
+            self._is_formula(end) or self._is_name(end) for end in ends
+        )
+
     def _is_name(self, text: str) -> bool:
         """Whether a text is a name that means something, or a number."""
         plain = decoration.unquoted(text).strip(" .,;:")
@@ -301,16 +323,7 @@ class _Reader:
         peeled.remarks += line.remarks
         self.words += [(line.at, words) for words in (*peeled.words, *peeled.remarks)]
         if not peeled.formulas:
-            sides = re.split(r"\s(?:is|are|~|\\sim|gives|yields|becomes)\s|:\s", line.text)
-            are_formulas = [*map(self._is_formula, sides)]
-            if (
-                len(sides) == 2
-                and any(are_formulas)
-                and all(
-                    is_formula or self._is_name(side)
-                    for is_formula, side in zip(are_formulas, sides, strict=True)
-                )
-            ):
+            if self._speaks_of_sides(line.text):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
@@ -326,8 +339,11 @@ class _Reader:
             return
         around = map(decoration.around_quotes, peeled.words)
         if strange := next((words for words in around if _MATHEMATICAL.search(words)), ""):
-            self._fault(line.at, f"{short(strange)!r} beside a formula is no mere words: write the"
-                        " formula on a line of its own, words behind '#'")  # fmt: skip
+            self._fault(
+                line.at,
+                f"{short(strange.strip())!r} beside a formula looks like one: write each formula on"
+                " a line of its own, words behind '#'",
+            )
             return
         if peeled.numbered and not self._may_count(peeled.numbered):
             self._fault(line.at, f"'({peeled.numbered})' may count, or multiply: write"
@@ -387,6 +403,8 @@ class _Reader:
             return False
         names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
         meaning = given[2].strip()
+        if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
+            return False
         if loss := _LOSS.fullmatch(meaning):
             self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
         elif permutation := _PERMUTATION.fullmatch(meaning):

@@ -167,13 +167,20 @@ class _Notation(Quantities):
         """Values with signs between them, or side by side."""
         left = self.unary()
         count = 0
+        is_below = False
         while True:
             count = self._bound(count)
             token = self.peek()
             if token.kind == "operator" and token.text in "*/@·×":
                 self.at += 1
                 left = self.multiplied(token.text, left, self.unary())
+                is_below = token.text == "/"
             elif self._is_beside():
+                if is_below and not token.spaced:
+                    raise Malformed(
+                        f"{short(self.text.string)!r}: what stands right behind a quotient may be"
+                        " below or beside it: write brackets"
+                    )
                 right = self.postfix()
                 for factor in (left, right):
                     self._refuse_words(factor)
@@ -235,7 +242,14 @@ class _Notation(Quantities):
                 tree = self.cell(tree, self.places(*self.below()))
             elif token.kind == "script":
                 self.at += 1
-                tree = self._raised(tree, *self.above())
+                start, end = self.above()
+                following = self.peek()
+                is_bare = not self.latex and self.tokens[end - 1].end == following.start
+                if is_bare and following.kind == "name" and self.tokens[start].text != "T":
+                    raise Malformed(
+                        f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
+                    )
+                tree = self._raised(tree, start, end)
             elif token.text == "." and self.peek(1).text == "T" and not token.spaced:
                 self.at += 2
                 tree = syntax.Transposed(tree)
@@ -259,7 +273,10 @@ class _Notation(Quantities):
 
     def _raised(self, tree: Tree, start: int, end: int) -> Tree:
         inner = self.few(start, end)
-        if len(inner) == 1 and inner[0].text in TRANSPOSES:
+        is_transpose = len(inner) == 1 and inner[0].text in TRANSPOSES
+        if is_transpose and inner[0].text == "T" and self.names.known("T"):
+            is_transpose = is_array(tree, self.names.shapes)
+        if is_transpose:
             if isinstance(tree, syntax.Literal):
                 raise Malformed("a row of ones is written ones(n).T, with the size n it has")
             return syntax.Transposed(tree)

@@ -175,7 +175,12 @@ class Quantities(Grammar):
             return syntax.Call(function, self._arguments(function, *self.group(end)))
         if function in functions() and following.kind in ("name", "number", "command", "open"):
             self.at = end
-            return syntax.Call(function, (self.postfix(),))
+            argument = self.postfix()
+            behind = self.peek()
+            is_factor = behind.kind in ("name", "number", "open")
+            if is_factor and FUNCTIONS.get(behind.text, behind.text) not in functions():
+                raise Malformed(f"write what {function} is taken of in brackets: {function}(...)")
+            return syntax.Call(function, (argument,))
         return None
 
     def _joined(self, stem: str, below: str, end: int) -> Tree | None:
