@@ -361,6 +361,7 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
 def _unwrap(result: Peeled, text: str) -> None:
     """Take off layer after layer until nothing but formulas is left."""
     assumed = ""
+    more: list[str] = []
     while True:
         before = text
         text, word = _leads(result, text.strip())
@@ -385,18 +386,14 @@ def _unwrap(result: Peeled, text: str) -> None:
         if aside := _BRACKETED_WORDS.search(text):
             result.words.append(aside[1])
             text = text[: aside.start()]
-        if text == before:
-            break
-    more: list[str] = []
-    for match in _REASON.finditer(text):
-        before, reason = text[: match.start()], text[match.end() :]
-        if _depth(before) <= 0 and related(before):
-            text = before
-            if related(reason):
-                behind = Peeled()
-                _unwrap(behind, reason)
-                more += behind.formulas
+        text, reason = _without_reason(text)
+        if reason:
             result.words.append(reason)
+            behind = Peeled()
+            if related(reason):
+                _unwrap(behind, reason)
+            more += behind.formulas
+        if text == before:
             break
     formulas: list[str] = []
     for piece in _parts(text):
@@ -407,6 +404,15 @@ def _unwrap(result: Peeled, text: str) -> None:
         if assumed:
             result.assumed[formula] = assumed
     result.formulas = (*formulas, *more)
+
+
+def _without_reason(text: str) -> tuple[str, str]:
+    """A line without the reason behind it, and that."""
+    for match in _REASON.finditer(text):
+        before = text[: match.start()]
+        if _depth(before) <= 0 and related(before):
+            return before, text[match.end() :]
+    return text, ""
 
 
 def _leads(result: Peeled, text: str) -> tuple[str, str]:
