@@ -31,7 +31,7 @@ _RELATIONS = "".join(
 )
 #: Signs and words that relate two sides; whatever has one is no mere prose.
 RELATION = re.compile(
-    rf"===|:=|=:|[<>!=~]=|<?=>|<?->|[=<>＝﹦꞊＜＞{re.escape(_RELATIONS)}]"
+    rf"===|:=|=:|[<>!=~]=|(?<=\s)~(?=\s)|<?=>|<?->|[=<>＝﹦꞊＜＞{re.escape(_RELATIONS)}]"
     r"|\\(?:approx|equiv|leq?|geq?|lt|gt|neq?|to|sim|simeq|cong|doteq|propto|coloneqq|triangleq"
     r"|Rightarrow|implies|iff|rightarrow|longrightarrow|mapsto|leqslant|geqslant)(?![A-Za-z])"
     r"|\b(?:equals?|equal to|equalling|identical (?:to|with)|(?:the )?same as|coincides with"
@@ -110,7 +110,9 @@ _TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pr
 _SPACING = re.compile(
     r"\\(?:quad|qquad|displaystyle|noindent|hfill|nonumber|notag|qed|qedhere)(?![A-Za-z])|\\[,;:!]"
 )
-_DRESS = re.compile(r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{([^{}]*)\}")
+_DRESS = re.compile(
+    r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{((?:[^{}]|\{[^{}]*\})*)\}"
+)
 _ENVIRONMENT = "|".join(sorted(DISPLAYS | (INNER & {"aligned", "gathered", "split", "multlined"})))
 _OPENS = re.compile(rf"(?<!\\)\\\[|\$\$|\\begin\{{(?:{_ENVIRONMENT})\*?\}}(?:\{{\d+\}})?")
 _LAID = re.compile(rf"\\(?:begin|end)\{{(?:{_ENVIRONMENT})\*?\}}(?:\{{\d+\}})?")
@@ -121,7 +123,7 @@ _SCAFFOLD = re.compile(
 )
 _SECTION = re.compile(r"\\(?:sub)*(?:section|paragraph|title)\*?\{(.*)\}\s*")
 _HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
-_FENCE = re.compile(r"(?:```|~~~).*|-{3,}|\*{3,}|={3,}|_{3,}")
+_FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}")
 _GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
 #: What a line has that may go on after a sign at its end.
 _FORMULA = re.compile(rf"{RELATION.pattern}|^[-+*/−]", re.IGNORECASE)
@@ -264,12 +266,14 @@ def _depth(text: str) -> int:
 @dataclass
 class Peeled:
     """What a line says: its formulas; the words around them, and remarks behind them; the word
-    by which formulas are assumed; the places that differ where it holds off the diagonal."""
+    by which formulas are assumed; whether a sign behind the words may be a dash; the places
+    that differ where it holds off the diagonal."""
 
     formulas: tuple[str, ...] = ()
     words: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     assumed: dict[str, str] = field(default_factory=dict)
+    is_unclear: bool = False
     apart: tuple[str, str] | None = None
     numbered: str = ""
 
@@ -366,6 +370,8 @@ def _unwrap(result: Peeled, text: str) -> None:
         before = text
         text, word = _leads(result, text.strip())
         assumed = assumed or word
+        if text != before.strip() and re.match(r"[-−–]\s", text):
+            result.is_unclear = True
         text = text.strip().rstrip(_ENDING) if not text.endswith("\\}") else text
         for opening, closing in _FENCES:
             inner = text[len(opening) : -len(closing)]

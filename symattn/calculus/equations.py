@@ -122,7 +122,8 @@ class Equations:
 
     def _equation(self, equation: Equation) -> None:
         if not equation.sides:
-            self._words.append(equation.because)
+            self._words += filter(None, [equation.because])
+            self._last = ""
         elif equation.kind == "assumed":
             self._hypothesis(equation)
         else:
@@ -280,7 +281,9 @@ class Equations:
         at, sides = equation.at, equation.sides
         if not sides[0]:
             if not self._last:
-                raise Malformed("it begins with '=', and there is no formula that it goes on with")
+                raise Malformed(
+                    "it begins with '=', and no formula stands right before it that it goes on with"
+                )
             claimed = [self._last]
         elif equation.kind != "claims" and (key := self._defines(equation)):
             claimed = [key]

@@ -83,8 +83,10 @@ _REFUSED = (
     ),
 )
 """Relations that are no claims, and what to write."""
-#: So many words may stand between two formulas of which they say something.
-_WORDS = 8
+#: What a formula has that computes something; numbers that only count.
+_COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
+_STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
+_LISTED = re.compile(r"\(?\d+[.):]+")
 #: What no words have, but formulas.
 _MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
 
@@ -279,17 +281,45 @@ class _Reader:
 
     def _speaks_of_sides(self, text: str) -> bool:
         """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""
-        words = re.sub(r":\s", " : ", text.strip(" .,;:")).split()
-        spoken = [
-            place
-            for place, word in enumerate(words)
-            if re.fullmatch(r"[a-z’'-]{2,}|[~:]|\\sim", word) and word not in self._names
-        ]
-        if not spoken or len(spoken) > _WORDS or spoken[-1] - spoken[0] >= _WORDS:
+        if (stated := _STATED.fullmatch(text)) and all(map(self._is_name, stated.groups())):
+            return True
+        chunks: list[list[str]] = [[]]
+        for word in re.sub(r":\s", " : ", decoration.unquoted(text)).split():
+            if self._is_word(word):
+                chunks.append([])
+            else:
+                chunks[-1].append(word)
+        written = [" ".join(chunk) for chunk in chunks if chunk]
+        computing = [place for place, chunk in enumerate(written) if self._computes(chunk)]
+        return len(computing) > 1 or any(
+            place not in computing
+            and not (place == 0 and _LISTED.fullmatch(chunk))
+            and self._names_something(chunk)
+            for place, chunk in enumerate(written)
+            if computing
+        )
+
+    def _computes(self, chunk: str) -> bool:
+        """Whether signs of mathematics and names of the text stand in a piece of a line."""
+        return bool(_COMPUTED.search(chunk)) and (
+            self._names_something(chunk) or not functions().isdisjoint(re.findall(r"\w+", chunk))
+        )
+
+    def _names_something(self, chunk: str) -> bool:
+        """Whether a number or a name of the text stands in a piece of a line."""
+        words = re.findall(r"[A-Za-z0-9]+", chunk)
+        return any(
+            word.isdigit() or word in self._names or word.removeprefix("d") in self._names
+            for word in words
+        )
+
+    def _is_word(self, word: str) -> bool:
+        """Whether a word between blanks is none of a formula."""
+        plain = word.strip("\"'“”()[]{}.,:;!?*_")
+        if plain in self._names or plain in functions():
             return False
-        ends = " ".join(words[: spoken[0]]), " ".join(words[spoken[-1] + 1 :])
-        return any(map(self._is_formula, ends)) and all(
-            self._is_formula(end) or self._is_name(end) for end in ends
+        return re.fullmatch(r"[A-Za-z][A-Za-z’'-]+|[^\W\d_]*", plain) is not None and not (
+            plain and all(letter in self._names for letter in plain)
         )
 
     def _is_name(self, text: str) -> bool:
@@ -303,8 +333,12 @@ class _Reader:
     # -- one line ------------------------------------------------------------------------
 
     def _line(self, line: Line) -> None:
-        if line.kind == "heading" and not related(line.text):
-            if self.title or self.equations:
+        is_claim = related(line.text) or self._speaks_of_sides(line.text)
+        if line.kind == "heading":
+            # Nothing goes on from before it.
+            self.equations.append(Equation(line.at))
+        if line.kind == "heading" and not is_claim:
+            if self.title or len(self.equations) > 1:
                 self._part = line.text
             else:
                 self.title = line.text
@@ -337,13 +371,19 @@ class _Reader:
             else:
                 self.equations.append(Equation(line.at, because=line.text, part=self._part))
             return
-        around = map(decoration.around_quotes, peeled.words)
-        if strange := next((words for words in around if _MATHEMATICAL.search(words)), ""):
+        around = [*map(decoration.around_quotes, peeled.words)]
+        strange = next((words for words in around if _MATHEMATICAL.search(words)), "")
+        quotes = decoration.quotes(line.text)
+        others = [quote for quote in quotes if any(map(related, quotes)) and not related(quote)]
+        if strange := strange or next(filter(self._speaks_of_sides, (*others, *around)), ""):
             self._fault(
                 line.at,
                 f"{short(strange.strip())!r} beside a formula looks like one: write each formula on"
                 " a line of its own, words behind '#'",
             )
+            return
+        if peeled.is_unclear:
+            self._fault(line.at, _UNCLEAR["-"])
             return
         if peeled.numbered and not self._may_count(peeled.numbered):
             self._fault(line.at, f"'({peeled.numbered})' may count, or multiply: write"

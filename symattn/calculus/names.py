@@ -87,6 +87,8 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
         while at < len(tokens) and not tokens[at].spaced and kinds[at] in ("name", "number"):
             name, at = name + (plain_name(tokens[at].text) or tokens[at].text), at + 1
     rest = tokens[at:]
+    if name.startswith("_"):
+        return None
     if not rest:
         return name, ()
     if rest[0].text != "_":

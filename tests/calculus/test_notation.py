@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 
@@ -211,10 +212,11 @@ def sides() -> Iterator[tuple[draft.DerivationDraft, Names, str]]:
             yield from ((read, about, syntax.text(part)) for part in parts)
 
 
-def test_what_is_printed_is_read_again() -> None:
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.heavy)])
+def test_what_is_printed_is_read_again(step) -> None:
     """As Unicode and as LaTeX each side of each line is the same when it is read back."""
     counted = 0
-    for read, about, side in sides():
+    for read, about, side in islice(sides(), 0, None, step):
         meant = meaning(syntax.parse(side, letters=True), read.shapes)
         for written in (
             printing.text(side, read.shapes),
@@ -223,7 +225,7 @@ def test_what_is_printed_is_read_again() -> None:
             again = formula(written, about).tree
             assert meaning(again, read.shapes) == meant, (side, written, syntax.text(again))
             counted += 1
-    assert counted > 5000
+    assert counted > 5000 / step
 
 
 def test_a_printed_derivation_is_one_again() -> None:
