@@ -158,13 +158,13 @@ class Derivation:
         """How many lines are proved, and how many are not."""
         counts = [f"{self.counts[status]} {status}" for status in _STATUSES if self.counts[status]]
         count = len(self.lines)
-        said = f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
+        judged = f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
         if self.words is None:
-            return said
-        spoken = len({at for at, _ in self.words})
-        return f"{said}; {spoken} line{'s' if spoken != 1 else ''} of words"
+            return judged
+        count = len({at for at, _ in self.words})
+        return f"{judged}; {count} line{'s' if count != 1 else ''} of words"
 
-    def to_text(self, words: bool = False) -> str:
+    def to_text(self, with_words: bool = False) -> str:
         """The derivation in Unicode, one line per step with its reason; on request also what
         was taken for words."""
         draft, shapes = self.draft, self.draft.shapes
@@ -180,8 +180,8 @@ class Derivation:
             lines += ["", prose(part, shapes) or "Lines"]
             for line in (item for item in self.lines if item.said.part == part):
                 lines += line.told(shapes)
-        if words:
-            lines += ["", "Words", *(f"  line {at}: {said}" for at, said in self.words or ())]
+        if with_words:
+            lines += ["", "Words", *(f"  line {at}: {words}" for at, words in self.words or ())]
         lines += ["", f"Checked: {self.summary()}"]
         return "\n".join(lines)
 

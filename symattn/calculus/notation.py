@@ -31,7 +31,7 @@ from symattn.documents.notation.vocabulary import (
     plain_name,
 )
 from symattn.errors import Malformed, short
-from symattn.limits import CHARACTERS
+from symattn.limits import CHARACTERS, NESTING
 from symattn.syntax import Tree
 
 _LETTERS = ("pi", "oo", "inf", *"ijkl")
@@ -82,7 +82,6 @@ def formula(text: str, names: Names) -> Formula:
             return Formula(written, tree, bounded)
     except Malformed as error:
         if plain is None:
-            # What the grammar of derivations says of its own signs is more to the point.
             raise (
                 refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error
             ) from None
@@ -222,14 +221,11 @@ class _Notation(Quantities):
         self.at += 1
         self.depth += 1
         try:
-            self._deep()
+            if self.depth > NESTING.most:
+                raise UnreadNotation
             return self.unary() if token.text == "+" else syntax.Negative(self.unary())
         finally:
             self.depth -= 1
-
-    def _deep(self) -> None:
-        if self.depth > 60:
-            raise UnreadNotation
 
     def after(self, tree: Tree) -> Tree:
         """A value with what stands behind, below and above it."""
@@ -480,7 +476,7 @@ class _Notation(Quantities):
 
 
 def _unjoined(tokens: Iterable[NotationToken]) -> Iterator[NotationToken]:
-    """Tokens of plain text with the index apart that stands behind a mark: ``W^Q_ij``."""
+    """Tokens of plain text as formulas have them, ``W^Q_ij`` with its index apart."""
     before = ""
     for token in tokens:
         mark, _, index = token.text.partition("_")
@@ -489,6 +485,9 @@ def _unjoined(tokens: Iterable[NotationToken]) -> Iterator[NotationToken]:
             yield token._replace(text=mark, end=at)
             yield NotationToken("script", "_", at, at + 1)
             yield NotationToken("name", index, at + 1, token.end)
+        elif token.kind == "other" and token.text in "-‐‑":
+            # No hyphen joins words here.
+            yield token._replace(kind="operator", text="-")
         elif before == "^" and token.kind == "name" and re.match("T[A-Z]", token.text):
             # "X^TX" is the transpose times X.
             yield token._replace(text="T", end=token.start + 1)

@@ -65,6 +65,7 @@ NAMES = Names(
         (r"\varepsilon + ε", "eps + eps"),
         ("[j ≤ i] A_ij", "step(j <= i) * A[i, j]"),
         ("[i = j]", "delta(i, j)"),
+        ("p_k-dz_k", "p[k] - dz[k]"),
         ("E[c²]", "expect(c**2)"),
         ("A 1_m + I_n", "A @ ones(m) + eye(n)"),
         ("mean_i x_i²", "mean(i, x[i]**2)"),
