@@ -15,14 +15,14 @@ of numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
 from symattn.calculus.printing import is_array
-from symattn.calculus.quantities import Quantities, functions
+from symattn.calculus.quantities import Quantities, functions, unjoined
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
@@ -35,6 +35,8 @@ from symattn.limits import CHARACTERS, NESTING
 from symattn.syntax import Tree
 
 _LETTERS = ("pi", "oo", "inf", *"ijkl")
+#: Sums run over fewer indices.
+_INDICES = 9
 #: A quotient of differentials, as in dp/dz.
 _QUOTIENT = re.compile(r"\bd\w+/d[A-Za-z]")
 
@@ -85,7 +87,6 @@ def formula(text: str, names: Names) -> Formula:
             raise (
                 refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error
             ) from None
-    assert plain is not None
     return Formula(text, plain)
 
 
@@ -122,7 +123,7 @@ class _Notation(Quantities):
     def __init__(self, text: str, names: Names) -> None:
         latex = "\\" in text
         tokens = latex_tokens(text) if latex else plain_tokens(text)
-        super().__init__(text, [*(tokens if latex else _unjoined(tokens))], latex, names)
+        super().__init__(text, [*(tokens if latex else unjoined(tokens))], latex, names)
         self.limits: dict[str, str] = {}
         self.farthest = 0
 
@@ -164,9 +165,7 @@ class _Notation(Quantities):
 
     def factors(self) -> Tree:
         """Values with signs between them, or side by side."""
-        left = self.unary()
-        count = 0
-        is_below = False
+        left, count, is_below = self.unary(), 0, False
         while True:
             count = self._bound(count)
             token = self.peek()
@@ -296,7 +295,15 @@ class _Notation(Quantities):
 
     def atom(self) -> Tree:
         """A number, a name, or what stands in brackets or behind a command."""
-        token = self.peek()
+        self.depth += 1
+        if self.depth > NESTING.most:
+            raise UnreadNotation
+        try:
+            return self._atom(self.peek())
+        finally:
+            self.depth -= 1
+
+    def _atom(self, token: NotationToken) -> Tree:
         self.farthest = max(self.farthest, self.at)
         match token.kind:
             case "number":
@@ -450,7 +457,8 @@ class _Notation(Quantities):
         is_from_one = texts[-2:] == ["=", "1"]
         texts = texts[:-2] if is_from_one else texts
         letters = [letter for text in texts if text != "," for letter in text]
-        if not all(text == "," or text.isalpha() for text in texts) or not letters:
+        is_list = all(text == "," or text.isalpha() for text in texts)
+        if not is_list or not 0 < len(letters) < _INDICES:
             raise Malformed(
                 "a sum runs over all of a range: for a part of it write step(...) or"
                 " 1 - delta(...) as a factor"
@@ -473,28 +481,6 @@ class _Notation(Quantities):
             raise UnreadNotation
         variable, goal = self.inside(start, arrow), self.inside(arrow + 1, end)
         return syntax.Call("limit", (variable, goal, self.factors()))
-
-
-def _unjoined(tokens: Iterable[NotationToken]) -> Iterator[NotationToken]:
-    """Tokens of plain text as formulas have them, ``W^Q_ij`` with its index apart."""
-    before = ""
-    for token in tokens:
-        mark, _, index = token.text.partition("_")
-        if before == "^" and token.kind == "name" and mark and index:
-            at = token.start + len(mark)
-            yield token._replace(text=mark, end=at)
-            yield NotationToken("script", "_", at, at + 1)
-            yield NotationToken("name", index, at + 1, token.end)
-        elif token.kind == "other" and token.text in "-‐‑":
-            # No hyphen joins words here.
-            yield token._replace(kind="operator", text="-")
-        elif before == "^" and token.kind == "name" and re.match("T[A-Z]", token.text):
-            # "X^TX" is the transpose times X.
-            yield token._replace(text="T", end=token.start + 1)
-            yield token._replace(text=token.text[1:], start=token.start + 1)
-        else:
-            yield token
-        before = token.text
 
 
 def _number_or_name(text: str) -> Tree:

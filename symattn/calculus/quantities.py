@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from symattn import syntax
@@ -116,7 +116,7 @@ class Quantities(Grammar):
 
     def _letters(self, word: str) -> Tree | None:
         """A word that is known names side by side, as their product: ``QK``, ``XW_Q``."""
-        for cut in range(1, min(len(word), _RUN)):
+        for cut in range(1, len(word) if len(word) < _RUN else 0):
             name, rest = self.names.known(word[:cut]), word[cut:]
             other: Tree | None = syntax.Name(self.names.known(rest))
             if name and not self.names.known(rest):
@@ -188,7 +188,7 @@ class Quantities(Grammar):
         self.at = end
         letters = tuple(map(syntax.Name, below))
         if stem in ("sum", "mean"):
-            return self.over(stem, [letter.name for letter in letters])
+            return self.over(stem, [letter.name for letter in letters[:_RUN]])
         if stem == "delta" and len(letters) == 2:
             return syntax.Call("delta", letters)
         return syntax.Call("eye", (syntax.Name(below),)) if stem == "I" else None
@@ -382,3 +382,25 @@ class Quantities(Grammar):
     def place(self, start: int, end: int) -> Tree:
         """One place."""
         return self.inside(start, end)
+
+
+def unjoined(tokens: Iterable[NotationToken]) -> Iterator[NotationToken]:
+    """Tokens of plain text as formulas have them, ``W^Q_ij`` with its index apart."""
+    before = ""
+    for token in tokens:
+        mark, _, index = token.text.partition("_")
+        if before == "^" and token.kind == "name" and mark and index:
+            at = token.start + len(mark)
+            yield token._replace(text=mark, end=at)
+            yield NotationToken("script", "_", at, at + 1)
+            yield NotationToken("name", index, at + 1, token.end)
+        elif token.kind == "other" and token.text in "-‐‑":
+            # No hyphen joins words here.
+            yield token._replace(kind="operator", text="-")
+        elif before == "^" and token.kind == "name" and re.match("T[A-Z]", token.text):
+            # "X^TX" is the transpose times X.
+            yield token._replace(text="T", end=token.start + 1)
+            yield token._replace(text=token.text[1:], start=token.start + 1)
+        else:
+            yield token
+        before = token.text

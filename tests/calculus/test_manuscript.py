@@ -234,6 +234,10 @@ def test_bundled_derivations_written_by_hand(name) -> None:
 LONG = "\n".join([*(f"x{k} := {k}" for k in range(800)), *["x = x"] * 800])
 
 
+#: What goes as deep as it is long.
+DEEP = ("e^", "√", "-(", "AB", "x**", "Σ_j ", "\\sqrt{", "lim(", "∂/∂x ", "x_", "exp ", "(easy ")
+
+
 def test_long_texts_are_read_in_no_time() -> None:
     """Work grows with the length, whatever stands in a line."""
     most = CHARACTERS.most - 10
@@ -249,6 +253,7 @@ def test_long_texts_are_read_in_no_time() -> None:
         "a_" * (most // 2) + " = 1",
         "d" * most + "/d = x^" + "^" * 9,
         "so " * (most // 3) + "= 1",
+        *(f"x = {unit * (most // len(unit) - 9)}" for unit in DEEP),
     ]
     start = process_time()
     found = read_text(Path("-"), LONG.encode())
