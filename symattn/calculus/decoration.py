@@ -127,7 +127,6 @@ _SECTION = re.compile(r"\\(?:sub)*(?:section|paragraph|title)\*?\{(.*)\}\s*")
 _HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
 _FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}")
 _GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
-#: What a line has that may go on after a sign at its end.
 _FORMULA = re.compile(rf"{RELATION.pattern}|^[-+*/−]", re.IGNORECASE)
 #: Signs that a formula does not begin with.
 CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(?![A-Za-z]))\s*(?=\S)")
@@ -350,7 +349,10 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
         if related(_content(part)):
             inner = Peeled()
             _unwrap(inner, _DRESS.sub(r"\1", _content(part)))
-            formulas += inner.formulas
+            formulas, result.words = [*formulas, *inner.formulas], result.words + inner.words
+            result.is_unclear |= inner.is_unclear
+            result.assumed |= inner.assumed
+            result.apart = inner.apart if len(quoted) == 1 else None
             if assumed := _ASSUMING.search(text[end : part.start()]):
                 result.assumed |= dict.fromkeys(inner.formulas, assumed[1].lower())
         end = part.end()
@@ -359,7 +361,7 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
     if re.search(r"[+*/@^_\\{}|~]|\s-\s|-\s*\Z", DOUBTFUL.sub("", outside, count=1)):
         # More than words stands beside them: all of it is read, or refused, as a formula.
         result.formulas = (_QUOTED.sub(lambda part: _content(part), text),)
-    if {word.lower() for word in re.findall(r"\w+", outside)} - _LEADS:
+    if {word.lower() for word in re.findall(r"[A-Za-z]{2,}", outside)} - _LEADS:
         result.words.append(text)
     return result
 
@@ -383,7 +385,7 @@ def _unwrap(result: Peeled, text: str) -> None:
         if text.startswith("|") and text.endswith("|"):
             # The row of a table.
             cells = [cell.strip() for cell in text.strip("|").split("|")]
-            if sum(map(related, cells)) == 1:
+            if sum(map(related, cells)) == 1 and not any(map(begins, cells)):
                 result.words += [cell for cell in cells if cell and not related(cell)]
                 text = next(filter(related, cells))
         if apart := _APART.search(text):

@@ -225,6 +225,7 @@ class Equations:
                 for other in self._defined
                 if (defined := self._scope.arrays.get(other))
                 and array in defined.uses
+                and self._of_gradient(other) not in self._scope.arrays
                 and self._scope.arrays[name] not in (defined, *defined.uses)
             ]
             if of and name not in self._surely:

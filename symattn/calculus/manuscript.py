@@ -85,6 +85,7 @@ _REFUSED = (
 """Relations that are no claims, and what to write."""
 #: What a formula has that computes something; numbers that only count.
 _COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
+_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
 _STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
 _LISTED = re.compile(r"\(?\d+[.):]+")
 #: What no words have, but formulas.
@@ -334,8 +335,7 @@ class _Reader:
 
     def _line(self, line: Line) -> None:
         is_claim = related(line.text) or self._speaks_of_sides(line.text)
-        if line.kind == "heading":
-            # Nothing goes on from before it.
+        if line.kind == "heading":  # Nothing goes on from before it.
             self.equations.append(Equation(line.at))
         if line.kind == "heading" and not is_claim:
             if self.title or len(self.equations) > 1:
@@ -428,9 +428,11 @@ class _Reader:
         """Whether a line says what something is: a shape, a loss, a permutation."""
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
+        sentences = _SENTENCE.split(line.text)
+        if len(sentences) > 1:
+            return min([self._given(replace(line, text=sentence)) for sentence in sentences])
         quoted = [quote for quote in decoration.quotes(line.text) if re.search(r"∈|\\in|:", quote)]
         if quoted and quoted != [line.text] and len(quoted[0]) < len(line.text.strip("`$ .,")) - 2:
-            # "Let $x \in R^n$ and $y \in R^n$."
             are_given = [self._given(replace(line, text=quote)) for quote in quoted]
             if all(are_given) and not related(decoration.unquoted(line.text)):
                 return True

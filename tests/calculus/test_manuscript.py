@@ -89,6 +89,7 @@ def test_shapes(line, shape) -> None:
         ("L: function of Y", "losses", {"L": "Y"}),
         ("L is any differentiable function of Y.", "losses", {"L": "Y"}),
         ("L: loss of Y", "losses", {"L": "Y"}),
+        ("$A = x$. $L$ is a function of $A$.", "losses", {"L": "A"}),
         ("pi: permutation of n", "permutations", {"pi": "n"}),
         ("Q, K: n x d", "shapes", {"Q": ["n", "d"], "K": ["n", "d"]}),
         ("assume eps > 0", "hypotheses", ["eps > 0"]),
@@ -136,6 +137,10 @@ def test_what_is_given_assumed_and_defined(text, table, held) -> None:
         ("x: n\nA = x\nsum(j,\n  A[j]) = 1", ["sum(j, A[j]) == 1"]),
         ("x: n\nsum(j, x[j])\n= 1", ["sum(j, x[j]) == 1"]),
         ("x: n\nx[i] = x[j]   (i ≠ j)", ["(1 - delta(i, j)) * x[i] == (1 - delta(i, j)) * x[j]"]),
+        (
+            "x: n\n$x_i = x_j \\quad (i \\ne j)$",
+            ["(1 - delta(i, j)) * x[i] == (1 - delta(i, j)) * x[j]"],
+        ),
         ("A = x\n- `A = y`\n- A = z", ["A == y", "A == z"]),
         ("x: n\n-x = x", ["-x == x"]),
     ],
