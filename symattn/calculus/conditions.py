@@ -23,14 +23,15 @@ def written(condition: Condition, sources: Mapping[Condition, Expr]) -> str:
 
 
 def _place_exists(axis: object, at: Place) -> str:
-    base, offset, images = at
+    base, offset, _ = at
     if base is None:
         return f"{axis} >= {offset}"
-    if isinstance(base, str):
-        return f"{axis} >= {1 - offset}" if base == axis else f"{_Writer().place(at)} <= {axis}"
-    if offset < 0 and not images:
+    if base == axis and offset <= 0:
+        return f"{axis} >= {1 - offset}"
+    if offset < 0:
         return f"{_Writer().place((base, 0, ()))} >= {1 - offset}"
-    return f"{_Writer().place(at)} <= {axis}"
+    every = f" for all {_Writer().place((base, 0, ()))}" if isinstance(base, int) else ""
+    return f"{_Writer().place((base, offset, ()))} <= {axis}{every}"
 
 
 class _Writer:

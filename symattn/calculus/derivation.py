@@ -25,6 +25,8 @@ class Derivation:
     faults: tuple[Fault, ...] = ()
     file: str = ""
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
+    words: tuple[tuple[int, str], ...] | None = None
+    """What a text has beside its formulas, each with its line; None of tables."""
 
     def __repr__(self) -> str:
         proved = f"{self.counts['proved']} of {len(self.lines)} lines proved"
@@ -59,10 +61,15 @@ class Derivation:
         """How many lines are proved, and how many are not."""
         counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
         count = len(self.lines)
-        return f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
+        judged = f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
+        if self.words is None:
+            return judged
+        count = len({at for at, _ in self.words})
+        return f"{judged}; {count} line{'s' if count != 1 else ''} of words"
 
-    def to_text(self) -> str:
-        """The derivation in Unicode, one line per step with its reason."""
+    def to_text(self, with_words: bool = False) -> str:
+        """The derivation in Unicode, one line per step with its reason; on request also what
+        was taken for words."""
         draft, shapes = self.draft, self.draft.shapes
         lines = [draft.title or self.name, *_wrapped(draft.statement, shapes)]
         if draft.source:
@@ -76,6 +83,8 @@ class Derivation:
             lines += ["", prose(part, shapes) or "Lines"]
             for line in (item for item in self.lines if item.said.part == part):
                 lines += line.told(shapes)
+        if with_words:
+            lines += ["", "Words", *(f"  line {at}: {words}" for at, words in self.words or ())]
         lines += ["", f"Checked: {self.summary()}"]
         return "\n".join(lines)
 
@@ -102,6 +111,7 @@ class Derivation:
             "conclusions": [conclusion.text for conclusion in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],
+            "words": [{"at": at, "text": text} for at, text in self.words or ()],
             "lines": [line.to_dict() for line in self.lines],
         }
 

@@ -187,7 +187,7 @@ _SUMS = (t.Limits("∑"), t.Limits("mean"))
 def _index(below: t.Row) -> str:
     if not below:
         return ""
-    is_list = t.has(below, *t.COMMA.nodes)
+    is_list = t.has(below, *t.COMMA.nodes, *t.sign("+").nodes, *t.sign("−").nodes)
     return f"_({_text(below, True)})" if is_list else f"_{_text(below, True)}"
 
 
@@ -198,6 +198,30 @@ def _power(above: t.Row) -> str:
     if t.plain_figure(above) is not None and set(written) <= set("−0123456789"):
         return written.translate(_RAISED)
     return f"^{written}"
+
+
+def is_array(tree: Tree, shapes: Shapes) -> bool:
+    """Whether a tree stands for more than one number."""
+    match tree:
+        case syntax.Name(name):
+            return bool(shapes.get(name))
+        case syntax.Negative(operand) | syntax.Power(operand, _):
+            return is_array(operand, shapes)
+        case syntax.Transposed():
+            return True
+        case syntax.Binary(_, left, right):
+            return is_array(left, shapes) or is_array(right, shapes)
+        case syntax.Call("rowsum" | "colsum" | "diag" | "ones" | "zeros" | "eye", _):
+            return True
+        case syntax.Call("sum" | "mean", (_, *_, body)) | syntax.Call("limit", (_, _, body)):
+            return is_array(body, shapes)
+        case syntax.Call("diff", (of, by)):
+            return is_array(of, shapes) or is_array(by, shapes)
+        case syntax.Call("total" | "trace" | "delta" | "step" | "operations", _):
+            return False
+        case syntax.Call(_, (operand,)):
+            return is_array(operand, shapes)
+    return False
 
 
 class _Printer:
@@ -238,14 +262,15 @@ class _Printer:
             case syntax.Binary("/", above, below):
                 return self._quotient(above, below), _PRODUCT
             case syntax.Binary("@", left, right):
-                return self._held(left, _PRODUCT) + t.THIN + self._factor(right), _PRODUCT
+                return self._first(left) + t.THIN + self._factor(right), _PRODUCT
             case syntax.Binary("*", left, right):
-                if self._is_matrix(left) and self._is_matrix(right):
+                if is_array(left, self.shapes) and is_array(right, self.shapes):
                     first, second = self._held(left, _ENTRYWISE), self._held(right, _PRODUCT)
                     return first + t.sign("∘") + second, _ENTRYWISE
-                open_ended = isinstance(left, syntax.Call) and left.function in ("sum", "limit")
-                first = self._held(left, _ATOM if open_ended else _PRODUCT)
-                return first + t.THIN + self._factor(right), _PRODUCT
+                second = self._factor(right)
+                # Digits side by side would be those of a number.
+                between = t.sign("·") if isinstance(second.nodes[0], t.Digits) else t.THIN
+                return self._first(left) + between + second, _PRODUCT
             case syntax.Power(base, exponent):
                 raised = self.tree(exponent)
                 if self.is_text and t.plain_figure(raised) is None:
@@ -264,6 +289,21 @@ class _Printer:
                 return self._call(function, arguments)
         raise AssertionError(type(tree).__name__)
 
+    def _first(self, tree: Tree) -> t.Row:
+        """What stands before a factor, which must not go on with a sum that ends it."""
+        return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, _PRODUCT)
+
+    def _is_open(self, tree: Tree) -> bool:
+        """Whether a product goes on with the last factor of a tree: a sum, a limit."""
+        match tree:
+            case syntax.Call("limit", _) | syntax.Call("sum" | "mean", (_, _, *_)):
+                return True
+            case syntax.Negative(last) | syntax.Binary("*" | "@", _, last):
+                return self._is_open(last)
+            case syntax.Binary("/", _, syntax.Call() as last):
+                return self.is_slashed and self._is_open(last)
+        return False
+
     def _factor(self, tree: Tree) -> t.Row:
         slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.is_slashed
         return self._held(tree, _POWER if slashed else _PRODUCT)
@@ -280,7 +320,7 @@ class _Printer:
             return t.fraction(*parts)
         summed = isinstance(below, syntax.Call) and below.function == "sum"
         under = self._held(below, _PRODUCT if summed else _POWER)
-        return self._held(above, _PRODUCT) + self._slash + under
+        return self._first(above) + self._slash + under
 
     @property
     def _slash(self) -> t.Row:
@@ -332,7 +372,8 @@ class _Printer:
                 return t.row(t.Radical(self.tree(body))), _ATOM
             case "exp", (body,):
                 inside = self.tree(body)
-                if not self.is_text and len(t.latex(inside)) <= _RAISED_MOST:
+                is_raised = not self.is_text and "e" not in self.shapes
+                if is_raised and len(t.latex(inside)) <= _RAISED_MOST:
                     return t.index(t.letters("e"), above=inside), _POWER
                 function_of = t.row(t.UprightName("exp", True), _around(inside))
                 return function_of, _POWER if self.is_text else _ATOM
@@ -392,29 +433,6 @@ class _Printer:
             return t.Row()
         first, second = map(self._place, next(iter(_different(line.operands))))
         return t.QUAD + _bracketed(first + t.sign("≠") + second)
-
-    def _is_matrix(self, tree: Tree) -> bool:
-        """Whether a tree stands for more than one number."""
-        match tree:
-            case syntax.Name(name):
-                return bool(self.shapes.get(name))
-            case syntax.Negative(operand) | syntax.Power(operand, _):
-                return self._is_matrix(operand)
-            case syntax.Transposed():
-                return True
-            case syntax.Binary(_, left, right):
-                return self._is_matrix(left) or self._is_matrix(right)
-            case syntax.Call("rowsum" | "colsum" | "diag" | "ones" | "zeros" | "eye", _):
-                return True
-            case syntax.Call("sum" | "mean", (_, *_, body)) | syntax.Call("limit", (_, _, body)):
-                return self._is_matrix(body)
-            case syntax.Call("diff", (of, by)):
-                return self._is_matrix(of) or self._is_matrix(by)
-            case syntax.Call("total" | "trace" | "delta" | "step" | "operations", _):
-                return False
-            case syntax.Call(_, (operand,)):
-                return self._is_matrix(operand)
-        return False
 
 
 _TOP = t.row(t.Letter("⊤"))

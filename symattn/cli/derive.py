@@ -51,6 +51,9 @@ class _JudgedDerivation:
     "DIR",
     "Output folder; by default 'derivations-out' for web pages and PDFs. - is standard output.",
 )
+@click.option(
+    "--words", is_flag=True, help="List what of a text was taken for words, with its lines."
+)
 @options.strict_pdf
 @options.paced("derivation", outside=False)
 def command(
@@ -58,6 +61,7 @@ def command(
     form: str | None,
     output: Path | None,
     outputs: Outputs,
+    words: bool,
     strict: bool,
     pace: options.Pace,
 ) -> None:
@@ -67,7 +71,8 @@ def command(
     derivation of your own: text with a definition or a claim on each line, or TOML; - is
     standard input. Each line is reported as proved, checked (it holds at concrete sizes),
     refuted (with a counterexample) or undecided (with what is missing). Exits with 1 if a
-    line is not proved.
+    line is not proved, with 2 if something can't be read: in a text every line is a claim,
+    a definition, an assumption, or words, which are counted.
 
     \b
       symattn derive
@@ -91,7 +96,7 @@ def command(
         outputs.claim_in(output)
     data = _typed() if _STANDARD_INPUT in names else b""
     asked = "list" if listing else form
-    judged = case_arguments.of_each(names, pace, _judged, asked, data)
+    judged = case_arguments.of_each(names, pace, _judged, asked, data, words)
     if not (derivations := judged.done):
         judged.tell()
     if listing:
@@ -120,7 +125,7 @@ def _typed() -> bytes:
 
 
 def _judged(
-    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, data: bytes
+    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, data: bytes, words: bool
 ) -> _JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
@@ -132,10 +137,10 @@ def _judged(
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
         derivation = library.judged(Path(_STANDARD_INPUT), data)
-    return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form))
+    return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form, words))
 
 
-def _content(derivation: Derivation, form: str | None) -> Any:
+def _content(derivation: Derivation, form: str | None, words: bool) -> Any:
     if form == "list":
         from symattn.calculus.printing import prose
 
@@ -143,7 +148,7 @@ def _content(derivation: Derivation, form: str | None) -> Any:
     if form == "json":
         return derivation.to_dict()
     if form == "text":
-        return "\n".join(map(visible, derivation.to_text().split("\n")))
+        return "\n".join(map(visible, derivation.to_text(words).split("\n")))
     from symattn.sheets.derivation import sheet
 
     return printed(sheet(derivation), form)

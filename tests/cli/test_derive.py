@@ -109,6 +109,29 @@ A = softmax(S)
 """
 
 
+def test_words_of_a_text(tmp_path, symattn) -> None:
+    """What was taken for words is counted always, and listed on request; in JSON too."""
+    (tmp_path / "homework.txt").write_text(f"Softmax.\n{BY_HAND}# a remark = none\n", "utf-8")
+    plain = symattn("derive", "homework.txt").out
+    assert "Checked: 2 lines: 1 proved, 1 refuted; 2 lines of words" in plain
+    assert "Words" not in plain
+    told = symattn("derive", "homework.txt", "--words").out
+    assert "Words\n  line 1: Softmax.\n  line 6: a remark = none\n" in told
+    found = json.loads(symattn("derive", "homework.txt", "--format", "json").out)
+    assert found["words"][0] == {"at": 1, "text": "Softmax."}
+
+
+@pytest.mark.parametrize(
+    "line", ["rowsum(A) ≈ 7", "S is 7", "(S = 7", "twice S = S", "+ 5", "S <= S", "- S = -S"]
+)
+def test_what_is_no_line_of_a_text(line, tmp_path, symattn) -> None:
+    """Is a fault, told with its line: 2 is the exit code, and nothing is judged."""
+    (tmp_path / "homework.txt").write_text(f"S: n\n\n{line}\n\nS = S\n", "utf-8")
+    done = symattn("derive", "homework.txt")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("symattn: homework.txt:3: ")
+
+
 @pytest.mark.parametrize("name", ["homework.txt", "homework.md", "-"])
 def test_a_text_as_it_is_written_by_hand(name, tmp_path, symattn, monkeypatch) -> None:
     """In a file or at standard input it is judged as a TOML file is, with the lines of the text."""
@@ -266,7 +289,8 @@ def test_json(symattn) -> None:
     shown = json.loads(done.out)
     assert shown == [THEORY[name].to_dict() for name in ("masking", "pair-form")]
     assert set(shown[0]) == {
-        *("name", "title", "statement", "source", "conclusions", "proved", "faults", "lines")
+        "words",
+        *("name", "title", "statement", "source", "conclusions", "proved", "faults", "lines"),
     }
     assert {"line", "status", "counterexample", "where"} <= set(shown[0]["lines"][0])
     (one, other) = (symattn("derive", name, "--format", "json").out for name in ("masking",) * 2)

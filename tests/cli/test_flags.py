@@ -137,6 +137,7 @@ TESTS = {
     ("derive", "-o"): test_derive.test_json_in_a_folder,
     ("derive", "--output"): test_derive.test_pages,
     ("derive", "--strict"): test_derive.test_strict,
+    ("derive", "--words"): test_derive.test_words_of_a_text,
     ("derive", "--max-seconds"): test_derive.test_limits,
     ("derive", "--max-memory"): test_derive.test_limits,
     ("sheet", "--allow-outside"): test_extends.test_sheets_of_what_is_outside,

@@ -401,7 +401,7 @@ class Computing(Signs):
 
     def limit(self, variable: Array, target: Any, poly: Poly) -> Poly:
         """What a term tends to."""
-        if all(variable not in atom.arrays for mono in poly for atom, _ in mono):
+        if not any(each is variable or variable in each.uses for each in arrays_in(poly)):
             return poly
         return self.settled(((self.atom("L", (variable, target, frozenset(poly.items()))), 1),))
 

@@ -100,15 +100,20 @@ class Germs:
         """The germ of a term."""
         total = Germ({})
         for mono, c in poly.items():
-            still: Mono = tuple(pair for pair in mono if self.variable not in pair[0].arrays)
+            still: Mono = tuple(pair for pair in mono if not self._moves(pair[0]))
             germ = self._still(scaled({still: UNIT}, c))
             for atom, e in mono:
-                if self.variable in atom.arrays:
+                if self._moves(atom):
                     known = self._known(atom, e)
                     factor = self._power(self._atom(atom), e) if known is None else known
                     germ = self._mul(germ, factor)
             total = self._add(total, germ)
         return total
+
+    def _moves(self, atom: Atom) -> bool:
+        """Whether an atom depends on the variable."""
+        variable = self.variable
+        return any(each is variable or variable in each.uses for each in atom.arrays)
 
     def _known(self, atom: Atom, e: Exponent) -> Germ | None:
         """A factor whose limit is given: that is all that is known of it near its end."""
@@ -128,7 +133,7 @@ class Germs:
     def _atom(self, atom: Atom) -> Germ:
         data: Any = atom.data
         match atom.kind:
-            case "x":
+            case "x" if data[0] is self.variable:
                 return self._end
             case "p":
                 return self.of(dict(data))
@@ -241,8 +246,15 @@ class Germs:
             for one, two in ((left, right), (right, left))
             for growth, order in one.errors
             for other, k in (*((key, min(o)) for key, o in two.parts.items()), *two.errors)
+            if self._keeps_small(order, other, k)
         }
         return self._tidy(parts, frozenset(errors))
+
+    def _keeps_small(self, order: Fraction, growth: Growth, k: Fraction) -> bool:
+        """Whether what just tends to 0 still does beside something else."""
+        if order.denominator % _SOON.denominator == 0 and (growth or k < 0):
+            raise Unproved("what just tends to 0 beside what may grow")
+        return True
 
     def _series(self, small: Germ, coefficients: list[Fraction]) -> Germ:
         """A power series in a germ that tends to 0."""

@@ -158,16 +158,12 @@ class Kernel(Reading):
 
     def given_limit(self, mono: Mono) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
-        for given in self.given:
-            lefts = [left for left in given.zero if len(left) == 1 and left[0][0].kind == "L"]
-            if lefts:
-                break
-        else:
+        ((atom, _),) = mono
+        given = (other for each in self.given for left in each.zero for other, _ in left)
+        if not any(each.kind == "L" and each.data[:2] == atom.data[:2] for each in given):
             return None
         value = self.settled(mono)
-        return (
-            None if mono in value or any(a.kind == "L" for key in value for a, _ in key) else value
-        )
+        return None if any(each.kind == "L" for each in atoms_of(value)) else value
 
     def _placed(self, mono: Mono, to: Mapping[Index, Place]) -> Mono:
         """A product at other places, not computed."""

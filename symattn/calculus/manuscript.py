@@ -1,0 +1,499 @@
+"""A derivation as it is written by hand: a text with a definition or a claim on each line.
+
+.. code-block:: text
+
+    # Softmax backward
+    S: n x m
+    L: function of A
+    A = softmax(S)
+    The weights of a row add up to 1:
+    rowsum(A) = ones(n)
+    dS = A * (dA - rowsum(A * dA))     # by the chain rule
+
+Every line is a heading, words (what has no relation sign, or stands behind ``#``), a shape, a
+loss or a permutation, a definition (the first ``NAME = ...``), a hypothesis (``assume ...``),
+or a claim. Anything else is a fault. The text becomes the tables of a derivation file, in
+which every line has its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from symattn.calculus import decoration
+from symattn.calculus.decoration import DEFINITION, DOUBTFUL, EQUALITY, Line, Peeled, related
+from symattn.calculus.equations import Equation, Equations, Given, Kind
+from symattn.calculus.names import head
+from symattn.calculus.quantities import functions
+from symattn.errors import Fault, Faults, Malformed, short
+from symattn.limits import CHARACTERS
+from symattn.spelling import whole
+from symattn.tables.file import File, decoded
+
+_NOTHING = (
+    "nothing is claimed: the first 'A = ...' defines A, and what is equated after it is judged,"
+    " as in 'rowsum(A) = ones(n)'"
+)
+_NAME = r"[A-Za-z_]\w*"
+#: A table of a derivation file has its name in brackets on a line of its own.
+_TABLE = re.compile(r"^\s*\[\[?\w+\]\]?\s*(?:#.*)?$", re.MULTILINE)
+_GIVEN = re.compile(
+    rf"(?:(?:let|given|where|with|and|for|assume|suppose)\s+)*"
+    rf"({_NAME}(?:\s*,\s*(?:and\s+)?{_NAME}|\s+and\s+{_NAME})*)"
+    r"(?:\s*(?::|∈|\bin\b|\bis\b|\bare\b|\bbe\b)|\s+(?=\())\s*(.+)",
+    re.IGNORECASE,
+)
+_LOSS = re.compile(
+    rf"(?:the |any |an? |differentiable |scalar )*(?:function|loss)(?: of ({_NAME}))?"
+)
+_PERMUTATION = re.compile(rf"(?:any |an? )?permutation of ({_NAME})")
+_NUMBER = re.compile(r"(?:an? |any |real )*(?:number|scalar)s?|R|ℝ|\(\s*\)", re.IGNORECASE)
+#: Words and signs about a shape that say nothing of it.
+_FILLER = re.compile(
+    r"\b(?:an?|real|matrix|matrices|vectors?|arrays?|of|with|entries|size|length|shape)\b"
+    r"|[Rℝ]\s*\^|[(){}\[\]]"
+)
+#: What has one of these is a shape, also where it only "is": "x is 7" claims something.
+_SHAPE_WORDS = re.compile(
+    r"(?i)number|scalar|matri|vector|array|entries|\bx\b|×|\bby\b|\bR\b|ℝ|function|loss|permutation"
+)
+_SIZES = re.compile(r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*")
+#: Signs of shapes as LaTeX has them, and what dresses them.
+_SHAPED = (
+    *((re.compile(r"\\in(?![A-Za-z])"), "∈"), (re.compile(r"\\mathbb\s*\{?\s*R\s*\}?"), "ℝ")),
+    *((re.compile(r"\\times(?![A-Za-z])"), "×"), (re.compile(r"[$`]|\*\*|\\[()]|\\(?=[a-z])"), "")),
+    (re.compile(r"\s+(?:#|//)\s.*"), ""),
+)
+_REFUSED = (
+    (
+        re.compile(r"[≤≥<>≠≪≫]|[<>!]=|\\(?:leq?|geq?|lt|gt|neq?)|than|most|least|exceeds"),
+        "an inequality is not judged; 'assume ...' takes it for granted",
+    ),
+    (
+        re.compile(r"[≈≃≅∼≐∝~]|\\(?:approx|sim|cong|doteq|propto)"),
+        "only what is exactly equal is judged: write '='",
+    ),
+    (
+        re.compile(r"→|->|⟶|↦|\\(?:to|mapsto|\w*arrow)"),
+        "an arrow claims nothing that is judged: write '=', and limits as limit(x, 0, ...) = ...",
+    ),
+)
+"""Relations that are no claims, and what to write."""
+#: What a formula has that computes something; numbers that only count.
+_COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
+_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
+_STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
+_LISTED = re.compile(r"\(?\d+[.):]+")
+#: What no words have, but formulas.
+_MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
+
+
+@dataclass(frozen=True)
+class Manuscript(File):
+    """A text, the tables that it stands for, the line of each place in them, and what was
+    taken for words, with the line of each."""
+
+    at: Mapping[str, int] = field(default_factory=dict)
+    words: tuple[tuple[int, str], ...] = ()
+
+    def line(self, where: str) -> int:
+        """The line of the nearest that is known about a place in the tables."""
+        if where in self.at:
+            return self.at[where]
+        known = [key for key in self.at if where.startswith(key)]
+        return self.at[max(known, key=len)] if known else 0
+
+
+def is_by_hand(text: str) -> bool:
+    """Whether a derivation is written by hand, not in the tables of a TOML file.
+
+    >>> is_by_hand("A = softmax(S)"), is_by_hand("[shapes]")
+    (True, False)
+    """
+    return _TABLE.search(text) is None
+
+
+def read_text(path: Path, content: bytes) -> Manuscript:
+    """The text of these bytes, as tables. Raises :class:`Malformed` with its faults.
+
+    >>> read_text(Path("-"), b"t: number\\nu = t * t\\nu = t**2").document["lines"]
+    [{'line': 'u == t**2', 'because': '', 'part': ''}]
+    """
+    text = decoded(content)
+    reader = _Reader()
+    reader.read(text)
+    tables = Equations(reader.given)
+    tables.read(reader.equations)
+    faults = Faults(reader.faults)
+    faults += tables.faults
+    if not tables.lines and not faults:
+        faults.append(Fault("", _NOTHING))
+    if faults:
+        raise Malformed(sorted(faults, key=lambda fault: fault.line), str(path), faults.more)
+    document = {"title": reader.title, **tables.document()}
+    return Manuscript(path, text, document, tables.at, tuple(reader.words))
+
+
+class _Reader:
+    """Reads what the lines of a text are."""
+
+    def __init__(self) -> None:
+        self.title = self._part = ""
+        self.given = Given()
+        self.equations: list[Equation] = []
+        self.words: list[tuple[int, str]] = []
+        self.faults = Faults()
+        self._names: set[str] = set()
+        self._heads: dict[str, int] = {}
+        self._counts = False
+
+    def _fault(self, at: int, message: str) -> None:
+        if (fault := Fault("", message, at)) not in self.faults:
+            self.faults.append(fault)
+
+    def read(self, text: str) -> None:
+        """All of a text."""
+        kept = []
+        for at, line in enumerate(text.splitlines(), 1):
+            length = len(" ".join(line.split()))
+            if length > CHARACTERS.most:
+                self._fault(at, CHARACTERS.said(length))
+            kept.append(line if length <= CHARACTERS.most else "")
+        lines, unclosed = decoration.laid_out(kept)
+        for at, message in unclosed:
+            self._fault(at, message)
+        self._foresee(lines)
+        for joined in self._joined([*self._unlisted(lines)]):
+            self._line(joined)
+
+    def _foresee(self, lines: Sequence[Line]) -> None:
+        """What is given, and the names that will be defined."""
+        for line in lines:
+            if line.kind in ("", "formula") and not self._given(line) and related(line.text):
+                text = decoration.undressed(line.text)
+                left = re.split(r":?=|≔|≡", text, maxsplit=1)[0]
+                if names := head(left):
+                    name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
+                    self._heads.setdefault(name, line.at)
+                    self._names |= {name, names[0]}
+        self._names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
+
+    # -- lines that go on, and marks of lists ----------------------------------------------
+
+    def _unlisted(self, lines: Sequence[Line]) -> Iterator[Line]:
+        """Lines without marks of lists that might be signs; who can't tell says so.
+
+        Marks that follow one another are those of one list, which is one as soon as any of
+        them can't be a sign.
+        """
+        at = 0
+        while at < len(lines):
+            first = _doubtful(lines[at])
+            end = at + 1
+            while first and end < len(lines) and (
+                lines[end].kind == "gap" or _doubtful(lines[end]) == first
+            ):  # fmt: skip
+                end += 1
+            marked = [line for line in lines[at:end] if _doubtful(line)]
+            is_list = any(self._surely_listed(line) for line in marked)
+            before = lines[at - 1] if at else None
+            follows = before is not None and before.kind != "gap" and related(before.text)
+            for line in lines[at:end]:
+                if not (first and line in marked):
+                    yield line
+                elif is_list or (
+                    related(line.text[1:]) and first in "+*>" and not (follows and first != ">")
+                ):
+                    yield replace(line, text=line.text[1:].lstrip())
+                elif not related(line.text[1:]):
+                    yield line
+                else:
+                    self._fault(line.at, _UNCLEAR[first])
+            at = end
+
+    def _surely_listed(self, line: Line) -> bool:
+        """Whether the mark before a line can only be that of a list."""
+        text = line.text[1:].lstrip()
+        if not related(text):
+            return not self._is_formula(text)
+        if decoration.is_quoted(text) or decoration.undressed(text) != text or self._given(line):
+            return True
+        names = head(re.split(r":?=", text, maxsplit=1)[0])
+        name = "_".join((names[0], *names[1])) if names else ""
+        return self._heads.get(name) == line.at and name not in self.given.shapes
+
+    def _joined(self, lines: Sequence[Line]) -> Iterator[Line]:
+        """Lines with those that go on with them."""
+        last: Line | None = None
+        for line in lines:
+            begins = line.is_more or decoration.CONTINUES.match(line.text) is not None
+            begins = begins or re.match(r"[-−–]", line.text) is not None
+            goes_on = line.is_more or (
+                begins
+                and line.kind == ""
+                and not related(line.text)
+                and self._is_formula(line.text)
+            )
+            if last and line.kind in ("", "formula") and decoration.begins(line.text):
+                # What is claimed of a formula on the line before.
+                goes_on = not related(last.text) and (
+                    last.kind == "formula"
+                    or line.is_more
+                    or self._is_formula(last.text)
+                    or self._is_name(last.text)
+                )
+            if not goes_on:
+                if last:
+                    yield last
+                last = line
+            elif (
+                last
+                and last.kind in ("", "formula")
+                and (related(last.text) or decoration.begins(line.text))
+            ):
+                remarks = tuple(filter(None, (*last.remarks, *line.remarks)))
+                last = replace(last, text=f"{last.text} {line.text}", remarks=remarks)
+            else:
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r} begins with an operator, and there is no formula right"
+                    " before it that it goes on with",
+                )
+        if last:
+            yield last
+
+    def _is_formula(self, text: str) -> bool:
+        """Whether a text without a relation is a formula, and no words."""
+        plain = decoration.unquoted(text).strip(" .,;:")
+        plain = re.sub(r"_(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z]{1,3}\b)", "_", plain)
+        if not re.search(r"[-+*/@^_()\[\]\\⊙∘·×√Σ∑∂−²³ᵀ0-9]", plain):
+            return False
+        return all(
+            word in self._names
+            or word in functions()
+            or word.partition("_")[0] in self._names
+            or all(letter in self._names for letter in word.removeprefix("d").rstrip("_"))
+            for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
+        ) and bool(re.search(r"\w", plain))
+
+    def _speaks_of_sides(self, text: str) -> bool:
+        """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""
+        if (stated := _STATED.fullmatch(text)) and all(map(self._is_name, stated.groups())):
+            return True
+        chunks: list[list[str]] = [[]]
+        for word in re.sub(r":\s", " : ", decoration.unquoted(text)).split():
+            if self._is_word(word):
+                chunks.append([])
+            else:
+                chunks[-1].append(word)
+        written = [" ".join(chunk) for chunk in chunks if chunk]
+        computing = [place for place, chunk in enumerate(written) if self._computes(chunk)]
+        return len(computing) > 1 or any(
+            place not in computing
+            and not (place == 0 and _LISTED.fullmatch(chunk))
+            and self._names_something(chunk)
+            for place, chunk in enumerate(written)
+            if computing
+        )
+
+    def _computes(self, chunk: str) -> bool:
+        """Whether signs of mathematics and names of the text stand in a piece of a line."""
+        return bool(_COMPUTED.search(chunk)) and (
+            self._names_something(chunk) or not functions().isdisjoint(re.findall(r"\w+", chunk))
+        )
+
+    def _names_something(self, chunk: str) -> bool:
+        """Whether a number or a name of the text stands in a piece of a line."""
+        words = re.findall(r"[A-Za-z0-9]+", chunk)
+        return any(
+            word.isdigit() or word in self._names or word.removeprefix("d") in self._names
+            for word in words
+        )
+
+    def _is_word(self, word: str) -> bool:
+        """Whether a word between blanks is none of a formula."""
+        plain = word.strip("\"'“”()[]{}.,:;!?*_")
+        if plain in self._names or plain in functions():
+            return False
+        return re.fullmatch(r"[A-Za-z][A-Za-z’'-]+|[^\W\d_]*", plain) is not None and not (
+            plain and all(letter in self._names for letter in plain)
+        )
+
+    def _is_name(self, text: str) -> bool:
+        """Whether a text is a name that means something, or a number."""
+        plain = decoration.unquoted(text).strip(" .,;:")
+        names = head(plain)
+        return plain.isdigit() or (
+            names is not None and not self._names.isdisjoint((names[0], names[0].removeprefix("d")))
+        )
+
+    # -- one line ------------------------------------------------------------------------
+
+    def _line(self, line: Line) -> None:
+        is_claim = related(line.text) or self._speaks_of_sides(line.text)
+        if line.kind == "heading":  # Nothing goes on from before it.
+            self.equations.append(Equation(line.at))
+        if line.kind == "heading" and not is_claim:
+            if self.title or len(self.equations) > 1:
+                self._part = line.text
+            else:
+                self.title = line.text
+        elif line.kind == "heading" and line.level > 1:
+            self._fault(line.at, "a heading with a formula: write that on a line of its own")
+        elif line.kind in ("heading", "remark"):
+            self.words.append((line.at, line.text))
+        elif line.kind != "gap" and not self._given(line):
+            self._statement(line)
+
+    def _statement(self, line: Line) -> None:
+        """One line that is words or formulas."""
+        peeled = decoration.peeled(line.text)
+        if line.kind == "formula" and not peeled.formulas:
+            peeled = Peeled(formulas=(line.text,))
+        peeled.remarks += line.remarks
+        self.words += [(line.at, words) for words in (*peeled.words, *peeled.remarks)]
+        if not peeled.formulas:
+            if self._speaks_of_sides(line.text):
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
+                )
+            elif self._is_formula(line.text) and not decoration.is_quoted(line.text):
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
+                    " is equal to, or '#' before it",
+                )
+            else:
+                self.equations.append(Equation(line.at, because=line.text, part=self._part))
+            return
+        around = [*map(decoration.around_quotes, peeled.words)]
+        strange = next((words for words in around if _MATHEMATICAL.search(words)), "")
+        quotes = decoration.quotes(line.text)
+        others = [quote for quote in quotes if any(map(related, quotes)) and not related(quote)]
+        if strange := strange or next(filter(self._speaks_of_sides, (*others, *around)), ""):
+            self._fault(
+                line.at,
+                f"{short(strange.strip())!r} beside a formula looks like one: write each formula on"
+                " a line of its own, words behind '#'",
+            )
+            return
+        if peeled.is_unclear:
+            self._fault(line.at, _UNCLEAR["-"])
+            return
+        if peeled.numbered and not self._may_count(peeled.numbered):
+            self._fault(line.at, f"'({peeled.numbered})' may count, or multiply: write"
+                        f" '{peeled.numbered})' or '{peeled.numbered} *'")  # fmt: skip
+            return
+        because = " ".join((*peeled.words, *peeled.remarks))
+        for formula in peeled.formulas:
+            self._related(line.at, formula, peeled, because)
+            because = ""
+
+    def _may_count(self, mark: str) -> bool:
+        """Whether a letter or number in brackets is one of a list, and no factor."""
+        self._counts = self._counts or mark in ("1", "a", "A", "i", "I")
+        return self._counts or not (mark[0].isdigit() or mark in self._names)
+
+    def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
+        """A formula with its sides apart."""
+        plain = DEFINITION.sub(" = ", formula)
+        signs = [sign[0] for sign in decoration.outside(plain, decoration.RELATION)]
+        others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
+        assumed = peeled.assumed.get(formula, "")
+        if assumed and (assumed != "where" or others):
+            self.equations.append(Equation(at, (plain,), "assumed", because=because))
+            return
+        if others or not signs:
+            why = next((why for sign, why in _REFUSED if others and sign.search(others[0])), "")
+            why = why or "write '=' between its sides, or '#' before words"
+            self._fault(at, f"{short(formula)!r}: {why}")
+            return
+        sides = decoration.apart(plain, EQUALITY)
+        if not all(sides[1:]):
+            self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
+            return
+        kind: Kind = (
+            "defines" if DEFINITION.search(formula) else "" if signs[0] == "=" else "claims"
+        )
+        self.equations.append(Equation(at, tuple(sides), kind, peeled.apart, because, self._part))
+
+    # -- what is given -------------------------------------------------------------------
+
+    def _given(self, line: Line) -> bool:
+        """Whether a line says what something is: a shape, a loss, a permutation."""
+        if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
+            return False
+        sentences = _SENTENCE.split(line.text)
+        if len(sentences) > 1:
+            return min([self._given(replace(line, text=sentence)) for sentence in sentences])
+        quoted = [quote for quote in decoration.quotes(line.text) if re.search(r"∈|\\in|:", quote)]
+        if quoted and quoted != [line.text] and len(quoted[0]) < len(line.text.strip("`$ .,")) - 2:
+            are_given = [self._given(replace(line, text=quote)) for quote in quoted]
+            if all(are_given) and not related(decoration.unquoted(line.text)):
+                return True
+        plain = line.text
+        for pattern, written in _SHAPED:
+            plain = pattern.sub(written, plain)
+        plain = re.sub(r"^(?:[-*+•]|\(?\w{1,3}[.)])\s+", "", plain).strip(" .,;")
+        given = _GIVEN.fullmatch(plain)
+        if given is None or related(plain):
+            return False
+        names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
+        meaning = given[2].strip()
+        if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
+            return False
+        if loss := _LOSS.fullmatch(meaning):
+            self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
+        elif permutation := _PERMUTATION.fullmatch(meaning):
+            self._put("permutations", dict.fromkeys(names, permutation[1]), line.at)
+        elif {"sizes", *functions()} & {*names} or (shape := _shape(meaning)) is None:
+            return False
+        else:
+            self._put("shapes", dict.fromkeys(names, shape), line.at)
+        return True
+
+    def _put(self, table: str, entries: Mapping[str, Any], number: int) -> None:
+        for name, entry in entries.items():
+            before = self.given.at.get(name, number)
+            if before != number and self.given.of(name) != (table, entry):
+                self._fault(number, f"{name} is given on line {before} already, as something else")
+            else:
+                getattr(self.given, table)[name] = entry
+                self.given.at[name] = number
+
+
+def _doubtful(line: Line) -> str:
+    """The sign before a line that may be the mark of a list."""
+    match = DOUBTFUL.match(line.text) if line.kind == "" else None
+    return match[1] if match else ""
+
+
+_UNCLEAR = {
+    **dict.fromkeys(
+        "-−–",
+        "'-' with a blank behind it may be the mark of a list, or a minus: write '1.' or '•' for a"
+        " list, and a minus right before what it belongs to",
+    ),
+    **dict.fromkeys(
+        "+*", "a sign with a blank behind it may be the mark of a list, or go on with the formula"
+        " on the line before: leave an empty line between them, or write them on one line",
+    ),
+}  # fmt: skip
+
+
+def _shape(phrase: str) -> list[str | int] | None:
+    """The sizes that a shape is made of; None where the words are no shape."""
+    if _NUMBER.fullmatch(phrase):
+        return []
+    plain = _FILLER.sub(" ", phrase).strip()
+    if not _SIZES.fullmatch(plain):
+        return None
+    words = re.findall(r"\w+", plain)
+    return [
+        word if (size := whole(word)) is None else size for word in words if word not in ("x", "by")
+    ]

@@ -1,0 +1,101 @@
+"""The names of a text, by all the ways to write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from symattn.documents.notation import plain_name
+from symattn.documents.notation.latex import latex_tokens
+from symattn.documents.notation.tokens import plain_tokens
+from symattn.documents.notation.vocabulary import ACCENTS
+
+_SPELT = {"eps": "epsilon", "lam": "lambda"}
+"""Names that are printed as a letter which is called otherwise."""
+_HEAD = re.compile(r"([A-Za-z]\w*)(?:\[\s*(\w+(?:\s*,\s*\w+)*)\s*\])?")
+#: Characters of what may be a head.
+_LONGEST = 100
+
+
+@dataclass
+class Names:
+    """What names mean: arrays with how many axes they have, sizes, permutations."""
+
+    axes: dict[str, int] = field(default_factory=dict)
+    sizes: set[str] = field(default_factory=set)
+    permutations: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.shapes = {**self.axes, **dict.fromkeys(self.permutations, 0)}
+        self._known: dict[str, str] = {}
+        self._stems: set[str] = set()
+        for name in (*self.axes, *self.sizes, *self.permutations):
+            self._note(name)
+
+    def add(self, name: str, axes: int) -> None:
+        """One more array, or what is known of it now."""
+        self.axes[name] = self.shapes[name] = axes
+        self._note(name)
+
+    def _note(self, name: str) -> None:
+        written = spelt(name)
+        self._known.setdefault(written, name)
+        parts = written.split("_")
+        self._stems.update("_".join(parts[: k + 1]) for k in range(len(parts)))
+
+    def known(self, written: str) -> str:
+        """The name that is spelt so; '' if there is none."""
+        if written in self.axes or written in self.sizes or written in self.permutations:
+            return written
+        return self._known.get(spelt(written), "")
+
+    def begins(self, written: str) -> bool:
+        """Whether a name is that, or that with more behind ``_``."""
+        return spelt(written) in self._stems
+
+
+def spelt(name: str) -> str:
+    """A name as it is read back from what is printed of it."""
+    parts = []
+    for part in name.split("_"):
+        lead = "d" if part[:1] == "d" and part[1:] in _SPELT else ""
+        parts.append(lead + _SPELT.get(part.removeprefix(lead), part.removeprefix(lead)))
+    return "_".join(parts)
+
+
+def head(text: str) -> tuple[str, tuple[str, ...]] | None:
+    r"""The name that stands alone on a side, and what stands below it; None of all else.
+
+    >>> head(r"\mathbf{p}_{i}"), head("G[i, k]"), head("W_Q"), head("A B")
+    (('p', ('i',)), ('G', ('i', 'k')), ('W', ('Q',)), None)
+    """
+    if len(text) > _LONGEST:
+        return None
+    if plain := _HEAD.fullmatch(text.strip()):
+        below = re.findall(r"\w+", plain[2] or "")
+        stem, _, last = plain[1].rpartition("_")
+        return (plain[1], tuple(below)) if below or not stem else (stem, (last,))
+    tokens = latex_tokens(text) if "\\" in text else plain_tokens(text)
+    kinds = [token.kind for token in tokens]
+    if not tokens or (tokens[0].text not in ACCENTS and kinds[0] != "name"):
+        return None
+    if tokens[0].text in ACCENTS:
+        closing = next((at for at, token in enumerate(tokens) if token.text == "}"), 1)
+        name, at = plain_name(text[: tokens[min(closing, len(tokens) - 1)].end]), closing + 1
+    else:
+        name, at = plain_name(tokens[0].text), 1
+        while at < len(tokens) and not tokens[at].spaced and kinds[at] in ("name", "number"):
+            name, at = name + (plain_name(tokens[at].text) or tokens[at].text), at + 1
+    rest = tokens[at:]
+    if name.startswith("_"):
+        return None
+    if not rest:
+        return name, ()
+    if rest[0].text != "_":
+        return None
+    inner = rest[2:-1] if rest[1:2] and rest[1].text in ("{", "(") and len(rest) > 3 else rest[1:]
+    if any(token.kind not in ("name", "number") and token.text != "," for token in inner):
+        return None
+    texts = [plain_name(token.text) or token.text for token in inner if token.text != ","]
+    is_split = len(texts) == 1 and len(texts[0]) < 4 and texts[0].islower()
+    return name, tuple(texts[0]) if is_split else tuple(texts)

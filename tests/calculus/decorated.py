@@ -1,0 +1,95 @@
+"""Ways to write a formula that people use, and ways to dress it."""
+
+from __future__ import annotations
+
+#: A text with a line that is proved, and a place before and behind.
+FRAME = """\
+# A homework
+S, y: n x m
+L: function of A
+A = softmax(S)
+{before}
+rowsum(A) = ones(n)
+{behind}
+"""
+
+#: Around a formula with two sides, ``{}``, as people do.
+AROUND = [
+    *("{}", "{}.", "{},", "{};", "  {}  ", "\t{}", "({})", "[{}]", "{{{}}}", "(({}))", "({})."),
+    *("a) {}", "(a) {}", "(i) {}", "i) {}", "1) {}", "1. {}", "(1) {}", "1.2. {}", "iv. {}"),
+    *("a. {}", "3a) {}", "Q1. {}", "A) {}", "• {}", "◦ {}", "— {}", "\n* {}", "\n+ {}", "> {}"),
+    *("1) a) {}", "\n* `{}`", "- `{}`", "- ${}$", "> ${}$", "- so {}", "- [x] so {}"),
+    *("`{}`", "``{}``", "`{}`.", "${}$", "$ {} $", "$${}$$", "$$ {} $$", r"\({}\)", r"\( {} \)"),
+    *(r"\[{}\]", r"\[ {} \]", "$$\n{}\n$$", "\\[\n{}\n\\]", "```\n{}\n```", "~~~\n{}\n~~~"),
+    "\\begin{{equation}}\n{}\n\\end{{equation}}",
+    "\\begin{{equation*}} {} \\end{{equation*}}",
+    "\\begin{{align}}\n{}\n\\end{{align}}",
+    "\\begin{{align*}}\n{} \\\\\n\\end{{align*}}",
+    "\\begin{{gather}}\n{}\n\\end{{gather}}",
+    "\\begin{{itemize}}\n\\item {}\n\\end{{itemize}}",
+    "\\[\n\\begin{{aligned}}\n{}\n\\end{{aligned}}\n\\]",
+    *(r"{} \tag{{1}}", r"{} \label{{eq:a}}", "{}   (1)", r"{} \\", r"\item {}", r"\quad {}"),
+    *("**{}**", "__{}__", "*{}*", "_{}_", r"\textbf{{{}}}", r"\boxed{{{}}}", r"$\boxed{{{}}}$"),
+    *(r"\text{{so }} {}", "<b>{}</b>", '"{}"', "“{}”", "« {} »", "| {} |", "{} \\qed", "\ufeff{}"),
+    *("**Claim.** {}", "**Claim:** ${}$", "*Claim.* {}", "Claim: {}", "Claim 2: {}", "Lemma 3. {}"),
+    *("Step 2: {}", "Part (b): {}", "Weights: {}", "Answer: `{}`", "Proof. {}", "x: {}"),
+    *("so {}", "So {}", "Hence {}", "hence, {}", "Thus: {}", "therefore {}", "We get {}"),
+    *("we have that {}", "It follows that {}", "and so {}", "Finally, {}", "Then we obtain {}."),
+    *("⇒ {}", "=> {}", "∴ {}", r"\Rightarrow {}", r"\therefore {}", r"$\implies {}$", "i.e. {}"),
+    *("Note that {}", "Clearly {}", "By the chain rule, {}", "By the chain rule, ${}$."),
+    *("Using the product rule we get {}", "{} by the chain rule", "{}, by the chain rule"),
+    *("{} because it is", "{}, since it is so.", "{} # easy", "{}  // easy", "{} % easy"),
+    *("{} (easy to see)", "{} [chain rule]", "{}, as told", "{} ∎", "{} □", "{} ✓"),
+    *("{} for all i", "{}, for all i and j", "{} for i = 1, ..., n", r"{} \quad \forall i"),
+    *("Here `{}` by rows.", "We see `{}`, as told.", r"Hence \({}\) holds.", "see `{}` above"),
+    *("`{}` and `1 = 1`", "`1 = 1` and `{}`", "{} and 1 = 1", "1 = 1, {}", "1 = 1; {}"),
+    *("1 = 1 ⇒ {}", "Now ${}$ and so on."),
+]  # fmt: skip
+#: Between two sides, ``{}`` each, as people do.
+BETWEEN = [
+    *("{} == {}", "{} === {}", "{} ≡ {}", "{} equals {}", "{} is equal to {}", "({}) = ({})"),
+    *(r"\({} \equiv {}\)", "{}\n= {}", "{} =\n{}", "{}\n== {}", "`{}` = `{}`", "${}$ = ${}$"),
+    "\\begin{{align}}\n{} &= {}\n\\end{{align}}",
+    "\\begin{{align}}\n{} \\\\\n&= {}\n\\end{{align}}",
+    "$$\\begin{{aligned}} {} &= {} \\end{{aligned}}$$",
+    "\\begin{{eqnarray}}\n{} &=& {}\n\\end{{eqnarray}}",
+    *("\\[\n{}\n= {}\n\\]", "{} is the same as {}", "{} is identical to {}", "[{}] = {}"),
+    *("{} = {} +\n0", "{} = {}\n+ 0", "{} = (\n{}\n)", "{} = {}\n  - 0", "{} = {}\n≡ 0 + {}"),
+]  # fmt: skip
+#: What claims something else, or can't be told: around an equation where there is one ``{}``.
+ODD = [
+    *("* {}", "+ {}", "- {}", "– {}", "− {}", "1. - {}", "- [ ] {}", "(2) {}", "{}!", "{}?"),
+    *("({}", "{})", "[{}", "`{}", "${}", "{}$", "\\({}", "$${}", "\\[{}", "## {}", "### Result {}"),
+    *("{{{}", "twice {}", "not {}", "minus {}", "half {}", "If {}", "if {} then", "unless {}"),
+    *("{} or so", "{} maybe", "{} if n = 1", "{} (wrong)", "{} (see 3)", "{} \\text{{ok}}"),
+    *("~~{}~~", "=={}==", "\u200b{}", "{} \\", "\\{}", "&{}", "{} &", "| {} | = 1 |"),
+    *("Exercise 4 {}", "(c) {}", "{} | = {}", "{} = {} | easy"),
+    *("{} + 0 = 0", "a: {}", "wrong: {}", "where {} + 5", "`{}` + 5", "5 + `{}`", "- 2 `{}`"),
+    *("{} := {}", "{} ≔ {}", "{} =: {}", "{} ≈ {}", "{} ≃ {}", "{} ~ {}", "{} → {}", "{} -> {}"),
+    *("{} ⇒ {}", "{} <= {}", "{} ≤ {}", "{} >= {}", "{} < {}", "{} > {}", "{} ≠ {}", "{} != {}"),
+    *("{} ∝ {}", "{} ⇔ {}", "{} <=> {}", "{} ↦ {}", "{} |-> {}", r"\({} \approx {}\)"),
+    *(r"${} \to {}$", r"${} \le {}$", r"${} \coloneqq {}$", "{} is {}", "{}: {}", "{} ; = {}"),
+    *("{} equal {}", "({} = {}", "{} = {})", "{} = ({}", "{} = {} +"),
+    *("| {} | = | {} |", "{}=\\\n{}", "{}\n≡ {}", "`{}`\n= `{}`", "{} = {}\n  * 1"),
+    *("{} becomes {}", "{} gives {}", "{}\n{}", "{} minus {} vanishes", "{} = {} ± 0"),
+]  # fmt: skip
+#: Sides that differ, and sides that are equal.
+FALSE = [
+    ("dS", "A * (dA + rowsum(A * dA))"),
+    ("-A", "A"),
+    (r"\sum_j A_{ij}", "2"),
+]
+TRUE = [
+    ("dS", "A * (dA - rowsum(A * dA))"),
+    ("rowsum(A)", "ones(n)"),
+    (r"\sum_j A_{ij}", "1"),
+]
+
+
+def ways(left: str, right: str, *kinds: list[str]) -> list[str]:
+    """Ways to write that two sides are equal."""
+    return [
+        way.format(left, right, right) if way.count("{}") > 1 else way.format(f"{left} = {right}")
+        for kind in kinds
+        for way in kind
+    ]
