@@ -24,6 +24,7 @@ from symattn.calculus.kernel.terms import (
     Place,
     Poly,
     Unproved,
+    atoms_of,
     free_in,
     minus,
     ordered,
