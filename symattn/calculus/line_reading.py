@@ -8,6 +8,7 @@ line. How far an index runs follows from the places where it stands."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import cast
@@ -15,11 +16,10 @@ from typing import cast
 from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
-from symattn.calculus.matrix_forms import Forms
+from symattn.calculus.row_functions import refused_hidden, scaled
+from symattn.calculus.step_functions import UNSAYABLE, StepCalls, named
 from symattn.calculus.tensors import (
-    FUNCTIONS,
     OTHERS,
-    ROWWISE,
     LineScope,
     ParsedLine,
     Tensor,
@@ -29,6 +29,7 @@ from symattn.calculus.tensors import (
     exp,
     lettered,
     letters_of,
+    minus,
     misplaced,
     plus,
     position,
@@ -37,6 +38,8 @@ from symattn.calculus.tensors import (
     whole,
 )
 from symattn.errors import Malformed, alike
+from symattn.programs.functions import ALIASES
+from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
 from symattn.syntax import Tree
 
 INFINITE = ("oo", "inf")
@@ -70,13 +73,14 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
             raise Malformed(
                 f"expected a name, or a name with indices such as 'G[i, k]', found {key!r}"
             )
-    taken = [*scope.known(), *FUNCTIONS, *ROWWISE, *OTHERS, "pi"]
-    if name in taken:
+    if name in (*scope.known(), *named(), *OTHERS, "pi"):
         raise Malformed(f"{name!r} is already in use; choose another name")
     tree = syntax.parse(text, letters=True)
     reader.letters = frozenset((*reader.free, *letters_of(tree)))
-    tensor = reader.tensor(tree)
+    tensor = reader.scores(tree)
     if params is None:
+        if tensor.keep is not None:
+            scope.hidden[name] = tensor.keep
         params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
         body = tensor.entry(tuple(map(AxisPlace, params)))
         if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
@@ -85,13 +89,14 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
     else:
         if tensor.axes:
             raise Malformed("expected a number for each entry, found a matrix")
+        refused_hidden(tensor)
         body = tensor.entry(())
     reader.settle([index for index in reader.free.values() if index not in params])
     axes = tuple(index.size for index in params)
     return Array(name, axes, params, body, uses=term.arrays(body))
 
 
-class _Reader(Forms):
+class _Reader(StepCalls):
     """Reads one text: its indices, and how far they run."""
 
     # -- lines -----------------------------------------------------------------
@@ -128,6 +133,9 @@ class _Reader(Forms):
         return tensor.entry(())
 
     def tensor(self, tree: Tree) -> Tensor:
+        return refused_hidden(self.scores(tree))
+
+    def scores(self, tree: Tree) -> Tensor:
         match tree:
             case syntax.Literal(text):
                 return constant(Number(Fraction(text)))
@@ -137,22 +145,20 @@ class _Reader(Forms):
                 return self._each(operand, term.Neg)
             case syntax.Binary("@", left, right):
                 return self.product(self.tensor(left), self.tensor(right))
+            case syntax.Binary("*" | "/" as op, left, right):
+                return scaled(self, self.scores(left), self.scores(right), op)
+            case syntax.Binary("+", left, right):
+                return self.pairwise(self.scores(left), self.scores(right), plus, "'+'")
             case syntax.Binary(op, left, right):
-                combine = {
-                    "+": plus,
-                    "-": lambda x, y: plus(x, term.Neg(y)),
-                    "*": times,
-                    "/": term.Div,
-                }[op]
-                return self.pairwise(self.tensor(left), self.tensor(right), combine, f"'{op}'")
+                return self.pairwise(self.scores(left), self.tensor(right), minus, f"'{op}'")
             case syntax.Power(base, exponent):
                 return self._power(self.tensor(base), exponent)
             case syntax.Transposed(operand):
-                return self.transposed(self.tensor(operand))
+                return self.transposed(self.scores(operand))
             case syntax.Cell(operand, places):
                 return self._cell(operand, places)
-            case syntax.Call(function, arguments):
-                return self._call(function, arguments)
+            case syntax.Call():
+                return self._call(tree)
             case syntax.Gradient(of):
                 raise Malformed(
                     f"write diff(L, {of}), and which quantity the loss L is a function of"
@@ -168,7 +174,8 @@ class _Reader(Forms):
         if name in self.bound:
             return position(self.bound[name])
         if name in self.scope.arrays:
-            return whole(self.scope.arrays[name])
+            array = whole(self.scope.arrays[name])
+            return replace(array, keep=self.scope.hidden.get(name))
         if name in self.scope.sizes:
             return constant(term.Size(name))
         if name in self.scope.permutations:
@@ -202,22 +209,26 @@ class _Reader(Forms):
             raise Malformed(
                 f"{operand.name}[...] is a place: write it in brackets, x[{operand.name}[i]]"
             )
-        tensor = self.tensor(operand)
+        tensor = self.scores(operand)
         name = operand.name if isinstance(operand, syntax.Name) else "what is before the bracket"
         if len(places) != len(tensor.axes):
             raise Malformed(misplaced(name, len(tensor.axes), len(places)))
-        at = tuple(map(self.place, places))
-        for place, axis in zip(at, tensor.axes, strict=True):
-            self.along(place, axis, name)
-        return Tensor((), lambda _: tensor.entry(at), True)
+        keys = [key if isinstance(key, syntax.Slice) else self.place(key) for key in places]
+        for key, axis in zip(keys, tensor.axes, strict=True):
+            if isinstance(key, AxisPlace):
+                self.along(key, axis, name)
+        return self.sliced(tensor, keys, name)
 
     # -- functions -------------------------------------------------------------
 
-    def _call(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        if name in FUNCTIONS:
-            return self._each(self._only(name, arguments), FUNCTIONS[name])
-        if name in ("sum", "mean"):
+    def _call(self, call: syntax.Call) -> Tensor:
+        name, arguments = call.function, call.arguments
+        if name in ("sum", "mean") and self._has_letters(call):
             return self._sum(name, arguments)
+        if name in UNSAYABLE or name in ALIASES or name in STEP_FUNCTIONS:
+            return self.step_call(call)
+        if call.options:
+            raise Malformed(f"{name} has no options")
         if name in ("delta", "step"):
             return self._indicator(name, arguments)
         if name == "diff":
@@ -226,13 +237,18 @@ class _Reader(Forms):
             return self._limit(arguments)
         if name == "operations":
             return self._operations(arguments)
-        if name in ("ones", "zeros", "eye"):
-            return self.filled(name, arguments)
-        if name in (*ROWWISE, *OTHERS):
+        if name in OTHERS:
             return self.reduced(name, self.tensor(self._only(name, arguments)))
-        every = [*FUNCTIONS, *ROWWISE, *OTHERS]
+        every = [*named(), *OTHERS]
         hint = alike(name, every) or f"there are {', '.join(every)}"
         raise Malformed(f"there is no function {name!r}; {hint}")
+
+    def _has_letters(self, call: syntax.Call) -> bool:
+        """Whether a sum is over indices, not of all entries or along an axis."""
+        match call.arguments:
+            case (_, syntax.Literal() | syntax.Negative()) | (_,):
+                return False
+        return bool(call.arguments)
 
     def _only(self, name: str, arguments: tuple[Tree, ...]) -> Tree:
         if len(arguments) != 1:
@@ -240,10 +256,6 @@ class _Reader(Forms):
         return arguments[0]
 
     def _sum(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        if not arguments:
-            raise Malformed(f"{name} takes indices and what is summed, as in {name}(j, x[j])")
-        if len(arguments) == 1:
-            return self.reduced("total" if name == "sum" else "average", self.tensor(arguments[0]))
         first, *rest, body = arguments
         if not isinstance(first, syntax.Name):
             raise Malformed(f"{name} takes indices before what is summed, as in {name}(j, x[j])")

@@ -176,7 +176,7 @@ def test_faults(text, told) -> None:
         ("dS[i] = 0", "dS has 2 axes, found 1 in brackets"),
         ("dS^n = 0", "a power is written '**', as in x**2"),
         ("dS = softmx(A)", "did you mean softmax?"),
-        ("dS = sum(A, axis=1)", "there is no axis"),
+        ("dS = sum(A, axes=1)", "sum has no option 'axes'"),
         ("dS = A * dA", ""),
     ],
 )
