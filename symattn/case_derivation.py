@@ -130,8 +130,12 @@ class _CaseTables:
 
     def _named_places(self) -> dict[str, Size]:
         every = ancestors(self.case.program.quantities.values(), through=nodes.arguments)
-        named = {found.extra: found for node in every if (found := ids(node)) is not None}
-        return {name: self.sizes.places(node) for name, node in named.items() if node.op == "given"}
+        named = [found for node in every if (found := ids(node)) is not None]
+        return {
+            node.extra: self.sizes.places(node) if self.lengths else self.sizes.counts[node.extra]
+            for node in named
+            if node.op == "given"
+        }
 
     def document(self) -> dict[str, Any]:
         """The tables."""
@@ -152,23 +156,27 @@ class _CaseTables:
         writer = self._writer(program, called, by_name)
         of = case.output if is_number else loss
         define = {name: self._step(writer, name) for name in program.steps}
+        lines, unsaid = [], []
+        for name, node in by_name.items():
+            if name != case.output:
+                try:
+                    formula = syntax.text(writer.line(node, called[name]))
+                except Malformed as error:
+                    unsaid.append(f"`{called[name]}` is left out: {error}.")
+                    continue
+                lines.append({"line": f"{called[name]} == {formula}", "because": self._uses(name)})
+        if not lines:
+            raise Malformed("no gradient of the case can be stated. " + " ".join(unsaid))
         return {
             "title": f"Gradients of {case.title}",
-            "statement": "The backward pass of the case, for any size.",
+            "statement": " ".join(["The backward pass of the case, for any size.", *unsaid]),
             "sizes": [*dict.fromkeys(self._size_names())],
             "shapes": {name: [*self._axes(name)] for name in program.given},
             "losses": {} if is_number else {loss: case.output},
             "hypotheses": [*self._hypotheses()],
             "define": define
             | {d: f"diff({of}, {name})" for name, d in called.items() if name != of},
-            "lines": [
-                {
-                    "line": f"{called[name]} == {self._written(writer, node, called[name])}",
-                    "because": self._uses(name),
-                }
-                for name, node in by_name.items()
-                if name != case.output
-            ],
+            "lines": lines,
         }
 
     def _writer(
@@ -193,12 +201,6 @@ class _CaseTables:
         except Malformed as error:
             where = f"steps.{name}"
             raise Malformed([Fault(where, fault.message) for fault in error.faults]) from None
-
-    def _written(self, writer: LineWriter, node: Node, own: str) -> str:
-        try:
-            return syntax.text(writer.line(node, own))
-        except Malformed as error:
-            raise Malformed(f"{own}: {error}") from None
 
     def _axes(self, name: str) -> Sequence[Size]:
         axes = self.shapes[name]

@@ -82,9 +82,11 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
         if tensor.keep is not None:
             scope.hidden[name] = tensor.keep
         params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
-        body = tensor.entry(tuple(map(AxisPlace, params)))
-        if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
+        at = tuple(map(AxisPlace, params))
+        body = tensor.entry(at)
+        if isinstance(body, Entry) and "." in body.array.name and body.at == at:
             # What stood for itself has its name now.
+            assert body.array.body is not None
             params, body = body.array.params, body.array.body
     else:
         if tensor.axes:

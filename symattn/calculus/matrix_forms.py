@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
@@ -19,6 +20,17 @@ from symattn.calculus.tensors import (
     whole,
 )
 from symattn.errors import Malformed
+
+
+def told_apart(axis: int, place: AxisPlace, value: Callable[[int], Expr]) -> Expr:
+    """What stands at a place along an axis, by the number of the place, 0 at the first."""
+    if axis == 1:
+        return value(0)
+    if not (place.index or place.size or place.images):
+        return value(place.offset - 1)
+    return term.Add(
+        tuple(term.Mul((term.Delta(place, AxisPlace(offset=p + 1)), value(p))) for p in range(axis))
+    )
 
 
 class Forms(Indices):
@@ -124,21 +136,42 @@ class Forms(Indices):
                 (), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)), tensor.letters
             )
         if name == "tril" and len(axes) == 2:
-            return Tensor(
-                axes,
-                lambda at: times(self.not_after(at[1], at[0], axes), entry(at)),
-                tensor.letters,
-            )
+            self.comparable(axes)
+            return Tensor(axes, lambda at: times(self.at_most(at, axes), entry(at)), tensor.letters)
         raise Malformed(f"{name}: found {described(axes)}")
 
-    def not_after(self, first: AxisPlace, second: AxisPlace, axes: tuple[Axis, ...]) -> Expr:
-        """1 where a column does not come after a row, else 0."""
-        if axes[0] != axes[1]:
+    def comparable(self, axes: tuple[Axis, ...]) -> None:
+        """See to it that places of rows can be compared with those of columns."""
+        if axes[0] != axes[1] and not all(isinstance(axis, int) for axis in axes):
             raise Malformed(
                 f"expected as many rows as columns, found {described(axes)}: places of two axes "
                 "are not compared; give what is kept as a matrix, mask(S, M)"
             )
-        return term.AtMost(first, second)
+
+    def at_most(self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int = 0) -> Expr:
+        """1 where the column is at most so many places after the row, else 0."""
+        return self._ordered(at, axes, after, False)
+
+    def at_least(self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int) -> Expr:
+        """1 where the column is at least so many places after the row, else 0."""
+        return self._ordered(at, axes, after, True)
+
+    def _ordered(
+        self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int, is_least: bool
+    ) -> Expr:
+        row, column = at
+        rows, columns = axes
+        if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+
+            def known(i: int, j: int) -> Expr:
+                holds = j - i >= after if is_least else j - i <= after
+                return term.ONE if holds else term.ZERO
+
+            return told_apart(rows, row, lambda i: told_apart(columns, column, partial(known, i)))
+        if row.images and after:
+            raise Malformed("nothing can be added to where a permutation sends an index")
+        row = replace(row, offset=row.offset + after)
+        return term.AtMost(row, column) if is_least else term.AtMost(column, row)
 
     def total(self, name: str, tensor: Tensor) -> Tensor:
         """The sum of all entries, or their average."""

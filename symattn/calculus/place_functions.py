@@ -14,7 +14,7 @@ from math import prod
 from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Axis, AxisPlace, Expr, Index
-from symattn.calculus.matrix_forms import Forms
+from symattn.calculus.matrix_forms import Forms, told_apart
 from symattn.calculus.row_functions import (
     Places,
     as_single,
@@ -83,11 +83,16 @@ def _picked(
 def _concat(forms: Forms, *parts: Tensor, axis: int = -1) -> Tensor:
     if not parts or not all(part.axes for part in parts):
         raise Malformed("concat takes matrices or vectors")
-    if axis == 0 and len(parts[0].axes) == 1:
-        parts = tuple(map(forms.transposed, parts))
     if axis == 0:
-        return forms.transposed(_beside(*map(forms.transposed, parts)))
+        return forms.transposed(_beside(*(_turned_up(forms, part) for part in parts)))
     return _beside(*parts)
+
+
+def _turned_up(forms: Forms, x: Tensor) -> Tensor:
+    """Rows as columns; a vector is a row here, as one below others is."""
+    if len(x.axes) == 1:
+        return x.moved((*x.axes, 1), lambda at: at[:1])
+    return forms.transposed(x)
 
 
 def _beside(*parts: Tensor) -> Tensor:
@@ -106,7 +111,7 @@ def _beside(*parts: Tensor) -> Tensor:
                 part, own = places[p]
                 return which(part)((*at[:-1], AxisPlace(offset=own + 1)))
 
-            return _told_apart(length, at[-1], value)
+            return told_apart(length, at[-1], value)
 
         return entry
 
@@ -120,9 +125,7 @@ def _beside(*parts: Tensor) -> Tensor:
 def _stack(forms: Forms, *parts: Tensor) -> Tensor:
     if any(len(part.axes) != 1 for part in parts):
         raise Malformed("stack takes vectors: concat(..., axis=0) joins matrices")
-    return forms.transposed(
-        _beside(*(part.moved((*part.axes, 1), lambda at: at[:1]) for part in parts))
-    )
+    return _concat(forms, *parts, axis=0)
 
 
 @definition
@@ -141,11 +144,11 @@ def _reshape(forms: Forms, x: Tensor, rows: Axis, columns: Axis | None = None) -
     def entry(at: Places) -> Expr:
         last = lengths[-1]
         if len(at) == 1:
-            return _told_apart(last, at[0], at_number)
-        return _told_apart(
+            return told_apart(last, at[0], at_number)
+        return told_apart(
             lengths[0],
             at[0],
-            lambda p: _told_apart(last, at[1], lambda q: at_number(p * last + q)),
+            lambda p: told_apart(last, at[1], lambda q: at_number(p * last + q)),
         )
 
     return Tensor(target, entry, x.letters)
@@ -185,7 +188,7 @@ def _repeated(x: Tensor, count: int) -> Tensor:
 
     return Tensor(
         (*x.axes[:-1], length),
-        lambda at: _told_apart(length, at[-1], lambda p: x.entry(back(p, at))),
+        lambda at: told_apart(length, at[-1], lambda p: x.entry(back(p, at))),
         x.letters,
     )
 
@@ -232,7 +235,7 @@ def _positions(forms: Forms, n: Axis, d: Axis, *, base: Tensor | None = None) ->
             angle = _turn(_as_number(at[0]), p // 2, width, base)
             return term.Apply("cos" if p % 2 else "sin", angle)
 
-        return _told_apart(width, at[1], value)
+        return told_apart(width, at[1], value)
 
     return Tensor((n, width), entry)
 
@@ -284,7 +287,7 @@ def _rope(
             )
             return _turned(_turn(position(at[0]), pair, width, base), own, other, is_first)
 
-        return _told_apart(width, at[1], value)
+        return told_apart(width, at[1], value)
 
     return Tensor(x.axes, entry, x.letters)
 
@@ -301,7 +304,7 @@ def _rope_of_pairs(x: Tensor, position: Callable[[AxisPlace], Expr], base: Tenso
             own, other = (x.entry((*at[:2], AxisPlace(offset=q + 1))) for q in (p, 1 - p))
             return _turned(angle, own, other, not p)
 
-        return _told_apart(2, at[2], value)
+        return told_apart(2, at[2], value)
 
     return Tensor(x.axes, entry, x.letters)
 
@@ -344,9 +347,8 @@ def _cols(forms: Forms, x: Tensor) -> Tensor:
 @definition
 def _causal(forms: Forms, x: Tensor, align: str = "top-left") -> Tensor:
     need_matrix("causal", x)
-    axes = x.axes
-    forms.not_after(AxisPlace(), AxisPlace(), axes)
-    return _hidden(x, lambda at: forms.not_after(at[1], at[0], axes))
+    forms.comparable(x.axes)
+    return _hidden(x, lambda at: forms.at_most(at, x.axes))
 
 
 @definition
@@ -360,13 +362,11 @@ def _mask(forms: Forms, x: Tensor, M: Tensor) -> Tensor:
 @definition
 def _window(forms: Forms, x: Tensor, left: int, right: int = 0) -> Tensor:
     need_matrix("window", x)
-    axes = x.axes
+    forms.comparable(x.axes)
 
     def keep(at: Places) -> Expr:
-        first, last = _shifted(at[0], -left), _shifted(at[0], right)
-        return times(forms.not_after(first, at[1], axes), forms.not_after(at[1], last, axes))
+        return times(forms.at_least(at, x.axes, -left), forms.at_most(at, x.axes, right))
 
-    forms.not_after(AxisPlace(), AxisPlace(), axes)
     return _hidden(x, keep)
 
 
@@ -381,15 +381,14 @@ def _padding(forms: Forms, x: Tensor, lengths: Tensor) -> Tensor:
 @definition
 def _alibi(forms: Forms, x: Tensor, slope: Tensor) -> Tensor:
     need_matrix("alibi", x)
+    forms.comparable(x.axes)
     step, axes = as_single(slope, "the slope"), x.axes
 
     def entry(at: Places) -> Expr:
-        after = forms.not_after(at[1], at[0], axes)
-        sign = minus(times(number(2), after), term.ONE)
+        sign = minus(times(number(2), forms.at_most(at, axes)), term.ONE)
         apart = minus(_as_number(at[0]), _as_number(at[1]))
         return minus(x.entry(at), term.Mul((step, sign, apart)))
 
-    forms.not_after(AxisPlace(), AxisPlace(), axes)
     return Tensor(axes, entry, x.letters or slope.letters, x.keep)
 
 
@@ -446,12 +445,6 @@ def _as_number(place: AxisPlace) -> Expr:
     return term.Add((*start, number(place.offset - 1))) if start else number(place.offset - 1)
 
 
-def _shifted(place: AxisPlace, by: int) -> AxisPlace:
-    if place.images and by:
-        raise Malformed("nothing can be added to where a permutation sends an index")
-    return AxisPlace(place.index, place.size, place.offset + by, place.images)
-
-
 def _numbered(axis: Axis, name: str) -> int:
     if not isinstance(axis, int):
         raise Malformed(
@@ -462,17 +455,6 @@ def _numbered(axis: Axis, name: str) -> int:
     if axis > _WIDEST:
         raise Malformed(f"{name}: an axis of {axis} is longer than {_WIDEST}")
     return axis
-
-
-def _told_apart(axis: int, place: AxisPlace, value: Callable[[int], Expr]) -> Expr:
-    """What stands at a place along an axis, by the number of the place, 0 at the first."""
-    if axis == 1:
-        return value(0)
-    if not (place.index or place.size or place.images):
-        return value(place.offset - 1)
-    return term.Add(
-        tuple(term.Mul((term.Delta(place, AxisPlace(offset=p + 1)), value(p))) for p in range(axis))
-    )
 
 
 def _at(
@@ -489,7 +471,7 @@ def _at(
         return _at(rest, at, (*before, key), entries)
     if key is None:
         return _at(rest, at[1:], (*before, at[0]), entries)
-    return _told_apart(
+    return told_apart(
         len(key),
         at[0],
         lambda p: _at(rest, at[1:], (*before, AxisPlace(offset=key[p] + 1)), entries),

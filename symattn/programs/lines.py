@@ -13,8 +13,7 @@ from symattn import formulas, syntax
 from symattn.errors import Malformed, short
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
-from symattn.programs import nodes
-from symattn.programs.nodes import Node, WrittenCall, arguments
+from symattn.programs.nodes import Node, WrittenCall
 from symattn.programs.sizes import Size, ids
 from symattn.syntax import Binary, Call, Cell, Literal, Name, Negative, Slice, Transposed, Tree
 
@@ -26,17 +25,19 @@ _ALL = Slice(None, None, None)
 
 
 class LineWriter:
-    """Writes nodes as trees, down to those that have a name."""
+    """Writes nodes as trees, down to those that have a name; of several the last."""
 
     def __init__(self, names: Mapping[int, Sequence[str]], lengths: Lengths) -> None:
         self.names = names
         self.lengths = lengths
 
     def line(self, node: Node, own: str) -> Tree:
-        """What a node is, by other names than its own. Raises :class:`Malformed` for what
-        can't be said."""
-        others = [name for name in self.names.get(node.serial, ()) if name != own]
-        return Name(others[-1]) if others else self._operation(node)
+        """What a node is, by a name that comes after its own, or by what it is made of.
+
+        Raises :class:`Malformed` for what can't be said.
+        """
+        named = self.names.get(node.serial, (own,))
+        return self._operation(node) if named[-1] == own else Name(named[-1])
 
     def tree(self, node: Node) -> Tree:
         """What a node is, by name where it has one."""
@@ -70,9 +71,11 @@ class LineWriter:
                 return Transposed(inner) if len(x[0].shape) == 2 else inner
             case "negate":
                 return Negative(self.tree(x[0]))
-            case "multiply" if _is_one(x[0]):
+            case "multiply" if _is(1, x[0]):
                 return self._fitting(node, x[1])
-            case "multiply" if _is_one(x[1]):
+            case "multiply" if _is(1, x[1]):
+                return self._fitting(node, x[0])
+            case "add" | "subtract" if _is(0, x[1]):
                 return self._fitting(node, x[0])
             case "multiply" if x[1].op == "triangle":
                 return Call("tril", (self._fitting(node, x[0]),))
@@ -137,8 +140,30 @@ class LineWriter:
                 return Call(name, sizes)
         if not sizes and isinstance(entries[0], Value):
             return self._number(entries[0])
+        if numbers <= {*range(-max(node.grid), max(node.grid) + 1)} and node.shape:
+            rows = [[int(entry.rational()) for entry in row] for row in node.extra]
+            if (tree := self._by_place(node, rows)) is not None:
+                return tree
         shown = short(", ".join(map(str, entries)), 40)
         raise Malformed(f"an array is written out in numbers, {shown}: give it a name and a shape")
+
+    def _by_place(self, node: Node, rows: list[list[int]]) -> Tree | None:
+        """A table whose entries say where they stand, in functions of steps."""
+        height, width = node.grid
+        if len(node.shape) == 1:
+            if rows[0] == [*range(width)]:
+                return Binary("-", Call("cumsum", (self._ones(node),)), Literal("1"))
+            return None
+        if rows == [[int(i == j) for j in range(width)] for i in range(height)]:
+            return Call("eye", (self.size(width),)) if height == width else None
+        zeros = Call("zeros", tuple(map(self.size, node.shape)))
+        if rows == [[abs(i - j) for j in range(width)] for i in range(height)]:
+            return Call("alibi", (zeros, Negative(Literal("1"))))
+        right, left = sum(rows[0]) - 1, sum(row[0] for row in rows) - 1
+        if rows == [[int(-left <= j - i <= right) for j in range(width)] for i in range(height)]:
+            reach = Literal(str(left)), Literal(str(right))
+            return Call("exp", (Call("window", (zeros, *reach)),))
+        return None
 
     def _ones(self, node: Node) -> Tree:
         return Call("ones", tuple(map(self.size, node.shape)))
@@ -151,9 +176,9 @@ class LineWriter:
 
     def _fitting(self, node: Node, x: Node) -> Tree:
         """An operand of what goes entry by entry: what is repeated needs no word."""
-        if x.op == "spread" and not x.written and x.serial not in self.names:
-            if any(y.grid == node.grid for y in node.operands if y is not x):
-                x = x.operands[0]
+        is_plain = x.op == "spread" and not x.written and x.serial not in self.names
+        if is_plain and any(y.grid == node.grid for y in node.operands if y is not x):
+            x = x.operands[0]
         return self._row(x) if len(node.shape) == 2 else self.tree(x)
 
     def _reshaped(self, node: Node, x: Node) -> Tree:
@@ -192,6 +217,8 @@ class LineWriter:
         (x,) = node.operands
         rows, columns = node.extra
         row, column = Literal(str(rows.start + 1)), Literal(str(columns.start + 1))
+        if slices and len(x.shape) == 1:
+            return Cell(self.tree(x), self._keys(x, node.extra))
         if slices:
             return Cell(self.tree(x), (row, *self._keys(x, node.extra)[-1:]))
         return Cell(self.tree(x), (row, column)[2 - len(x.shape) :])
@@ -286,8 +313,8 @@ class LineWriter:
 _RELATIONS = (">", ">=", "<", "<=", "==", "!=")
 
 
-def _is_one(node: Node) -> bool:
-    return node.op == "constant" and not node.written and node.extra.rational() == 1
+def _is(number: int, node: Node) -> bool:
+    return node.op == "constant" and not node.written and node.extra.rational() == number
 
 
 def _named(size: Size) -> Tree:

@@ -15,7 +15,7 @@ Size = str | int
 """The name of a size, or a length."""
 
 #: Calls whose result has the shape of what they are of, for any size.
-_SHAPED = ("window", "padding", "alibi", "causal", "rope")
+_SHAPED = ("window", "padding", "alibi", "softmax", "rope")
 #: Calls that name places by whole numbers, and the operand that is as wide as there are places.
 _NAMED: Mapping[str, int] = {"embedding": 1, "cross_entropy": 0, "nll": 0}
 #: Names of sizes, in the order in which they are taken.
@@ -48,6 +48,8 @@ class Sizes:
     def __init__(self, program: Program) -> None:
         self._same: dict[tuple[int, int], tuple[int, int]] = {}
         self._fixed: dict[tuple[int, int], int] = {}
+        self.counts: dict[str, int] = {}
+        """How many places there are for the whole numbers of a given name to name."""
         every = ancestors(program.quantities.values(), through=parts)
         for node in every:
             for axis in (0, 1):
@@ -97,6 +99,13 @@ class Sizes:
                 if x.grid[axis] == node.grid[axis]:
                     self._unite(node, axis, x, axis)
 
+    def _compare(self, node: Node) -> None:
+        """Places of rows and of columns are compared: there are as many, or numbers of them."""
+        if node.grid[0] == node.grid[1]:
+            self._unite(node, 0, node, 1)
+        else:
+            self._fix_all(node)
+
     def _join(self, node: Node) -> None:
         named = ids(node)
         if named is not None:
@@ -105,6 +114,8 @@ class Sizes:
         operands = parts(node)
         if node.written is not None and node.written.function in _SHAPED:
             self._spread(node, operands[0])
+            if node.written.function in ("window", "alibi"):
+                self._compare(node)
             if node.written.function == "rope":
                 self._fix(node, 1)
                 for vector in (x for x in operands[1:] if x.shape):
@@ -115,6 +126,9 @@ class Sizes:
                 pass
             case "table":
                 self._fix_all(node)
+            case "hide" if operands[1].op == "triangle":
+                self._spread(node, *operands)
+                self._compare(node)
             case "matmul":
                 x, y = operands
                 self._unite(node, 0, x, 0)
@@ -150,10 +164,12 @@ class Sizes:
         """Whole numbers are rows of 0 and 1 in a derivation: their places are an axis too."""
         assert node.written is not None
         function = node.written.function
+        if named.op == "given":
+            x = node if function == "onehot" else arguments(node)[_NAMED[function]]
+            self.counts[named.extra] = x.grid[0 if function == "embedding" else 1]
         if function == "onehot":
             self._unite(node, 0, named, 1)
             self._unite(node, 1, named, 2)
-            self._fix(node, 1)
             return
         x = arguments(node)[_NAMED[function]]
         if function == "embedding":
