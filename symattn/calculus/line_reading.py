@@ -292,8 +292,15 @@ class _Reader(StepCalls):
         return Tensor((), lambda _: build(first, second), True)
 
     def _are_places(self, *sides: Tree) -> bool:
-        names = [name for side in sides for name in syntax.names(side)]
-        return not any(name in self.scope.arrays and name not in self.bound for name in names)
+        parts = [part for side in sides for part in syntax.walk(side)]
+        return not any(
+            isinstance(part, syntax.Call)
+            or (isinstance(part, syntax.Name) and self._is_array(part.name))
+            for part in parts
+        )
+
+    def _is_array(self, name: str) -> bool:
+        return name in self.scope.arrays and name not in self.bound
 
     def _step_of_values(self, left: Tree, right: Tree, relation: str) -> Tensor:
         if relation in (">", ">="):

@@ -234,9 +234,13 @@ class LineWriter:
             raise Malformed("entries are sent back to every second place or so")
         tree = self._row(x) if len(node.shape) == 2 else self.tree(x)
         if not x.shape:
-            tree = Binary(
-                "*", tree, Call("ones", tuple(map(self.size, x.grid[2 - len(node.shape) :])))
-            )
+            sizes = map(self.size, x.grid[2 - len(node.shape) :])
+            tree = Binary("*", tree, Call("ones", tuple(sizes)))
+        elif len(x.shape) > len(node.shape):
+            tree = Cell(tree, (Literal("1"), _ALL))
+        turned = tuple(Slice(None, None, -1) if some.step < 0 else _ALL for some in (rows, columns))
+        if any(key != _ALL for key in turned):
+            tree = Cell(tree, turned[2 - len(node.shape) :])
         height = self.size(len(rows))
         before, after = min(columns), node.grid[1] - 1 - max(columns)
         sides = [
