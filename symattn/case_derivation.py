@@ -39,11 +39,14 @@ def derive_case(case: str | Path | Case) -> Derivation:
     Raises :class:`Malformed` for a case with faults, and where a step can't be said in a
     derivation, with the step and the reason.
 
-    >>> derive_case("cat-sat-mat").summary()
-    '6 lines: 6 proved'
+    >>> found = derive_case("cat-sat-mat")
+    >>> found.summary(), found.lines[1].text
+    ('8 lines: 8 proved', 'dT == A * (dA - rowsum(A * dA))')
     """
     case = case if isinstance(case, Case) else cases.load(case)
     document = tables(case)
+    notes = document.pop("notes")
+    document["statement"] = " ".join(["The backward pass of the case, for any size.", *notes])
     derivation = derived(case.name, document, library.draft_of)
     if derivation.faults:
         raise Malformed(map(_of_step, derivation.faults), str(case.path or case.name))
@@ -57,15 +60,18 @@ def _of_step(fault: Fault) -> Fault:
 
 
 def tables(case: Case) -> dict[str, Any]:
-    """The tables of a derivation file that states a case. Raises :class:`Malformed`."""
+    """The tables of a derivation file that states a case, and ``notes`` on what is left out.
+
+    Raises :class:`Malformed`.
+    """
     return _CaseTables(case).document()
 
 
 def as_text(case: str | Path | Case) -> str:
     """A case as a derivation that is written by hand, to be edited and judged again.
 
-    >>> print(as_text("cat-sat-mat").split("Gradients")[1].strip())
-    dY = diff(L, Y)
+    >>> print(as_text("cat-sat-mat").splitlines()[-1])
+    dX = dV + dK + dQ     # X is used in Q, K, V
     """
     case = case if isinstance(case, Case) else cases.load(case)
     document = tables(case)
@@ -75,8 +81,14 @@ def as_text(case: str | Path | Case) -> str:
     lines += [f"assume {_as_equation(line)}" for line in document["hypotheses"]]
     lines += [f"{name}: function of {of}" for name, of in document["losses"].items()]
     lines.append("")
-    lines += [f"{name} = {formula}" for name, formula in document["define"].items()]
-    lines += ["", "## Gradients", ""]
+    # What is the gradient of a loss that is given has its name by itself.
+    known = {f"diff({loss}, " for loss in document["losses"]}
+    lines += [
+        f"{name} = {formula}"
+        for name, formula in document["define"].items()
+        if not (name[0] == "d" and any(formula == f"{start}{name[1:]})" for start in known))
+    ]
+    lines += ["", *(f"## {note}" for note in document["notes"]), "## Gradients", ""]
     for entry in document["lines"]:
         lines.append(f"{_as_equation(entry['line'])}     # {entry['because']}")
     return "\n".join(lines) + "\n"
@@ -162,14 +174,14 @@ class _CaseTables:
                 try:
                     formula = syntax.text(writer.line(node, called[name]))
                 except Malformed as error:
-                    unsaid.append(f"`{called[name]}` is left out: {error}.")
+                    unsaid.append(f"{called[name]} is left out: {error}.")
                     continue
                 lines.append({"line": f"{called[name]} == {formula}", "because": self._uses(name)})
         if not lines:
             raise Malformed("no gradient of the case can be stated. " + " ".join(unsaid))
         return {
             "title": f"Gradients of {case.title}",
-            "statement": " ".join(["The backward pass of the case, for any size.", *unsaid]),
+            "notes": unsaid,
             "sizes": [*dict.fromkeys(self._size_names())],
             "shapes": {name: [*self._axes(name)] for name in program.given},
             "losses": {} if is_number else {loss: case.output},
