@@ -156,17 +156,12 @@ erf = _function("erf", lambda x: 2 * power(arb.pi(), Fraction(-1, 2)) * exp(-(x 
 
 
 def positive(x: Value) -> Value:
-    """1 above 0, else 0, where it has no slope; not finite where it is not decided."""
+    """1 above 0, 0 below; not finite where it is not decided."""
     if isinstance(x, Jet):
-        return x.map(positive, lambda base: arb("nan")) if plain(x) == 0 else positive(x.base)
+        return positive(x.base)
     if x > 0:
         return 1
-    return 0 if x < 0 or x == 0 else arb("nan")
-
-
-def plain(x: Value) -> Value:
-    """A number without its slopes."""
-    return plain(x.base) if isinstance(x, Jet) else x
+    return 0 if x < 0 else arb("nan")
 
 
 FUNCTIONS: dict[str, _Function] = {
