@@ -179,6 +179,8 @@ def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
         A[i, j] = exp(S[i, j]) * step(j <= i) / sum(k, exp(S[i, k]) * step(k <= i))
         dM = A * (dA - rowsum(A * dA))
         dS = tril(dM)
+        exp(M[i, j]) = exp(S[i, j]) * step(j <= i)
+        softmax(M.T, axis=0) = A.T
         logsumexp(M)[i, 1] = log(sum(k, exp(S[i, k]) * step(k <= i)))
         """,
         """
@@ -199,11 +201,11 @@ def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
         eps > 0
         L: function of Y
         N = layernorm(X, eps=eps)
-        s = sqrt(var(X, axis=-1) + eps)
+        std = sqrt(var(X, axis=-1) + eps)
         Y = layernorm(X, gamma, beta, eps=eps)
         Y = gamma.T * N + beta.T
         g = dY * gamma.T
-        dX = (g - mean(g, axis=1) - N * mean(g * N, axis=1)) / s
+        dX = (g - mean(g, axis=1) - N * mean(g * N, axis=1)) / std
         dgamma = colsum(dY * N).T
         """,
         """

@@ -19,6 +19,7 @@ from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Numb
 from symattn.calculus.row_functions import refused_hidden, scaled
 from symattn.calculus.step_functions import UNSAYABLE, StepCalls, named
 from symattn.calculus.tensors import (
+    FUNCTIONS,
     OTHERS,
     LineScope,
     ParsedLine,
@@ -43,6 +44,12 @@ from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
 from symattn.syntax import Tree
 
 INFINITE = ("oo", "inf")
+RESERVED = (
+    *FUNCTIONS,
+    *("softmax", "logsumexp", "sum", "mean", "rowsum", "colsum", "total", "diag", "ones", "zeros"),
+    "eye",
+)
+"""Functions of steps whose names nothing else has."""
 PLAIN = ("i", "j", "k", "l")
 """Letters that are indices also where they stand as numbers only."""
 
@@ -73,7 +80,7 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
             raise Malformed(
                 f"expected a name, or a name with indices such as 'G[i, k]', found {key!r}"
             )
-    if name in (*scope.known(), *named(), *OTHERS, "pi"):
+    if name in (*scope.known(), *RESERVED, *OTHERS, "pi"):
         raise Malformed(f"{name!r} is already in use; choose another name")
     tree = syntax.parse(text, letters=True)
     reader.letters = frozenset((*reader.free, *letters_of(tree)))

@@ -164,10 +164,10 @@ def _stated(
     """A case's gradients as a format has them, or as a text that is not judged yet."""
     from symattn import case_derivation
 
+    asker.stage("checking")
     case = wanted.load()
     if by_hand:
         return _JudgedDerivation(case.name, True, case_derivation.as_text(case).rstrip("\n"))
-    asker.stage("checking")
     derivation = case_derivation.derive_case(case)
     return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form))
 
