@@ -156,6 +156,7 @@ UNREADABLE = {"rowmax": 1, "causal, square": 2, "entropy, positive": 1}
         ("softmax(X, axis=2) = X", "-1 or 1, along rows, or 0, down columns"),
         ("softmax(X, dims=0) = X", "softmax has no option 'dims'"),
         ("delta(1, 2, axis=0) = 1", "delta has no options"),
+        ("sum(j, x[j], axis=0) = 1", "sum over an index has no options"),
         ('gelu(X, approximate="sin") = X', "expected none or tanh"),
     ],
 )
@@ -242,13 +243,29 @@ def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
         A[i, j] = step(j <= i) * exp(S[i, j]) / sum(k, step(k <= i) * exp(S[i, k]))
         """,
         """
+        x: n
+        sum(j, 1) = n
+        sum(j, -1) = -n
+        mean(x, 0) * n = sum(x, 0)
+        """,
+        """
         X: n x m
         Y: k x m
         G = (X @ Y.T).T
         G = Y @ X.T
         """,
     ],
-    ids=["causal", "mask", "layernorm", "rmsnorm", "cross_entropy", "rope", "heads", "transposed"],
+    ids=[
+        "causal",
+        "mask",
+        "layernorm",
+        "rmsnorm",
+        "cross_entropy",
+        "rope",
+        "heads",
+        "axes",
+        "transposed",
+    ],
 )
 def test_gradients_through_functions_of_steps_are_proved(text):
     derivation = derive(text)

@@ -233,6 +233,8 @@ class _Reader(StepCalls):
     def _call(self, call: syntax.Call) -> Tensor:
         name, arguments = call.function, call.arguments
         if name in ("sum", "mean") and self._has_letters(call):
+            if call.options:
+                raise Malformed(f"{name} over an index has no options")
             return self._sum(name, arguments)
         if name in UNSAYABLE or name in ALIASES or name in STEP_FUNCTIONS:
             return self.step_call(call)
@@ -255,6 +257,8 @@ class _Reader(StepCalls):
     def _has_letters(self, call: syntax.Call) -> bool:
         """Whether a sum is over indices, not of all entries or along an axis."""
         match call.arguments:
+            case (syntax.Name(name), syntax.Literal() | syntax.Negative()):
+                return name not in self.scope.arrays
             case (_, syntax.Literal() | syntax.Negative()) | (_,):
                 return False
         return bool(call.arguments)

@@ -374,9 +374,6 @@ def letters_of(tree: Tree) -> Iterator[str]:
             yield from letters_of(operand)
             for place in places:
                 yield from _leaves(place)
-        case syntax.Call("sum" | "mean", (_, syntax.Literal(_) | syntax.Negative(_))):
-            # Along an axis.
-            yield from letters_of(tree.arguments[0])
         case syntax.Call("delta", sides) | syntax.Call("step", (syntax.Comparison(sides, _),)):
             for side in sides:
                 yield from _leaves(side)
