@@ -102,7 +102,7 @@ def test_a_step_means_in_a_derivation_what_it_computes(name):
             assert (x - y).rad() < 1e-30 or name in WITHOUT_VALUE
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", [*STEPS, *MORE])
 def test_no_gradient_that_a_program_computes_is_refuted(name):
     """The lines of every form of the grammar hold at random numbers and sizes, or can't be
@@ -283,7 +283,7 @@ def test_what_a_case_is_as_text_reads_back(name):
     assert stated.draft.hypotheses == again.draft.hypotheses
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", library.names())
 def test_every_bundled_case_is_read_back_from_its_text(name):
     document = tables(library.load(name))
