@@ -272,12 +272,17 @@ def test_gradients_through_functions_of_steps_are_proved(text):
     assert derivation.proved, derivation.to_text()
 
 
+def claims(lines):
+    """Lines that say more than what a gradient is."""
+    return [line for line in lines if " == diff(" not in line]
+
+
 @pytest.mark.parametrize("name", ["cat-sat-mat", "cat-sat-mat-padding", "adam"])
 def test_what_a_case_is_as_text_reads_back(name):
     """A student can edit it: as it stands it says the same, and all of it is proved."""
     text, stated = as_text(name), derive_case(name)
     again = derive(text)
-    assert [line.text for line in stated.lines] == [line.text for line in again.lines]
+    assert [line.text for line in stated.lines] == claims(line.text for line in again.lines)
     assert stated.proved
     assert again.proved
     assert stated.draft.hypotheses == again.draft.hypotheses
