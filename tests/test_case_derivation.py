@@ -243,6 +243,13 @@ def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
         A[i, j] = step(j <= i) * exp(S[i, j]) / sum(k, step(k <= i) * exp(S[i, k]))
         """,
         """
+        F: n x 4
+        concat(F[:, 0:2], F[:, 2:4]) = F
+        concat(F[:, 2:4], F[:, 0:2])[i, 1] = F[i, 3]
+        head(F, 1, 2) = F[:, 2:]
+        reshape(F[1, :], 2, 2)[2, 1] = F[1, 3]
+        """,
+        """
         x: n
         sum(j, 1) = n
         sum(j, -1) = -n
@@ -263,6 +270,7 @@ def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
         "cross_entropy",
         "rope",
         "heads",
+        "slices",
         "axes",
         "transposed",
     ],

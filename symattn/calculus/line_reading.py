@@ -15,12 +15,14 @@ from typing import cast
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.matrix_forms import told_apart
 from symattn.calculus.row_functions import refused_hidden, scaled
 from symattn.calculus.step_functions import UNSAYABLE, StepCalls, named
 from symattn.calculus.tensors import (
     FUNCTIONS,
     OTHERS,
+    Entries,
     LineScope,
     ParsedLine,
     Tensor,
@@ -50,6 +52,8 @@ RESERVED = (
     "eye",
 )
 """Functions of steps whose names nothing else has."""
+_FEW = 8
+"""A line speaks of each place by itself along axes that are no longer."""
 PLAIN = ("i", "j", "k", "l")
 """Letters that are indices also where they stand as numbers only."""
 
@@ -105,6 +109,24 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
     return Array(name, axes, params, body, uses=term.arrays(body))
 
 
+def _place_by_place(
+    entry: Entries, axes: tuple[Axis, ...], at: tuple[AxisPlace, ...], before: tuple[AxisPlace, ...]
+) -> Expr:
+    """An entry, told by its place along axes that have a number of places."""
+    if not axes:
+        return entry(before)
+    (axis, *rest), (place, *after) = axes, at
+    if not isinstance(axis, int) or axis > _FEW:
+        return _place_by_place(entry, tuple(rest), tuple(after), (*before, place))
+    return told_apart(
+        axis,
+        place,
+        lambda p: _place_by_place(
+            entry, tuple(rest), tuple(after), (*before, AxisPlace(offset=p + 1))
+        ),
+    )
+
+
 class _Reader(StepCalls):
     """Reads one text: its indices, and how far they run."""
 
@@ -129,7 +151,8 @@ class _Reader(StepCalls):
         words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
         own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
         at = tuple(map(AxisPlace, own))
-        sides = tuple(self.spread(tensor, whole.axes)(at) for tensor in tensors)
+        entries = [self.spread(tensor, whole.axes) for tensor in tensors]
+        sides = tuple(_place_by_place(entry, whole.axes, at, ()) for entry in entries)
         self.settle([])
         return ParsedLine(sides, (*self.free.values(), *own), relation)
 

@@ -19,7 +19,6 @@ from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
 from symattn.errors import Malformed
-from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
 from symattn.syntax import Tree
 
 _ALPHABET = "ijklabcdefgh"
@@ -194,8 +193,6 @@ FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
 }
 """Functions of one number, which work entry by entry."""
 
-ROWWISE = tuple(name for name in STEP_FUNCTIONS if name not in FUNCTIONS)
-"""The other functions of steps: of rows, places, scores; losses."""
 OTHERS = ("delta", "step", "diff", "limit", "expect", "operations", "trace", "tril")
 """What steps don't have."""
 
