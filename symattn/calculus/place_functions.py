@@ -41,7 +41,7 @@ _WIDEST = 64
 """An axis whose places are told apart one by one is at most so long."""
 
 
-# -- entries put elsewhere ----
+# -- entries put elsewhere ---------------------------------------------------------------
 
 
 def sliced(x: Tensor, keys: Sequence[syntax.Slice | AxisPlace], name: str) -> Tensor:
@@ -212,7 +212,7 @@ def _filled(value: Expr, rows: Axis, columns: Axis | None) -> Tensor:
     return Tensor((rows,) if columns is None else (rows, columns), lambda _: value)
 
 
-# -- positions ----
+# -- positions ---------------------------------------------------------------------------
 
 
 def _turn(at: Expr, pair: int, d: int, base: Tensor | None) -> Expr:
@@ -315,7 +315,7 @@ def _turned(angle: Expr, own: Expr, other: Expr, is_first: bool) -> Expr:
     return (minus if is_first else plus)(times(own, cos), times(other, sin))
 
 
-# -- scores ----
+# -- scores ------------------------------------------------------------------------------
 
 
 def _hidden(x: Tensor, keep: Entries, letters: bool = False) -> Tensor:

@@ -57,7 +57,7 @@ def refused_hidden(x: Tensor) -> Tensor:
     return x
 
 
-# -- entry by entry ----
+# -- entry by entry ----------------------------------------------------------------------
 
 
 def each_entry(name: str, x: Tensor) -> Tensor:
@@ -153,7 +153,7 @@ def scaled(forms: Forms, x: Tensor, y: Tensor, op: str) -> Tensor:
     return forms.pairwise(x, y, combine, f"'{op}'")
 
 
-# -- rows and columns ----
+# -- rows and columns --------------------------------------------------------------------
 
 
 def _along(forms: Forms, axis: int, x: Tensor, of_rows: Callable[[Tensor], Tensor]) -> Tensor:
@@ -261,7 +261,7 @@ def _cumsum(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     return _along(forms, axis, x, of_rows)
 
 
-# -- extremes ----
+# -- extremes ----------------------------------------------------------------------------
 
 
 def _row_largest(forms: Forms, x: Tensor) -> Tensor:
@@ -321,7 +321,7 @@ def _min(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     return negative(_max(forms, negative(x), axis))
 
 
-# -- softmax ----
+# -- softmax -----------------------------------------------------------------------------
 
 
 def _powers(forms: Forms, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -364,7 +364,7 @@ def _entropy(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     return negative(_sum(forms, logarithms, axis if len(x.axes) > 1 else None))
 
 
-# -- norms ----
+# -- norms -------------------------------------------------------------------------------
 
 
 def _fitted(x: Tensor, vector: Tensor | None, combine: Callable[..., Expr]) -> Tensor:
