@@ -338,7 +338,7 @@ def _softmax(forms: Forms, x: Tensor, axis: int = -1, sink: Tensor | None = None
         if sink is not None:
             if sink.axes not in ((), (1, 1), (*row.axes[:-1], 1), row.axes[:-1]):
                 raise Malformed(f"a sink is a number, or a column, found {described(sink.axes)}")
-            sums = forms.pairwise(sums, each_entry("exp", sink), plus, "sink")
+            sums = forms.once("sum", forms.pairwise(sums, each_entry("exp", sink), plus, "sink"))
         return forms.once("softmax", forms.pairwise(powers, sums, term.Div, "softmax"))
 
     return _along(forms, axis, x, of_rows)
