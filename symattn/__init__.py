@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from symattn.calculus.derivation import Derivation
     from symattn.calculus.library import THEORY as theory
     from symattn.calculus.library import derive
+    from symattn.case_derivation import derive_case
     from symattn.cases.case import Case
     from symattn.cases.case import make as case
     from symattn.cases.claims import Claim
@@ -73,6 +74,7 @@ _HOMES = {
     "audit": "symattn.auditing.audit",
     "case": "symattn.cases.case",
     "derive": "symattn.calculus.library",
+    "derive_case": "symattn.case_derivation",
     "draw": "symattn.drawing.picture",
     "from_floats": "symattn.numbers.arrays",
     "load": "symattn.cases.library",
@@ -113,6 +115,7 @@ __all__ = [
     "audit",
     "case",
     "derive",
+    "derive_case",
     "draw",
     "from_floats",
     "load",

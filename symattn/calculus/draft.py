@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from symattn import syntax
 from symattn.calculus import line_reading
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, described
-from symattn.errors import Fault, Faults
+from symattn.errors import Fault, Faults, Malformed
 from symattn.tables.places import kind, misfits, table, text, unknown
 
 SHAPE = "give it a shape, [] for a number"
@@ -153,6 +155,10 @@ def read(
     for place, item in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
             hypotheses.append(line_reading.hypothesis(text(item), scope))
+    formulas = [*good.get("define", {}).values()]
+    formulas += [entry.get("line") for entry in good.get("lines", []) if isinstance(entry, dict)]
+    masked = [line for line in _masks(formulas, given) if line not in good.get("hypotheses", [])]
+    hypotheses += [line_reading.hypothesis(line, scope) for line in masked]
     lines = [
         replace(statement, at=line_of(f"lines[{place}]"))
         for place, statement in _lines(good.get("lines", []), faults)
@@ -180,7 +186,7 @@ def read(
         assumptions=tuple(assumptions),
         scope=scope,
         ground=ground,
-        hypotheses=tuple(good.get("hypotheses", [])),
+        hypotheses=(*good.get("hypotheses", []), *masked),
         definitions=tuple(definitions),
         lines=tuple(lines),
         conclusions=tuple(conclusions),
@@ -240,6 +246,28 @@ def _defined(
             scope.arrays[array.name] = array
             yield Defined(key, formula, array)
         _add_losses(losses, scope)
+
+
+def _masks(formulas: Sequence[object], given: Sequence[Array]) -> list[str]:
+    """What is assumed of masks that are given: each of their entries is 0 or 1.
+
+    >>> _masks(["softmax(mask(S, M))"], [Array("M", ("n", "m"))])
+    ['M[i, j] * M[i, j] == M[i, j]']
+    """
+    named = set()
+    for formula in formulas:
+        with suppress(Malformed):
+            for part in syntax.walk(syntax.parse(str(formula), letters=True)):
+                match part:
+                    case syntax.Call("mask", (_, syntax.Name(name))):
+                        named.add(name)
+                    case syntax.Call("where", (syntax.Name(name), *_)):
+                        named.add(name)
+    places = {1: "[i]", 2: "[i, j]", 3: "[i, j, k]"}
+    entries = [
+        array.name + places.get(len(array.axes), "") for array in given if array.name in named
+    ]
+    return [f"{entry} * {entry} == {entry}" for entry in entries]
 
 
 def _add_losses(losses: Mapping[str, Any], scope: LineScope) -> None:

@@ -8,18 +8,21 @@ line. How far an index runs follows from the places where it stands."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import cast
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
-from symattn.calculus.matrix_forms import Forms
+from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.matrix_forms import told_apart
+from symattn.calculus.row_functions import refused_hidden, scaled
+from symattn.calculus.step_functions import UNSAYABLE, StepCalls, named
 from symattn.calculus.tensors import (
     FUNCTIONS,
     OTHERS,
-    ROWWISE,
+    Entries,
     LineScope,
     ParsedLine,
     Tensor,
@@ -29,6 +32,7 @@ from symattn.calculus.tensors import (
     exp,
     lettered,
     letters_of,
+    minus,
     misplaced,
     plus,
     position,
@@ -37,9 +41,19 @@ from symattn.calculus.tensors import (
     whole,
 )
 from symattn.errors import Malformed, alike
+from symattn.programs.functions import ALIASES
+from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
 from symattn.syntax import Tree
 
 INFINITE = ("oo", "inf")
+RESERVED = (
+    *FUNCTIONS,
+    *("softmax", "logsumexp", "sum", "mean", "rowsum", "colsum", "total", "diag", "ones", "zeros"),
+    "eye",
+)
+"""Functions of steps whose names nothing else has."""
+_FEW = 8
+"""A line speaks of each place by itself along axes that are no longer."""
 PLAIN = ("i", "j", "k", "l")
 """Letters that are indices also where they stand as numbers only."""
 
@@ -70,28 +84,50 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
             raise Malformed(
                 f"expected a name, or a name with indices such as 'G[i, k]', found {key!r}"
             )
-    taken = [*scope.known(), *FUNCTIONS, *ROWWISE, *OTHERS, "pi"]
-    if name in taken:
+    if name in (*scope.known(), *RESERVED, *OTHERS, "pi"):
         raise Malformed(f"{name!r} is already in use; choose another name")
     tree = syntax.parse(text, letters=True)
     reader.letters = frozenset((*reader.free, *letters_of(tree)))
-    tensor = reader.tensor(tree)
+    tensor = reader.scores(tree)
     if params is None:
+        if tensor.keep is not None:
+            scope.hidden[name] = tensor.keep
         params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
-        body = tensor.entry(tuple(map(AxisPlace, params)))
-        if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
+        at = tuple(map(AxisPlace, params))
+        body = tensor.entry(at)
+        if isinstance(body, Entry) and "." in body.array.name and body.at == at:
             # What stood for itself has its name now.
+            assert body.array.body is not None
             params, body = body.array.params, body.array.body
     else:
         if tensor.axes:
             raise Malformed("expected a number for each entry, found a matrix")
+        refused_hidden(tensor)
         body = tensor.entry(())
     reader.settle([index for index in reader.free.values() if index not in params])
     axes = tuple(index.size for index in params)
     return Array(name, axes, params, body, uses=term.arrays(body))
 
 
-class _Reader(Forms):
+def _place_by_place(
+    entry: Entries, axes: tuple[Axis, ...], at: tuple[AxisPlace, ...], before: tuple[AxisPlace, ...]
+) -> Expr:
+    """An entry, told by its place along axes that have a number of places."""
+    if not axes:
+        return entry(before)
+    (axis, *rest), (place, *after) = axes, at
+    if not isinstance(axis, int) or axis > _FEW:
+        return _place_by_place(entry, tuple(rest), tuple(after), (*before, place))
+    return told_apart(
+        axis,
+        place,
+        lambda p: _place_by_place(
+            entry, tuple(rest), tuple(after), (*before, AxisPlace(offset=p + 1))
+        ),
+    )
+
+
+class _Reader(StepCalls):
     """Reads one text: its indices, and how far they run."""
 
     # -- lines -----------------------------------------------------------------
@@ -115,7 +151,8 @@ class _Reader(Forms):
         words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
         own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
         at = tuple(map(AxisPlace, own))
-        sides = tuple(self.spread(tensor, whole.axes)(at) for tensor in tensors)
+        entries = [self.spread(tensor, whole.axes) for tensor in tensors]
+        sides = tuple(_place_by_place(entry, whole.axes, at, ()) for entry in entries)
         self.settle([])
         return ParsedLine(sides, (*self.free.values(), *own), relation)
 
@@ -128,6 +165,9 @@ class _Reader(Forms):
         return tensor.entry(())
 
     def tensor(self, tree: Tree) -> Tensor:
+        return refused_hidden(self.scores(tree))
+
+    def scores(self, tree: Tree) -> Tensor:
         match tree:
             case syntax.Literal(text):
                 return constant(Number(Fraction(text)))
@@ -137,22 +177,20 @@ class _Reader(Forms):
                 return self._each(operand, term.Neg)
             case syntax.Binary("@", left, right):
                 return self.product(self.tensor(left), self.tensor(right))
+            case syntax.Binary("*" | "/" as op, left, right):
+                return scaled(self, self.scores(left), self.scores(right), op)
+            case syntax.Binary("+", left, right):
+                return self.pairwise(self.scores(left), self.scores(right), plus, "'+'")
             case syntax.Binary(op, left, right):
-                combine = {
-                    "+": plus,
-                    "-": lambda x, y: plus(x, term.Neg(y)),
-                    "*": times,
-                    "/": term.Div,
-                }[op]
-                return self.pairwise(self.tensor(left), self.tensor(right), combine, f"'{op}'")
+                return self.pairwise(self.scores(left), self.tensor(right), minus, f"'{op}'")
             case syntax.Power(base, exponent):
                 return self._power(self.tensor(base), exponent)
             case syntax.Transposed(operand):
-                return self.transposed(self.tensor(operand))
+                return self.transposed(self.scores(operand))
             case syntax.Cell(operand, places):
                 return self._cell(operand, places)
-            case syntax.Call(function, arguments):
-                return self._call(function, arguments)
+            case syntax.Call():
+                return self._call(tree)
             case syntax.Gradient(of):
                 raise Malformed(
                     f"write diff(L, {of}), and which quantity the loss L is a function of"
@@ -168,7 +206,8 @@ class _Reader(Forms):
         if name in self.bound:
             return position(self.bound[name])
         if name in self.scope.arrays:
-            return whole(self.scope.arrays[name])
+            array = whole(self.scope.arrays[name])
+            return replace(array, keep=self.scope.hidden.get(name))
         if name in self.scope.sizes:
             return constant(term.Size(name))
         if name in self.scope.permutations:
@@ -202,22 +241,28 @@ class _Reader(Forms):
             raise Malformed(
                 f"{operand.name}[...] is a place: write it in brackets, x[{operand.name}[i]]"
             )
-        tensor = self.tensor(operand)
+        tensor = self.scores(operand)
         name = operand.name if isinstance(operand, syntax.Name) else "what is before the bracket"
         if len(places) != len(tensor.axes):
             raise Malformed(misplaced(name, len(tensor.axes), len(places)))
-        at = tuple(map(self.place, places))
-        for place, axis in zip(at, tensor.axes, strict=True):
-            self.along(place, axis, name)
-        return Tensor((), lambda _: tensor.entry(at), True)
+        keys = [key if isinstance(key, syntax.Slice) else self.place(key) for key in places]
+        for key, axis in zip(keys, tensor.axes, strict=True):
+            if isinstance(key, AxisPlace):
+                self.along(key, axis, name)
+        return self.sliced(tensor, keys, name)
 
     # -- functions -------------------------------------------------------------
 
-    def _call(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        if name in FUNCTIONS:
-            return self._each(self._only(name, arguments), FUNCTIONS[name])
-        if name in ("sum", "mean"):
+    def _call(self, call: syntax.Call) -> Tensor:
+        name, arguments = call.function, call.arguments
+        if name in ("sum", "mean") and self._has_letters(call):
+            if call.options:
+                raise Malformed(f"{name} over an index has no options")
             return self._sum(name, arguments)
+        if name in UNSAYABLE or name in ALIASES or name in STEP_FUNCTIONS:
+            return self.step_call(call)
+        if call.options:
+            raise Malformed(f"{name} has no options")
         if name in ("delta", "step"):
             return self._indicator(name, arguments)
         if name == "diff":
@@ -226,13 +271,20 @@ class _Reader(Forms):
             return self._limit(arguments)
         if name == "operations":
             return self._operations(arguments)
-        if name in ("ones", "zeros", "eye"):
-            return self.filled(name, arguments)
-        if name in (*ROWWISE, *OTHERS):
+        if name in OTHERS:
             return self.reduced(name, self.tensor(self._only(name, arguments)))
-        every = [*FUNCTIONS, *ROWWISE, *OTHERS]
+        every = [*named(), *OTHERS]
         hint = alike(name, every) or f"there are {', '.join(every)}"
         raise Malformed(f"there is no function {name!r}; {hint}")
+
+    def _has_letters(self, call: syntax.Call) -> bool:
+        """Whether a sum is over indices, not of all entries or along an axis."""
+        match call.arguments:
+            case (syntax.Name(name), syntax.Literal() | syntax.Negative()):
+                return name not in self.scope.arrays
+            case (_, syntax.Literal() | syntax.Negative()) | (_,):
+                return False
+        return bool(call.arguments)
 
     def _only(self, name: str, arguments: tuple[Tree, ...]) -> Tree:
         if len(arguments) != 1:
@@ -240,10 +292,6 @@ class _Reader(Forms):
         return arguments[0]
 
     def _sum(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        if not arguments:
-            raise Malformed(f"{name} takes indices and what is summed, as in {name}(j, x[j])")
-        if len(arguments) == 1:
-            return self.reduced("total" if name == "sum" else "average", self.tensor(arguments[0]))
         first, *rest, body = arguments
         if not isinstance(first, syntax.Name):
             raise Malformed(f"{name} takes indices before what is summed, as in {name}(j, x[j])")
@@ -278,8 +326,15 @@ class _Reader(Forms):
         return Tensor((), lambda _: build(first, second), True)
 
     def _are_places(self, *sides: Tree) -> bool:
-        names = [name for side in sides for name in syntax.names(side)]
-        return not any(name in self.scope.arrays and name not in self.bound for name in names)
+        parts = [part for side in sides for part in syntax.walk(side)]
+        return not any(
+            isinstance(part, syntax.Call)
+            or (isinstance(part, syntax.Name) and self._is_array(part.name))
+            for part in parts
+        )
+
+    def _is_array(self, name: str) -> bool:
+        return name in self.scope.arrays and name not in self.bound
 
     def _step_of_values(self, left: Tree, right: Tree, relation: str) -> Tensor:
         if relation in (">", ">="):

@@ -1,34 +1,42 @@
-"""Matrix forms: products, transposes, sums of rows and columns, softmax."""
+"""Matrix forms: products, transposes, sums of rows and columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial, reduce
 
-from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.tensors import (
-    ROWWISE,
+    Entries,
     Indices,
     Tensor,
     common,
     described,
-    exp,
     lettered,
     matched,
     times,
     whole,
 )
 from symattn.errors import Malformed
-from symattn.syntax import Tree
+
+
+def told_apart(axis: int, place: AxisPlace, value: Callable[[int], Expr]) -> Expr:
+    """What stands at a place along an axis, by the number of the place, 0 at the first."""
+    if axis == 1:
+        return value(0)
+    if not (place.index or place.size or place.images):
+        return value(place.offset - 1)
+    return term.Add(
+        tuple(term.Mul((term.Delta(place, AxisPlace(offset=p + 1)), value(p))) for p in range(axis))
+    )
 
 
 class Forms(Indices):
     """Reads matrix forms as entries at indices of their own."""
 
-    def spread(
-        self, tensor: Tensor, axes: tuple[Axis, ...]
-    ) -> Callable[[tuple[AxisPlace, ...]], Expr]:
+    def spread(self, tensor: Tensor, axes: tuple[Axis, ...]) -> Entries:
         """The entries of a tensor repeated along the axes of a larger one."""
         kept = matched(tensor.axes, axes)
 
@@ -53,8 +61,14 @@ class Forms(Indices):
                 "don't fit entry by entry"
             )
         first, second = self.spread(left, axes), self.spread(right, axes)
+        keeps = [
+            self.spread(Tensor(side.axes, side.keep), axes) for side in (left, right) if side.keep
+        ]
         return Tensor(
-            axes, lambda at: combine(first(at), second(at)), left.letters or right.letters
+            axes,
+            lambda at: combine(first(at), second(at)),
+            left.letters or right.letters,
+            (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
         )
 
     def product(self, left: Tensor, right: Tensor) -> Tensor:
@@ -85,7 +99,7 @@ class Forms(Indices):
             body = times(left.entry(mine), right.entry(theirs))
             return body if inner == 1 else term.Sum(index, body)
 
-        tensor = self._kept("product", Tensor(axes, entry, left.letters or right.letters))
+        tensor = self.once("product", Tensor(axes, entry, left.letters or right.letters))
         if axes == (1,):
             return Tensor((), lambda _: tensor.entry((AxisPlace(offset=1),)), tensor.letters)
         return tensor
@@ -96,30 +110,12 @@ class Forms(Indices):
             case ():
                 return tensor
             case (axis,):
-                return Tensor((1, axis), lambda at: tensor.entry(at[1:]), tensor.letters)
+                return tensor.moved((1, axis), lambda at: at[1:])
             case (rows, columns):
-                return Tensor((columns, rows), lambda at: tensor.entry(at[::-1]), tensor.letters)
+                return tensor.moved((columns, rows), lambda at: at[::-1])
         raise Malformed(
             "'.T' is the transpose of a matrix; here are three axes: write it by entries"
         )
-
-    def filled(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        """Ones, zeros, and the unit matrix."""
-        axes: list[Axis] = []
-        for argument in arguments:
-            match argument:
-                case syntax.Name(size) if size in self.scope.sizes:
-                    axes.append(size)
-                case syntax.Literal(text) if text.isdigit() and int(text):
-                    axes.append(int(text))
-                case _:
-                    raise Malformed(f"{name} takes sizes")
-        if name == "eye" and len(axes) == 1:
-            return Tensor((axes[0], axes[0]), lambda at: term.Delta(*at))
-        if name == "eye" or not 1 <= len(axes) <= 2:
-            raise Malformed(f"{name} takes {'one size' if name == 'eye' else 'one or two sizes'}")
-        value = term.ONE if name == "ones" else term.ZERO
-        return Tensor(tuple(axes), lambda _: value)
 
     def reduced(self, name: str, tensor: Tensor) -> Tensor:
         """Functions of rows, columns, or all entries."""
@@ -139,24 +135,46 @@ class Forms(Indices):
             return Tensor(
                 (), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)), tensor.letters
             )
-        if name in ("total", "average"):
-            return self._total(name, tensor)
-        if name in ("rowsum", "colsum") and len(axes) == 2:
-            along = 1 if name == "rowsum" else 0
-
-            def summed(at: tuple[AxisPlace, ...]) -> Expr:
-                index = Index("r", axes[along])
-                places = [*at]
-                places[along] = AxisPlace(index)
-                return term.Sum(index, entry(tuple(places)))
-
-            shape = (axes[0], 1) if along else (1, axes[1])
-            return self._kept(name, Tensor(shape, summed, tensor.letters))
-        if name in ROWWISE and axes:
-            return self._rowwise(name, tensor)
+        if name == "tril" and len(axes) == 2:
+            self.comparable(axes)
+            return Tensor(axes, lambda at: times(self.at_most(at, axes), entry(at)), tensor.letters)
         raise Malformed(f"{name}: found {described(axes)}")
 
-    def _total(self, name: str, tensor: Tensor) -> Tensor:
+    def comparable(self, axes: tuple[Axis, ...]) -> None:
+        """See to it that places of rows can be compared with those of columns."""
+        if axes[0] != axes[1] and not all(isinstance(axis, int) for axis in axes):
+            raise Malformed(
+                f"expected as many rows as columns, found {described(axes)}: places of two axes "
+                "are not compared; give what is kept as a matrix, mask(S, M)"
+            )
+
+    def at_most(self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int = 0) -> Expr:
+        """1 where the column is at most so many places after the row, else 0."""
+        return self._ordered(at, axes, after, False)
+
+    def at_least(self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int) -> Expr:
+        """1 where the column is at least so many places after the row, else 0."""
+        return self._ordered(at, axes, after, True)
+
+    def _ordered(
+        self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int, is_least: bool
+    ) -> Expr:
+        row, column = at
+        rows, columns = axes
+        if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+
+            def known(i: int, j: int) -> Expr:
+                holds = j - i >= after if is_least else j - i <= after
+                return term.ONE if holds else term.ZERO
+
+            return told_apart(rows, row, lambda i: told_apart(columns, column, partial(known, i)))
+        if row.images and after:
+            raise Malformed("nothing can be added to where a permutation sends an index")
+        row = replace(row, offset=row.offset + after)
+        return term.AtMost(row, column) if is_least else term.AtMost(column, row)
+
+    def total(self, name: str, tensor: Tensor) -> Tensor:
+        """The sum of all entries, or their average."""
         every = [Index(letter, axis) for letter, axis in lettered(tensor.axes)]
 
         def whole(_: tuple[AxisPlace, ...]) -> Expr:
@@ -167,31 +185,9 @@ class Forms(Indices):
                     total = term.Div(total, term.Size(index))
             return total
 
-        return self._kept(name, Tensor((), whole, tensor.letters))
+        return self.once(name, Tensor((), whole, tensor.letters))
 
-    def _rowwise(self, name: str, tensor: Tensor) -> Tensor:
-        *front, last = tensor.axes
-
-        def powers(at: tuple[AxisPlace, ...]) -> Expr:
-            index = Index("r", last)
-            return term.Sum(index, exp(tensor.entry((*at, AxisPlace(index)))))
-
-        # The normaliser is one named thing: its derivative is taken once.
-        normaliser = self._kept("sum", Tensor((*front,), powers, tensor.letters))
-
-        def weight(at: tuple[AxisPlace, ...]) -> Expr:
-            return term.Div(exp(tensor.entry(at)), normaliser.entry(at[: len(front)]))
-
-        if name == "softmax":
-            return self._kept(name, Tensor(tensor.axes, weight, tensor.letters))
-        axes = (*front, 1) if front else ()
-
-        def logarithm(at: tuple[AxisPlace, ...]) -> Expr:
-            return term.Apply("log", normaliser.entry(at[: len(front)]))
-
-        return self._kept(name, Tensor(axes, logarithm, tensor.letters))
-
-    def _kept(self, name: str, tensor: Tensor) -> Tensor:
+    def once(self, name: str, tensor: Tensor) -> Tensor:
         """A tensor that stands for itself, so that it is evaluated once."""
         if tensor.letters:
             return tensor

@@ -219,8 +219,10 @@ def is_array(tree: Tree, shapes: Shapes) -> bool:
             return is_array(of, shapes) or is_array(by, shapes)
         case syntax.Call("total" | "trace" | "delta" | "step" | "operations", _):
             return False
-        case syntax.Call(_, (operand,)):
+        case syntax.Call(_, (operand, *_)):
             return is_array(operand, shapes)
+        case syntax.Cell(_, places):
+            return any(isinstance(place, syntax.Slice) for place in places)
     return False
 
 
@@ -285,8 +287,14 @@ class _Printer:
                 return self._name(name) + _bracketed(self._place(inside)), _ATOM
             case syntax.Cell(operand, places):
                 return t.index(self._held(operand, _ATOM), self._places(places)), _ATOM
-            case syntax.Call(function, arguments):
-                return self._call(function, arguments)
+            case syntax.Call(function, arguments, options):
+                named = (
+                    t.row(t.UprightName(name)) + t.sign("=") + self.tree(value)
+                    for name, value in options
+                )
+                return self._call(function, arguments, *named)
+            case syntax.Slice() | syntax.Word():
+                return t.row(t.UprightName(syntax.text(tree).strip('"'))), _ATOM
         raise AssertionError(type(tree).__name__)
 
     def _first(self, tree: Tree) -> t.Row:
@@ -330,8 +338,12 @@ class _Printer:
         above, below = t.PARTIAL + of, t.PARTIAL + by
         return above + t.sign("/") + below if self.is_slashed else t.fraction(above, below)
 
-    def _call(self, function: str, arguments: tuple[Tree, ...]) -> tuple[t.Row, int]:
+    def _call(
+        self, function: str, arguments: tuple[Tree, ...], *options: t.Row
+    ) -> tuple[t.Row, int]:
         match function, arguments:
+            case _ if options:
+                pass
             case "sum" | "mean", (*letters, body) if letters:
                 inside = self._held(body, _PRODUCT)
                 if not self.is_text and _opens(inside):
@@ -383,7 +395,7 @@ class _Printer:
                 return t.index(t.row(t.Marking("bold", number)), below), _ATOM
             case "eye", (size,):
                 return t.index(t.letters("I"), self.tree(size)), _ATOM
-        inside = t.joined(map(self.tree, arguments), t.COMMA)
+        inside = t.joined([*map(self.tree, arguments), *options], t.COMMA)
         return t.row(t.UprightName(function, True), _around(inside)), _ATOM
 
     def _goal(self, target: Tree) -> t.Row:

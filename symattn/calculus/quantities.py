@@ -16,6 +16,7 @@ from symattn.documents.notation.tokens import NotationToken, UnreadNotation
 from symattn.documents.notation.vocabulary import FUNCTIONS, JOINING
 from symattn.documents.text import Text
 from symattn.errors import Malformed
+from symattn.programs import functions as steps
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
@@ -27,7 +28,7 @@ _RUN = 24
 @cache
 def functions() -> frozenset[str]:
     """The functions that derivations know."""
-    return frozenset((*tensors.FUNCTIONS, *tensors.ROWWISE, *tensors.OTHERS))
+    return frozenset((*tensors.FUNCTIONS, *steps.FUNCTIONS, *tensors.OTHERS))
 
 
 class Quantities(Grammar):

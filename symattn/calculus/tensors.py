@@ -26,13 +26,37 @@ _ALPHABET = "ijklabcdefgh"
 """The indices of what is written without any."""
 
 
+Entries = Callable[[tuple[AxisPlace, ...]], Expr]
+"""What stands at each place."""
+
+
 @dataclass(frozen=True)
 class Tensor:
-    """A number for every place along some axes; ``letters`` are the indices it depends on."""
+    """A number for every place along some axes; ``letters`` are the indices it depends on.
+
+    Of scores some may be hidden: ``keep`` is 1 at a score that counts, 0 at one that is minus
+    infinity. The exponential of a score is that factor times the exponential of its entry.
+    """
 
     axes: tuple[Axis, ...]
-    entry: Callable[[tuple[AxisPlace, ...]], Expr]
+    entry: Entries
     letters: bool = False
+    keep: Entries | None = None
+
+    def moved(
+        self,
+        axes: tuple[Axis, ...],
+        back: Callable[[tuple[AxisPlace, ...]], tuple[AxisPlace, ...]],
+        letters: bool = False,
+    ) -> Tensor:
+        """The same entries in other places; ``back`` says where one was."""
+        keep = self.keep
+        return Tensor(
+            axes,
+            lambda at: self.entry(back(at)),
+            self.letters or letters,
+            keep and (lambda at: keep(back(at))),
+        )
 
 
 def constant(value: Expr) -> Tensor:
@@ -50,6 +74,11 @@ def whole(array: Array) -> Tensor:
     return Tensor(array.axes, lambda at: Entry(array, at))
 
 
+def number(value: Fraction | int) -> Number:
+    """An exact constant."""
+    return Number(Fraction(value))
+
+
 def plus(x: Expr, y: Expr) -> Expr:
     """A sum, longer by a term."""
     left = x.terms if isinstance(x, term.Add) else (x,)
@@ -62,9 +91,19 @@ def times(x: Expr, y: Expr) -> Expr:
     return term.Mul((*left, y))
 
 
+def minus(x: Expr, y: Expr) -> Expr:
+    """A difference."""
+    return plus(x, term.Neg(y))
+
+
 def exp(x: Expr) -> Expr:
     """The exponential of a number."""
     return term.Apply("exp", x)
+
+
+def above(x: Expr, y: Expr) -> Expr:
+    """1 where the first number is the larger, else 0."""
+    return term.Apply("positive", minus(x, y))
 
 
 def before(first: AxisPlace, second: AxisPlace) -> Expr:
@@ -155,11 +194,8 @@ FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
 }
 """Functions of one number, which work entry by entry."""
 
-ROWWISE = ("softmax", "logsumexp")
-OTHERS = (
-    *("sum", "mean", "delta", "step", "diff", "limit", "expect", "operations", "rowsum"),
-    *("colsum", "total", "diag", "ones", "zeros", "eye", "trace"),
-)
+OTHERS = ("delta", "step", "diff", "limit", "expect", "operations", "trace", "tril")
+"""What steps don't have."""
 
 
 def _tanh(x: Expr) -> Expr:
@@ -180,6 +216,8 @@ class LineScope:
     sizes: Sequence[str] = ()
     arrays: dict[str, Array] = field(default_factory=dict)
     permutations: Mapping[str, Axis] = field(default_factory=dict)
+    hidden: dict[str, Entries] = field(default_factory=dict)
+    """Of defined scores, which of them count (:attr:`Tensor.keep`)."""
     advice: str = ""
     """What to do about a name of which nothing is known."""
     unnamed: int = 0

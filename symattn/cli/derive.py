@@ -39,6 +39,19 @@ class _JudgedDerivation:
 
 @click.command("derive")
 @click.argument("names", metavar="[NAME|FILE]...", nargs=-1)
+@click.option(
+    "--from",
+    "cases",
+    metavar="CASE",
+    multiple=True,
+    help="State the gradients of a walkthrough as lines, for any size.",
+)
+@click.option(
+    "--text",
+    "by_hand",
+    is_flag=True,
+    help="With --from: the derivation as text, to be edited and judged again.",
+)
 @options.form(
     "text",
     *FORMS,
@@ -58,6 +71,8 @@ class _JudgedDerivation:
 @options.paced("derivation", outside=False)
 def command(
     names: tuple[str, ...],
+    cases: tuple[str, ...],
+    by_hand: bool,
     form: str | None,
     output: Path | None,
     outputs: Outputs,
@@ -78,17 +93,22 @@ def command(
       symattn derive
       symattn derive softmax-jacobian
       symattn derive homework.txt
+      symattn derive --from cat-sat-mat       the gradients of a walkthrough
       symattn derive -o out                   all of them as web pages
       symattn derive attention-gradients --format pdf -o out
     """
-    if form is None and output in (None, STANDARD_OUTPUT):
+    if cases and names:
+        raise click.UsageError("a NAME and --from don't go together")
+    if by_hand and (not cases or form not in (None, "text")):
+        raise click.UsageError("--text goes with --from, and is a format of its own")
+    if by_hand or (form is None and output in (None, STANDARD_OUTPUT)):
         form = "text"
     if form is None or form in FORMS:
-        options.one_document(output, len(names), form)
+        options.one_document(output, len(names or cases), form)
     elif output == STANDARD_OUTPUT:
         output = None
-    listing = not names and form == "text" and output is None
-    if not names:
+    listing = not names and not cases and form == "text" and output is None
+    if not names and not cases:
         from symattn.calculus import library
 
         names = library.names()
@@ -96,7 +116,10 @@ def command(
         outputs.claim_in(output)
     data = _typed() if _STANDARD_INPUT in names else b""
     asked = "list" if listing else form
-    judged = case_arguments.of_each(names, pace, _judged, asked, data, words)
+    if cases:
+        judged = case_arguments.of_each(cases, pace, _stated, asked, by_hand, words)
+    else:
+        judged = case_arguments.of_each(names, pace, _judged, asked, data, words)
     if not (derivations := judged.done):
         judged.tell()
     if listing:
@@ -137,6 +160,20 @@ def _judged(
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
         derivation = library.judged(Path(_STANDARD_INPUT), data)
+    return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form, words))
+
+
+def _stated(
+    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, by_hand: bool, words: bool
+) -> _JudgedDerivation:
+    """A case's gradients as a format has them, or as a text that is not judged yet."""
+    from symattn import case_derivation
+
+    asker.stage("checking")
+    case = wanted.load()
+    if by_hand:
+        return _JudgedDerivation(case.name, True, case_derivation.as_text(case).rstrip("\n"))
+    derivation = case_derivation.derive_case(case)
     return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form, words))
 
 

@@ -19,7 +19,7 @@ Grammar, loosest binding first::
     gradient   = "grad" "(" name ")" | "dL/d" name
     word       = "'" letters "'" | "True" | "False" | "None"
 
-Derivations, where letters are indices, have sums for keys.
+Derivations, where letters are indices, have sums and slices for keys.
 
 ``dQ`` is the gradient as well where no quantity has that name, which only the
 floor above knows (:meth:`symattn.programs.program.Program.lower_tree`).
@@ -70,7 +70,6 @@ _TOKEN = re.compile(
 _RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
 #: Kinds of tokens that are values.
 _VALUES = ("name", "number", "gradient")
-_NO_AXIS = ": there is no axis: softmax(S) goes row by row, sums are rowsum(X) and colsum(X)"
 _UNKNOWN = {
     "//": "there is no whole division, write '/'",
     "=": "two sides are compared with '=='",
@@ -298,8 +297,6 @@ class _Parser:
         while self.sign != ")":
             kind, name, place = self.tokens[self.position]
             if kind == "name" and self.tokens[self.position + 1][1] == "=":
-                if self.letters:
-                    self._fail("there is no option", place, _NO_AXIS)
                 self.position += 2
                 if name in options:
                     self._fail(f"the option {name} is given twice", place)
@@ -325,9 +322,17 @@ class _Parser:
         return Word(token.strip("\"'"))
 
     def cell(self, operand: Tree) -> Tree:
-        places = self.listed(lambda: self.binary(1))
+        places = self.listed(self.place)
         self.expect("]")
         return Cell(operand, places)
+
+    def place(self) -> Tree:
+        kind = self.tokens[self.position][0]
+        if self.tokens[self.position + (kind == "number")][1] != ":":
+            return self.binary(1)
+        key = self.key()
+        assert isinstance(key, Slice)
+        return key
 
     def keys(self) -> tuple[Key, ...]:
         keys = self.listed(self.key)

@@ -96,7 +96,8 @@ class Indexed:
 
 @dataclass(frozen=True)
 class Cell:
-    """``operand[places]``, the places being expressions; only where letters are indices."""
+    """``operand[places]``, the places being expressions or slices; only where letters are
+    indices."""
 
     operand: Tree
     places: tuple[Tree, ...]
@@ -149,6 +150,7 @@ Tree = (
     | Call
     | Transposed
     | Indexed
+    | Slice
     | Cell
     | Power
     | Array
@@ -321,6 +323,8 @@ def _text(tree: Tree) -> tuple[str, int]:
             return f"{_inside(operand, _POSTFIX)}[{', '.join(map(_key, keys))}]", _POSTFIX
         case Cell(operand, places):
             return f"{_inside(operand, _POSTFIX)}[{_listed(places)}]", _POSTFIX
+        case Slice():
+            return _key(tree), 0
         case Array(items):
             return f"[{_listed(items)}]", _ATOM
         case Sequence(items):

@@ -19,7 +19,7 @@ NAMES = list(THEORY)
 TRUE = "diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])"
 FALSE = "diff(A[i], S[k]) == A[i] * (delta(i, k) + A[k])"
 #: It holds for all numbers, but is not brought to a normal form.
-OPEN = "relu(t) + relu(-t) == sqrt(t**2)"
+OPEN = "relu(t - 1) + relu(1 - t) == sqrt((t - 1)**2)"
 UNREAD = "A[i] == B[i]"
 HOMEWORK = """\
 title = "Softmax"
@@ -366,3 +366,40 @@ def test_standard_input_that_is_closed(symattn, monkeypatch) -> None:
     done = symattn("derive", "-")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("symattn: standard input is closed: pipe a derivation into it")
+
+
+# -- from a walkthrough ----------------------------------------------------------------------------
+
+
+def test_the_gradients_of_a_case_are_lines(symattn) -> None:
+    """They are proved for any size; as text they can be judged again, and are."""
+    done = symattn("derive", "--from", "cat-sat-mat")
+    assert (done.code, done.err) == (0, "")
+    assert "X (n × d)" in done.out
+    assert "dT = A ∘ (dA − rowsum(A ∘ dA))" in done.out
+    assert "Checked: 8 lines: 8 proved" in done.out
+    written = symattn("derive", "--from", "cat-sat-mat", "--text")
+    assert (written.code, written.err) == (0, "")
+    assert "dV = A.T @ dY     # V is used in Y" in written.out
+    Path("edited.txt").write_text(written.out.replace("dS = dT / sqrt", "dS = dT * sqrt"), "utf-8")
+    again = symattn("derive", "edited.txt", "--format", "json")
+    statuses = {line["line"]: line["status"] for line in json.loads(again.out)["lines"]}
+    assert again.code == 1
+    assert [line for line, status in statuses.items() if status != "proved"] == [
+        "dS == dT * sqrt(d_k)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("softmax-jacobian", "--from", "cat-sat-mat"), "a NAME and --from don't go together"),
+        (("softmax-jacobian", "--text"), "--text goes with --from"),
+        (("--from", "cat-sat-mat", "--text", "--format", "json"), "--text goes with --from"),
+        (("--from", "cat-sat-mt"), "unknown case 'cat-sat-mt': did you mean cat-sat-mat?"),
+    ],
+)
+def test_what_does_not_go_together_with_from(arguments, why, symattn) -> None:
+    done = symattn("derive", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert why in " ".join(done.err.split())

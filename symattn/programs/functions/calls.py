@@ -78,7 +78,7 @@ class StepFunction:
 
     def called(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> Node:
         """The node of a call; raises :class:`Malformed` for arguments that don't fit."""
-        given = self._given(call)
+        given = self.given(call)
         read = {name: self._read(name, tree, lower) for name, tree in given.items()}
         if self._rest is None:
             return self(**read)
@@ -115,10 +115,15 @@ class StepFunction:
         return self(**{**node.written.given, **changes})
 
     @property
+    def takes_parts(self) -> bool:
+        """Whether it takes any number of arguments."""
+        return self._rest is not None
+
+    @property
     def _rest(self) -> inspect.Parameter | None:
         return next((x for x in self.parameters.values() if x.kind is x.VAR_POSITIONAL), None)
 
-    def _given(self, call: syntax.Call) -> dict[str, syntax.Tree]:
+    def given(self, call: syntax.Call) -> dict[str, syntax.Tree]:
         """The arguments by parameter, but for those of which there may be any number."""
         parameters = self.parameters
         names = [

@@ -1,0 +1,243 @@
+"""A case's steps as definitions, its gradients as lines, for any size.
+
+What the backward pass of a program computes is judged like any derivation: the program says
+``dV == A.T @ dY``, the derivation takes the derivative of any loss and proves that they are
+equal whatever the sizes. Lengths that nothing needs become names: n, d, m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+from symattn import syntax
+from symattn.calculus import library
+from symattn.calculus.derivation import Derivation
+from symattn.calculus.judging import derived
+from symattn.cases import library as cases
+from symattn.cases.case import Case
+from symattn.errors import Fault, Malformed
+from symattn.numbers.values import Value
+from symattn.programs import nodes
+from symattn.programs.backward import flows, number
+from symattn.programs.lines import LineWriter
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program, sound_part
+from symattn.programs.sizes import Size, Sizes, ids
+
+#: Lengths that stand for sizes are primes from here on: no number of the steps is one.
+_FIRST = 53
+#: What a loss is called, and what any function of a number that is the output.
+_LOSSES = ("L", "J", "loss")
+
+
+def derive_case(case: str | Path | Case) -> Derivation:
+    """The gradients of a case, each a line that is judged for all sizes.
+
+    Raises :class:`Malformed` for a case with faults, and where a step can't be said in a
+    derivation, with the step and the reason.
+
+    >>> found = derive_case("cat-sat-mat")
+    >>> found.summary(), found.lines[1].text
+    ('8 lines: 8 proved', 'dT == A * (dA - rowsum(A * dA))')
+    """
+    case = case if isinstance(case, Case) else cases.load(case)
+    document = tables(case)
+    notes = document.pop("notes")
+    document["statement"] = " ".join(["The backward pass of the case, for any size.", *notes])
+    derivation = derived(case.name, document, library.draft_of)
+    if derivation.faults:
+        raise Malformed(map(_of_step, derivation.faults), str(case.path or case.name))
+    return derivation
+
+
+def _of_step(fault: Fault) -> Fault:
+    """A fault of a definition is one of the step."""
+    table, _, name = fault.where.partition(".")
+    return Fault(f"steps.{name}" if table == "define" else fault.where, fault.message)
+
+
+def tables(case: Case) -> dict[str, Any]:
+    """The tables of a derivation file that states a case, and ``notes`` on what is left out.
+
+    Raises :class:`Malformed`.
+    """
+    return _CaseTables(case).document()
+
+
+def as_text(case: str | Path | Case) -> str:
+    """A case as a derivation that is written by hand, to be edited and judged again.
+
+    >>> print(as_text("cat-sat-mat").splitlines()[-1])
+    dX = dV + dK + dQ     # X is used in Q, K, V
+    """
+    case = case if isinstance(case, Case) else cases.load(case)
+    document = tables(case)
+    lines = [f"# {document['title']}", ""]
+    for name, axes in document["shapes"].items():
+        lines.append(f"{name}: {' x '.join(map(str, axes)) or 'number'}")
+    lines += [f"assume {_as_equation(line)}" for line in document["hypotheses"]]
+    lines += [f"{name}: function of {of}" for name, of in document["losses"].items()]
+    lines.append("")
+    # What is the gradient of a loss that is given has its name by itself.
+    known = {f"diff({loss}, " for loss in document["losses"]}
+    lines += [
+        f"{name} = {formula}"
+        for name, formula in document["define"].items()
+        if not (name[0] == "d" and any(formula == f"{start}{name[1:]})" for start in known))
+    ]
+    lines += ["", *(f"## {note}" for note in document["notes"]), "## Gradients", ""]
+    for entry in document["lines"]:
+        lines.append(f"{_as_equation(entry['line'])}     # {entry['because']}")
+    return "\n".join(lines) + "\n"
+
+
+def _as_equation(line: str) -> str:
+    return line.replace("==", "=")
+
+
+class _CaseTables:
+    """The tables of the derivation that states a case."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.sizes = Sizes(case.program)
+        self.shapes: dict[str, tuple[Size, ...]] = {
+            name: self.sizes.of(case.program.quantities[name]) for name in case.program.given
+        }
+        self.lengths = self._lengths()
+        self.program = self._generic()
+        # Whole numbers that name places stand for rows of 0 and 1.
+        self.named = self._named_places()
+
+    def _lengths(self) -> dict[str, int]:
+        """A length for each size, which no number of the steps is equal to."""
+        digits = {
+            part.text
+            for step in self.case.steps.values()
+            for part in syntax.walk(syntax.parse(step))
+            if isinstance(part, syntax.Literal)
+        }
+        primes = (
+            number
+            for number in count(_FIRST, 2)
+            if str(number) not in digits and all(number % k for k in range(2, isqrt(number) + 1))
+        )
+        return dict(zip(dict.fromkeys(self.sizes.names.values()), primes, strict=False))
+
+    def _generic(self) -> Program:
+        """The program at these lengths; at the case's own where a step needs them."""
+        shapes = {
+            name: tuple(self.lengths[size] if isinstance(size, str) else size for size in axes)
+            for name, axes in self.shapes.items()
+        }
+        program, faults = sound_part(shapes, self.case.steps, loss=self.case.output)
+        if faults:
+            own = {name: self.case.program.quantities[name].shape for name in self.case.given}
+            self.shapes, self.lengths = dict(own), {}
+            program, _ = sound_part(own, self.case.steps, loss=self.case.output)
+        return program
+
+    def _named_places(self) -> dict[str, Size]:
+        every = ancestors(self.case.program.quantities.values(), through=nodes.arguments)
+        named = [found for node in every if (found := ids(node)) is not None]
+        return {
+            node.extra: self.sizes.places(node) if self.lengths else self.sizes.counts[node.extra]
+            for node in named
+            if node.op == "given"
+        }
+
+    def document(self) -> dict[str, Any]:
+        """The tables."""
+        program, case = self.program, self.case
+        output = program.quantities.get(case.output)
+        if output is None:
+            raise Malformed("the case has no steps, and no gradients")
+        loss = next(name for name in _LOSSES if name not in program.quantities)
+        is_number = not output.shape
+        start = number(1) if is_number else nodes.given("upstream", output.shape)
+        gradients = flows(output, start)
+        called = {
+            name: self._gradient_name(name)
+            for name in reversed([*program.quantities])
+            if program.quantities[name].serial in gradients
+        }
+        by_name = {name: gradients[program.quantities[name].serial] for name in called}
+        writer = self._writer(program, called, by_name)
+        of = case.output if is_number else loss
+        define = {name: self._step(writer, name) for name in program.steps}
+        lines, unsaid = [], []
+        for name, node in by_name.items():
+            if name != case.output:
+                try:
+                    formula = syntax.text(writer.line(node, called[name]))
+                except Malformed as error:
+                    unsaid.append(f"{called[name]} is left out: {error}.")
+                    continue
+                lines.append({"line": f"{called[name]} == {formula}", "because": self._uses(name)})
+        if not lines:
+            raise Malformed("no gradient of the case can be stated. " + " ".join(unsaid))
+        return {
+            "title": f"Gradients of {case.title}",
+            "notes": unsaid,
+            "sizes": [*dict.fromkeys(self._size_names())],
+            "shapes": {name: [*self._axes(name)] for name in program.given},
+            "losses": {} if is_number else {loss: case.output},
+            "hypotheses": [*self._hypotheses()],
+            "define": define
+            | {d: f"diff({of}, {name})" for name, d in called.items() if name != of},
+            "lines": lines,
+        }
+
+    def _writer(
+        self, program: Program, called: Mapping[str, str], gradients: Mapping[str, Node]
+    ) -> LineWriter:
+        names: dict[int, list[str]] = {}
+        for name, node in gradients.items():
+            if not (name == self.case.output and not node.shape):
+                names.setdefault(node.serial, []).insert(0, called[name])
+        for name, node in program.quantities.items():
+            names.setdefault(node.serial, []).append(name)
+        lengths = {length: name for name, length in self.lengths.items()}
+        return LineWriter(names, lengths)
+
+    def _gradient_name(self, name: str) -> str:
+        return f"d{name}" if f"d{name}" not in self.case.program.quantities else f"d_{name}"
+
+    def _step(self, writer: LineWriter, name: str) -> str:
+        node = self.program.quantities[name]
+        try:
+            return syntax.text(writer.line(node, name))
+        except Malformed as error:
+            where = f"steps.{name}"
+            raise Malformed([Fault(where, fault.message) for fault in error.faults]) from None
+
+    def _axes(self, name: str) -> Sequence[Size]:
+        axes = self.shapes[name]
+        return (*axes, self.named[name]) if name in self.named else axes
+
+    def _size_names(self) -> Iterator[str]:
+        for name in self.program.given:
+            yield from (size for size in self._axes(name) if isinstance(size, str))
+
+    def _hypotheses(self) -> Iterator[str]:
+        """Numbers that are above 0, and rows of 0 and 1 with a single 1."""
+        for name, rows in self.case.given.items():
+            entry = rows[0][0] if self.program.quantities[name].shape == () else None
+            if isinstance(entry, Value) and name not in self.named and entry.sign() > 0:
+                yield f"{name} > 0"
+        for name in self.named:
+            places = "[i, c]" if len(self._axes(name)) == 2 else "[c]"
+            yield f"sum(c, {name}{places}) == 1"
+
+    def _uses(self, name: str) -> str:
+        """Where a quantity is used: what its gradient comes from."""
+        users = [
+            step
+            for step, text in self.case.steps.items()
+            if name in syntax.names(syntax.parse(text))
+        ]
+        return f"{name} is used in {', '.join(users)}" if users else "by the chain rule"
