@@ -377,7 +377,20 @@ $$\frac{q k^T}{\sqrt{3}} = \frac{\begin{bmatrix} 2 & 1 \\ 0 & 1 \end{bmatrix}}{\
 = \begin{bmatrix} 1.1547005 & 0.57735026 \\ 0 & 0.57735026 \end{bmatrix}$$
 """
 
+POWERS = r"""# Steps to the end
+
+$$F = \begin{bmatrix} 1/2 & -1/4 \\ 0 & 1/5 \end{bmatrix}^{-1}
+= \begin{bmatrix} 2 & 2.5 \\ 0 & 5 \end{bmatrix}$$
+
+$$P = \begin{bmatrix} 0.5 & 0.25 \\ 0.5 & 0.75 \end{bmatrix}, \quad
+P^{-1} = \begin{bmatrix} 3 & -1 \\ -2 & 2 \end{bmatrix}$$
+
+$$\begin{bmatrix} 0.5 & 0.25 \\ 0.5 & 0.75 \end{bmatrix}^5 = P^5
+= \begin{bmatrix} 0.3340 & 0.3330 \\ 0.6660 & 0.6670 \end{bmatrix}$$
+"""
+
 ARTICLES = {
+    "powers of matrices": ("steps.md", POWERS),
     "the size of an exercise": ("yours.md", SIZE_OF_AN_EXERCISE),
     "a score of keys that are lost": ("lost.ipynb", A_SCORE_OF_LOST_KEYS),
     "single precision beside numbers": ("checked.md", SINGLE_BESIDE_NUMBERS),
