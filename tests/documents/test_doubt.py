@@ -412,7 +412,15 @@ Of corn there are $0,1\cdot15=1,5$ sacks, of wheat $0,17\cdot20\approx3,4$, and 
 $5,23\cdot15+8,57\cdot20\approx250$.
 """
 
+NEGATIVE = r"""# Two slopes
+
+The first is $\alpha = -0.86 \cdot 0.25 = -0.215$, so that $0.5 \cdot (-0.215) = -0.1075$.
+
+In the second example $(-0.975) \cdot 0.215 = -0.209$ with a slope of about a fifth.
+"""
+
 ARTICLES = {
+    "the negative of another result": ("slopes.md", NEGATIVE),
     "points that part thousands": ("pairs.md", THOUSANDS),
     "decimal commas beside points": ("seed.md", COMMAS_IN_LINES),
     "powers of matrices": ("steps.md", POWERS),
