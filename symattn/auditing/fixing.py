@@ -234,6 +234,7 @@ class _Plan:
         self._numbers = reading.numbers
         self._places = figures_at(_judged(audit))
         self._refuted = _refuted(audit)
+        self._going_on: dict[int, bool] = {}
         self._crossing = _crossing(self._places)
         self._doubtful = _doubtful(audit)
         #: What isn't right, and stays: what is open, and what is left.
@@ -280,7 +281,7 @@ class _Plan:
             return self._kept[span]
         if span in self._crossing:
             return "it overlaps another figure"
-        if any(self._goes_on(figure) for figure in judges):
+        if any(self._goes_on(figure.claim) for figure in judges):
             return "its row is printed again, and goes on as it is"
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
@@ -315,25 +316,25 @@ class _Plan:
         first = bisect_left(self._wrong, Span(start, start))
         return first < len(self._wrong) and self._wrong[first].end <= end
 
-    def _goes_on(self, figure: Figure) -> bool:
-        """Whether the row of a figure is printed again, and not refuted there."""
-        row, numbers = self._row(figure), self._numbers
+    def _goes_on(self, claim: Claim) -> bool:
+        """Whether a row of a claim is printed again, and a wrong figure of it not refuted there."""
+        if claim.number not in self._going_on:
+            self._going_on[claim.number] = any(map(self._is_again, claim.spans))
+        return self._going_on[claim.number]
+
+    def _is_again(self, row: Sequence[Span]) -> bool:
+        numbers, wrong = self._numbers, [k for k, span in enumerate(row) if span in self._refuted]
         first = bisect_left(numbers, row[0], key=lambda number: number.span) if row else 0
-        texts = [number.text for number in numbers[first : first + len(row)]]
-        if len(row) < 2 or [number.span for number in numbers[first : first + len(row)]] != row:
+        printed = numbers[first : first + len(row)]
+        if len(row) < 2 or not wrong or [number.span for number in printed] != [*row]:
             return False
-        assert figure.span is not None
-        at = row.index(figure.span)
+        texts = [number.text for number in printed]
+        others = (start for start in self._begins.get(texts[0], ()) if start != first)
         return any(
             [number.text for number in numbers[start : start + len(row)]] == texts
-            and numbers[start + at].span not in self._refuted
-            for start in self._begins.get(texts[0], ())
-            if start != first
+            and any(numbers[start + k].span not in self._refuted for k in wrong)
+            for start in others
         )
-
-    def _row(self, figure: Figure) -> list[Span]:
-        """The places of the figures that one is printed in a row with."""
-        return next((list(row) for row in figure.claim.spans if figure.span in row), [])
 
     @cached_property
     def _begins(self) -> Mapping[str, Sequence[int]]:
