@@ -23,6 +23,8 @@ SIGN = f"[{MINUSES}+]"
 NUMBER = r"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)"
 #: One in a sentence, which a point may end too.
 DECIMAL = r"(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)"
+#: What is written for a sign in a number that may part its decimals, its thousands or two.
+EITHER = "\u201a"
 POWER_OF_TEN = f"(?:[eE]{SIGN}?+[0-9]++)"
 #: An entry of an array, as programs and authors print it.
 ENTRY = (

@@ -29,6 +29,7 @@ from pathlib import Path
 
 from flint import arb
 
+from symattn import syntax
 from symattn.auditing.equations import Equations
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.operands import Operands, rounded
@@ -113,6 +114,7 @@ class Audit:
     causes: tuple[Slip, ...] = ()
     tried: int = 0
     unjudged: tuple[OpenQuestion, ...] = ()
+    contradicted: tuple[Figure, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Audit of {self.case.name[:60]!r}: {self._counts}>"
@@ -223,8 +225,16 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     document = _Document(solution)
     slips, tried = _explained(document)
     figures, statements = tuple(document.figures), tuple(document.statements)
-    systematic, unjudged = _systematic_error(document.figures), tuple(document.unjudged)
-    return Audit(solution.case, figures, statements, systematic, slips, tried, unjudged)
+    return Audit(
+        solution.case,
+        figures,
+        statements,
+        _systematic_error(document.figures),
+        slips,
+        tried,
+        tuple(document.unjudged),
+        tuple(document.contradicted),
+    )
 
 
 def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
@@ -313,6 +323,7 @@ class _Document:
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self.unjudged: list[OpenQuestion] = []
+        self.contradicted: list[Figure] = []
         self._decider = Decider(solution)
         faults: list[Fault] = []
         for claim in solution.case.claims:
@@ -327,6 +338,7 @@ class _Document:
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
         self._hold_as_floats()
+        self._settle_both()
         doubted = {item.span for item in self.unjudged}
         left = self._equations.settle(self.figures, doubted)
         for figure in left if solution.case.reading is not None else ():
@@ -359,6 +371,33 @@ class _Document:
             if is_refuted and figure.span in right and figure.is_single_precision:
                 held = replace(figure.judgement, verdict=Verdict.HOLDS, within_rounding=True)
                 figure.judgement = held
+
+    def _settle_both(self) -> None:
+        """Let no place hold as one thing and be refuted as another. What repeats an input is
+        not right by that; what is right as it is computed leaves open which of the numbers
+        beside it, that do not come to it, is wrong."""
+        refuted: dict[Span | None, Figure] = {
+            figure.span: figure
+            for figure in self.figures
+            if figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED and figure.span
+        }
+        left: set[int] = set()
+        for figure in self.figures:
+            worked = refuted.get(figure.span)
+            if worked is None or figure.claim.is_arithmetic or figure.verdict is Verdict.REFUTED:
+                continue
+            left.add(id(figure))
+            if next(syntax.names(figure.claim.tree), "") not in self.solution.case.given:
+                left.add(id(worked))
+                why = Sentence(
+                    "as {quantity} it is right, but the numbers beside it come to {figure}",
+                    quantity=figure.label,
+                    figure=_right(worked),
+                )
+                assert figure.span is not None
+                self.unjudged.append(OpenQuestion(figure.text, why, figure.span))
+        self.contradicted = [figure for figure in self.figures if id(figure) in left]
+        self.figures = [figure for figure in self.figures if id(figure) not in left]
 
     def _entry_at(self, span: Span) -> EntryValue | None:
         """The entry that is printed at a place, where a claim says so that has an answer."""

@@ -108,6 +108,10 @@ class OperandPlaces:
         return before if [number.text.lstrip(_SIGNS) for number in before] == texts else ()
 
 
+def _is_negative(number: ArticleNumber) -> bool:
+    return number.text.startswith(("-", "\N{MINUS SIGN}"))
+
+
 def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text)).lstrip("0")
 
@@ -136,6 +140,9 @@ class Equations:
         if near is None:
             return None
         result = self.places.result(number)
+        if result is not None and _is_negative(result) != _is_negative(number):
+            # The negative of a result may be another number, that was rounded.
+            return near
         if result is None:
             return near.mid() if number.status == "given" else None
         entry = self._entry_at(result.span)

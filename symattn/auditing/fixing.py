@@ -133,10 +133,10 @@ class _Corrected:
         """The refuted figures whose correction makes an equation false that was true as
         printed, and all others of the same quantities."""
         places = OperandPlaces(_reading(self.current))
-        refuted = [one for one in self.audit.figures if one.verdict is Verdict.REFUTED]
+        refuted = [one for one in _judged(self.audit) if one.verdict is Verdict.REFUTED]
         before = {one.span for one in refuted if one.claim.is_arithmetic}
         touched: set[Span] = set()
-        for figure in self.current.figures:
+        for figure in _judged(self.current):
             origin = self._origins.get(figure.span) if figure.span else None
             is_false = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
             if is_false and origin is not None and origin not in before:
@@ -171,7 +171,11 @@ class _Corrected:
     def _again(self, fixes: Mapping[str, Fix]) -> Iterator[UnfixedFigure]:
         """Numbers behind a figure that was corrected which may say it again: nothing says what
         else they are."""
-        known = {span for span, figures in figures_at(self.audit).items() if _is_of_names(figures)}
+        known = {
+            span
+            for span, figures in figures_at(_judged(self.audit)).items()
+            if _is_of_names(figures)
+        }
         corrected = {fix.span for fix in fixes.values()}
         for number in self.audit.numbers:
             fix = fixes.get(number.text)
@@ -196,13 +200,18 @@ def _reading(audit: Audit) -> Reading:
     return audit.case.reading
 
 
-def figures_at(audit: Audit) -> dict[Span, list[Figure]]:
-    """All figures by where they stand, in the order of the article."""
-    figures: dict[Span, list[Figure]] = defaultdict(list)
-    for figure in audit.figures:
+def _judged(audit: Audit) -> tuple[Figure, ...]:
+    """All figures, what they are said to be in vain as well."""
+    return (*audit.figures, *audit.contradicted)
+
+
+def figures_at(figures: Iterable[Figure]) -> dict[Span, list[Figure]]:
+    """Figures by where they stand, in the order of the article."""
+    places: dict[Span, list[Figure]] = defaultdict(list)
+    for figure in figures:
         if figure.span is not None:
-            figures[figure.span].append(figure)
-    return {span: figures[span] for span in sorted(figures)}
+            places[figure.span].append(figure)
+    return {span: places[span] for span in sorted(places)}
 
 
 class _Plan:
@@ -222,7 +231,10 @@ class _Plan:
         )
         self._rewriter = Rewriter(reading.article)
         self._inputs = {number.span for number in reading.numbers if number.status == "given"}
-        self._places = figures_at(audit)
+        self._numbers = reading.numbers
+        self._places = figures_at(_judged(audit))
+        self._refuted = _refuted(audit)
+        self._going_on: dict[int, bool] = {}
         self._crossing = _crossing(self._places)
         self._doubtful = _doubtful(audit)
         #: What isn't right, and stays: what is open, and what is left.
@@ -269,6 +281,8 @@ class _Plan:
             return self._kept[span]
         if span in self._crossing:
             return "it overlaps another figure"
+        if any(self._goes_on(figure.claim) for figure in judges):
+            return "its row is printed again, and goes on as it is"
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
@@ -301,6 +315,34 @@ class _Plan:
         start, end = figure.claim.span or Span(0, 0)
         first = bisect_left(self._wrong, Span(start, start))
         return first < len(self._wrong) and self._wrong[first].end <= end
+
+    def _goes_on(self, claim: Claim) -> bool:
+        """Whether a row of a claim is printed again, and a wrong figure of it not refuted there."""
+        if claim.number not in self._going_on:
+            self._going_on[claim.number] = any(map(self._is_again, claim.spans))
+        return self._going_on[claim.number]
+
+    def _is_again(self, row: Sequence[Span]) -> bool:
+        numbers, wrong = self._numbers, [k for k, span in enumerate(row) if span in self._refuted]
+        first = bisect_left(numbers, row[0], key=lambda number: number.span) if row else 0
+        printed = numbers[first : first + len(row)]
+        if len(row) < 2 or not wrong or [number.span for number in printed] != [*row]:
+            return False
+        texts = [number.text for number in printed]
+        others = (start for start in self._begins.get(texts[0], ()) if start != first)
+        return any(
+            [number.text for number in numbers[start : start + len(row)]] == texts
+            and any(numbers[start + k].span not in self._refuted for k in wrong)
+            for start in others
+        )
+
+    @cached_property
+    def _begins(self) -> Mapping[str, Sequence[int]]:
+        """Which numbers are printed so."""
+        begins: dict[str, list[int]] = defaultdict(list)
+        for k, number in enumerate(self._numbers):
+            begins[number.text].append(k)
+        return begins
 
     def _is_in_program(self, span: Span) -> bool:
         """Whether a number stands there that a program computes with."""
@@ -388,7 +430,7 @@ def _crossing(spans: Iterable[Span]) -> set[Span]:
 def _places(audit: Audit) -> dict[Span, list[str]]:
     """What is said at each place: figures and statements as messages name them."""
     places: dict[Span, list[str]] = defaultdict(list)
-    for span, figures in figures_at(audit).items():
+    for span, figures in figures_at(_judged(audit)).items():
         places[span] += [f"{figure.label} = {figure.text}" for figure in figures]
     for statement in audit.statements:
         if statement.claim.span is not None:
@@ -425,7 +467,7 @@ def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
     """Every place with what it is said to be; of arithmetic only that, its digits may change."""
     claims = [
         (span, figure.claim.key, "" if figure.claim.is_arithmetic else figure.label)
-        for span, figures in figures_at(audit).items()
+        for span, figures in figures_at(_judged(audit)).items()
         for figure in figures
     ]
     return Counter((moves.moved(span), key, text) for span, key, text in claims)
@@ -434,7 +476,7 @@ def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
 def _fixes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
     """What was corrected, in the order of the article."""
     article = _reading(new).article
-    for span, figures in figures_at(new).items():
+    for span, figures in figures_at(_judged(new)).items():
         origin = origins.get(span)
         if origin is not None and article.text(span) != old.text(origin):
             labels = (figure.label for figure in figures if not figure.claim.is_arithmetic)

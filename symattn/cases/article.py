@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from symattn import syntax
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
 from symattn.documents.binding import read
@@ -20,6 +21,7 @@ from symattn.errors import Malformed
 from symattn.shapes import rows_of
 
 _CLAIM = re.compile(r"claims\[([0-9]+)\]")
+_STEP = re.compile(r"steps\.([A-Za-z0-9_]+)")
 #: (the name of a file, the file that names it) -> the file of that name.
 Find = Callable[[str, Path], Path]
 
@@ -50,10 +52,7 @@ def case_of(reading: Reading) -> Case:
             case = _made(reading)
             break
         except Malformed as error:
-            fitting = _without(reading, error)
-            if len(fitting.claims) == len(reading.claims):
-                raise Malformed(error.faults, str(source.path), error.more) from None
-            reading = fitting
+            reading = without(reading, error)
     steps = {name: step.span for name, step in reading.steps.items()}
     return replace(
         case,
@@ -77,14 +76,46 @@ def _made(reading: Reading) -> Case:
     )
 
 
-def _without(reading: Reading, error: Malformed) -> Reading:
-    """The reading without the claims that have a fault; these are left open."""
+def without(reading: Reading, error: Malformed) -> Reading:
+    """The reading without the claims that have a fault, the steps that have one, and what is
+    said of these; all of it is left open. Raises the error again where it is of nothing
+    that can be left out.
+
+    >>> from symattn.documents.article import Article
+    >>> from symattn.documents.reading import ReadStep
+    >>> from symattn.errors import Fault
+    >>> from symattn.syntax import parse
+    >>> steps = {"A": ReadStep(parse("1 / 0")), "B": ReadStep(parse("2 * A"), Span(4, 5))}
+    >>> reading = Reading(Article(Path("post.md"), "markdown", "A, B", ()), steps=steps)
+    >>> kept = without(reading, Malformed([Fault("steps.A", "division by zero")]))
+    >>> kept.steps, [(one.what, one.why) for one in kept.unfit]
+    ({}, [('B = 2 * A', 'division by zero')])
+    """
     why: dict[int, str] = {}
+    lost: dict[str, str] = {}
     for fault in error.faults:
         if match := _CLAIM.match(fault.where):
             why.setdefault(int(match[1]), fault.message)
-    claims = enumerate(reading.claims)
-    left = (OpenQuestion(claim.text, why[k], claim.span) for k, claim in claims if k in why)
+        elif (match := _STEP.match(fault.where)) and match[1] in reading.steps:
+            lost.setdefault(match[1], fault.message)
+
+    def behind(tree: syntax.Tree) -> str | None:
+        names = (name.removeprefix("dL/d") for name in syntax.names(tree))
+        return next((lost[name] for name in names if name in lost), None)
+
+    for name, step in reading.steps.items():
+        if name not in lost and (reason := behind(step.tree)) is not None:
+            lost[name] = reason
+    for k, claim in enumerate(reading.claims):
+        if k not in why and (reason := behind(claim.tree)) is not None:
+            why[k] = reason
+    if not why and not lost:
+        raise Malformed(error.faults, str(reading.article.path), error.more) from None
+    left = [OpenQuestion(reading.claims[k].text, why[k], reading.claims[k].span) for k in why]
+    for name, reason in lost.items():
+        step = reading.steps[name]
+        if step.span is not None:
+            left.append(OpenQuestion(f"{name} = {step.expression}", reason, step.span))
     kept = (claim for k, claim in enumerate(reading.claims) if k not in why)
     places = {place: why[k] for k in why for row in _places(reading.claims[k]) for place in row}
     numbers = (
@@ -93,8 +124,14 @@ def _without(reading: Reading, error: Malformed) -> Reading:
         else number
         for number in reading.numbers
     )
+    is_lost = reading.loss is not None and reading.loss.get("output") in lost
     return replace(
-        reading, claims=tuple(kept), numbers=tuple(numbers), unfit=(*reading.unfit, *left)
+        reading,
+        steps={name: step for name, step in reading.steps.items() if name not in lost},
+        loss=None if is_lost else reading.loss,
+        claims=tuple(kept),
+        numbers=tuple(numbers),
+        unfit=(*reading.unfit, *left),
     )
 
 

@@ -94,8 +94,11 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
         return json_text(_as_dict(case, case.reading))
     if form == "toml":
         from symattn.documents.reading import case_text
+        from symattn.solution.solution import solve
 
-        return _readable(article.name, case_text(case.reading))
+        # Without steps that have no value.
+        reading = solve(case).case.reading or case.reading
+        return _readable(article.name, case_text(reading))
     from symattn.cli.article_report import report
 
     show = partial(report, case, case.reading)

@@ -1,7 +1,8 @@
 """Numbers as an article writes them all through: decimal commas, and blanks between thousands.
 
-``0,506`` is one number where the article writes its decimals so, and a list of two where it
-doesn't: all its words and formulas say which. Programs write points.
+``0,506`` is one number where the article writes its decimals so, and a list of two or nobody
+knows what where it doesn't: all its words and formulas say which. ``50.000`` is fifty thousand
+where points part thousands. Programs write points.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 
 from symattn.documents.article import Article, Block, BlockPart
 from symattn.documents.text import Text
-from symattn.spelling import SIGN
+from symattn.spelling import EITHER, SIGN
 
 _SEPARATOR = r"(?:[ \xa0\u2009\u202f.]|\\[,; ]|~|\{\.\})"
 _COMMA = r"(?:,|\{,\})"
@@ -32,6 +35,13 @@ _ZEROS = re.compile(r"(?<![\w.,\[])(?<![0-9][ ])[1-9][0-9]{0,2}(?:[ ]000)++(?![0
 _ITEM = rf"[ ]*+{SIGN}?+[0-9.]++(?:[ ]|\\[ ,;])*+"
 _LISTED = re.compile(rf"[(\[](?:{_ITEM};(?:\\[ ,;])*+)++{_ITEM}[)\]]")
 _SEMICOLON = re.compile(r"(?<!\\);")
+#: A point before three digits, and two such: thousands for certain.
+_POINTED = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}\.[0-9]{3}(?!\w|[.,][0-9])")
+_MILLIONS = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}+(?!\w|[.,][0-9])")
+#: A comma between digits, and what may part it from the rest.
+_PAIRED = re.compile(r"(?<![\w.,'’\u2009\u202f\xa0])[0-9]++,[0-9]++(?![\w]|[.,][0-9]|[ ]*,)")
+_OPENED, _CLOSED = "([{", ")]}"
+_SIGN = re.compile("[.,]")
 #: Longest row of numbers in columns.
 _ROW = 200
 #: How often commas must be seen, and how many times as often as points; or the other way.
@@ -68,7 +78,7 @@ def _is_written(block: Block, article: Article) -> bool:
 
 def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
     """What writes a part with points."""
-    commas = points = 0
+    commas = points = millions = 0
     for block in article.blocks:
         for part in block.all_parts if _is_written(block, article) else ():
             string = part.text.string
@@ -77,9 +87,14 @@ def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
                 for one in _NUMERAL.finditer(string)
             )
             points += sum(_tells(*one.groups()) for one in _DECIMAL.finditer(string))
+            millions += sum(1 for _ in _MILLIONS.finditer(string))
     if commas >= _SEEN and commas > _TIMES * points:
-        return _with_commas
-    return _with_points if points >= _SEEN and points > _TIMES * commas else _with_zeros
+        thousands = _left_open if points else _without_points
+        return lambda part: _with_commas(thousands(part))
+    is_plain = points >= _SEEN and points > _TIMES * commas
+    is_open = millions or (commas >= _SEEN and not is_plain)
+    write = _with_points if is_plain else _with_zeros
+    return lambda part: write(_unpaired(_left_open(part) if is_open else part))
 
 
 def _tells(whole: str, part: str) -> bool:
@@ -130,6 +145,37 @@ def _is_row(string: str, at: int) -> bool:
     before, after = string[max(at - _ROW, 0) : at], string[at : at + _ROW]
     line = before.rpartition("\n")[2] + after.partition("\n")[0]
     return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
+
+
+def _left_open(part: BlockPart) -> BlockPart:
+    """A part in which a point before three digits is left open."""
+    return replace(part, text=part.text.sub(_POINTED, partial(_either, part.text)))
+
+
+def _unpaired(part: BlockPart) -> BlockPart:
+    """A part in which a comma between two whole numbers, which no brackets part from the
+    rest, is left open: ``0,1 * 15`` has a decimal comma, or says what ``i = 0,1`` says."""
+    text = part.text
+    if part.kind == "code" or not _PAIRED.search(text.string):
+        return part
+    depth = [*accumulate((c in _OPENED) - (c in _CLOSED) for c in text.string)]
+
+    def unpaired(number: re.Match[str]) -> Text | None:
+        is_thousands = _POINTED.fullmatch(number[0].replace(",", "."))
+        return None if depth[number.start()] > 0 or is_thousands else _either(text, number)
+
+    return replace(part, text=text.sub(_PAIRED, unpaired))
+
+
+def _either(text: Text, number: re.Match[str]) -> Text:
+    """A number with a sign in it that may mean either, so that it isn't read."""
+    return text.group(number).sub(_SIGN, EITHER)
+
+
+def _without_points(part: BlockPart) -> BlockPart:
+    """A part in which a point before three digits parts thousands."""
+    text = part.text
+    return replace(part, text=text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, "")))
 
 
 def _with_points(part: BlockPart) -> BlockPart:

@@ -138,7 +138,7 @@ def _marks(audit: Audit, say: Language) -> Iterator[tuple[Span, SourceMark]]:
     one place is one mark."""
     for number in reports.with_status(audit.numbers, "unread"):
         yield number.span, SourceMark("", "unread", say.again(number.why))
-    for span, figures in figures_at(audit).items():
+    for span, figures in figures_at(audit.figures).items():
         first = min(figures, key=lambda figure: _WORST.index(_kind(figure)))
         kind = _kind(first)
         correct = first.correct if kind in ("wrong", "coarse") else ""
@@ -158,7 +158,7 @@ def _kind(figure: Figure) -> MarkKind:
 
 def _notes(audit: Audit, say: Language) -> Iterator[tuple[Span, str, str]]:
     """What is said of each place that does not hold: where, of what, and what."""
-    for span, figures in figures_at(audit).items():
+    for span, figures in figures_at(audit.figures).items():
         for figure in figures:
             if sentence := _note(audit, figure, say):
                 yield span, figure.label, sentence

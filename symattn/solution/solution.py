@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symattn.cases import library
+from symattn.cases.article import case_of, without
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
@@ -242,7 +243,8 @@ def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
     """The solution of a bundled case (by name), a file (by path) or a case.
 
     ``allow_outside`` is that of :func:`~symattn.cases.library.load`. Raises
-    :class:`Malformed` with every fault.
+    :class:`Malformed` with every fault. Steps of an article that have no value are none of
+    its solution, and are left open in its reading: nobody wrote them as steps.
 
     >>> solve("cat-sat-mat")["S"].exact
     Matrix([
@@ -250,4 +252,11 @@ def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
     [0, 2, 1],
     [1, 1, 2]])
     """
-    return Solution(case if isinstance(case, Case) else library.load(case, allow_outside))
+    case = case if isinstance(case, Case) else library.load(case, allow_outside)
+    while True:
+        try:
+            return Solution(case)
+        except Malformed as error:
+            if case.reading is None:
+                raise
+            case = case_of(without(case.reading, error))

@@ -33,7 +33,7 @@ def test_the_causes_of_the_bundled_documents():
     causes = {name: audit(solved(name)).causes for name in DOCUMENTS}
     assert {name for name, slips in causes.items() if slips} == {"please-study-man"}
     notes, study = causes["please-study-man"]
-    assert "Y with V_notes instead of V" in notes.sentence
+    assert "Y with V_other instead of V" in notes.sentence
     assert "exp(S)[1, 0] used instead of exp(S)[1, 2]" in study.sentence
     explained = {figure.label for figure in study.explains}
     assert {"exp(S[1, 2])", "A[1, 0]", "A[1, 1]", "A[1, 2]", "total(exp(S[1]))"} <= explained

@@ -377,7 +377,53 @@ $$\frac{q k^T}{\sqrt{3}} = \frac{\begin{bmatrix} 2 & 1 \\ 0 & 1 \end{bmatrix}}{\
 = \begin{bmatrix} 1.1547005 & 0.57735026 \\ 0 & 0.57735026 \end{bmatrix}$$
 """
 
+POWERS = r"""# Steps to the end
+
+$$F = \begin{bmatrix} 1/2 & -1/4 \\ 0 & 1/5 \end{bmatrix}^{-1}
+= \begin{bmatrix} 2 & 2.5 \\ 0 & 5 \end{bmatrix}$$
+
+$$P = \begin{bmatrix} 0.5 & 0.25 \\ 0.5 & 0.75 \end{bmatrix}, \quad
+P^{-1} = \begin{bmatrix} 3 & -1 \\ -2 & 2 \end{bmatrix}$$
+
+$$\begin{bmatrix} 0.5 & 0.25 \\ 0.5 & 0.75 \end{bmatrix}^5 = P^5
+= \begin{bmatrix} 0.3340 & 0.3330 \\ 0.6660 & 0.6670 \end{bmatrix}$$
+"""
+
+THOUSANDS = """# How many pairs of words
+
+A vocabulary has $50.000$ words. Weights such as 0.25, 0.5 and 0.125 are shares of them, and
+$0.25 + 0.5 + 0.125 = 0.875$ with $0.5^2 = 0.25$.
+
+- Pairs: $50.000^2 = 2.5 \\times 10^9$
+- Three of them: $50.000^3 = 1.25 \\times 10^{14}$
+- Words and signs: $12.500 \\cdot 3 = 37500$
+"""
+
+COMMAS_IN_LINES = r"""# Seed for hens
+
+$$W = \begin{bmatrix} 0.104 & 0.171 \\ 0.209 & 0.342 \end{bmatrix}, \quad
+b = \begin{bmatrix} 15.0 \\ 20.0 \end{bmatrix}$$
+
+$$W b = \begin{bmatrix} 4.98 \\ 9.975 \end{bmatrix}$$
+
+A sack weighs $0.5 \cdot 40.5 = 20.25$ pounds, all of them $20.25 \cdot 35 = 708.75$.
+
+Of corn there are $0,1\cdot15=1,5$ sacks, of wheat $0,17\cdot20\approx3,4$, and both are worth
+$5,23\cdot15+8,57\cdot20\approx250$.
+"""
+
+NEGATIVE = r"""# Two slopes
+
+The first is $\alpha = -0.86 \cdot 0.25 = -0.215$, so that $0.5 \cdot (-0.215) = -0.1075$.
+
+In the second example $(-0.975) \cdot 0.215 = -0.209$ with a slope of about a fifth.
+"""
+
 ARTICLES = {
+    "the negative of another result": ("slopes.md", NEGATIVE),
+    "points that part thousands": ("pairs.md", THOUSANDS),
+    "decimal commas beside points": ("seed.md", COMMAS_IN_LINES),
+    "powers of matrices": ("steps.md", POWERS),
     "the size of an exercise": ("yours.md", SIZE_OF_AN_EXERCISE),
     "a score of keys that are lost": ("lost.ipynb", A_SCORE_OF_LOST_KEYS),
     "single precision beside numbers": ("checked.md", SINGLE_BESIDE_NUMBERS),

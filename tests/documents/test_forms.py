@@ -212,11 +212,31 @@ GERMAN = "Die Gewichte sind 0,25 und 0,75, die Summe der Werte 1,5, mit $w = 0{,
         ("n = 23 000 + 1 000", "n = 23000 + 1000"),
         ("n = 23 000,5", "n = 23000.5"),
         ("n = 1.234.567,5", "n = 1234567.5"),
+        ("n = 50.000 · 2", "n = 50000 * 2"),
     ],
 )
 def test_an_article_is_read_with_its_decimal_commas(words, read):
     """Numbers and nothing else: lists and indices keep their commas."""
     assert read in said(GERMAN + words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        GERMAN + "b = 0.5, n = 50.000 · 2",
+        "Of 1.000.000 words 0.25 and 0.5 count.\n\nn = 50.000 · 2",
+        "Of 0.25 and 0.75 we take 0.5.\n\n$n = 0,1 \\cdot 15$",
+    ],
+)
+def test_what_may_be_either_is_no_number_that_is_computed_with(words):
+    """A point that may part thousands, a comma that may part decimals: no figure is held
+    against what it would be in one way."""
+    assert "«" in said(words)[-1]
+
+
+def test_a_comma_in_brackets_is_one_of_a_list():
+    text = "Of 0.25 and 0.75 we take 0.5.\n\n$a_{1,2} = f(1,2)$"
+    assert said(text) == ["a[1, 2] = f(1, 2)"]
 
 
 def test_code_has_points_in_every_article():

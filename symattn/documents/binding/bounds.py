@@ -103,6 +103,8 @@ def _exact(part: syntax.Tree) -> syntax.Tree | None:
     return syntax.Literal(f"{part.text}{'' if '.' in part.text else '.'}000000000")
 
 
+#: Exponents that are whole numbers.
+_WHOLE = re.compile(r"([1-9][0-9]?)(?:\.0*)?")
 _SHORT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]?)?")
 
 
@@ -122,6 +124,9 @@ def _bounds(tree: syntax.Tree) -> Bounds | None:
         case syntax.Binary(op, left, right):
             x, y = _bounds(left), _bounds(right)
             return None if x is None or y is None else _operated(op, x, y)
+        case syntax.Power(base, syntax.Literal(text)) if _WHOLE.fullmatch(text):
+            of = _bounds(base)
+            return None if of is None else _raised(of, int(text.partition(".")[0]))
         case syntax.Call(function, (operand,)) if function in _GROWING:
             of = _bounds(operand)
             grow = _GROWING[function]
@@ -130,6 +135,14 @@ def _bounds(tree: syntax.Tree) -> Bounds | None:
             of = _bounds(operand)
             return None if of is None or not of.low.ndim else _shares(of)
     return None
+
+
+def _raised(of: Bounds, times: int) -> Bounds:
+    """The bounds of powers of each entry; an even one is least where an entry may be 0."""
+    ends = of.low**times, of.high**times
+    least = np.minimum(*ends)
+    is_least = (of.low < 0) & (of.high > 0) & (times % 2 == 0)
+    return Bounds(np.where(is_least, 0.0, least), np.maximum(*ends))
 
 
 def _shares(of: Bounds) -> Bounds:

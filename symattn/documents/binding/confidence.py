@@ -162,6 +162,8 @@ class Confidence:
     def barred(self, entry: Entry) -> str:
         """Why an entry refutes nothing whatever stands around it, or ''."""
         if entry.key == "as_printed":
+            if self.ledger.comes_to_thousands(entry):
+                return "points may part its thousands"
             others = [one for one in self._by_name.get("", ()) if one is not entry]
             near = [one for one in others if one.where == entry.where] or others
             amiss = "the numbers around it do not come out either: they may be read amiss"

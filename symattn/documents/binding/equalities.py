@@ -174,7 +174,8 @@ class Equalities:
         members = [self._localised(one) for one in members]
         if not chain.is_code:
             members = [
-                one if isinstance(one, Opaque) else values.multiplied(one) for one in members
+                one if isinstance(one, Opaque) else values.with_powers(one, self.recipe.shape)
+                for one in members
             ]
         target = named = self._target(members)
         if target is not None and first is not None and self.speech.is_suggested(members[0]):

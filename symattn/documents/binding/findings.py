@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import values, workings
-from symattn.documents.binding.bounds import same
+from symattn.documents.binding.bounds import coming, same
 from symattn.documents.binding.discovery import Block, Relation
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Ledger, forms
@@ -77,6 +78,8 @@ class Findings:
                 continue
             if self._is_said(block, tree) or self._is_otherwise(block, relation.tree):
                 continue
+            if self._is_worked_otherwise(relation, tree):
+                continue
             if isinstance(tree, syntax.Name | syntax.Indexed):
                 self._claim(relation, tree)
                 continue
@@ -114,6 +117,25 @@ class Findings:
         known = () if said is None else (said, *forms(self.recipe, said))
         held = (self.recipe.floats(one) for one in known)
         return value is not None and any(one is not None and same(one, value) for one in held)
+
+    def _is_worked_otherwise(self, relation: Relation, tree: syntax.Tree) -> bool:
+        """Whether a block is printed as what numbers right before it come to, and figures that
+        speak for a relation that has others against it are not what these come to: some of
+        few digits agree by chance with something."""
+        block, held = relation.block, self.recipe.floats(tree)
+        order = self._orders.get(block.span.start)
+        if order is None or held is None or relation.agreeing == block.half.size:
+            return False
+        for work, value in pairwise(self._chains[order].members):
+            if not (values.is_numeric(work) and values.is_value(value)):
+                continue
+            if next(values.figures(value)).span.start == block.span.start:
+                comes = coming(work, value)
+                agrees = abs(block.measured.middle - held.reshape(block.half.shape)) <= block.half
+                return comes is not None and bool(
+                    (agrees.reshape(-1)[: comes.size] & ~comes.reshape(-1)).any()
+                )
+        return False
 
     def _is_otherwise(self, block: Block, tree: syntax.Tree) -> bool:
         """Whether a program makes what a block is called by another kind of operation, though

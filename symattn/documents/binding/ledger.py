@@ -10,6 +10,7 @@ than :data:`~symattn.documents.binding.evidence.MARGIN`, they are open.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
@@ -33,6 +34,8 @@ _ROWS = 64
 #: By so much more than the worst of some ways a figure may be off as inputs are shown rounded.
 WIDER = 1.6
 _NOTHING = Agreement()
+#: Numbers whose point may part thousands.
+_POINTED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 
 
 class Candidate(NamedTuple):
@@ -274,6 +277,12 @@ class Ledger:
             self.entries.append(entry)
             self.coverage.mark(values.figures(fitted[1]), "local")
 
+    def comes_to_thousands(self, entry: Entry) -> bool:
+        """Whether arithmetic comes out if the points in it part thousands."""
+        numbers, value = map(_without_points, (entry.tree, entry.value))
+        is_same = (numbers, value) == (entry.tree, entry.value)
+        return not is_same and self._worked_out(numbers, value).share == 1
+
     @staticmethod
     def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
         """What figures say of what numbers come to, as these may have been rounded."""
@@ -358,6 +367,17 @@ def forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
 def hundredfold(target: syntax.Tree) -> syntax.Tree:
     """What is printed of a share in percent."""
     return syntax.Binary("*", syntax.Literal("100"), target)
+
+
+def _without_points(tree: syntax.Tree) -> syntax.Tree:
+    """A tree of numbers, with a point before three digits as one that parts thousands."""
+
+    def whole(part: syntax.Tree) -> syntax.Tree | None:
+        if isinstance(part, syntax.Literal) and _POINTED.fullmatch(part.text):
+            return syntax.Literal(part.text.replace(".", ""))
+        return None
+
+    return syntax.replaced(tree, whole)
 
 
 def _without_sign(figure: PrintedFigure) -> PrintedFigure:

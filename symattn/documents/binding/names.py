@@ -134,18 +134,17 @@ class Names:
                 raise Unknown(type(tree).__name__)
         parts = syntax.mapped(tree, self._over)
         match parts:
-            case syntax.Power(base, syntax.Literal(("2" | "3" | "4") as times)) if (
-                not self.in_code and self._is_square(base)
+            case syntax.Power(base, exponent) if not self.in_code and values.is_square(
+                self.recipe.shape(base)
             ):
-                return values.power(base, int(times))
+                try:
+                    return values.multiplied(base, exponent)
+                except values.UnreadPower:
+                    raise Unknown("power") from None
         match parts:
             case syntax.Call("softmax", (scores, *_)) if self.standard.leaves_open(scores):
                 raise Unknown("mask")
         return parts
-
-    def _is_square(self, tree: syntax.Tree) -> bool:
-        shape = self.recipe.shape(tree) or ()
-        return len(shape) == 2 and shape[0] == shape[1] > 1
 
     def _sum(self, op: str, left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
         """A sum; beside a matrix ``x.T @ y`` of two vectors is a matrix too, of rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -63,27 +63,52 @@ def power(base: syntax.Tree, times: int) -> syntax.Tree:
 
 #: Powers that are whole, or whole with a square root.
 _ROOTS = re.compile(r"[0-9]*\.(?:[05]0*)?|.*%")
+#: Powers of a matrix that are worked out.
+_WHOLE = re.compile("[1-9]|1[0-6]")
 
 
-def multiplied(tree: Member) -> Member:
-    """A tree with the powers of printed square matrices as products, and broken powers of
-    numbers by their logarithms."""
-    if isinstance(tree, Opaque):
-        return tree
+class UnreadPower(Exception):
+    """A power of a matrix that isn't worked out: its inverse, its root."""
+
+
+def multiplied(base: syntax.Tree, exponent: syntax.Tree) -> syntax.Tree:
+    """The power of a square matrix, as formulas mean it: a product, and not that of its
+    entries. Raises :class:`UnreadPower` for one that is no product.
+
+    >>> syntax.text(multiplied(syntax.Name("A"), syntax.Literal("3")))
+    'A @ A @ A'
+    """
+    if isinstance(exponent, syntax.Literal) and _WHOLE.fullmatch(exponent.text):
+        return power(base, int(exponent.text))
+    raise UnreadPower
+
+
+def with_powers(
+    tree: syntax.Tree, sizes: Callable[[syntax.Tree], Shape | None]
+) -> syntax.Tree | Opaque:
+    """A tree with the powers of square matrices of ``sizes`` as products, and broken powers
+    of numbers by their logarithms; nothing that is understood where a power isn't."""
 
     def product(part: syntax.Tree) -> syntax.Tree | None:
         match part:
-            case syntax.Power(syntax.Array() as base, syntax.Literal(("2" | "3" | "4") as times)):
-                sizes = shape(base)
-                return power(base, int(times)) if len(sizes) == 2 == 1 + len(set(sizes)) else None
+            case syntax.Power(base, exponent) if is_square(sizes(base)):
+                return multiplied(base, exponent)
             case syntax.Power(PrintedFigure() as base, syntax.Literal(text) as times) if (
                 "." in text and not _ROOTS.fullmatch(text)
             ):
-                exponent = syntax.Binary("*", times, syntax.Call("log", (base,)))
-                return syntax.Call("exp", (exponent,))
+                product = syntax.Binary("*", times, syntax.Call("log", (base,)))
+                return syntax.Call("exp", (product,))
         return None
 
-    return syntax.replaced(tree, product)
+    try:
+        return syntax.replaced(tree, product)
+    except UnreadPower:
+        return Opaque(syntax.text(tree), figures=tuple(figures(tree)))
+
+
+def is_square(size: Shape | None) -> bool:
+    """Whether that is the shape of a square matrix of more than one entry."""
+    return size is not None and len(size) == 2 and size[0] == size[1] > 1
 
 
 def is_value(tree: Member) -> TypeGuard[syntax.Tree]:

@@ -27,7 +27,7 @@ from symattn.documents.notation.vocabulary import (
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Opaque, PrintedFigure
-from symattn.spelling import DECIMAL, GREEK, MINUSES, POWER_OF_TEN
+from symattn.spelling import DECIMAL, EITHER, GREEK, MINUSES, POWER_OF_TEN
 from symattn.syntax import Tree
 
 
@@ -56,7 +56,7 @@ class NotationToken(NamedTuple):
     spaced: bool = False
 
 
-_NUMBER = rf"{DECIMAL}(?:{POWER_OF_TEN}(?![A-Za-z0-9]))?+"
+_NUMBER = rf"(?:[0-9]++{EITHER}[0-9]++|{DECIMAL}(?:{POWER_OF_TEN}(?![A-Za-z0-9]))?+)"
 #: Numbers with groups of three digits, or with more dots than a number has.
 _GROUPS = (
     r"(?<![0-9],)[1-9][0-9]{0,2}(?:(?:,[0-9]{3})++(?:\.[0-9]++)?+(?![0-9,])"
@@ -128,7 +128,7 @@ _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 def _numbers_in(words: NotationToken) -> Iterator[tuple[int, str]]:
     """The numbers among the words of a token, and where they begin."""
     for match in _AMONG.finditer(words.text):
-        yield words.start + match.start(), match[0]
+        yield words.start + match.start(), match[0].replace(EITHER, ",")
 
 
 def plain_tokens(string: str, prose: bool = False) -> list[NotationToken]:
@@ -176,7 +176,8 @@ def _tokens(
     """What one match becomes."""
     match kind:
         case "number":
-            yield NotationToken("number", _MINUS.sub("-", text), start, end, spaced)
+            text = _MINUS.sub("-", text).replace(EITHER, ",")
+            yield NotationToken("number", text, start, end, spaced)
         case "groups":
             if text.count("{,}") == 1 and re.fullmatch("[0-9{},]++", text):
                 # A decimal comma, or one between thousands: both are in use.
