@@ -15,6 +15,7 @@ from typing import Any
 from symattn.calculus import language as term
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
+from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
@@ -25,6 +26,8 @@ from symattn.calculus.tensors import ParsedLine
 from symattn.errors import Malformed
 
 FORMAT = "symattn certificate 1"
+_MISSHAPEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What data raise that are of another shape than a certificate has."""
 
 # -- written out -------------------------------------------------------------------------------
 
@@ -70,11 +73,26 @@ def replay(
         raise Malformed(f"expected the format {FORMAT!r}, found {data.get('format')!r}")
     try:
         return replayed(draft, library, lambda judge, lines: _proofs(draft, data, judge, lines))
+    except Malformed:
+        raise
     except Unproved as reason:
         raise Malformed(f"a step does not apply: {reason}") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
-        # The data are of another shape than a certificate has.
+    except _MISSHAPEN as error:
         raise Malformed(f"expected a certificate of this derivation: {error!r}") from None
+
+
+def report(draft: DerivationDraft, where: Where) -> str:
+    """What a certificate proves of a derivation, line by line."""
+    lines = []
+    for number, statement in enumerate(draft.lines, 1):
+        proved = number in where
+        flag = "" if proved else "  NO PROOF"
+        lines.append(f"  {number:>3}. {in_unicode(statement.line, draft.shapes)}{flag}")
+        if proved and where[number]:
+            lines.append(f"       where {', '.join(where[number])}")
+    count = len(draft.lines)
+    lines += ["", f"Replayed: {len(where)} of {count} line{'s' if count != 1 else ''} proved"]
+    return "\n".join(lines)
 
 
 def _proofs(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from symattn.calculus import certificates
 from symattn.calculus import draft as drafts
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
@@ -16,7 +18,9 @@ from symattn.calculus.manuscript import Manuscript, is_by_hand, read_text
 from symattn.errors import Faults, Malformed, UnknownName, alike, short
 from symattn.limits import LINE_SECONDS
 from symattn.tables.file import File, content, decoded, folder, parsed
+from symattn.tables.places import kind
 
+_CERTIFICATE = ("certificate", "symattn derive NAME --format certificate makes one")
 _KIND = ("derivation file", "docs/derivations.md shows one")
 
 ORDER = (
@@ -100,6 +104,29 @@ def _derived(file: File, seconds: float = LINE_SECONDS) -> Derivation:
     faults = file.malformed(Faults(derivation.faults)).faults
     own = "" if name in names() else file.path.name
     return replace(derivation, faults=faults, file=own, words=words)
+
+
+def replayed(name: str, certificate: Path) -> str:
+    """What a certificate proves of the bundled derivation of that name, or of the one in the file
+    at that path, as text: no proof is looked for, and no numbers are tried.
+
+    Raises :class:`UnknownName`, or :class:`Malformed` with the faults of either file.
+    """
+    data = content(certificate, "the certificate", *_CERTIFICATE)
+    own = bool(Path(name).suffix) and name not in names()
+    if not own and name not in names():
+        raise UnknownName(f"no derivation {short(name)!r}")
+    path = Path(name) if own else _folder() / f"{name}.toml"
+    file = _tables(path, content(path, "the file", *_KIND))
+    draft = drafts.read(file.document, file.line)
+    try:
+        held = json.loads(decoded(data))
+        if not isinstance(held, dict):
+            raise Malformed(f"expected an object, found {kind(held)}")
+        where = certificates.replay(draft, held, draft_of)
+    except (Malformed, ValueError) as error:
+        raise Malformed(str(error), str(certificate)) from None
+    return certificates.report(draft, where)
 
 
 def derive(text: str, *, seconds: float = LINE_SECONDS) -> Derivation:

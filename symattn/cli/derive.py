@@ -56,6 +56,7 @@ class _JudgedDerivation:
     "text",
     *FORMS,
     "json",
+    "certificate",
     default=None,
     what="Text by default; with -o DIR web pages and LaTeX, and PDF where TeX or Typst is "
     "installed.",
@@ -63,6 +64,13 @@ class _JudgedDerivation:
 @options.writes(
     "DIR",
     "Output folder; by default 'derivations-out' for web pages and PDFs. - is standard output.",
+)
+@click.option(
+    "--replay",
+    "certificate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Replay the proofs in a certificate of the NAME, and look for none.",
 )
 @click.option(
     "--words", is_flag=True, help="List what of a text was taken for words, with its lines."
@@ -76,6 +84,7 @@ def command(
     form: str | None,
     output: Path | None,
     outputs: Outputs,
+    certificate: Path | None,
     words: bool,
     strict: bool,
     pace: options.Pace,
@@ -96,7 +105,12 @@ def command(
       symattn derive --from cat-sat-mat       the gradients of a walkthrough
       symattn derive -o out                   all of them as web pages
       symattn derive attention-gradients --format pdf -o out
+      symattn derive homework.txt --format certificate -o out
+      symattn derive homework.txt --replay out/homework.certificate.json
     """
+    if certificate is not None:
+        _replay(names, certificate)
+        return
     if cases and names:
         raise click.UsageError("a NAME and --from don't go together")
     if by_hand and (not cases or form not in (None, "text")):
@@ -128,6 +142,12 @@ def command(
         content = [derivation.content for derivation in derivations]
         text = json_text(content[0] if len(content) == 1 else content)
         _emit({"derivations.json": text}, output, outputs)
+    elif form == "certificate":
+        _emit(
+            {f"{each.name}.certificate.json": json_text(each.content) for each in derivations},
+            output,
+            outputs,
+        )
     elif form == "text":
         texts = {f"{derivation.name}.txt": derivation.content + "\n" for derivation in derivations}
         _emit(texts, output, outputs)
@@ -138,6 +158,18 @@ def command(
             sys.exit(code)
     judged.tell()
     if not all(derivation.proved for derivation in derivations):
+        sys.exit(CHECK_FAILED)
+
+
+def _replay(names: tuple[str, ...], certificate: Path) -> None:
+    """Tell what a certificate proves of one derivation."""
+    from symattn.calculus import library
+
+    if len(names) != 1:
+        raise click.UsageError("--replay goes with one NAME")
+    text = library.replayed(names[0], certificate)
+    click.echo("\n".join(map(visible, text.split("\n"))))
+    if "NO PROOF" in text:
         sys.exit(CHECK_FAILED)
 
 
@@ -184,6 +216,10 @@ def _content(derivation: Derivation, form: str | None, words: bool) -> Any:
         return prose(derivation.draft.statement, derivation.draft.shapes), derivation.summary()
     if form == "json":
         return derivation.to_dict()
+    if form == "certificate":
+        from symattn.calculus.certificates import certificate
+
+        return certificate(derivation)
     if form == "text":
         return "\n".join(map(visible, derivation.to_text(words).split("\n")))
     from symattn.sheets.derivation import sheet

@@ -54,6 +54,17 @@ TABLES = {
         ("limit(t, oo, erf(t)) == erf(1)", ["t == 1"]),
         ("limit(t, oo, sin(t)) == sin(1)", ["t == 1"]),
         ("sqrt(w[1]) * expect(sqrt(w[1]**2)) == 0", []),
+        ("limit(t, oo, limit(t, -oo, sqrt(t**2) / t)) == 1", []),
+        ("limit(t, oo, step(0 < t * a - t * b)) + step(0 < t * a - t * b) == 2", ["a > b"]),
+        ("expect(exp(w[1])) == exp(a)", ["w[i] == a"]),
+        # What is only known to tend to 0 outweighs nothing.
+        (
+            "limit(t, oo, t**(1/1000000000000) * (t + 1)**(-1/10000000000000)) == 0",
+            ["limit(u, oo, erf(u)) == 1"],
+        ),
+        # At the ends of a range nothing is as within it.
+        ("sum(i, step(i - 1 <= 1) * x[i]**0) == 1 - delta(1, n)", []),
+        ("sum(i, step(1 <= i - 1) * x[i]**0) == n + step(2 <= n) - 1 + delta(1, n)", []),
         # A slope needs more than the end of where there is a value, and no hypothesis.
         ("diff(sqrt(t**2), t) == 1", ["t >= 0"]),
         ("diff(sum(i, y[i]), y[k]) == 0", ["sum(i, y[i]) == 1"]),
@@ -86,6 +97,10 @@ def test_no_false_line_is_proved(line, hypotheses) -> None:
         ("limit(u, oo, exp(-(a - 1) * u)) == 0", ["a >= 1"], ["-1 + a > 0"]),
         ("diff(relu(t), t) == step(0 < t)", [], ["t != 0"]),
         ("x[5] - x[5] == 0", [], ["n >= 5"]),
+        ("x[n + 1] - x[n + 1] == 0", [], ["n + 1 <= n"]),
+        ("log(n - m) * sqrt(n - m) * 0 == 0", [], ["n - m > 0"]),
+        ("1 / (t - 1) * sqrt(t - 1) == 1 / sqrt(t - 1)", [], ["t - 1 != 0", "t - 1 >= 0"]),
+        ("limit(t, oo, exp(-(a**2 + b**2) * t)) == 0", [], ["a**2 + b**2 > 0"]),
         ("x[i + 1] - x[i + 1] == 0", [], ["i + 1 <= n"]),
         ("step(i < n) * (x[i + 1] - x[i + 1]) == 0", [], []),
         ("diff(sqrt(t), t) * sqrt(t) == 1/2", [], ["t > 0"]),

@@ -403,3 +403,22 @@ def test_what_does_not_go_together_with_from(arguments, why, symattn) -> None:
     done = symattn("derive", *arguments)
     assert (done.code, done.out) == (2, "")
     assert why in " ".join(done.err.split())
+
+
+def test_a_certificate_is_written_and_replayed(symattn, tmp_path) -> None:
+    """It proves the derivation that it was made of, and no other."""
+    text = "# Weights\nS: n x m\nA = softmax(S)\nrowsum(A) = ones(n)\n"
+    (tmp_path / "weights.txt").write_text(text)
+    assert symattn("derive", "weights.txt", "--format", "certificate", "-o", "out").code == 0
+    name = "out/weights.certificate.json"
+    done = symattn("derive", "weights.txt", "--replay", name)
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Replayed: 1 of 1 line proved")
+    (tmp_path / "weights.txt").write_text(text.replace("rowsum", "colsum").replace("(n)", "(m)"))
+    done = symattn("derive", "weights.txt", "--replay", name)
+    assert (done.code, done.out) == (2, "")
+    assert "certificate" in done.err
+    for held in ("{", "[1]", '{"format": 3}'):
+        (tmp_path / "no.json").write_text(held)
+        done = symattn("derive", "weights.txt", "--replay", "no.json")
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("symattn: no.json: ")

@@ -53,7 +53,7 @@ def test_what_is_written_can_be_read_again(symattn, tmp_path) -> None:
     ("text", "why"),
     [
         ("Nothing is computed.", "steps: expected at least one step"),
-        ("$X = [0, 1]$\n\n$L = \\log(X)$", "steps.L: the logarithm of 0, which is not positive"),
+        ("$X = [0, 1]$\n\n$L = \\log(X)$", "steps: expected at least one step"),
     ],
 )
 def test_what_could_not_be_read_again_is_not_written(text, why, symattn, tmp_path) -> None:

@@ -328,6 +328,18 @@ class Computing(Signs):
             return poly
         return self.remade(poly, to, lambda atom: not atom.free.isdisjoint(names))
 
+    def placed(self, poly: Poly, index: Index, at: Place) -> Poly:
+        """A term with an index replaced as it stands, as it may be beyond the end of its axis."""
+
+        def change(place: Place, depth: int) -> Place:
+            return replaced(place, {index: at})
+
+        total: Poly = {}
+        for mono, c in poly.items():
+            for moved, k in self.renamed(mono, change).items():
+                put_into(total, moved, c * k)
+        return total
+
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""
         return self.remade(poly, {}, lambda _: True)

@@ -36,6 +36,7 @@ Growth: TypeAlias = "frozenset[tuple[Fraction, Frozen]]"
 """Negative powers of u whose exponential is taken, as :data:`Orders`."""
 REGULAR: Growth = frozenset()
 ZERO = Fraction(0)
+_MOST_TERMS = 12
 _SOON = Fraction(1, 10**9)
 """A power of u in place of what just tends to 0."""
 
@@ -346,7 +347,7 @@ class Germs:
 def expansion(kernel: Computing, mono: Mono, terms: int) -> Poly:
     """A limit by expanding what tends to so many terms."""
     ((atom, e),) = mono
-    if atom.kind != "L" or e != 1:
+    if atom.kind != "L" or e != 1 or not 0 < terms <= _MOST_TERMS:
         raise Unproved("this rule is for a limit")
     variable, target, of = atom.data
     return Germs(kernel, variable, target, terms).limit(dict(of))

@@ -207,6 +207,8 @@ class Kernel(Reading):
         for off in (below, above):
             kept = ((mono, c) for mono, c in poly.items() if (off, 1) not in mono)
             ways.append(summed({without(mono, above, below): c} for mono, c in kept))
+        if not any(of):
+            raise Unproved("a step of a number")
         leading = max((mono for mono in of if mono), key=_degree)
         powers = dict(leading)
         steps = {(above, 1), (below, 1)}

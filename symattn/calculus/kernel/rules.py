@@ -31,11 +31,13 @@ from symattn.calculus.kernel.terms import (
     minus,
     number,
     ordered,
+    places_of,
     plain,
     power,
     put_into,
     scaled,
     summed,
+    within,
     without,
 )
 from symattn.calculus.language import Index
@@ -125,10 +127,12 @@ def reversal(kernel: Computing, mono: Mono, _: Any) -> Poly:
 @_rule
 def shift(kernel: Computing, mono: Mono, _: Any) -> Poly:
     """``step(i <= k + 1) = step(i <= k) + delta(i, k + 1)``, and so on."""
-    atom, _e = _only(mono, "m")
+    atom, e = _only(mono, "m")
+    _check(e == 1)
     (base, a, images), (other, b, more) = atom.data
     _check(not images and not more and base is not None and other is not None)
     by, at = b - a, (base, 0, ())
+    _check(abs(by) <= _MOST_WRITTEN)
     total = kernel.at_most(at, (other, 0, ()))
     for k in range(abs(by)):
         met = kernel.equal(at, (other, k + 1 if by > 0 else -k, ()))
@@ -199,9 +203,11 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     content, shared = data
     with kernel.apart() as conditions:
         poly, outer = _parted(kernel, dict(atom.data), content, shared)
+    # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
     if isinstance(e, Fraction):
         kernel.conditions |= {each for each in conditions if e < 0 or each.relation != "!="}
-    # Where a factor is 0 a quotient by the product is taken to be 0 on both sides.
+    elif not all(dict(m).get(a, 0) >= k for m, _ in atom.data for a, k in shared):
+        kernel.conditions |= conditions
     parts = []
     for inner, k in shared:
         if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):
@@ -335,7 +341,7 @@ def quarter(kernel: Computing, mono: Mono, _: Any) -> Poly:
     atom, _e = _only(mono, "F")
     name, of = atom.data
     ((key, c),) = of
-    _check(name in ("sin", "cos") and [(a.kind, k) for a, k in key] == [("c", 1)])
+    _check(name in ("sin", "cos") and [(a.kind, k) for a, k in key] == [("c", 1)] and _e == 1)
     _check((2 * c).denominator == 1)
     turn = int(2 * c) % 4
     return number((0, 1, 0, -1)[turn if name == "sin" else (turn + 1) % 4])
@@ -506,11 +512,19 @@ def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
     atom = _sum(mono)
     with kernel.inside(*atom.data[0]) as variables:
         body = kernel.summands(atom, variables)
+        _check(len({*group}) == len(group) and {*group} <= {*range(len(variables))})
         own = tuple(variables[k] for k in group)
         others = tuple(each for each in variables if each not in own)
         mine = tuple(pair for pair in body if not pair[0].free.isdisjoint(own))
         rest: Poly = {tuple(pair for pair in body if pair not in mine): UNIT}
         return kernel.sum(others, kernel.mul(rest, kernel.sum(own, {mine: UNIT})))
+
+
+def _images_of(body: Mono, own: Index) -> set[str]:
+    """The permutations that an index goes through in a product: those of its axis."""
+    atoms = (inner for atom, _ in body for inner in within(atom))
+    places = (at for inner in atoms for at in places_of(inner) if at[0] is own)
+    return {name for at in places for name, _ in at[2]}
 
 
 @_rule
@@ -519,8 +533,10 @@ def permuted(kernel: Computing, mono: Mono, data: tuple[int, tuple[tuple[str, in
     k, images = data
     atom = _sum(mono)
     with kernel.inside(*atom.data[0]) as variables:
-        body = {kernel.summands(atom, variables): UNIT}
-        moved = kernel.put(body, {variables[k]: (variables[k], 0, images)})
+        _check(0 <= k < len(variables))
+        summand = kernel.summands(atom, variables)
+        _check({name for name, _ in images} <= _images_of(summand, variables[k]))
+        moved = kernel.put({summand: UNIT}, {variables[k]: (variables[k], 0, images)})
         return kernel.sum(variables, moved)
 
 
@@ -567,6 +583,7 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
     ends."""
     k, by = data
     atom = _sum(mono)
+    _check(0 < abs(by) <= _MOST_WRITTEN)
     axis = atom.data[0][k]
     with kernel.inside(*atom.data[0]) as variables:
         own = variables[k]
@@ -578,8 +595,8 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
         for step in range(1, abs(by) + 1):
             # What comes in at one end, and what goes out at the other.
             at = step if by > 0 else step - abs(by)
-            first = kernel.put(moved, {own: (None, at, ())})
-            last = kernel.put(moved, {own: (end[0], end[1] + at, ())})
+            first = kernel.again(kernel.placed(body, own, (None, at - by, ())))
+            last = kernel.again(kernel.placed(body, own, (end[0], end[1] + at - by, ())))
             more = kernel.sum(others, minus(last, first))
             total = add(total, more if by > 0 else scaled(more, -1))
         return total
