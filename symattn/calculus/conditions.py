@@ -28,9 +28,10 @@ def _place_exists(axis: object, at: Place) -> str:
         return f"{axis} >= {offset}"
     if base == axis and offset <= 0:
         return f"{axis} >= {1 - offset}"
+    index = _Writer().place((base, 0, ()))
+    every = f" for all {index}" if isinstance(base, int) else ""
     if offset < 0:
-        return f"{_Writer().place((base, 0, ()))} >= {1 - offset}"
-    every = f" for all {_Writer().place((base, 0, ()))}" if isinstance(base, int) else ""
+        return f"{index} >= {1 - offset}{every}"
     return f"{_Writer().place((base, offset, ()))} <= {axis}{every}"
 
 

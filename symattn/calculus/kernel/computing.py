@@ -334,11 +334,7 @@ class Computing(Signs):
         def change(place: Place, depth: int) -> Place:
             return replaced(place, {index: at})
 
-        total: Poly = {}
-        for mono, c in poly.items():
-            for moved, k in self.renamed(mono, change).items():
-                put_into(total, moved, c * k)
-        return total
+        return dict(self.changed(frozenset(poly.items()), change))
 
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""

@@ -122,9 +122,12 @@ class Reading(Computing):
             case term.Mul(parts):
                 return [pair for part in parts for pair in self._factors(part, env)]
             case term.Div(above, below):
+                self._mean_nonzero(below, env)
                 inverse = [(base, -e) for base, e in self._factors(below, env)]
                 return self._factors(above, env) + inverse
             case term.Power(base, exponent) if exponent.denominator == 1:
+                if exponent < 0:
+                    self._mean_nonzero(base, env)
                 return [(inner, e * exponent) for inner, e in self._factors(base, env)]
         return [(self.read(value, env), UNIT)]
 
@@ -320,7 +323,7 @@ class Reading(Computing):
 
         if relation == "exists":
             return Condition(relation, (of[0], change(of[1], 0)), axes)
-        moved = frozenset((inner, c) for mono, c in of for inner in self.renamed(mono, change))
+        moved = self.changed(of, change)
         return Condition(relation, moved, axes)
 
     # -- derivatives -----------------------------------------------------------------------------

@@ -256,7 +256,7 @@ class Signs(Terms):
                 return base, offset + place[1], images + place[2]
             return place
 
-        return {inner: c for mono, c in of for inner in self.renamed(mono, change)}
+        return dict(self.changed(of, change))
 
     @contextmanager
     def apart(self) -> Iterator[set[Condition]]:
@@ -292,7 +292,7 @@ class Signs(Terms):
         def change(place: Place, depth: int) -> Place:
             return (len(axes) + depth, *place[1:]) if place[0] is variable else place
 
-        bound = frozenset((inner, c) for mono, c in of for inner in self.renamed(mono, change))
+        bound = self.changed(of, change)
         return Condition(relation, bound, (*axes, variable.size))
 
     def variable(self, axis: Axis) -> Index:

@@ -291,6 +291,16 @@ class Terms:
                 exponents[other] = plain(Fraction(exponents.get(other, 0)) + e * k)
         return {ordered((atom, e) for atom, e in exponents.items() if e): UNIT}
 
+    def changed(
+        self, poly: Frozen, change: Callable[[Place, int], Place], depth: int = 0
+    ) -> Frozen:
+        """A term with its places changed; products that become one are added up."""
+        total: Poly = {}
+        for each, c in poly:
+            for mono, k in self.renamed(each, change, depth).items():
+                put_into(total, mono, c * k)
+        return frozenset(total.items())
+
     def _renamed(self, atom: Atom, change: Callable[[Place, int], Place], depth: int) -> Poly:
         if not atom.free and atom.loose <= depth:
             return power(atom)
@@ -299,11 +309,7 @@ class Terms:
             return tuple(change(place, depth) for place in places)
 
         def frozen(poly: Frozen) -> Frozen:
-            return frozenset(
-                (mono, c * k)
-                for each, c in poly
-                for mono, k in self.renamed(each, change, depth).items()
-            )
+            return self.changed(poly, change, depth)
 
         data: Any = atom.data
         match atom.kind:
