@@ -271,7 +271,7 @@ class _Printer:
                     return first + t.sign("∘") + second, _ENTRYWISE
                 second = self._factor(right)
                 # Digits side by side would be those of a number.
-                between = t.sign("·") if isinstance(second.nodes[0], t.Digits) else t.THIN
+                between = t.DOT if isinstance(second.nodes[0], t.Digits) else t.THIN
                 return self._first(left) + between + second, _PRODUCT
             case syntax.Power(base, exponent):
                 raised = self.tree(exponent)

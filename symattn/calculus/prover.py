@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
+from symattn.calculus.kernel.rules import is_identity
 from symattn.calculus.kernel.signs import Condition
-from symattn.calculus.kernel.terms import Poly, Unproved, is_index
+from symattn.calculus.kernel.terms import Poly, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.records import Record, Recorder, Replayer
 from symattn.calculus.rewriting import Rewriting
@@ -147,7 +148,7 @@ class Prover:
             if atom.kind == "h":
                 return Last("signs", atom)
         for atom in atoms:
-            if atom.kind == "d" and any(map(is_index, atom.data)):
+            if atom.kind == "d" and is_identity(atom):
                 return Last("cases", atom)
         return None
 

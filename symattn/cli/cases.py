@@ -186,6 +186,9 @@ def _ended(end: Ended, limits: WorkLimits) -> str:
         return f"needs more than {limits.memory} MB (--max-memory)"
     if end.why == "memory":
         return "needs more memory than is available"
+    if limits.memory and not end.number:
+        # What is not ours may end without a word where there is no memory.
+        return f"ended early, maybe as it needs more than {limits.memory} MB (--max-memory)"
     how = f"was ended ({signal.Signals(end.number).name})" if end.number else "ended early"
     return f"its process {how}"
 

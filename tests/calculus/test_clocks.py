@@ -9,7 +9,7 @@ import pytest
 from flint import ctx
 
 import symattn
-from symattn.calculus import derivation
+from symattn.calculus import judging
 from symattn.calculus.clocks import OutOfTime, time_limit
 from symattn.calculus.refuting import Sampler
 
@@ -40,7 +40,7 @@ def test_a_line_out_of_time_is_undecided_and_the_others_are_judged(monkeypatch) 
 
 def test_a_hint_out_of_time_leaves_the_verdict(monkeypatch) -> None:
     """What was found out is said."""
-    monkeypatch.setattr(derivation, "hint", endless)
+    monkeypatch.setattr(judging, "hint", endless)
     (line,) = symattn.derive("x: n\nx[i] = 2 * x[i]", seconds=0.5).lines
     assert (line.status, line.hint) == ("refuted", "")
 

@@ -200,7 +200,8 @@ class Computing(Signs):
         exponent = plain(exponent)
         if atom.kind == "p":
             return self.raised(dict(atom.data), exponent)
-        if atom.kind in BOOLEAN and exponent > 0:
+        if atom.kind in BOOLEAN and exponent:
+            # A quotient by 0 is taken to be 0.
             return power(atom)
         return self.settled(((atom, exponent),))
 

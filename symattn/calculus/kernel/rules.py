@@ -87,6 +87,13 @@ def identified(delta: Atom) -> tuple[Index, Place]:
     raise Unproved("a delta of no index")
 
 
+def is_identity(delta: Atom) -> bool:
+    """Whether a delta says that an index is another place."""
+    first, second = delta.data
+    ways = ((second, first), (first, second))
+    return any(is_index(at) and other[0] != at[0] for at, other in ways)
+
+
 def _times_boolean(poly: Poly, atom: Atom) -> Poly:
     """A term times what is 0 or 1, as it stands."""
     total: Poly = {}
