@@ -5,21 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from symattn.calculus.expression_text import text
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus import language as term
+from symattn.calculus.expression_text import replaced, text
+from symattn.calculus.kernel.signs import Condition, Source
 from symattn.calculus.kernel.terms import Atom, Exponent, Frozen, Mono, Place
-from symattn.calculus.language import Expr, Index
+from symattn.calculus.language import AxisPlace, Index
 
 _LETTERS = "jklabcdefgh"
 
 
-def written(condition: Condition, sources: Mapping[Condition, Expr]) -> str:
+def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
     """A condition as text."""
-    relation, of, _ = condition
+    relation, of, axes = condition
     if relation == "exists":
         return _place_exists(*of)
-    source = sources.get(condition)
-    return f"{text(source) if source is not None else _Writer().poly(of)} {relation} 0"
+    value = _source(sources.get(condition), bool(axes))
+    if value is None:
+        letters = tuple(reversed(_LETTERS[: len(axes)]))
+        every = f" for all {', '.join(reversed(letters))}" if axes else ""
+        return f"{_Writer(letters).poly(of)} {relation} 0{every}"
+    return value.replace("?", relation, 1)
+
+
+def _source(source: Source | None, is_bound: bool) -> str | None:
+    """An expression that a condition is of, where its indices are; None where these have no
+    letters."""
+    if source is None:
+        return None
+    at: dict[Index, AxisPlace] = {}
+    every = []
+    for index, (base, offset, images) in source.at.items():
+        if any(way < 0 for _, way in images) or isinstance(base, int):
+            return None
+        if isinstance(base, Index) and base.name.startswith("%"):
+            if offset or images or not is_bound:
+                return None
+            every.append(index.name)
+            continue
+        names = tuple(name for name, _ in images)
+        own = base if isinstance(base, Index) else None
+        at[index] = AxisPlace(own, "" if own else base or "", offset, names)  # type: ignore[arg-type]
+    named = {part.index for each in term.walk(source.value) for part in term.places(each)}
+    letters = [index.name for index in named if index is not None and index in source.at]
+    words = [name for name in every if name in letters]
+    return f"{text(replaced(source.value, at))} ? 0" + (
+        f" for all {', '.join(words)}" if words else ""
+    )
 
 
 def _place_exists(axis: object, at: Place) -> str:

@@ -72,10 +72,15 @@ def condition(words: str, shapes: Shapes) -> t.Row:
     >>> t.latex(condition("sum(l, E[l]) != 0", {"E": 1}))
     '\\sum_{l} E_{l} \\ne 0'
     """
+    words, _, every = words.partition(" for all ")
     left, differs, right = words.partition(" != ")
     if not differs:
-        return typeset(words, shapes)
-    return typeset(left, shapes) + t.sign("≠") + typeset(right, shapes)
+        row = typeset(words, shapes)
+    else:
+        row = typeset(left, shapes) + t.sign("≠") + typeset(right, shapes)
+    if every:
+        row += t.row(t.Text(" for all ")) + t.letters(every)
+    return row
 
 
 def pieces(words: str, shapes: Shapes) -> Iterator[str | t.Row]:

@@ -10,7 +10,7 @@ from typing import Any
 from symattn.calculus import language as term
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
-from symattn.calculus.kernel.signs import Condition, Relation
+from symattn.calculus.kernel.signs import Condition, Relation, Source
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
@@ -85,12 +85,12 @@ class Reading(Computing):
                 return self.mul(self.read(above, env), self._raised(below, env, -1))
             case term.Power(base, exponent):
                 if exponent.denominator > 1:
-                    self._mean(">" if exponent < 0 else ">=", base, self.read(base, env))
+                    self._mean(">" if exponent < 0 else ">=", base, self.read(base, env), env)
                 elif exponent < 0:
                     self._mean_nonzero(base, env)
                 return self._raised(base, env, exponent)
             case term.Apply("log", body):
-                self._mean(">", body, self.read(body, env))
+                self._mean(">", body, self.read(body, env), env)
                 return self._logarithm(body, env)
             case term.Apply("positive", body):
                 return self._step(body, env)
@@ -183,10 +183,10 @@ class Reading(Computing):
 
     # -- meaning ---------------------------------------------------------------------------------
 
-    def _mean(self, relation: Relation, value: Expr, poly: Poly) -> None:
+    def _mean(self, relation: Relation, value: Expr, poly: Poly, env: Env) -> None:
         """Note what an expression has no meaning without, unless it is so by its form."""
         self._know_by_form(value, poly)
-        self.mean(relation, poly, value)
+        self.mean(relation, poly, Source(value, env))
 
     def _know_by_form(self, value: Expr, poly: Poly) -> None:
         """Know the sign that an expression has by what stands in it."""
@@ -216,7 +216,7 @@ class Reading(Computing):
             case term.Neg(body):
                 self._mean_nonzero(body, env)
             case _:
-                self._mean("!=", value, self.read(value, env))
+                self._mean("!=", value, self.read(value, env), env)
 
     def _above_by_form(self, value: Expr) -> bool:
         """Whether an expression is above 0 by what stands in it, where it has a meaning."""
@@ -287,7 +287,7 @@ class Reading(Computing):
             with self.apart() as conditions:
                 self.need_place(axis, place)
             for condition in conditions:
-                self.sources.setdefault(condition, Entry(array, at))
+                self.sources.setdefault(condition, Source(Entry(array, at), env))
             self.conditions |= conditions
         return places
 
@@ -308,8 +308,19 @@ class Reading(Computing):
     def moved(self, conditions: Iterable[Condition], to: Mapping[Index, Place]) -> set[Condition]:
         """Conditions at other places."""
         changed = {condition: self._moved(condition, to) for condition in conditions}
-        self.keep_sources(changed)
+        for condition, other in changed.items():
+            if condition in self.sources:
+                value, at = self.sources[condition]
+                moved = {**to, **{index: self._led(place, to) for index, place in at.items()}}
+                self.sources.setdefault(other, Source(value, moved))
         return {*changed.values()}
+
+    @staticmethod
+    def _led(place: Place, to: Mapping[Index, Place]) -> Place:
+        if not isinstance(place[0], Index) or place[0] not in to:
+            return place
+        base, offset, images = to[place[0]]
+        return composed((base, offset + place[1], images), place[2])
 
     def _moved(self, condition: Condition, to: Mapping[Index, Place]) -> Condition:
         """A condition at other places."""

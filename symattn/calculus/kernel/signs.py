@@ -36,6 +36,13 @@ _MOST_WAYS = 100
 _KNOWN = ("positive", "above", "nonzero", "not_below", "not_negative", "places", "everywhere")
 
 
+class Source(NamedTuple):
+    """An expression, and where its indices are."""
+
+    value: Expr
+    at: Mapping[Index, Place]
+
+
 class Condition(NamedTuple):
     """A term that is not 0, above 0 or not below it, or a place that exists; for all values
     of the indices that are bound, which run along ``axes``, the innermost first."""
@@ -63,7 +70,7 @@ class Signs(Terms):
         self.places: set[tuple[Axis, Place]] = set()
         self.everywhere: set[Condition] = set()
         """What is known for all values of some indices."""
-        self.sources: dict[Condition, Expr] = {}
+        self.sources: dict[Condition, Source] = {}
         """The expressions that would have no meaning without a condition."""
         self.guards: tuple[tuple[Place, Place], ...] = ()
         """Places of which the first is not after the second, where it matters."""
@@ -88,7 +95,7 @@ class Signs(Terms):
             return
         self.conditions.add(Condition(relation, frozenset(poly.items())))
 
-    def mean(self, relation: Relation, poly: Poly, source: Expr) -> None:
+    def mean(self, relation: Relation, poly: Poly, source: Source) -> None:
         """Note the same of what an expression would have no meaning without."""
         if not self.is_met(relation, poly):
             condition = Condition(relation, frozenset(poly.items()))
