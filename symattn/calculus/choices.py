@@ -223,6 +223,9 @@ class Choices:
         switch = next((atom for atom, _ in key if atom.kind in BOOLEAN), None)
         if switch is not None:
             return Step("boolean", mono, switch)
+        if any(atom.kind in "Fp" for atom in atoms_of(of)):
+            # Sines of sums of sines would grow without end.
+            return Step("parity", mono) if c < 0 else None
         is_pi = [(atom.kind, e) for atom, e in key] == [("c", 1)]
         if is_pi and (2 * c).denominator == 1:
             return Step("quarter", mono) if len(of) == 1 else Step("angle", mono, (key, c))
