@@ -14,9 +14,12 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from symattn.calculus.kernel import place_rules, power_rules, sum_rules
 from symattn.calculus.kernel.computing import Choice, Computing
+from symattn.calculus.kernel.place_rules import identified
+from symattn.calculus.kernel.power_rules import cleared
 from symattn.calculus.kernel.reading import Reading
-from symattn.calculus.kernel.rules import RULES, cleared, identified
+from symattn.calculus.kernel.rule_table import RULES
 from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
@@ -35,6 +38,9 @@ from symattn.calculus.kernel.terms import (
     without,
 )
 from symattn.calculus.language import Array, Expr, Index, ParsedLine, arrays
+
+_TABLES = (place_rules, power_rules, sum_rules)
+"""The modules whose rules fill the table."""
 
 
 @dataclass(frozen=True)

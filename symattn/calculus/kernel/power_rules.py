@@ -1,0 +1,282 @@
+"""Rules for powers and functions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from symattn.calculus.kernel.computing import Computing, primes
+from symattn.calculus.kernel.rule_table import check, only, rule
+from symattn.calculus.kernel.signs import Condition, Relation
+from symattn.calculus.kernel.terms import (
+    BOOLEAN,
+    UNIT,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    add,
+    minus,
+    number,
+    ordered,
+    plain,
+    power,
+    scaled,
+    summed,
+    without,
+)
+
+
+@rule
+def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
+    """``f(a + b x) = f(a) + b (f(a + x) - f(a))`` where b is 0 or 1."""
+    atom, e = only(mono, "Fph")
+    if switch.kind not in BOOLEAN:
+        check(kernel.settled(((switch, 2),)) == power(switch))
+    of = _argument(atom)
+    check(all(dict(m).get(switch, 1) == 1 for m in of))
+    off = _function(kernel, atom, e, {m: c for m, c in of.items() if (switch, 1) not in m})
+    on = _function(kernel, atom, e, summed({without(m, switch): c} for m, c in of.items()))
+    return add(off, kernel.mul(power(switch), minus(on, off)))
+
+
+def _argument(atom: Atom) -> Poly:
+    return dict(atom.data[1] if atom.kind == "F" else atom.data)
+
+
+def _function(kernel: Computing, atom: Atom, e: Exponent, of: Poly) -> Poly:
+    """The function that an atom is, of something else."""
+    if atom.kind == "p":
+        return kernel.raised(of, e)
+    if atom.kind == "h":
+        return kernel.raised(kernel.function("positive", of), e) if of else {}
+    return kernel.raised(kernel.function(atom.data[0], of), e)
+
+
+@rule
+def inside(kernel: Computing, mono: Mono, steps: tuple[tuple[Mono, Atom, Mono], ...]) -> Poly:
+    """A function of what is equal: quotients cancelled in its argument."""
+    atom, e = only(mono, "Fph")
+    of = _argument(atom)
+    for product, base, leading in steps:
+        c = of.get(product, Fraction(0))
+        of = add(of, {product: -c}) if c else of
+        of = add(of, scaled(_divided(kernel, product, base, leading), c))
+    return _function(kernel, atom, e, of)
+
+
+def _divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
+    """With ``v = 1/p`` and ``p = a m + r``: ``m v`` is ``(1 - r v) / a``."""
+    poly: Poly = dict(base.data)
+    check(base.kind == "p" and leading in poly and bool(leading))
+    kernel.need("!=", poly)
+    powers = dict(mono)
+    check(all(powers.get(atom, 0) >= k > 0 for atom, k in leading))
+    for atom, k in leading:
+        powers[atom] = plain(Fraction(powers[atom]) - k)
+    left: Poly = {ordered((atom, k) for atom, k in powers.items() if k): UNIT}
+    rest = {key: c for key, c in poly.items() if key != leading}
+    raised = kernel.mul(left, power(base))
+    return scaled(minus(raised, kernel.mul(left, rest)), 1 / poly[leading])
+
+
+@rule
+def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
+    """``(c a b)^e = c^e a^e b^e``; of a root each factor taken out is above 0, or an even power."""
+    atom, e = only(mono, "p")
+    content, shared = data
+    with kernel.apart() as conditions:
+        poly, outer = _parted(kernel, dict(atom.data), content, shared)
+    # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
+    if isinstance(e, Fraction):
+        kernel.conditions |= {each for each in conditions if e < 0 or each.relation != "!="}
+    elif not all(dict(m).get(a, 0) >= k for m, _ in atom.data for a, k in shared):
+        kernel.conditions |= conditions
+    parts = []
+    for inner, k in shared:
+        if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):
+            base = power(inner) if inner.kind != "p" else dict(inner.data)
+            kernel.need(">" if k < 0 or e < 0 else ">=", base)
+        parts.append(kernel.raised(power(inner), Fraction(k) * e))
+    if poly == number(1):
+        rest = number(1)
+    elif len(poly) == 1 and isinstance(e, Fraction):
+        rest = power(kernel.atom("p", frozenset(poly.items())), e)
+    else:
+        rest = kernel.raised(poly, e) if outer else power(atom, e)
+    if isinstance(e, Fraction):
+        check(content > 0)
+    return kernel.product([kernel.raised(number(content), e), *parts, rest])
+
+
+def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> tuple[Poly, bool]:
+    """What is left of a term when factors are taken out of it."""
+    check(content != 0)
+    for atom, _e in shared:
+        base = dict(atom.data) if atom.kind == "p" else power(atom)
+        kernel.need("!=", base)
+    inverse: Poly = {tuple((atom, -e) for atom, e in shared): 1 / content}
+    return kernel.mul(poly, inverse), bool(shared) or content != 1
+
+
+@rule
+def magnitude(kernel: Computing, mono: Mono, _: Any) -> Poly:
+    """``sqrt(c x^2) = sqrt(c) (2 x step(0 < x) - x)``."""
+    atom, e = only(mono, "p")
+    ((square, c),) = atom.data
+    check(e == Fraction(1, 2) and c > 0 and all(k % 2 == 0 for _, k in square))
+    of: Poly = kernel.settled(tuple((inner, k // 2) for inner, k in square))
+    sign = minus(scaled(kernel.function("positive", of), 2), number(1))
+    return kernel.product([kernel.raised(number(c), e), of, sign])
+
+
+@rule
+def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
+    """``f(a / b)`` of what stands above and below: powers and logarithms."""
+    atom, e = only(mono, "Fp")
+    below, k = data
+    check(below.kind == "p" and k > 0)
+    base: Poly = dict(below.data)
+    above = cleared(kernel, _argument(atom), below, k)
+    _keep_sign(kernel, _argument(atom), base, above)
+    if atom.kind == "p":
+        if isinstance(e, Fraction):
+            kernel.need(">", base)
+        return kernel.mul(kernel.raised(above, e), kernel.raised(base, -k * Fraction(e)))
+    check(atom.data[0] == "log")
+    kernel.need(">", base)
+    parted = minus(kernel.function("log", above), scaled(kernel.function("log", base), k))
+    check(e == 1)
+    return parted
+
+
+def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None:
+    """Know the sign of what is a product of two terms whose signs are known."""
+    relations: tuple[Relation, ...] = (">", "!=")
+    for relation in relations:
+        if kernel.is_met(relation, of) and kernel.is_met(relation, factor):
+            kernel.know([Condition(relation, frozenset(product.items()))])
+
+
+def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
+    """A term times a power of what stands below in it."""
+    kernel.need("!=", dict(below.data))
+    return summed(
+        scaled(
+            kernel.mul(
+                {without(mono, below): UNIT},
+                kernel.raised(dict(below.data), Fraction(dict(mono).get(below, 0)) + k),
+            ),
+            c,
+        )
+        for mono, c in poly.items()
+    )
+
+
+@rule
+def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
+    """``log(c a b) = log c + log a + log b`` where these are above 0."""
+    atom, e = only(mono, "F")
+    check(atom.data[0] == "log" and e == 1)
+    content, shared = data
+    check(content > 0)
+    rest, _ = _parted(kernel, dict(atom.data[1]), content, shared)
+    kernel.need(">", dict(atom.data[1]))
+    total = _log_number(kernel, content)
+    for inner, k in shared:
+        base = dict(inner.data) if inner.kind == "p" else power(inner)
+        kernel.need(">", base)
+        if inner.kind == "F" and inner.data[0] == "exp":
+            part: Poly = dict(inner.data[1])
+        else:
+            part = kernel.function("log", base)
+        total = add(total, scaled(part, Fraction(k)))
+    return total if rest == number(1) else add(total, kernel.function("log", rest))
+
+
+def _log_number(kernel: Computing, value: Fraction) -> Poly:
+    """The logarithm of a number, by its primes."""
+    return summed(
+        {((kernel.atom("F", ("log", frozenset({((), Fraction(prime))}))), 1),): Fraction(k)}
+        for prime, k in primes(value).items()
+    )
+
+
+@rule
+def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
+    """Sine and cosine of a sum of two."""
+    atom, e = only(mono, "F")
+    name, of = atom.data
+    check(name in ("sin", "cos") and e == 1)
+    first: Poly = {part[0]: part[1]}
+    rest = minus(dict(of), first)
+    check(bool(rest) and bool(first))
+    sines, cosines = (
+        [kernel.function(each, angle) for angle in (first, rest)] for each in ("sin", "cos")
+    )
+    if name == "sin":
+        return add(kernel.mul(sines[0], cosines[1]), kernel.mul(cosines[0], sines[1]))
+    return minus(kernel.mul(cosines[0], cosines[1]), kernel.mul(sines[0], sines[1]))
+
+
+@rule
+def quarter(kernel: Computing, mono: Mono, _: Any) -> Poly:
+    """Sine and cosine of quarters of a turn."""
+    atom, _e = only(mono, "F")
+    name, of = atom.data
+    ((key, c),) = of
+    check(name in ("sin", "cos") and [(a.kind, k) for a, k in key] == [("c", 1)] and _e == 1)
+    check((2 * c).denominator == 1)
+    turn = int(2 * c) % 4
+    return number((0, 1, 0, -1)[turn if name == "sin" else (turn + 1) % 4])
+
+
+@rule
+def parity(kernel: Computing, mono: Mono, _: Any) -> Poly:
+    """``f(-x)`` of even and odd functions."""
+    atom, e = only(mono, "F")
+    name, of = atom.data
+    check(name in ("sin", "cos", "erf") and e == 1)
+    other = kernel.function(name, scaled(dict(of), -1))
+    return other if name == "cos" else scaled(other, -1)
+
+
+@rule
+def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
+    """``cos^2 = 1 - sin^2``."""
+    e = dict(mono)[cosine]
+    check(cosine.kind == "F" and cosine.data[0] == "cos" and isinstance(e, int) and e > 1)
+    sine = kernel.function("sin", dict(cosine.data[1]))
+    square = minus(number(1), kernel.times(sine, 2))
+    rest = [*without(mono, cosine), *([(cosine, e % 2)] if e % 2 else [])]
+    return kernel.mul(
+        kernel.settled(ordered(rest)) if rest else number(1), kernel.times(square, e // 2)
+    )
+
+
+@rule
+def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
+    """A step of ``c a b`` is that of b where c and a are above 0; 1 where all are."""
+    atom, e = only(mono, "h")
+    content, shared = data
+    check(content > 0 and e == 1)
+    for inner, k in shared:
+        if k % 2:
+            kernel.need(">", power(inner) if inner.kind != "p" else dict(inner.data))
+        else:
+            kernel.need("!=", power(inner))
+    rest, _ = _parted(kernel, dict(atom.data), content, shared)
+    if kernel.is_positive(rest):
+        return number(1)
+    return power(kernel.atom("h", frozenset(rest.items())))
+
+
+@rule
+def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
+    """``x step(0 < -x) = x - x step(0 < x)``."""
+    ((base, k),) = step.data
+    powers = dict(mono)
+    check(step.kind == "h" and (step, 1) in mono)
+    check(all(powers.get(atom, 0) >= e > 0 for atom, e in base))
+    other = minus(number(1), kernel.function("positive", {base: -k}))
+    return kernel.mul({without(mono, step): UNIT}, other)

@@ -1,0 +1,246 @@
+"""Derivatives by the chain rule, entry by entry; and what is computed while something varies:
+slopes, limits, expected values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from symattn.calculus import language as term
+from symattn.calculus.kernel.computing import Choice, Computing, Fact
+from symattn.calculus.kernel.germs import Germs
+from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.terms import (
+    UNIT,
+    Atom,
+    Frozen,
+    Place,
+    Poly,
+    Unproved,
+    add,
+    arrays_in,
+    atoms_of,
+    plain,
+    power,
+    scaled,
+    summed,
+    without,
+)
+from symattn.calculus.language import Array
+
+_TERMS = 3
+
+
+class Slopes(Computing):
+    """Computes while arrays vary; ``folded`` arrays are taken as they stand, as if they were given.
+
+    While a derivative or a limit is taken the arrays that it varies are ``moving``: what is only
+    assumed of them, or of what depends on them, is of no use then.
+    """
+
+    def __init__(self, folded: Collection[Array] = (), choose: Choice | None = None) -> None:
+        super().__init__(choose)
+        self.folded = frozenset(folded)
+        self.moving: frozenset[Array] = frozenset()
+        self.epoch = 0
+        """How often facts were forgotten."""
+        self.forms: set[Condition] = set()
+        """Signs that expressions have by their form."""
+        self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
+        self._slopes: dict[tuple[Any, ...], Fact] = {}
+        self._tables: dict[Any, dict[Any, Fact | None]] = {}
+
+    @contextmanager
+    def _varying(self, *arrays: Array, is_near: bool = True) -> Iterator[None]:
+        """While this lasts arrays vary, and nothing is known of them that need not hold then:
+        near where they are (a slope is taken there) what is not 0 or above 0 stays so; facts
+        are noted apart."""
+        before = self.moving, self.folded, self.facts, self.known()
+        tables = self._tables, self._bodies, self._slopes
+        self.moving |= frozenset(arrays)
+        self.folded |= frozenset(arrays)
+        if not is_near:
+            self._tables, self._bodies, self._slopes = {}, {}, {}
+        self.facts = self._tables.setdefault(self.moving, {})
+        self._forget_signs(is_near)
+        try:
+            yield
+        finally:
+            self.moving, self.folded, self.facts, known = before
+            self._tables, self._bodies, self._slopes = tables
+            self.known(known)
+
+    def _forget_signs(self, is_near: bool) -> None:
+        """Forget signs of what depends on what is varied."""
+
+        def stays(arrays: Iterable[Array]) -> bool:
+            return not any(each in self.moving or each.uses & self.moving for each in arrays)
+
+        self.not_negative = {each for each in self.not_negative if stays([each])}
+        self.not_below = {of for of in self.not_below if stays(_arrays(of))}
+        strict = (">", "!=") if is_near else ()
+        self.everywhere = {
+            each for each in self.everywhere if each.relation in strict or stays(_arrays(each.of))
+        }
+        if not is_near:
+            self.positive = {each for each in self.positive if stays([each])}
+            self.above = {of for of in self.above if stays(_arrays(of))}
+            self.nonzero = {of for of in self.nonzero if stays(_arrays(of))}
+        self.know(())
+
+    def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
+        """The derivative of a term in an entry of an array."""
+        total: Poly = {}
+        for mono, c in poly.items():
+            for atom, e in mono:
+                inner = self._slope(atom, array, at)
+                if not inner:
+                    continue
+                if e != 1 and (e < 0 or isinstance(e, Fraction)):
+                    base = dict(atom.data) if atom.kind == "p" else power(atom)
+                    self.need("!=" if isinstance(e, int) else ">", base)
+                outer = self.raised(power(atom), plain(Fraction(e) - 1))
+                rest = {without(mono, atom): c * e}
+                total = add(total, self.mul(self.mul(rest, outer), inner))
+        return total
+
+    def _slope(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
+        if not any(self._varies(each, array) for each in atom.arrays):
+            return {}
+        key = (atom, array, at, self._level, self.moving)
+        if key not in self._slopes:
+            with self.apart() as conditions:
+                value = self._slope_of(atom, array, at)
+            self._slopes[key] = Fact(value, frozenset(conditions))
+        fact = self._slopes[key]
+        self.conditions |= fact.conditions
+        return fact.value
+
+    @staticmethod
+    def _varies(array: Array, with_: Array) -> bool:
+        return array is with_ or with_ in array.uses
+
+    def _slope_of(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
+        data: Any = atom.data
+        match atom.kind:
+            case "x":
+                return self._slope_of_entry(data[0], data[1], array, at)
+            case "F":
+                name, of = data
+                inner = self.slope(dict(of), array, at)
+                return self.mul(self._outer_slope(name, atom, dict(of)), inner) if inner else {}
+            case "p":
+                return self.slope(dict(data), array, at)
+            case "h":
+                self.need("!=", dict(data))
+                return {}
+            case "S":
+                with self.inside(*data[0]) as variables:
+                    body = {self.summands(atom, variables): UNIT}
+                    return self.sum(variables, self.slope(body, array, at))
+        raise Unproved("the derivative of what is not taken apart")
+
+    def _outer_slope(self, name: str, atom: Atom, of: Poly) -> Poly:
+        """The derivative of a function at its argument."""
+        match name:
+            case "exp":
+                return power(atom)
+            case "log":
+                self.need(">", of)
+                return self.raised(of, -1)
+            case "sin":
+                return self.function("cos", of)
+            case "cos":
+                return scaled(self.function("sin", of), -1)
+            case "erf":
+                root = self.raised(power(self.atom("c", "pi")), Fraction(-1, 2))
+                bell = self.exp(scaled(self.times(of, 2), -1))
+                return scaled(self.mul(root, bell), 2)
+        raise Unproved(f"no rule for the derivative of {name}")
+
+    def _slope_of_entry(
+        self, of: Array, here: tuple[Place, ...], array: Array, at: tuple[Place, ...]
+    ) -> Poly:
+        if of is array:
+            return self.product(self.equal(*two) for two in zip(here, at, strict=True))
+        if of.of is None and of.body is None:
+            return {}
+        if of.of is array:
+            return self.derivative((of, here), (array, at))
+        if of.of is not None:
+            return self._through(of, here, of.of, array, at)
+        middle = self._between(of, array)
+        if not middle:
+            return self.derivative((of, here), (array, at))
+        return summed(self._through(of, here, each, array, at) for each in middle)
+
+    def _through(
+        self, of: Array, here: tuple[Place, ...], middle: Array, array: Array, at: tuple[Place, ...]
+    ) -> Poly:
+        """The chain rule: over all entries of an array that lies between."""
+        with self.inside(*middle.axes) as variables:
+            via = tuple((each, 0, ()) for each in variables)
+            outer = self.derivative((of, here), (middle, via))
+            inner = self.slope(self.entry(middle, via), array, at)
+            return self.sum(variables, self.mul(outer, inner))
+
+    def _between(self, of: Array, array: Array) -> list[Array]:
+        """Unfolded arrays through which alone a folded one depends on another."""
+        candidates = {
+            each
+            for each in of.uses - self.folded
+            if each.body is not None and array in each.uses and "." not in each.name
+        }
+        last = {each for each in candidates if not any(each in other.uses for other in candidates)}
+        todo, seen = [of], {of, *last}
+        while todo:
+            body = todo.pop().body
+            if body is None:
+                continue
+            inner: set[Array] = set()
+            for part in term.walk(body):
+                match part:
+                    case term.Entry(other, _):
+                        inner.add(other)
+                    case term.Partial() | term.Limit() | term.Expectation() | term.Operations():
+                        return []
+            if array in inner:
+                return []
+            todo += inner - seen
+            seen |= inner
+        return sorted(last, key=lambda each: each.name)
+
+    def tending(self, variable: Array, target: Any, body: Callable[[], Poly]) -> Poly:
+        """A limit. What its body needs it needs near the end only, not where the variable is."""
+        with self.apart() as outer, self._varying(variable, is_near=False):
+            if target == "oo" or (target != "-oo" and target >= 0):
+                self.positive.add(variable)
+            with self.apart() as conditions:
+                value = self.limit(variable, target, body())
+            for condition in conditions:
+                relation, of, axes = condition
+                if relation == "exists" or variable not in _arrays(of):
+                    self.conditions.add(condition)
+                    continue
+                with self.inside(*axes) as variables:
+                    at = tuple((each, 0, ()) for each in variables)
+                    Germs(self, variable, target, _TERMS).sign(relation, self.opened_at(of, at))
+        self.conditions |= outer
+        return self._again_outside(value)
+
+    def expected(self, body: Callable[[], Poly]) -> Poly:
+        """An expected value; nothing is known of random entries."""
+        with self._varying(*self.random, is_near=False):
+            value = self.expectation(body())
+        return self._again_outside(value)
+
+    def _again_outside(self, value: Poly) -> Poly:
+        """What was computed while something varied, with all that is known; what was not found
+        stands as it is."""
+        return value if any(each.kind in "LE" for each in atoms_of(value)) else self.again(value)
+
+
+def _arrays(of: Frozen) -> frozenset[Array]:
+    return arrays_in(mono for mono, _ in of)
