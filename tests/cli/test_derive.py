@@ -263,6 +263,7 @@ def test_list(symattn) -> None:
     assert all(f"\n{name} " in done.out for name in NAMES)
 
 
+@pytest.mark.heavy
 def test_colours_of_the_list(terminal, symattn) -> None:
     """On a terminal names have a colour and are whole; what is checked is green."""
     out = symattn("derive").out
