@@ -20,6 +20,9 @@ def is_indicator(value: Expr, masks: Collection[str]) -> bool:
             return known in (0, 1)
         case term.Delta() | term.AtMost() | term.Apply("positive", _):
             return True
+        case term.Apply("exp", term.Number(score)):
+            # exp(causal(zeros(n, n))) is 1 where a score counts.
+            return score == 0
         case term.Entry(array, _):
             defined = array.body
             return array.name in masks or (defined is not None and is_indicator(defined, masks))
