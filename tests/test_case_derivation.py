@@ -19,6 +19,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
+from symattn.sheets.derivation import sheet
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
@@ -277,6 +278,156 @@ def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
 )
 def test_gradients_through_functions_of_steps_are_proved(text):
     derivation = derive(text)
+    assert derivation.proved, derivation.to_text()
+
+
+#: What hides scores and is not 0 or 1 for certain.
+NO_MASKS = {
+    "multiple": (
+        "exp(mask(S, 2 * M)) = 2 * exp(mask(S, M))",
+        "mask takes a given array of 0 and 1",
+    ),
+    "negative": ("exp(mask(S, -M)) = -M * exp(S)", "mask takes a given array of 0 and 1"),
+    "product": (
+        "exp(mask(S, X @ X.T)) = X @ X.T * exp(S)",
+        "or a comparison: write mask(S, X != 0)",
+    ),
+    "defined": (
+        "A = softmax(S)\nexp(mask(S, A)) = A * exp(S)",
+        "define|mask takes a given array of 0 and 1",
+    ),
+    "where": ("2 * S - M = where(2 * X, S, M)", "where takes a given array of 0 and 1"),
+    "twice": ("exp(mask(S, eye(n) + eye(n))) = 2 * eye(n) * exp(S)", "mask takes a given array"),
+    "both": (
+        "exp(mask(S, step(0 < X) + step(0 < M))) = (step(0 < X) + step(0 < M)) * exp(S)",
+        "mask takes a given array",
+    ),
+    "rest": ("exp(mask(S, 1 - M)) = (1 - M) * exp(S)", "'assume M * M = M' of an array M"),
+    "diagonal": (
+        "assume M[i, i] * M[i, i] = M[i, i]\nexp(mask(S, 1 - M)) = (1 - M) * exp(S)",
+        "'assume M * M = M' of an array M",
+    ),
+}
+
+
+@pytest.mark.parametrize(("formulas", "why"), NO_MASKS.values(), ids=NO_MASKS)
+def test_what_hides_scores_is_0_or_1(formulas, why):
+    """Steps hide scores where a mask is 0, and take no other than 0 and 1."""
+    derivation = derive(f"S: n x n\nM: n x n\nX: n x n\n{formulas}")
+    messages = [line.why for line in derivation.lines] + [str(f) for f in derivation.faults]
+    assert not any(line.proved for line in derivation.lines)
+    assert any(part in message for part in why.split("|") for message in messages), messages
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        "exp(mask(S, X > 0)) = exp(where(X > 0, S, -inf))",
+        "exp(mask(S, X == 0)) = (1 - step(0 < X) - step(X < 0)) * exp(S)",
+        "exp(mask(S, X + S != 0)) = exp(where(S + X != 0, S, -inf))",
+        "exp(mask(S, step(X < 0) + step(0 < X))) = (step(0 < X) + step(X < 0)) * exp(S)",
+        "exp(mask(S, tril(ones(n, n)))) = exp(causal(S))",
+        "exp(mask(S, exp(causal(zeros(n, n))))) = exp(causal(S))",
+        "K = eye(n)\nexp(mask(S, K)) = K * exp(S)",
+        "K[i, j] = step(j <= i)\nK * S + (1 - K) * X = where(K, S, X)",
+        "assume M * M = M\nexp(mask(S, 1 - M)) = (1 - M) * exp(S)",
+        "assume M[i, j] * M[i, j] = M[i, j]\nexp(mask(S, M * eye(n))) = M * eye(n) * exp(S)",
+        "exp(mask(S, M.T)) = M.T * exp(S)",
+    ],
+)
+def test_what_is_0_or_1_by_its_form_or_by_assumption_hides_scores(formulas):
+    derivation = derive(f"S: n x n\nM: n x n\nX: n x n\n{formulas}")
+    assert derivation.proved, derivation.to_text()
+
+
+#: A mask that stands for something else, too, and where.
+OTHERWISE = {
+    "a claim about it, before it hides": (
+        "M * M = M\nexp(mask(S, M)) = M * exp(S)",
+        "lines[0]",
+        "M",
+    ),
+    "its power": ("exp(mask(S, M)) = M * exp(S)\nM**3 = M", "lines[1]", "M"),
+    "its exponential": ("B = exp(mask(S, M))\nexp(M) = 1 + M * (exp(1) - 1)", "lines[0]", "M"),
+    "scores": ("exp(mask(S, S)) = S * exp(S)", "lines[0]", "S"),
+    "scaled scores": ("A = softmax(mask(2 * M, M))\nM * A = A", "define.A", "M"),
+    "values": ("S = where(S, S, M)", "lines[0]", "S"),
+    "an entry": ("E = M[1, 1]\nexp(mask(S, M)) = M * exp(S)", "define.E", "M"),
+    "an assumption": ("assume M > 0\nexp(mask(S, M)) = exp(S)", "hypotheses[0]", "M"),
+    "a loss": ("L: function of M\nexp(mask(S, M)) = M * exp(S)", "losses.L", "M"),
+}
+
+
+@pytest.mark.parametrize(("formulas", "where", "name"), OTHERWISE.values(), ids=OTHERWISE)
+def test_a_mask_that_is_used_otherwise_has_to_be_assumed_to_be_one(formulas, where, name):
+    text = f"S: n x n\nM: n x n\n{formulas}"
+    derivation = derive(text)
+    (fault,) = derivation.faults
+    assert fault.where == where
+    assert f"'assume {name} * {name} = {name}'" in fault.message
+    assert not any(line.proved for line in derivation.lines)
+    again = derive(f"S: n x n\nM: n x n\nassume {name} * {name} = {name}\n{formulas}")
+    assert not again.faults
+    assert f"{name} * {name} == {name}" in again.draft.hypotheses
+
+
+@pytest.mark.parametrize(
+    ("shape", "formula", "assumed", "printed"),
+    [
+        (
+            "n x m",
+            "exp(mask(S, M)) = M * exp(S)",
+            "M[i, j] * M[i, j] == M[i, j]",
+            "M_ij M_ij = M_ij",
+        ),
+        ("n", "exp(mask(S, M)) = M * exp(S)", "M[i] * M[i] == M[i]", "M_i M_i = M_i"),
+        ("number", "M * S = where(M, S, 0)", "M * M == M", "M M = M"),
+    ],
+)
+def test_what_is_taken_of_a_mask_is_said(shape, formula, assumed, printed):
+    """In the text, in JSON and on the sheet."""
+    derivation = derive(f"S: n x m\nM: {shape}\n{formula}")
+    assert derivation.proved
+    assert derivation.to_dict()["hypotheses"] == [assumed]
+    given = derivation.to_text().partition("Lines")[0]
+    assert printed in [line.strip() for line in given.splitlines()]
+    assert "It is assumed that" in str(sheet(derivation).blocks)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "nll(causal(S), M)",
+        "cross_entropy(causal(S), M)",
+        "cross_entropy(causal(S), tril(M), label_smoothing=1/10)",
+        "nll(causal(S), tril(M).T)",
+        "nll(window(S, 1), tril(M))",
+        "nll(mask(S, X), M)",
+        "nll(mask(S, X), X.T * M)",
+        "nll(mask(S, later), later.T * M)",
+    ],
+)
+def test_a_loss_of_hidden_levels_needs_targets_that_are_0_there(loss):
+    """It is infinite elsewhere."""
+    later = "later[i, j] = step(0 < t * (2 * j - i))"
+    derivation = derive(f"S: n x n\nM: n x n\nX: n x n\nt: number\n{later}\n{loss} = t")
+    assert derivation.lines[0].status == "undecided"
+    assert "infinite where a level is hidden" in derivation.lines[0].why
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        "nll(causal(S), tril(M)) = -sum(tril(M) * S) / n",
+        "nll(mask(S, X), X * M) = -sum(X * M * S) / n",
+        "nll(causal(S), eye(n)) = -trace(S) / n",
+        "nll(window(S, 1), eye(n)) = -trace(S) / n",
+        "T = tril(M)\nnll(causal(S), T) = -sum(tril(M) * S) / n",
+        "T[i, j] = M[j, i] * step(j <= i)\nnll(causal(S), T) = -sum(T * S) / n",
+    ],
+)
+def test_targets_that_are_0_where_levels_are_hidden(formulas):
+    derivation = derive(f"S: n x n\nM: n x n\nX: n x n\n{formulas}")
     assert derivation.proved, derivation.to_text()
 
 

@@ -108,6 +108,7 @@ class Derivation:
             "title": self.draft.title,
             "statement": self.draft.statement,
             "source": self.draft.source,
+            "hypotheses": list(self.draft.hypotheses),
             "conclusions": [conclusion.text for conclusion in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symattn import syntax
-from symattn.calculus import line_reading
+from symattn.calculus import line_reading, masks
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, described
@@ -135,6 +135,7 @@ def read(
             faults.append(Fault(f"losses.{name}", f"{name!r} is already in use"))
         else:
             losses[name] = of
+    masked = _masks(good, given, scope, faults)
     definitions = list(_defined(good.get("define", {}), losses, scope, faults))
     faults += _misshapen(shapes, scope)
     faults += [
@@ -155,9 +156,6 @@ def read(
     for place, item in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
             hypotheses.append(line_reading.hypothesis(text(item), scope))
-    formulas = [*good.get("define", {}).values()]
-    formulas += [entry.get("line") for entry in good.get("lines", []) if isinstance(entry, dict)]
-    masked = [line for line in _masks(formulas, given) if line not in good.get("hypotheses", [])]
     hypotheses += [line_reading.hypothesis(line, scope) for line in masked]
     lines = [
         replace(statement, at=line_of(f"lines[{place}]"))
@@ -248,26 +246,44 @@ def _defined(
         _add_losses(losses, scope)
 
 
-def _masks(formulas: Sequence[object], given: Sequence[Array]) -> list[str]:
-    """What is assumed of masks that are given: each of their entries is 0 or 1.
+def _masks(
+    good: Mapping[str, Any], given: Sequence[Array], scope: LineScope, faults: Faults
+) -> list[str]:
+    """What is assumed of given arrays that hide scores: each of their entries is 0 or 1.
 
-    >>> _masks(["softmax(mask(S, M))"], [Array("M", ("n", "m"))])
-    ['M[i, j] * M[i, j] == M[i, j]']
+    That has to be said of one that is used as something else, too.
     """
-    named = set()
-    for formula in formulas:
-        with suppress(Malformed):
-            for part in syntax.walk(syntax.parse(str(formula), letters=True)):
-                match part:
-                    case syntax.Call("mask", (_, syntax.Name(name))):
-                        named.add(name)
-                    case syntax.Call("where", (syntax.Name(name), *_)):
-                        named.add(name)
+    trees = dict(_formulas(good))
+    held = {
+        name
+        for where, tree in trees.items()
+        if where.startswith("hypotheses") and (name := masks.assumed(tree, scope.sizes))
+    }
+    hiding = {name for tree in trees.values() for name in masks.hiding(tree)} - held
+    hiding &= {array.name for array in given}
+    scope.masks = frozenset(held | hiding)
+    for name in sorted(hiding):
+        otherwise = [where for where, tree in trees.items() if masks.is_used_otherwise(name, tree)]
+        otherwise += [f"losses.{loss}" for loss, of in good.get("losses", {}).items() if of == name]
+        if otherwise:
+            message = f"{name} hides scores and is used otherwise here: say that it holds 0 and 1"
+            faults.append(Fault(otherwise[0], f"{message}, 'assume {name} * {name} = {name}'"))
     places = {1: "[i]", 2: "[i, j]", 3: "[i, j, k]"}
     entries = [
-        array.name + places.get(len(array.axes), "") for array in given if array.name in named
+        array.name + places.get(len(array.axes), "") for array in given if array.name in hiding
     ]
     return [f"{entry} * {entry} == {entry}" for entry in entries]
+
+
+def _formulas(good: Mapping[str, Any]) -> Iterator[tuple[str, syntax.Tree]]:
+    """All that a file writes in formulas, each by where it stands, but what can't be read."""
+    texts = {f"define.{key}": formula for key, formula in good.get("define", {}).items()}
+    for place, entry in enumerate(good.get("lines", [])):
+        texts[f"lines[{place}]"] = entry.get("line") if isinstance(entry, dict) else None
+    texts |= {f"hypotheses[{place}]": x for place, x in enumerate(good.get("hypotheses", []))}
+    for where, formula in texts.items():
+        with suppress(Malformed):
+            yield where, syntax.parse(str(formula), letters=True)
 
 
 def _add_losses(losses: Mapping[str, Any], scope: LineScope) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Expr
+from symattn.calculus.language import AxisPlace, Expr, Index
+from symattn.calculus.masks import vanishes_without
 from symattn.calculus.matrix_forms import Forms
 from symattn.calculus.row_functions import (
     as_single,
@@ -25,7 +26,10 @@ BY_ROWS = (
 
 
 def _weighted(forms: Forms, targets: Tensor, levels: Tensor, x: Tensor) -> Tensor:
-    """Minus the mean over rows of weighted logarithms; one that is hidden has no weight."""
+    """Minus the mean over rows of weighted logarithms; one that is hidden has no weight.
+
+    It is infinite where a target is not 0 there: targets have to be 0 by their form.
+    """
     if targets.axes != x.axes or not x.axes:
         raise Malformed(
             f"expected targets of the shape of what they are for, {described(x.axes)}, found "
@@ -34,6 +38,13 @@ def _weighted(forms: Forms, targets: Tensor, levels: Tensor, x: Tensor) -> Tenso
     counted = Tensor(levels.axes, levels.entry, levels.letters)
     terms = forms.pairwise(targets, counted, times, "targets")
     if levels.keep:
+        at = tuple(AxisPlace(Index("i", axis)) for axis in x.axes)
+        if not vanishes_without(targets.entry(at), levels.keep(at)):
+            raise Malformed(
+                "the loss is infinite where a level is hidden and its target is not 0: multiply "
+                "the targets by what is kept, as in tril(T) beside causal(S), T * M beside "
+                "mask(S, M), without label_smoothing"
+            )
         kept = Tensor(levels.axes, levels.keep, levels.letters)
         terms = forms.pairwise(kept, terms, times, "targets")
     loss = negative(forms.total("total", terms))

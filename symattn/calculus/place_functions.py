@@ -14,6 +14,7 @@ from math import prod
 from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Axis, AxisPlace, Expr, Index
+from symattn.calculus.masks import is_indicator
 from symattn.calculus.matrix_forms import Forms, told_apart
 from symattn.calculus.row_functions import (
     Places,
@@ -353,10 +354,21 @@ def _causal(forms: Forms, x: Tensor, align: str = "top-left") -> Tensor:
 
 @definition
 def _mask(forms: Forms, x: Tensor, M: Tensor) -> Tensor:
+    _need_indicator("mask", forms, M)
     fits = forms.pairwise(x, M, lambda a, _: a, "mask")
     if fits.axes != x.axes:
         raise Malformed(f"a mask of {described(M.axes)} doesn't fit scores of {described(x.axes)}")
     return _hidden(x, forms.spread(M, x.axes), M.letters)
+
+
+def _need_indicator(name: str, forms: Forms, M: Tensor) -> None:
+    at = tuple(AxisPlace(Index("i", axis)) for axis in M.axes)
+    if not is_indicator(M.entry(at), forms.scope.masks):
+        raise Malformed(
+            f"{name} takes a given array of 0 and 1, or a comparison: write {name}"
+            f"{'(S, X != 0)' if name == 'mask' else '(X != 0, S, Y)'} of what is computed, and "
+            "'assume M * M = M' of an array M that stands in it"
+        )
 
 
 @definition
@@ -431,6 +443,7 @@ def _length(x: Tensor, axis: int) -> Tensor:
 def _where(forms: Forms, M: Tensor, x: Tensor, y: Tensor | None) -> Tensor:
     if y is None:
         return _mask(forms, x, M)
+    _need_indicator("where", forms, M)
     first = forms.pairwise(M, x, times, "where")
     rest = Tensor(M.axes, lambda at: minus(term.ONE, M.entry(at)), M.letters)
     return forms.pairwise(first, forms.pairwise(rest, y, times, "where"), plus, "where")

@@ -92,9 +92,9 @@ class StepCalls(Forms):
                 return _whole(tree, where, kind)
         if word is not None:
             raise Malformed(f"{where}: expected a value, found {word}")
-        if function.name == "where" and name == "M" and isinstance(tree, syntax.Comparison):
+        if name == "M" and isinstance(tree, syntax.Comparison):
             if len(tree.operands) != 2:
-                raise Malformed(f"{where}: expected one comparison, as in where(X > 0, X, Y)")
+                raise Malformed(f"{where}: expected one comparison, such as X > 0")
             left, right = map(self.tensor, tree.operands)
             return compared(self, left, right, tree.relations[0])
         if function.name == "where" and name == "y" and tree == syntax.Negative(syntax.Name("inf")):

@@ -218,6 +218,8 @@ class LineScope:
     permutations: Mapping[str, Axis] = field(default_factory=dict)
     hidden: dict[str, Entries] = field(default_factory=dict)
     """Of defined scores, which of them count (:attr:`Tensor.keep`)."""
+    masks: frozenset[str] = frozenset()
+    """The arrays that are taken to hold 0 and 1."""
     advice: str = ""
     """What to do about a name of which nothing is known."""
     unnamed: int = 0

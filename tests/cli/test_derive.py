@@ -290,8 +290,8 @@ def test_json(symattn) -> None:
     shown = json.loads(done.out)
     assert shown == [THEORY[name].to_dict() for name in ("masking", "pair-form")]
     assert set(shown[0]) == {
-        "words",
-        *("name", "title", "statement", "source", "conclusions", "proved", "faults", "lines"),
+        *("name", "title", "statement", "source", "hypotheses", "conclusions", "proved"),
+        *("faults", "words", "lines"),
     }
     assert {"line", "status", "counterexample", "where"} <= set(shown[0]["lines"][0])
     (one, other) = (symattn("derive", name, "--format", "json").out for name in ("masking",) * 2)
