@@ -175,6 +175,9 @@ class _Reader:
                     name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
                     self._heads.setdefault(name, line.at)
                     self._wording.names |= {name, names[0]}
+        self._wording.sizes |= {
+            size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)
+        }
         self._wording.names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
 
     # -- lines that go on, and marks of lists ----------------------------------------------
@@ -214,7 +217,7 @@ class _Reader:
         """Whether the mark before a line can only be that of a list."""
         text = line.text[1:].lstrip()
         if not related(text):
-            return not self._wording.is_formula(text)
+            return not (self._wording.is_formula(text) or self._wording.is_quantity(text))
         if decoration.is_quoted(text) or decoration.undressed(text) != text or self._given(line):
             return True
         names = head(re.split(r":?=", text, maxsplit=1)[0])
@@ -225,13 +228,14 @@ class _Reader:
         """Lines with those that go on with them."""
         last: Line | None = None
         for line in lines:
-            begins = line.is_more or decoration.CONTINUES.match(line.text) is not None
-            begins = begins or re.match(r"[-−–]", line.text) is not None
+            plain = decoration.unquoted(line.text).strip()
+            begins = line.is_more or decoration.CONTINUES.match(plain) is not None
+            begins = begins or re.match(r"[-−–]", plain) is not None
             goes_on = line.is_more or (
                 begins
                 and line.kind == ""
                 and not related(line.text)
-                and self._wording.is_formula(line.text)
+                and (self._wording.is_formula(line.text) or self._wording.is_quantity(line.text))
             )
             if last and line.kind in ("", "formula") and decoration.begins(line.text):
                 # What is claimed of a formula on the line before.
@@ -292,7 +296,9 @@ class _Reader:
                     line.at,
                     f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
                 )
-            elif self._wording.is_formula(line.text) and not decoration.is_quoted(line.text):
+            elif not decoration.is_quoted(line.text) and (
+                self._wording.is_formula(line.text) or self._wording.is_quantity(line.text)
+            ):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"

@@ -17,6 +17,10 @@ from symattn.calculus.quantities import functions
 #: What a formula has that computes something; numbers that only count.
 _COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
 _STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
+#: Words that compute something with what stands behind or before them.
+_OPERATORS = re.compile(
+    r"\b(?:plus|minus|times|over|divided by|multiplied by|added to|squared|cubed|transposed?)\b"
+)
 _LISTED = re.compile(r"\(?\d+[.):]+")
 #: What no words have, but formulas.
 MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
@@ -27,6 +31,7 @@ class Wording:
     """Tells words from formulas by the names of a text."""
 
     names: set[str] = field(default_factory=set)
+    sizes: set[str] = field(default_factory=set)
 
     def is_formula(self, text: str) -> bool:
         """Whether a text without a relation is a formula, and no words."""
@@ -41,6 +46,17 @@ class Wording:
             or all(letter in self.names for letter in word.removeprefix("d").rstrip("_"))
             for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
         ) and bool(re.search(r"\w", plain))
+
+    def is_quantity(self, text: str) -> bool:
+        """Whether nothing but names and numbers stands in a text, and signs between them."""
+        plain = _OPERATORS.sub(" ", decoration.unquoted(text))
+        words = re.findall(r"[^\W_]\w*", plain)
+        return bool(words) and all(
+            not {word, word.removeprefix("d"), word.partition("_")[0]}.isdisjoint(self.names)
+            or word in self.sizes
+            or word.isdigit()
+            for word in words
+        )
 
     def speaks_of_sides(self, text: str) -> bool:
         """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""

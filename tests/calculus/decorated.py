@@ -85,6 +85,20 @@ TRUE = [
     (r"\sum_j A_{ij}", "1"),
 ]
 
+NUMBERS = "t, c: number\nu = t**2\n"
+SCORES = "x: n\nS: n x m\nA = softmax(S)\nrowsum(A) = ones(n)\n"
+#: What follows a text that is proved, and makes something false of it or can't be told.
+HIDING = {
+    # A formula goes on with a bare name, whatever the sign before it.
+    NUMBERS + "u = t*t": [
+        *("\n+ t", "\n- t", "\n* t", "\n+ u", "\n− t", "\n– t", "\n÷ t", "\n⊗ t", "\n∙ t"),
+        *("\n∗ t", "\n∕ t", "\n± t", "\n— t", "\n+ t c", "\nplus t", "\ntimes t", "\nt"),
+        *(",\n+ t", ".\n+ t", "...\n+ t", " \\\\\n+ t", "\n\n+ t", "\n$+ t$", "\n`- t`"),
+        "\n+ t\n+ c",
+    ],
+    SCORES: ["+ S", "- x", "* n"],
+}
+
 
 def ways(left: str, right: str, *kinds: list[str]) -> list[str]:
     """Ways to write that two sides are equal."""

@@ -12,7 +12,7 @@ from symattn.calculus.library import derive
 from symattn.calculus.manuscript import Manuscript, read_text
 from symattn.errors import Malformed
 
-from .decorated import AROUND, BETWEEN, FALSE, FRAME, ODD, TRUE, ways
+from .decorated import AROUND, BETWEEN, FALSE, FRAME, HIDING, ODD, TRUE, ways
 
 Pair = tuple[str, str]
 
@@ -50,6 +50,13 @@ def all_proved(found: Manuscript) -> bool:
     return all(proves(define, tuple(said["hypotheses"]), item["line"]) for item in said["lines"])
 
 
+@cache
+def passes(text: str) -> bool:
+    """Whether a text exits 0: it has no faults, and all that it claims is proved."""
+    judged = derive(text)
+    return not judged.faults and judged.proved
+
+
 @pytest.mark.parametrize("pair", FALSE, ids=lambda pair: pair[0])
 def test_no_dress_hides_a_false_formula(pair: Pair) -> None:
     """It is refuted or a fault, in more than 250 ways and at two places."""
@@ -60,6 +67,15 @@ def test_no_dress_hides_a_false_formula(pair: Pair) -> None:
     ]
     assert hidden == []
     assert len([*texts(pair, (AROUND, BETWEEN, ODD))]) > 500
+
+
+@pytest.mark.parametrize(
+    ("given", "behind"), [(given, behind) for given, odd in HIDING.items() for behind in odd]
+)
+def test_what_makes_a_true_text_false_is_not_passed_over(given, behind) -> None:
+    """A text that is proved is refuted, or can't be read, as soon as that follows."""
+    assert passes(given)
+    assert not passes(given + behind)
 
 
 @pytest.mark.parametrize("pair", TRUE, ids=lambda pair: pair[0])
