@@ -106,6 +106,7 @@ _BRACKETED_WORDS = re.compile(
 _ENDING = " .,;:∎□■◻✓✔✗\\"
 _QUOTED = re.compile(r"`+([^`]+)`+|\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]")
 _EMPHASIS = re.compile(r"(?<![\w)\]*])(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w(\[*])")
+_SIGNS_BESIDE = re.compile(r"[+*/@^_\\{}|~−÷·×±∓∕∖∗∘∙⊕⊖⊗⊘⊙⋅⋆]|\s-\s|-\s*\Z")
 #: Characters without a width, and tags of HTML that only say how words look.
 _UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
@@ -322,6 +323,12 @@ def quotes(text: str) -> list[str]:
     return [_content(part) for part in _QUOTED.finditer(text)]
 
 
+def beside_quotes(text: str) -> list[str]:
+    """What stands before, between and behind formulas between quotes, without marks of lists."""
+    first, *more = _QUOTED.sub("\0", text).split("\0")
+    return [_leads(Peeled(), first.lstrip())[0], *more]
+
+
 def around_quotes(text: str) -> str:
     """The words of a line without the formulas that stand between quotes."""
     return _QUOTED.sub(" ", text)
@@ -358,7 +365,8 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
         end = part.end()
     result.formulas = tuple(formulas)
     outside = _QUOTED.sub(" ", text)
-    if re.search(r"[+*/@^_\\{}|~]|\s-\s|-\s*\Z", DOUBTFUL.sub("", outside, count=1)):
+    mark = DOUBTFUL.match(outside)
+    if _SIGNS_BESIDE.search(outside, mark.end() if mark else 0):
         # More than words stands beside them: all of it is read, or refused, as a formula.
         result.formulas = (_QUOTED.sub(lambda part: _content(part), text),)
     if {word.lower() for word in re.findall(r"[A-Za-z]{2,}", outside)} - _LEADS:

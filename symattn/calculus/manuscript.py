@@ -84,6 +84,7 @@ _REFUSED = (
     ),
 )
 """Relations that are no claims, and what to write."""
+_SIGNED = re.compile(r"\s*[-+*/@−·×∘⊙]")
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
 
 
@@ -311,6 +312,9 @@ class _Reader:
         strange = next((words for words in around if MATHEMATICAL.search(words)), "")
         quotes = decoration.quotes(line.text)
         others = [quote for quote in quotes if any(map(related, quotes)) and not related(quote)]
+        if others or any(map(related, quotes)):
+            beside = [*decoration.beside_quotes(line.text), *filter(_SIGNED.match, others)]
+            strange = strange or next(filter(self._wording.changes, beside), "")
         if strange := strange or next(
             filter(self._wording.speaks_of_sides, (*others, *around)), ""
         ):

@@ -21,6 +21,13 @@ _STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
 _OPERATORS = re.compile(
     r"\b(?:plus|minus|times|over|divided by|multiplied by|added to|squared|cubed|transposed?)\b"
 )
+#: Words right before or behind a formula that make another one of it.
+_CHANGING = re.compile(
+    r"\b(?:not|never|minus|plus|times|twice|half|thrice|double)\s*\Z"
+    r"|\A\s*(?:plus|minus|times|over|divided|multiplied|squared|(?:is|does|are|do) not"
+    r"|(?:is|are) (?:wrong|false|incorrect))\b",
+    re.IGNORECASE,
+)
 _LISTED = re.compile(r"\(?\d+[.):]+")
 #: What no words have, but formulas.
 MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
@@ -57,6 +64,11 @@ class Wording:
             or word.isdigit()
             for word in words
         )
+
+    def changes(self, beside: str) -> bool:
+        """Whether what stands beside a quoted formula makes another one of it."""
+        is_label = re.search(r":\s*\Z", beside) or re.fullmatch(r"\s*\(\w{1,4}\)\W*", beside)
+        return not is_label and (self.is_quantity(beside) or bool(_CHANGING.search(beside)))
 
     def speaks_of_sides(self, text: str) -> bool:
         """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""

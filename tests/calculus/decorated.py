@@ -85,7 +85,7 @@ TRUE = [
     (r"\sum_j A_{ij}", "1"),
 ]
 
-NUMBERS = "t, c: number\nu = t**2\n"
+NUMBERS = "t, c: number\nu = t**2\nu = u\n"
 SCORES = "x: n\nS: n x m\nA = softmax(S)\nrowsum(A) = ones(n)\n"
 #: What follows a text that is proved, and makes something false of it or can't be told.
 HIDING = {
@@ -95,6 +95,14 @@ HIDING = {
         *("\n∗ t", "\n∕ t", "\n± t", "\n— t", "\n+ t c", "\nplus t", "\ntimes t", "\nt"),
         *(",\n+ t", ".\n+ t", "...\n+ t", " \\\\\n+ t", "\n\n+ t", "\n$+ t$", "\n`- t`"),
         "\n+ t\n+ c",
+    ],
+    # Beside a quoted formula stands what makes another one of it.
+    NUMBERS: [
+        *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),
+        *("$u = t^2$ $+ t*c$", "$$u = t^2$$ + t c", "\\[u = t^2\\]\n+ t c", "`u = t**2` - `t`"),
+        *("minus `u = t**2`", "not `u = t**2`", "2 `u = t**2`", "`u = t**2` times t"),
+        *("`u = t**2` plus 5", "`u = t**2` t", "`u = t**2` · t", "`u = t**2` ÷ 2"),
+        *("- `u = t**2` + 5", "`u = t**2` is wrong", "`u = t**2` – t"),
     ],
     SCORES: ["+ S", "- x", "* n"],
 }
