@@ -17,33 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from symattn.calculus.relations import RELATION, begins, related
 from symattn.documents.text import DISPLAYS, INNER
 from symattn.limits import CHARACTERS
 from symattn.spelling import words as vocabulary
 
-#: Signs of mathematics that relate nothing; all others of their kind do.
-_NO_RELATIONS = "∀∂∃∅∆∇∈∉∎∏∑−∓∕∖∗∘∙√∛∜∞∧∨∩∪∫⊕⊖⊗⊘⊙⊤⋅⋆⋮⋯⋱∴⟨⟩"
-_RELATIONS = "".join(
-    chr(code)
-    for first, last in ((0x2190, 0x2300), (0x27F0, 0x2800), (0x2900, 0x2980), (0x2A66, 0x2B00))
-    for code in range(first, last)
-    if chr(code) not in _NO_RELATIONS
-)
-#: Signs and words that relate two sides; whatever has one is no mere prose.
-RELATION = re.compile(
-    rf"===|:=|=:|[<>!=~]=|(?<=\s)~(?=\s)|<?=>|<?->|[=<>＝﹦꞊＜＞{re.escape(_RELATIONS)}]"
-    r"|\\(?:approx|equiv|leq?|geq?|lt|gt|neq?|to|sim|simeq|cong|doteq|propto|coloneqq|triangleq"
-    r"|Rightarrow|implies|iff|rightarrow|longrightarrow|mapsto|leqslant|geqslant)(?![A-Za-z])"
-    r"|\b(?:equals?|equal to|equalling|identical (?:to|with)|(?:the )?same as|coincides with"
-    r"|(?:less|greater|smaller|larger|more) than|at (?:most|least)|exceeds|vanish(?:es)?)\b",
-    re.IGNORECASE,
-)
-#: Ways to say that two sides are equal, and that a name is defined; other relations are none.
-EQUALITY = re.compile(
-    r"===?|=|≡|\\equiv(?![A-Za-z])"
-    r"|\b(?:is |are )?(?:equals?(?: to)?|identical (?:to|with)|the same as)(?!\w)"
-)
-DEFINITION = re.compile(r":=|≔|≜|\\(?:coloneqq|triangleq)(?![A-Za-z])")
 _ARROW = re.compile(r"(?:=>|⇒|⟹|∴|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))")
 #: Words that may stand before a formula, and say nothing of what it means.
 _LEADS = vocabulary(
@@ -280,11 +258,6 @@ class Peeled:
     numbered: str = ""
 
 
-def related(text: str) -> bool:
-    """Whether words or a formula relate something to something."""
-    return RELATION.search(text) is not None
-
-
 def peeled(line: str) -> Peeled:
     """A line without what dresses it."""
     result = Peeled()
@@ -414,8 +387,10 @@ def _unwrap(result: Peeled, text: str) -> None:
         if text == before:
             break
     formulas: list[str] = []
-    for piece in _parts(text):
+    for sign, piece in _parts(text):
         formula, word = _leads(result, piece)
+        # What follows from it, or stands in another sentence, is no longer assumed.
+        assumed = assumed if sign[:1] in ("", ",", "a") else ""
         # "Assume x = 1, then y = 2": what goes on so is no longer assumed.
         assumed = word or ("" if formula != piece else assumed)
         formulas.append(formula)
@@ -468,11 +443,6 @@ def _leads(result: Peeled, text: str) -> tuple[str, str]:
                 text = rest.lstrip()
 
 
-def begins(text: str) -> bool:
-    """Whether a text begins with a relation."""
-    return RELATION.match(text.lstrip()) is not None
-
-
 def _encloses(text: str, opening: str, closing: str) -> bool:
     """Whether a bracket at the beginning closes at the end."""
     depths = [*accumulate((sign == opening) - (sign == closing) for sign in text)]
@@ -482,15 +452,21 @@ def _encloses(text: str, opening: str, closing: str) -> bool:
 _BETWEEN = re.compile(r"[,;.]\s+(?:and\s+)?|;|\s+and\s+|\s+(?=(?:so|hence|then)\s)")
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Formulas with commas, "and" or arrows of logic between them, where each relates two sides."""
+def _parts(text: str, sign: str = "") -> Iterator[tuple[str, str]]:
+    """Formulas with commas, "and" or arrows of logic between them, where each relates two sides;
+    each with what stands before it."""
     for pattern in (_ARROW, _BETWEEN):
-        pieces = [piece for piece in apart(text, pattern) if piece]
-        if len(pieces) > 1 and all(map(related, pieces)):
-            for piece in pieces:
-                yield from _parts(piece)
+        signs = [sign, *(match[0].strip() for match in outside(text, pattern))]
+        pieces = [
+            (before, piece)
+            for before, piece in zip(signs, apart(text, pattern), strict=True)
+            if piece
+        ]
+        if len(pieces) > 1 and all(related(piece) for _, piece in pieces):
+            for before, piece in pieces:
+                yield from _parts(piece, before)
             return
-    yield text
+    yield sign, text
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

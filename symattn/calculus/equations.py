@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
-from symattn.calculus.decoration import EQUALITY
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
 from symattn.calculus.notation import Formula
+from symattn.calculus.relations import EQUALITY
 from symattn.calculus.tensors import LineScope
 from symattn.errors import Fault, Faults, Malformed, short
 

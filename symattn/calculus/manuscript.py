@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from symattn.calculus import decoration
-from symattn.calculus.decoration import DEFINITION, DOUBTFUL, EQUALITY, Line, Peeled, related
+from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
 from symattn.calculus.equations import Equation, Equations, Given, Kind
 from symattn.calculus.names import head
 from symattn.calculus.quantities import functions
+from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
 from symattn.calculus.wording import MATHEMATICAL, Wording
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
@@ -230,15 +231,15 @@ class _Reader:
         last: Line | None = None
         for line in lines:
             plain = decoration.unquoted(line.text).strip()
-            begins = line.is_more or decoration.CONTINUES.match(plain) is not None
-            begins = begins or re.match(r"[-−–]", plain) is not None
+            is_begun = line.is_more or decoration.CONTINUES.match(plain) is not None
+            is_begun = is_begun or re.match(r"[-−–]", plain) is not None
             goes_on = line.is_more or (
-                begins
+                is_begun
                 and line.kind == ""
                 and not related(line.text)
                 and (self._wording.is_formula(line.text) or self._wording.is_quantity(line.text))
             )
-            if last and line.kind in ("", "formula") and decoration.begins(line.text):
+            if last and line.kind in ("", "formula") and begins(line.text):
                 # What is claimed of a formula on the line before.
                 goes_on = not related(last.text) and (
                     last.kind == "formula"
@@ -251,9 +252,7 @@ class _Reader:
                     yield last
                 last = line
             elif (
-                last
-                and last.kind in ("", "formula")
-                and (related(last.text) or decoration.begins(line.text))
+                last and last.kind in ("", "formula") and (related(last.text) or begins(line.text))
             ):
                 remarks = tuple(filter(None, (*last.remarks, *line.remarks)))
                 last = replace(last, text=f"{last.text} {line.text}", remarks=remarks)
@@ -344,7 +343,7 @@ class _Reader:
     def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
         """A formula with its sides apart."""
         plain = DEFINITION.sub(" = ", formula)
-        signs = [sign[0] for sign in decoration.outside(plain, decoration.RELATION)]
+        signs = [sign[0] for sign in decoration.outside(plain, RELATION)]
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
         assumed = peeled.assumed.get(formula, "")
         if assumed and (assumed != "where" or others):

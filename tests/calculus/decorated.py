@@ -96,6 +96,12 @@ HIDING = {
         *(",\n+ t", ".\n+ t", "...\n+ t", " \\\\\n+ t", "\n\n+ t", "\n$+ t$", "\n`- t`"),
         "\n+ t\n+ c",
     ],
+    # What follows from what is assumed is not assumed, nor is another sentence.
+    NUMBERS + "u = t * t\n": [
+        *(f"Assume c > 0{sign} u = 5*t" for sign in (" =>", " ⇒", r" \Rightarrow", " ∴", ".", ";")),
+        *("We assume c > 0. u = 5*t", "Suppose c > 0 and t > 0. u = 5*t", "Assume c > 0, so u = c"),
+        *("Assume `c > 0`. `u = 5*t`", "Suppose c > 0. Then u = 5*t"),
+    ],
     # Beside a quoted formula stands what makes another one of it.
     NUMBERS: [
         *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),
