@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
+from symattn.calculus.gradient_names import LOSSES, differentiated
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
 from symattn.calculus.notation import Formula
@@ -22,8 +23,6 @@ from symattn.errors import Fault, Faults, Malformed, short
 
 SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
 """What to do about a name of which nothing is known."""
-LOSSES = ("L", "J", "loss", "Loss", "cost", "Cost", "ell")
-"""Names that a number has which is a loss."""
 _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
 _QUOTED = re.compile("`[^`]+`")
@@ -212,7 +211,10 @@ class Equations:
         """Names such as dz that were defined although they are gradients, or may be."""
         for name, at in self._defined.items():
             array = self._scope.arrays.get(self._of_gradient(name))
-            if name in self._gradients or array is None:
+            if name in self._gradients or name in self._surely:
+                continue
+            if array is None:
+                self._doubt_name(at, name)
                 continue
             if self._losses and name not in self._upstream.split():
                 message = (
@@ -228,12 +230,39 @@ class Equations:
                 and self._of_gradient(other) not in self._scope.arrays
                 and self._scope.arrays[name] not in (defined, *defined.uses)
             ]
-            if of and name not in self._surely:
+            if of:
                 message = (
                     f"{name} may be the gradient of {of[-1]} in {array.name}, or a name of its own:"
                     f" say '{of[-1]}: loss' if it is the gradient, else write '{name} := ...'"
                 )
                 self.faults.append(Fault("", message, at))
+
+    def _doubt_name(self, at: int, name: str) -> None:
+        """A name that was defined, although it calls a gradient as others do: ``grad_z``."""
+        arrays = self._scope.arrays
+        own = arrays[name]
+        for of, surely in differentiated(name, arrays):
+            array = arrays[of]
+            if array is own or not (surely or len(array.axes) == len(own.axes)):
+                continue
+            behind = [
+                f"'d{of}' or 'diff({other}, {of})', and '{other}: loss',"
+                for other in (*self.given.losses, *self._defined)
+                if (number := arrays.get(other)) and array in number.uses and not number.axes
+                and own not in (number, *number.uses)
+            ] + [
+                f"'d{of}', and 'd{above}' for {given}"
+                for given in self.given.shapes
+                for above, _ in differentiated(given, self._defined)
+                if array in arrays[above].uses
+            ]  # fmt: skip
+            if behind:
+                message = (
+                    f"{name} may be the gradient in {of}, or a name of its own: write {behind[-1]}"
+                    f" if it is the gradient, else '{name} := ...'"
+                )
+                self.faults.append(Fault("", message, at))
+                return
 
     # -- equations -------------------------------------------------------------------------
 

@@ -87,6 +87,7 @@ TRUE = [
 
 NUMBERS = "t, c: number\nu = t**2\nu = u\n"
 SCORES = "x: n\nS: n x m\nA = softmax(S)\nrowsum(A) = ones(n)\n"
+LOSS = "z, y: n\np = softmax(z)\n{} = -sum(i, y[i]*log(p[i]))\nsum(p) = 1\n"
 #: What follows a text that is proved, and makes something false of it or can't be told.
 HIDING = {
     # A formula goes on with a bare name, whatever the sign before it.
@@ -102,6 +103,24 @@ HIDING = {
         *("We assume c > 0. u = 5*t", "Suppose c > 0 and t > 0. u = 5*t", "Assume c > 0, so u = c"),
         *("Assume `c > 0`. `u = 5*t`", "Suppose c > 0. Then u = 5*t"),
     ],
+    # Whatever a gradient is called, it is no definition.
+    LOSS.format("CE"): [
+        *("dCE_dz = p + y", "dCEdz = p+y", "dCE_dz_i = p_i+y_i", "dCE_dz[i] = p[i]+y[i]"),
+        *("dL_dz = p + y", "gz = p + y", "g_z = p + y"),
+    ],
+    LOSS.format("L"): [
+        *("dloss_dz = p + y", "grad_z = p + y", "L_z = p + y", r"\bar{z} = p + y", "d_z = p + y"),
+        *("Dz = p + y", "dZ = p + y", "δz = p + y", "δ_z = p + y", r"\nabla_z = p + y"),
+        *("gradz = p + y", "z_grad = p + y", "z_bar = p + y", "nabla_z = 5"),
+    ],
+    LOSS.format("f"): ["f_z = p + y"],
+    **{
+        f"S, V, {upstream}: n x n\nA = softmax(S)\nY = A V\nrowsum(A) = ones(n)\n": [odd]
+        for upstream, odd in (
+            *(("dL_dY", "dL_dA = dL_dY V"), ("gY", "gA = gY V"), ("grad_Y", "grad_A = grad_Y V")),
+            *(("dLdY", "dLdA = dLdY V"), ("dY", "dL_dA = dY V"), ("dL_dY", "dA = dL_dY V")),
+        )
+    },
     # Beside a quoted formula stands what makes another one of it.
     NUMBERS: [
         *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),
