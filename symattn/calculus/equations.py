@@ -25,6 +25,9 @@ SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' o
 """What to do about a name of which nothing is known."""
 _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
+#: Functions that are no part of a name, and letters that are numbers or places.
+_ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
+_LETTERS = ("e", "i", "j", "k", "l", "pi")
 _QUOTED = re.compile("`[^`]+`")
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
 
@@ -369,6 +372,8 @@ class Equations:
         self._with_gradients(at, f"{left} {right}")
         name, places, side = self._named(names, right, "[" in left)
         known = self._names.known(name)
+        if not known and not surely:
+            self._refuse_meaning(left, name, side)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
                 raise Malformed(
@@ -386,6 +391,31 @@ class Equations:
         self._define(at, key, side.text)
         self._last = side.text
         return key
+
+    def _refuse_meaning(self, left: str, name: str, side: Formula) -> None:
+        """A name of which nothing is known, but that means something all the same."""
+        function = re.fullmatch(r"([a-z]+)_?\d+", name)
+        if function and function[1] in _ELEMENTARY:
+            raise Malformed(
+                f"{short(left)!r} may be the function {function[1]}, or a name of its own: write"
+                f" {function[1]}(...) without a base, or '{name} := ...'"
+            )
+        if name in ("oo", "inf") or (name in _LETTERS and not side.names and not side.letters):
+            raise Malformed(f"{short(left)!r} has a meaning already: give what is defined a name")
+        product = self._product(left)
+        if product:
+            raise Malformed(
+                f"{short(left)!r} may be {product}, or a name of its own: write"
+                f" '{product} = ...', or '{name} := ...'"
+            )
+
+    def _product(self, left: str) -> str:
+        """The product of known names that a text may be; '' if none."""
+        try:
+            side = notation.formula(left, self._names)
+        except Malformed:
+            return ""
+        return side.text if isinstance(side.tree, syntax.Binary) else ""
 
     def _named(
         self, written: tuple[str, tuple[str, ...]], right: str, is_indexed: bool

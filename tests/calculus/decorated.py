@@ -121,6 +121,12 @@ HIDING = {
             *(("dLdY", "dLdA = dLdY V"), ("dY", "dL_dA = dY V"), ("dL_dY", "dA = dL_dY V")),
         )
     },
+    # What means something already is no new name.
+    NUMBERS + "u = t*t\n": [
+        *(r"\log_2 t = log(t)", "log_2 t = log(t)", "log_2 = 5", "log2 = 5", "e = 3", "i = 1"),
+        *("∞ = 5", r"\infty = 5", "tc = t + c"),
+    ],
+    "x, y: n\nA, B: n x n\nC = A B\nC = A @ B\n": ["AB = B A", "AB = BA", "xy = x^T y", "BA = B*A"],
     # Beside a quoted formula stands what makes another one of it.
     NUMBERS: [
         *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),

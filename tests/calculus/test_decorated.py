@@ -172,6 +172,8 @@ def test_gradients_are_what_they_are(given, line) -> None:
         "x: n\nf = sum(i, x[i]**2)\nf: loss\ndx = 2 x",
         "x: n\nL = sum(i, x_i^2)\nJ = mean(x)\nJ: loss\ndL/dx = 2 x\ndx_i = 1/n",
         "x: n\nm = mean(x)\ndx := x - m\nsum(dx) = 0",
+        "z, y: n\nlog_p = log(softmax(z))\nexp_z = exp(z)\ne = y - z\nz1 = 2 z\nz1 - z = z + 0 e",
+        "A, B: n x n\nAB := A B\nAB = A @ B",
         "x: n\nm = mean(x)\n\\bar{x} = m\nL = sum(x)\nx_bar = m",
         "z, y: n\np = softmax(z)\nL = sum(p * y)\ngrad_z := p + y\ngrad_z = y + p",
     ],
