@@ -127,6 +127,16 @@ HIDING = {
         *("∞ = 5", r"\infty = 5", "tc = t + c"),
     ],
     "x, y: n\nA, B: n x n\nC = A B\nC = A @ B\n": ["AB = B A", "AB = BA", "xy = x^T y", "BA = B*A"],
+    # Each sum has its own limits; an exponent behind an exponent can't be told.
+    "x, y: n\nK: n x d\nx = x\n": [
+        r"\sum_{i=1}^{d} x_i - \sum_{i=1}^{n} x_i = 0",
+        "Σ_{i=1}^d x_i + Σ_{i=1}^n y_i = sum(x) + sum(y)",
+        r"mean_{i=1}^d x_i = mean(x)",
+    ],
+    NUMBERS + "t^(2) = t * t\n": [
+        *("e^-t^2 = (e^(-t))^2", "t^2^3 = t^6", "e^t^2 = (e^t)^2", "t²^3 = t^6", "t^2**3 = t^6"),
+        *("t**2^3 = t^6", "u^{2}^{3} = u^6", "e^-t**2 = (e^(-t))^2", "e^(t)^2 = e^(2t)"),
+    ],
     # Beside a quoted formula stands what makes another one of it.
     NUMBERS: [
         *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),
