@@ -373,6 +373,8 @@ class Equations:
         name, places, side = self._named(names, right, "[" in left)
         known = self._names.known(name)
         if not known and not surely:
+            if not places:
+                self._refuse_entry(name, *names)
             self._refuse_meaning(left, name, side)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
@@ -391,6 +393,21 @@ class Equations:
         self._define(at, key, side.text)
         self._last = side.text
         return key
+
+    def _refuse_entry(self, name: str, base: str, below: tuple[str, ...]) -> None:
+        """A new name that may be an entry of an array that is known."""
+        array = self._names.known(base)
+        axes = self._names.axes.get(array, 0)
+        letters = "".join(below).removesuffix("_prime")
+        if axes and below and (
+            all(len(part) == 1 or part.isdigit() or part in self.sizes for part in below)
+            or len(letters) == axes or not letters.isalnum()
+        ):  # fmt: skip
+            places = ", ".join(below if len(below) == axes else ("i", "j", "k")[:axes])
+            raise Malformed(
+                f"{name} may be an entry of {array}, or a name of its own: write"
+                f" {array}[{places}], or '{name} := ...'"
+            )
 
     def _refuse_meaning(self, left: str, name: str, side: Formula) -> None:
         """A name of which nothing is known, but that means something all the same."""

@@ -137,6 +137,12 @@ HIDING = {
         *("e^-t^2 = (e^(-t))^2", "t^2^3 = t^6", "e^t^2 = (e^t)^2", "t²^3 = t^6", "t^2**3 = t^6"),
         *("t**2^3 = t^6", "u^{2}^{3} = u^6", "e^-t**2 = (e^(-t))^2", "e^(t)^2 = e^(2t)"),
     ],
+    # An entry of what is known is no new name.
+    SCORES + "p = softmax(x)\ndiff(p, x) = diff(p, x)\n": [
+        *("A_{12} = 5", "A_12 = 5", "A_{11} = A_{12}", "A_i = 5", "A_1 = 5", "A_{i'j} = 5"),
+        *("A_{iJ} = 5", "A_{IJ} = 5", "A_n = 5", "S_{12} = 5", "p_{12} = 5", "p_I = 5", "p_m = 7"),
+    ],
+    "x: N\np = softmax(x)\nsum(p) = 1\n": ["p_N = 7", "x_N = 7", "p_K = 7", "x_1 = 7"],
     # Beside a quoted formula stands what makes another one of it.
     NUMBERS: [
         *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),

@@ -175,6 +175,7 @@ def test_gradients_are_what_they_are(given, line) -> None:
         "z, y: n\nlog_p = log(softmax(z))\nexp_z = exp(z)\ne = y - z\nz1 = 2 z\nz1 - z = z + 0 e",
         "t, c: number\nt**(c^2) t**2 = t^(c^2) t²\n(t^2)^3 = t^6\nt**2**3 = t^8\ne^(t^2) = e^{t²}",
         "x: n\n\\sum_{i=1}^n \\sum_{j=1}^n x_i x_j = (\\sum_{i=1}^{n} x_i)^2",
+        "x: n\nx_max = 2 x\nx_max - x = x\nG_ij = x_i x_j\nG = x x^T",
         "A, B: n x n\nAB := A B\nAB = A @ B",
         "x: n\nm = mean(x)\n\\bar{x} = m\nL = sum(x)\nx_bar = m",
         "z, y: n\np = softmax(z)\nL = sum(p * y)\ngrad_z := p + y\ngrad_z = y + p",
