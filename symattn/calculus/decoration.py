@@ -71,7 +71,7 @@ _APART = re.compile(
     r"(?:,|\s)\s*(?:\(|\b(?:for|if|where|when)\s+|(?<=,\s))\s*(?P<i>[\w\[\]()π\\]{1,12}?)\s*"
     r"(?:≠|!=|\\neq?(?![A-Za-z]))\s*(?P<j>[\w\[\]()π\\]{1,12}?)\s*\)?\s*\Z"
 )
-_COUNTED = re.compile(r"\s{2,}\(\d{1,3}\)\s*\Z|\\(?:tag|label)\*?\{[^{}]*\}")
+_COUNTED = re.compile(r"\s{2,}\(\d{1,3}\)\s*\Z|\\(?:tag|label)\*?\{(?P<mark>[^{}]*)\}")
 #: What encloses a line: brackets, and signs that no formula begins and ends with.
 _FENCES = (
     *(("(", ")"), ("[", "]"), ("{", "}"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_")),
@@ -145,7 +145,7 @@ class _Layout:
         opened: list[tuple[int, str]] | None = None
         begun, closing = 0, _OPENS
         for at, whole in enumerate(self._physical, 1):
-            rest = " ".join(_TAGS.sub(" ", _COUNTED.sub("", whole.translate(_UNSEEN))).split())
+            rest = " ".join(_TAGS.sub(" ", _uncounted(whole.translate(_UNSEEN))).split())
             if not rest and opened is None:
                 self.lines.append(Line(at, "", "gap"))
             while rest:
@@ -172,12 +172,12 @@ class _Layout:
 
     def _plain(self, at: int, line: str) -> None:
         if section := _SECTION.fullmatch(line):
-            self.lines.append(Line(at, section[1], "heading", 1))
+            self.lines.append(Line(at, section[1], "heading", 2))
         elif heading := _HEADING.fullmatch(line):
             self.lines.append(Line(at, heading[2], "heading", len(heading[1])))
         elif line.startswith(("#", "%", "//", "<!--")):
             self.lines.append(Line(at, line.lstrip("#%/ "), "remark"))
-        elif not _FENCE.fullmatch(line) and not _SCAFFOLD.fullmatch(line):
+        elif not _FENCE.fullmatch(line) and not _is_scaffold(line):
             text, remark = _split_remark(line)
             self.lines.append(Line(at, text, remarks=(remark,) if remark else ()))
 
@@ -192,7 +192,7 @@ class _Layout:
                 parts = [(at, first)]
             parts += [(at, row) for row in more]
         for place, (at, row) in enumerate(parts):
-            plain = " ".join(_SPACING.sub(" ", _COUNTED.sub("", row)).split())
+            plain = " ".join(_SPACING.sub(" ", _uncounted(row)).split())
             is_more = place > 0 and bool(re.match(r"&|[+*/]", plain))
             plain = plain.replace("&", " ").strip()
             if plain:
@@ -226,6 +226,20 @@ class _Layout:
                 text, behind, remarks = line.text, at, line.remarks
             at = behind
             yield replace(line, text=text, remarks=remarks)
+
+
+def _uncounted(text: str) -> str:
+    """A line without what counts it, unless that is a formula itself."""
+    return _COUNTED.sub(
+        lambda part: f" {mark} " if related(mark := part["mark"] or "") else "", text
+    )
+
+
+def _is_scaffold(line: str) -> bool:
+    """Whether a line has nothing but commands of a document, without a formula in them."""
+    return bool(_SCAFFOLD.fullmatch(line)) and not any(
+        map(related, re.findall(r"\{([^{}]*)\}", line))
+    )
 
 
 def _closing(opening: str) -> re.Pattern[str]:

@@ -143,6 +143,12 @@ HIDING = {
         *("A_{iJ} = 5", "A_{IJ} = 5", "A_n = 5", "S_{12} = 5", "p_{12} = 5", "p_I = 5", "p_m = 7"),
     ],
     "x: N\np = softmax(x)\nsum(p) = 1\n": ["p_N = 7", "x_N = 7", "p_K = 7", "x_1 = 7"],
+    # Commands of a document don't swallow formulas.
+    NUMBERS + "u = t*t\n\\section{Words}\n\\usepackage[top=1in]{geometry}\nu = u \\tag{1}\n": [
+        *(rf"\{command}{{u = 5}}" for command in ("section", "subsection*", "title", "label")),
+        *(rf"\{command}{{u = 5}}" for command in ("author", "date", "usepackage", "begin")),
+        *(r"\tag{u = 5} u = t**2", r"u = t**2 \label{u = 5}", r"\section{Claim} \label{u = 5}"),
+    ],
     # Beside a quoted formula stands what makes another one of it.
     NUMBERS: [
         *("`u = t**2` + 5", "`u = t**2` - 5", "$u = t^2$ * 5", "$u = t^2$ + t c", "$u = t^2$ − t"),
