@@ -483,6 +483,8 @@ class _Notation(Quantities):
         """``lim(x → 0) ...``, ``\\lim_{x \\to 0} ...``."""
         if self.peek().text == "_":
             self.at += 1
+        if self.peek().kind != "open":
+            raise UnreadNotation
         start, end = self.group(self.at)
         arrow = next((at for at in range(start, end) if self.tokens[at].text == "→"), end)
         if arrow == end:

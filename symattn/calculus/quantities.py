@@ -69,7 +69,7 @@ class Quantities(Grammar):
                     f"{short(self.text.string)!r} has an exponent right behind an exponent: write"
                     " brackets, as in a^(b^c) or (a^b)^c"
                 )
-            at = self.partners[at] + 1 if token.kind == "open" else at + 1
+            at = max(at, self.partners[at] if token.kind == "open" else at) + 1
 
     # -- names --------------------------------------------------------------------------
 

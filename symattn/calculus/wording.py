@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 
 from symattn.calculus import decoration
@@ -16,6 +17,11 @@ from symattn.calculus.quantities import functions
 
 #: What a formula has that computes something; numbers that only count.
 _COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
+#: A sign between two words that prose doesn't have; letters are such by their names.
+_STRANGE = re.compile(
+    r"(?<=\w)\s*(?P<sign>[^\s.,;:!?'\"()\[\]{}“”‘’„«»…–—/&%#*_•`$\\+@^~=<>⊙∘·×√−-])\s*(?=\w)"
+)
+_NUMBER = re.compile(r"\b(is|are|becomes?|gives|yields)\s+(?:zero|one|two|three|four|five|ten)\b")
 _STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
 #: Words that compute something with what stands behind or before them.
 _OPERATORS = re.compile(
@@ -72,6 +78,14 @@ class Wording:
 
     def speaks_of_sides(self, text: str) -> bool:
         """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""
+        text = _NUMBER.sub(r"\1 1", text)
+        if any(
+            self._names_something(text[: strange.start()].split()[-1])
+            and self._names_something(text[strange.end() :].split()[0])
+            for strange in _STRANGE.finditer(text)
+            if _is_sign(strange["sign"])
+        ):
+            return True
         if (stated := _STATED.fullmatch(text)) and all(map(self.is_name, stated.groups())):
             return True
         chunks: list[list[str]] = [[]]
@@ -120,3 +134,9 @@ class Wording:
         return plain.isdigit() or (
             names is not None and not self.names.isdisjoint((names[0], names[0].removeprefix("d")))
         )
+
+
+def _is_sign(character: str) -> bool:
+    """Whether a character is no letter, or a letter that looks like a sign."""
+    name = unicodedata.name(character, "")
+    return not character.isalnum() or any(sign in name for sign in ("PLUS", "MINUS", "EQUAL"))

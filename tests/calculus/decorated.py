@@ -157,6 +157,11 @@ HIDING = {
         *("`u = t**2` plus 5", "`u = t**2` t", "`u = t**2` · t", "`u = t**2` ÷ 2"),
         *("- `u = t**2` + 5", "`u = t**2` is wrong", "`u = t**2` – t"),
     ],
+    # Unknown signs relate names, and numbers may be words.
+    SCORES + "so the rows of softmax(S) sum to one\n": [
+        *(f"{way.format(sign)}" for sign in "═˭꓿゠⹀ᐩ|" for way in ("A {} S", "so A {} S holds")),
+        *("total(A) is zero", "total(A) is five", "dS is zero"),
+    ],
     SCORES: ["+ S", "- x", "* n"],
 }
 
