@@ -17,33 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from symattn.calculus.relations import RELATION, begins, related
 from symattn.documents.text import DISPLAYS, INNER
 from symattn.limits import CHARACTERS
 from symattn.spelling import words as vocabulary
 
-#: Signs of mathematics that relate nothing; all others of their kind do.
-_NO_RELATIONS = "∀∂∃∅∆∇∈∉∎∏∑−∓∕∖∗∘∙√∛∜∞∧∨∩∪∫⊕⊖⊗⊘⊙⊤⋅⋆⋮⋯⋱∴⟨⟩"
-_RELATIONS = "".join(
-    chr(code)
-    for first, last in ((0x2190, 0x2300), (0x27F0, 0x2800), (0x2900, 0x2980), (0x2A66, 0x2B00))
-    for code in range(first, last)
-    if chr(code) not in _NO_RELATIONS
-)
-#: Signs and words that relate two sides; whatever has one is no mere prose.
-RELATION = re.compile(
-    rf"===|:=|=:|[<>!=~]=|(?<=\s)~(?=\s)|<?=>|<?->|[=<>＝﹦꞊＜＞{re.escape(_RELATIONS)}]"
-    r"|\\(?:approx|equiv|leq?|geq?|lt|gt|neq?|to|sim|simeq|cong|doteq|propto|coloneqq|triangleq"
-    r"|Rightarrow|implies|iff|rightarrow|longrightarrow|mapsto|leqslant|geqslant)(?![A-Za-z])"
-    r"|\b(?:equals?|equal to|equalling|identical (?:to|with)|(?:the )?same as|coincides with"
-    r"|(?:less|greater|smaller|larger|more) than|at (?:most|least)|exceeds|vanish(?:es)?)\b",
-    re.IGNORECASE,
-)
-#: Ways to say that two sides are equal, and that a name is defined; other relations are none.
-EQUALITY = re.compile(
-    r"===?|=|≡|\\equiv(?![A-Za-z])"
-    r"|\b(?:is |are )?(?:equals?(?: to)?|identical (?:to|with)|the same as)(?!\w)"
-)
-DEFINITION = re.compile(r":=|≔|≜|\\(?:coloneqq|triangleq)(?![A-Za-z])")
 _ARROW = re.compile(r"(?:=>|⇒|⟹|∴|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))")
 #: Words that may stand before a formula, and say nothing of what it means.
 _LEADS = vocabulary(
@@ -93,7 +71,7 @@ _APART = re.compile(
     r"(?:,|\s)\s*(?:\(|\b(?:for|if|where|when)\s+|(?<=,\s))\s*(?P<i>[\w\[\]()π\\]{1,12}?)\s*"
     r"(?:≠|!=|\\neq?(?![A-Za-z]))\s*(?P<j>[\w\[\]()π\\]{1,12}?)\s*\)?\s*\Z"
 )
-_COUNTED = re.compile(r"\s{2,}\(\d{1,3}\)\s*\Z|\\(?:tag|label)\*?\{[^{}]*\}")
+_COUNTED = re.compile(r"\s{2,}\(\d{1,3}\)\s*\Z|\\(?:tag|label)\*?\{(?P<mark>[^{}]*)\}")
 #: What encloses a line: brackets, and signs that no formula begins and ends with.
 _FENCES = (
     *(("(", ")"), ("[", "]"), ("{", "}"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_")),
@@ -106,6 +84,7 @@ _BRACKETED_WORDS = re.compile(
 _ENDING = " .,;:∎□■◻✓✔✗\\"
 _QUOTED = re.compile(r"`+([^`]+)`+|\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]")
 _EMPHASIS = re.compile(r"(?<![\w)\]*])(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w(\[*])")
+_SIGNS_BESIDE = re.compile(r"[+*/@^_\\{}|~−÷·×±∓∕∖∗∘∙⊕⊖⊗⊘⊙⋅⋆]|\s-\s|-\s*\Z")
 #: Characters without a width, and tags of HTML that only say how words look.
 _UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
@@ -166,7 +145,7 @@ class _Layout:
         opened: list[tuple[int, str]] | None = None
         begun, closing = 0, _OPENS
         for at, whole in enumerate(self._physical, 1):
-            rest = " ".join(_TAGS.sub(" ", _COUNTED.sub("", whole.translate(_UNSEEN))).split())
+            rest = " ".join(_TAGS.sub(" ", _uncounted(whole.translate(_UNSEEN))).split())
             if not rest and opened is None:
                 self.lines.append(Line(at, "", "gap"))
             while rest:
@@ -193,12 +172,12 @@ class _Layout:
 
     def _plain(self, at: int, line: str) -> None:
         if section := _SECTION.fullmatch(line):
-            self.lines.append(Line(at, section[1], "heading", 1))
+            self.lines.append(Line(at, section[1], "heading", 2))
         elif heading := _HEADING.fullmatch(line):
             self.lines.append(Line(at, heading[2], "heading", len(heading[1])))
         elif line.startswith(("#", "%", "//", "<!--")):
             self.lines.append(Line(at, line.lstrip("#%/ "), "remark"))
-        elif not _FENCE.fullmatch(line) and not _SCAFFOLD.fullmatch(line):
+        elif not _FENCE.fullmatch(line) and not _is_scaffold(line):
             text, remark = _split_remark(line)
             self.lines.append(Line(at, text, remarks=(remark,) if remark else ()))
 
@@ -213,7 +192,7 @@ class _Layout:
                 parts = [(at, first)]
             parts += [(at, row) for row in more]
         for place, (at, row) in enumerate(parts):
-            plain = " ".join(_SPACING.sub(" ", _COUNTED.sub("", row)).split())
+            plain = " ".join(_SPACING.sub(" ", _uncounted(row)).split())
             is_more = place > 0 and bool(re.match(r"&|[+*/]", plain))
             plain = plain.replace("&", " ").strip()
             if plain:
@@ -249,6 +228,20 @@ class _Layout:
             yield replace(line, text=text, remarks=remarks)
 
 
+def _uncounted(text: str) -> str:
+    """A line without what counts it, unless that is a formula itself."""
+    return _COUNTED.sub(
+        lambda part: f" {mark} " if related(mark := part["mark"] or "") else "", text
+    )
+
+
+def _is_scaffold(line: str) -> bool:
+    """Whether a line has nothing but commands of a document, without a formula in them."""
+    return bool(_SCAFFOLD.fullmatch(line)) and not any(
+        map(related, re.findall(r"\{([^{}]*)\}", line))
+    )
+
+
 def _closing(opening: str) -> re.Pattern[str]:
     """What closes a display that is opened so."""
     if opening.startswith("\\begin"):
@@ -277,11 +270,6 @@ class Peeled:
     is_unclear: bool = False
     apart: tuple[str, str] | None = None
     numbered: str = ""
-
-
-def related(text: str) -> bool:
-    """Whether words or a formula relate something to something."""
-    return RELATION.search(text) is not None
 
 
 def peeled(line: str) -> Peeled:
@@ -322,6 +310,12 @@ def quotes(text: str) -> list[str]:
     return [_content(part) for part in _QUOTED.finditer(text)]
 
 
+def beside_quotes(text: str) -> list[str]:
+    """What stands before, between and behind formulas between quotes, without marks of lists."""
+    first, *more = _QUOTED.sub("\0", text).split("\0")
+    return [_leads(Peeled(), first.lstrip())[0], *more]
+
+
 def around_quotes(text: str) -> str:
     """The words of a line without the formulas that stand between quotes."""
     return _QUOTED.sub(" ", text)
@@ -358,7 +352,8 @@ def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peel
         end = part.end()
     result.formulas = tuple(formulas)
     outside = _QUOTED.sub(" ", text)
-    if re.search(r"[+*/@^_\\{}|~]|\s-\s|-\s*\Z", DOUBTFUL.sub("", outside, count=1)):
+    mark = DOUBTFUL.match(outside)
+    if _SIGNS_BESIDE.search(outside, mark.end() if mark else 0):
         # More than words stands beside them: all of it is read, or refused, as a formula.
         result.formulas = (_QUOTED.sub(lambda part: _content(part), text),)
     if {word.lower() for word in re.findall(r"[A-Za-z]{2,}", outside)} - _LEADS:
@@ -406,8 +401,10 @@ def _unwrap(result: Peeled, text: str) -> None:
         if text == before:
             break
     formulas: list[str] = []
-    for piece in _parts(text):
+    for sign, piece in _parts(text):
         formula, word = _leads(result, piece)
+        # What follows from it, or stands in another sentence, is no longer assumed.
+        assumed = assumed if sign[:1] in ("", ",", "a") else ""
         # "Assume x = 1, then y = 2": what goes on so is no longer assumed.
         assumed = word or ("" if formula != piece else assumed)
         formulas.append(formula)
@@ -460,11 +457,6 @@ def _leads(result: Peeled, text: str) -> tuple[str, str]:
                 text = rest.lstrip()
 
 
-def begins(text: str) -> bool:
-    """Whether a text begins with a relation."""
-    return RELATION.match(text.lstrip()) is not None
-
-
 def _encloses(text: str, opening: str, closing: str) -> bool:
     """Whether a bracket at the beginning closes at the end."""
     depths = [*accumulate((sign == opening) - (sign == closing) for sign in text)]
@@ -474,15 +466,21 @@ def _encloses(text: str, opening: str, closing: str) -> bool:
 _BETWEEN = re.compile(r"[,;.]\s+(?:and\s+)?|;|\s+and\s+|\s+(?=(?:so|hence|then)\s)")
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Formulas with commas, "and" or arrows of logic between them, where each relates two sides."""
+def _parts(text: str, sign: str = "") -> Iterator[tuple[str, str]]:
+    """Formulas with commas, "and" or arrows of logic between them, where each relates two sides;
+    each with what stands before it."""
     for pattern in (_ARROW, _BETWEEN):
-        pieces = [piece for piece in apart(text, pattern) if piece]
-        if len(pieces) > 1 and all(map(related, pieces)):
-            for piece in pieces:
-                yield from _parts(piece)
+        signs = [sign, *(match[0].strip() for match in outside(text, pattern))]
+        pieces = [
+            (before, piece)
+            for before, piece in zip(signs, apart(text, pattern), strict=True)
+            if piece
+        ]
+        if len(pieces) > 1 and all(related(piece) for _, piece in pieces):
+            for before, piece in pieces:
+                yield from _parts(piece, before)
             return
-    yield text
+    yield sign, text
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

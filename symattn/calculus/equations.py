@@ -13,19 +13,21 @@ from typing import Any, Literal
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
-from symattn.calculus.decoration import EQUALITY
+from symattn.calculus.gradient_names import LOSSES, differentiated
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
 from symattn.calculus.notation import Formula
+from symattn.calculus.relations import EQUALITY
 from symattn.calculus.tensors import LineScope
 from symattn.errors import Fault, Faults, Malformed, short
 
 SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
 """What to do about a name of which nothing is known."""
-LOSSES = ("L", "J", "loss", "Loss", "cost", "Cost", "ell")
-"""Names that a number has which is a loss."""
 _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
+#: Functions that are no part of a name, and letters that are numbers or places.
+_ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
+_LETTERS = ("e", "i", "j", "k", "l", "pi")
 _QUOTED = re.compile("`[^`]+`")
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
 
@@ -212,7 +214,10 @@ class Equations:
         """Names such as dz that were defined although they are gradients, or may be."""
         for name, at in self._defined.items():
             array = self._scope.arrays.get(self._of_gradient(name))
-            if name in self._gradients or array is None:
+            if name in self._gradients or name in self._surely:
+                continue
+            if array is None:
+                self._doubt_name(at, name)
                 continue
             if self._losses and name not in self._upstream.split():
                 message = (
@@ -228,12 +233,39 @@ class Equations:
                 and self._of_gradient(other) not in self._scope.arrays
                 and self._scope.arrays[name] not in (defined, *defined.uses)
             ]
-            if of and name not in self._surely:
+            if of:
                 message = (
                     f"{name} may be the gradient of {of[-1]} in {array.name}, or a name of its own:"
                     f" say '{of[-1]}: loss' if it is the gradient, else write '{name} := ...'"
                 )
                 self.faults.append(Fault("", message, at))
+
+    def _doubt_name(self, at: int, name: str) -> None:
+        """A name that was defined, although it calls a gradient as others do: ``grad_z``."""
+        arrays = self._scope.arrays
+        own = arrays[name]
+        for of, surely in differentiated(name, arrays):
+            array = arrays[of]
+            if array is own or not (surely or len(array.axes) == len(own.axes)):
+                continue
+            behind = [
+                f"'d{of}' or 'diff({other}, {of})', and '{other}: loss',"
+                for other in (*self.given.losses, *self._defined)
+                if (number := arrays.get(other)) and array in number.uses and not number.axes
+                and own not in (number, *number.uses)
+            ] + [
+                f"'d{of}', and 'd{above}' for {given}"
+                for given in self.given.shapes
+                for above, _ in differentiated(given, self._defined)
+                if array in arrays[above].uses
+            ]  # fmt: skip
+            if behind:
+                message = (
+                    f"{name} may be the gradient in {of}, or a name of its own: write {behind[-1]}"
+                    f" if it is the gradient, else '{name} := ...'"
+                )
+                self.faults.append(Fault("", message, at))
+                return
 
     # -- equations -------------------------------------------------------------------------
 
@@ -340,6 +372,10 @@ class Equations:
         self._with_gradients(at, f"{left} {right}")
         name, places, side = self._named(names, right, "[" in left)
         known = self._names.known(name)
+        if not known and not surely:
+            if not places:
+                self._refuse_entry(name, *names)
+            self._refuse_meaning(left, name, side)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
                 raise Malformed(
@@ -357,6 +393,46 @@ class Equations:
         self._define(at, key, side.text)
         self._last = side.text
         return key
+
+    def _refuse_entry(self, name: str, base: str, below: tuple[str, ...]) -> None:
+        """A new name that may be an entry of an array that is known."""
+        array = self._names.known(base)
+        axes = self._names.axes.get(array, 0)
+        letters = "".join(below).removesuffix("_prime")
+        if axes and below and (
+            all(len(part) == 1 or part.isdigit() or part in self.sizes for part in below)
+            or len(letters) == axes or not letters.isalnum()
+        ):  # fmt: skip
+            places = ", ".join(below if len(below) == axes else ("i", "j", "k")[:axes])
+            raise Malformed(
+                f"{name} may be an entry of {array}, or a name of its own: write"
+                f" {array}[{places}], or '{name} := ...'"
+            )
+
+    def _refuse_meaning(self, left: str, name: str, side: Formula) -> None:
+        """A name of which nothing is known, but that means something all the same."""
+        function = re.fullmatch(r"([a-z]+)_?\d+", name)
+        if function and function[1] in _ELEMENTARY:
+            raise Malformed(
+                f"{short(left)!r} may be the function {function[1]}, or a name of its own: write"
+                f" {function[1]}(...) without a base, or '{name} := ...'"
+            )
+        if name in ("oo", "inf") or (name in _LETTERS and not side.names and not side.letters):
+            raise Malformed(f"{short(left)!r} has a meaning already: give what is defined a name")
+        product = self._product(left)
+        if product:
+            raise Malformed(
+                f"{short(left)!r} may be {product}, or a name of its own: write"
+                f" '{product} = ...', or '{name} := ...'"
+            )
+
+    def _product(self, left: str) -> str:
+        """The product of known names that a text may be; '' if none."""
+        try:
+            side = notation.formula(left, self._names)
+        except Malformed:
+            return ""
+        return side.text if isinstance(side.tree, syntax.Binary) else ""
 
     def _named(
         self, written: tuple[str, tuple[str, ...]], right: str, is_indexed: bool

@@ -25,10 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from symattn.calculus import decoration
-from symattn.calculus.decoration import DEFINITION, DOUBTFUL, EQUALITY, Line, Peeled, related
+from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
 from symattn.calculus.equations import Equation, Equations, Given, Kind
 from symattn.calculus.names import head
 from symattn.calculus.quantities import functions
+from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
+from symattn.calculus.wording import MATHEMATICAL, Wording
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
 from symattn.spelling import whole
@@ -83,13 +85,8 @@ _REFUSED = (
     ),
 )
 """Relations that are no claims, and what to write."""
-#: What a formula has that computes something; numbers that only count.
-_COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
+_SIGNED = re.compile(r"\s*[-+*/@−·×∘⊙]")
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
-_STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
-_LISTED = re.compile(r"\(?\d+[.):]+")
-#: What no words have, but formulas.
-_MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -147,7 +144,7 @@ class _Reader:
         self.equations: list[Equation] = []
         self.words: list[tuple[int, str]] = []
         self.faults = Faults()
-        self._names: set[str] = set()
+        self._wording = Wording()
         self._heads: dict[str, int] = {}
         self._counts = False
 
@@ -179,8 +176,11 @@ class _Reader:
                 if names := head(left):
                     name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
                     self._heads.setdefault(name, line.at)
-                    self._names |= {name, names[0]}
-        self._names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
+                    self._wording.names |= {name, names[0]}
+        self._wording.sizes |= {
+            size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)
+        }
+        self._wording.names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
 
     # -- lines that go on, and marks of lists ----------------------------------------------
 
@@ -219,7 +219,7 @@ class _Reader:
         """Whether the mark before a line can only be that of a list."""
         text = line.text[1:].lstrip()
         if not related(text):
-            return not self._is_formula(text)
+            return not (self._wording.is_formula(text) or self._wording.is_quantity(text))
         if decoration.is_quoted(text) or decoration.undressed(text) != text or self._given(line):
             return True
         names = head(re.split(r":?=", text, maxsplit=1)[0])
@@ -230,30 +230,29 @@ class _Reader:
         """Lines with those that go on with them."""
         last: Line | None = None
         for line in lines:
-            begins = line.is_more or decoration.CONTINUES.match(line.text) is not None
-            begins = begins or re.match(r"[-−–]", line.text) is not None
+            plain = decoration.unquoted(line.text).strip()
+            is_begun = line.is_more or decoration.CONTINUES.match(plain) is not None
+            is_begun = is_begun or re.match(r"[-−–]", plain) is not None
             goes_on = line.is_more or (
-                begins
+                is_begun
                 and line.kind == ""
                 and not related(line.text)
-                and self._is_formula(line.text)
+                and (self._wording.is_formula(line.text) or self._wording.is_quantity(line.text))
             )
-            if last and line.kind in ("", "formula") and decoration.begins(line.text):
+            if last and line.kind in ("", "formula") and begins(line.text):
                 # What is claimed of a formula on the line before.
                 goes_on = not related(last.text) and (
                     last.kind == "formula"
                     or line.is_more
-                    or self._is_formula(last.text)
-                    or self._is_name(last.text)
+                    or self._wording.is_formula(last.text)
+                    or self._wording.is_name(last.text)
                 )
             if not goes_on:
                 if last:
                     yield last
                 last = line
             elif (
-                last
-                and last.kind in ("", "formula")
-                and (related(last.text) or decoration.begins(line.text))
+                last and last.kind in ("", "formula") and (related(last.text) or begins(line.text))
             ):
                 remarks = tuple(filter(None, (*last.remarks, *line.remarks)))
                 last = replace(last, text=f"{last.text} {line.text}", remarks=remarks)
@@ -266,75 +265,10 @@ class _Reader:
         if last:
             yield last
 
-    def _is_formula(self, text: str) -> bool:
-        """Whether a text without a relation is a formula, and no words."""
-        plain = decoration.unquoted(text).strip(" .,;:")
-        plain = re.sub(r"_(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z]{1,3}\b)", "_", plain)
-        if not re.search(r"[-+*/@^_()\[\]\\⊙∘·×√Σ∑∂−²³ᵀ0-9]", plain):
-            return False
-        return all(
-            word in self._names
-            or word in functions()
-            or word.partition("_")[0] in self._names
-            or all(letter in self._names for letter in word.removeprefix("d").rstrip("_"))
-            for word in re.findall(r"(?<![\\\w])[A-Za-z][\w’'-]+", plain)
-        ) and bool(re.search(r"\w", plain))
-
-    def _speaks_of_sides(self, text: str) -> bool:
-        """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""
-        if (stated := _STATED.fullmatch(text)) and all(map(self._is_name, stated.groups())):
-            return True
-        chunks: list[list[str]] = [[]]
-        for word in re.sub(r":\s", " : ", decoration.unquoted(text)).split():
-            if self._is_word(word):
-                chunks.append([])
-            else:
-                chunks[-1].append(word)
-        written = [" ".join(chunk) for chunk in chunks if chunk]
-        computing = [place for place, chunk in enumerate(written) if self._computes(chunk)]
-        return len(computing) > 1 or any(
-            place not in computing
-            and not (place == 0 and _LISTED.fullmatch(chunk))
-            and self._names_something(chunk)
-            for place, chunk in enumerate(written)
-            if computing
-        )
-
-    def _computes(self, chunk: str) -> bool:
-        """Whether signs of mathematics and names of the text stand in a piece of a line."""
-        return bool(_COMPUTED.search(chunk)) and (
-            self._names_something(chunk) or not functions().isdisjoint(re.findall(r"\w+", chunk))
-        )
-
-    def _names_something(self, chunk: str) -> bool:
-        """Whether a number or a name of the text stands in a piece of a line."""
-        words = re.findall(r"[A-Za-z0-9]+", chunk)
-        return any(
-            word.isdigit() or word in self._names or word.removeprefix("d") in self._names
-            for word in words
-        )
-
-    def _is_word(self, word: str) -> bool:
-        """Whether a word between blanks is none of a formula."""
-        plain = word.strip("\"'“”()[]{}.,:;!?*_")
-        if plain in self._names or plain in functions():
-            return False
-        return re.fullmatch(r"[A-Za-z][A-Za-z’'-]+|[^\W\d_]*", plain) is not None and not (
-            plain and all(letter in self._names for letter in plain)
-        )
-
-    def _is_name(self, text: str) -> bool:
-        """Whether a text is a name that means something, or a number."""
-        plain = decoration.unquoted(text).strip(" .,;:")
-        names = head(plain)
-        return plain.isdigit() or (
-            names is not None and not self._names.isdisjoint((names[0], names[0].removeprefix("d")))
-        )
-
     # -- one line ------------------------------------------------------------------------
 
     def _line(self, line: Line) -> None:
-        is_claim = related(line.text) or self._speaks_of_sides(line.text)
+        is_claim = related(line.text) or self._wording.speaks_of_sides(line.text)
         if line.kind == "heading":  # Nothing goes on from before it.
             self.equations.append(Equation(line.at))
         if line.kind == "heading" and not is_claim:
@@ -357,12 +291,14 @@ class _Reader:
         peeled.remarks += line.remarks
         self.words += [(line.at, words) for words in (*peeled.words, *peeled.remarks)]
         if not peeled.formulas:
-            if self._speaks_of_sides(line.text):
+            if self._wording.speaks_of_sides(line.text):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
                 )
-            elif self._is_formula(line.text) and not decoration.is_quoted(line.text):
+            elif not decoration.is_quoted(line.text) and (
+                self._wording.is_formula(line.text) or self._wording.is_quantity(line.text)
+            ):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
@@ -372,10 +308,15 @@ class _Reader:
                 self.equations.append(Equation(line.at, because=line.text, part=self._part))
             return
         around = [*map(decoration.around_quotes, peeled.words)]
-        strange = next((words for words in around if _MATHEMATICAL.search(words)), "")
+        strange = next((words for words in around if MATHEMATICAL.search(words)), "")
         quotes = decoration.quotes(line.text)
         others = [quote for quote in quotes if any(map(related, quotes)) and not related(quote)]
-        if strange := strange or next(filter(self._speaks_of_sides, (*others, *around)), ""):
+        if others or any(map(related, quotes)):
+            beside = [*decoration.beside_quotes(line.text), *filter(_SIGNED.match, others)]
+            strange = strange or next(filter(self._wording.changes, beside), "")
+        if strange := strange or next(
+            filter(self._wording.speaks_of_sides, (*others, *around)), ""
+        ):
             self._fault(
                 line.at,
                 f"{short(strange.strip())!r} beside a formula looks like one: write each formula on"
@@ -397,12 +338,12 @@ class _Reader:
     def _may_count(self, mark: str) -> bool:
         """Whether a letter or number in brackets is one of a list, and no factor."""
         self._counts = self._counts or mark in ("1", "a", "A", "i", "I")
-        return self._counts or not (mark[0].isdigit() or mark in self._names)
+        return self._counts or not (mark[0].isdigit() or mark in self._wording.names)
 
     def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
         """A formula with its sides apart."""
         plain = DEFINITION.sub(" = ", formula)
-        signs = [sign[0] for sign in decoration.outside(plain, decoration.RELATION)]
+        signs = [sign[0] for sign in decoration.outside(plain, RELATION)]
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
         assumed = peeled.assumed.get(formula, "")
         if assumed and (assumed != "where" or others):

@@ -96,6 +96,8 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
     inner = rest[2:-1] if rest[1:2] and rest[1].text in ("{", "(") and len(rest) > 3 else rest[1:]
     if any(token.kind not in ("name", "number") and token.text != "," for token in inner):
         return None
+    if inner[:1] == rest[1:2] and any(token.spaced for token in inner[1:]):
+        return None
     texts = [plain_name(token.text) or token.text for token in inner if token.text != ","]
     is_split = len(texts) == 1 and len(texts[0]) < 4 and texts[0].islower()
     return name, tuple(texts[0]) if is_split else tuple(texts)

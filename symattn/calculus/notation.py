@@ -124,7 +124,7 @@ class _Notation(Quantities):
         latex = "\\" in text
         tokens = latex_tokens(text) if latex else plain_tokens(text)
         super().__init__(text, [*(tokens if latex else unjoined(tokens))], latex, names)
-        self.limits: dict[str, str] = {}
+        self.limits: dict[Tree, str] = {}
         self.farthest = 0
 
     def whole(self) -> Tree:
@@ -146,11 +146,11 @@ class _Notation(Quantities):
     def within(self, tree: Tree) -> Tree | None:
         """A sum with its index bound to the range that is named."""
         match tree:
-            case syntax.Call("sum", (syntax.Name(letter), body)) if letter in self.limits:
-                size = _number_or_name(self.limits[letter])
-                factor = syntax.Cell(syntax.Call("ones", (size,)), (syntax.Name(letter),))
+            case syntax.Call(function, (syntax.Name() as letter, body)) if tree in self.limits:
+                size = _number_or_name(self.limits[tree])
+                factor = syntax.Cell(syntax.Call("ones", (size,)), (letter,))
                 inner = syntax.replaced(body, self.within)
-                return syntax.Call("sum", (syntax.Name(letter), syntax.Binary("*", factor, inner)))
+                return syntax.Call(function, (letter, syntax.Binary("*", factor, inner)))
         return None
 
     # -- products -----------------------------------------------------------------------
@@ -228,10 +228,13 @@ class _Notation(Quantities):
 
     def after(self, tree: Tree) -> Tree:
         """A value with what stands behind, below and above it."""
-        count = 0
+        count, is_raised = 0, False
         while True:
             count = self._bound(count)
             token = self.peek()
+            if is_raised:
+                self.refuse_exponent(self.at)
+            is_raised = False
             if token.kind == "script" and token.text == "_":
                 self.at += 1
                 tree = self.cell(tree, self.places(*self.below()))
@@ -245,12 +248,15 @@ class _Notation(Quantities):
                         f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
                     )
                 tree = self._raised(tree, start, end)
+                is_raised = isinstance(tree, syntax.Power)
             elif token.text == "." and self.peek(1).text == "T" and not token.spaced:
                 self.at += 2
                 tree = syntax.Transposed(tree)
             elif token.text == "*" and self.peek(1).text == "*" and not self.peek(1).spaced:
                 self.at += 2
+                start = self.at
                 tree = syntax.Power(tree, self.unary())
+                self.refuse_exponent(start)
             elif token.text == "[" and not token.spaced and not isinstance(tree, syntax.Literal):
                 start, end = self.group(self.at)
                 places = tuple(self.place(*piece) for piece in self.pieces(start, end))
@@ -443,12 +449,9 @@ class _Notation(Quantities):
                 upper = self.mark((start, end)) or "?"
         if not letters:
             raise Malformed("a sum without an index: write over which it runs, as in sum(j, x[j])")
-        if upper not in ("", "?"):
-            size = self.names.known(upper) or upper
-            self.limits |= dict.fromkeys(letters, size)
-        elif upper == "?":
+        if upper == "?":
             raise Malformed("a sum runs over all of a range: name no other limits")
-        return self.over(function, letters)
+        return self.over(function, letters, self.names.known(upper) or upper)
 
     def _counted(self, start: int, end: int) -> tuple[list[str], bool]:
         """The indices below a sum, and whether it says that they count from 1."""
@@ -465,16 +468,23 @@ class _Notation(Quantities):
             )
         return letters, is_from_one
 
-    def over(self, function: str, letters: Iterable[str]) -> Tree:
+    def over(self, function: str, letters: Iterable[str], size: str = "") -> Tree:
         body = self.factors()
         for letter in reversed([*letters]):
             body = syntax.Call(function, (syntax.Name(letter), body))
+            if size and self.limits.setdefault(body, size) != size:
+                raise Malformed(
+                    f"a sum over {letter} to {size}, and to {self.limits[body]}: sums run over all"
+                    " of a range"
+                )
         return body
 
     def limit(self) -> Tree:
         """``lim(x → 0) ...``, ``\\lim_{x \\to 0} ...``."""
         if self.peek().text == "_":
             self.at += 1
+        if self.peek().kind != "open":
+            raise UnreadNotation
         start, end = self.group(self.at)
         arrow = next((at for at in range(start, end) if self.tokens[at].text == "→"), end)
         if arrow == end:

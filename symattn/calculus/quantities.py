@@ -15,7 +15,7 @@ from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation
 from symattn.documents.notation.vocabulary import FUNCTIONS, JOINING
 from symattn.documents.text import Text
-from symattn.errors import Malformed
+from symattn.errors import Malformed, short
 from symattn.programs import functions as steps
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
@@ -51,12 +51,25 @@ class Quantities(Grammar):
         """A sum or a mean over the indices below its sign."""
 
     @abstractmethod
-    def over(self, function: str, letters: Iterable[str]) -> Tree:
+    def over(self, function: str, letters: Iterable[str], size: str = "") -> Tree:
         """A sum or a mean over these indices of what follows."""
 
     @abstractmethod
     def limit(self) -> Tree:
         """A limit of what follows."""
+
+    def refuse_exponent(self, start: int) -> None:
+        """What is raised again behind an exponent that begins there may be all of it or that."""
+        at = start
+        while at <= self.at and at < self.end:
+            token, ahead = self.tokens[at], at + 1 - self.at
+            is_power = token.text == "*" and ahead > 0 and self.peek(ahead).text == "*"
+            if token.text == "^" or is_power:
+                raise Malformed(
+                    f"{short(self.text.string)!r} has an exponent right behind an exponent: write"
+                    " brackets, as in a^(b^c) or (a^b)^c"
+                )
+            at = max(at, self.partners[at] if token.kind == "open" else at) + 1
 
     # -- names --------------------------------------------------------------------------
 
@@ -136,10 +149,13 @@ class Quantities(Grammar):
         if written == "e" and following.text == "^":
             self.at = end + 1
             if self.peek().text in ("{", "("):
-                return syntax.Call("exp", (self.inside(*self.group(self.at)),))
+                exponent = self.inside(*self.group(self.at))
+                self.refuse_exponent(self.at)
+                return syntax.Call("exp", (exponent,))
             is_negative = self.peek().text == "-"
             self.at += is_negative
             inner = self.atom()
+            self.refuse_exponent(self.at)
             return syntax.Call("exp", (syntax.Negative(inner) if is_negative else inner,))
         if written == "E" and following.text == "[":
             self.at = end

@@ -92,6 +92,8 @@ def test_what_people_write(written, read) -> None:
         ("1^T x", "a row of ones is written ones(n).T"),
         (r"\mystery{x}", "can't be read as a formula"),
         ("x +", "expected a value"),
+        (r"lim \frac", "can't be read as a formula"),
+        ("t^2^3", "an exponent right behind an exponent"),
         ("", "expected a value"),
     ],
 )
