@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flint import arb
 
 from symattn.calculus import draft as drafts
 from symattn.calculus import line_reading
-from symattn.calculus.library import derive, read_text
+from symattn.calculus.library import derive
+from symattn.calculus.manuscript import read_text
 from symattn.calculus.refuting import Sampler
 from symattn.calculus.sampling import SamplePoint
 from symattn.case_derivation import as_text, derive_case, tables
@@ -69,7 +71,8 @@ def read(document, solution):
     places as rows of 0 and 1."""
     stated = {key: value for key, value in document.items() if key != "notes"}
     draft = drafts.read(stated)
-    values, sizes = {}, {}
+    values: dict[Any, Any] = {}
+    sizes: dict[Any, Any] = {}
     # Whole numbers last: how many places they name is known then.
     for array in sorted(
         draft.ground.given, key=lambda x: len(x.axes) > len(solution[x.name].shape)

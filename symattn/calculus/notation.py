@@ -378,7 +378,7 @@ class _Notation(Quantities):
         if is_derivative:
             by = self._ranged(below, self.differential)
             if above[1] - above[0] == 1 and first.text in ("∂", "d"):
-                return syntax.Call("diff", (self.postfix(), by))
+                return syntax.Call("diff", (self.factors(), by))
             return syntax.Call("diff", (self._ranged(above, self._of), by))
         return syntax.Binary("/", self.inside(*above), self.inside(*below))
 
@@ -425,14 +425,14 @@ class _Notation(Quantities):
             raise UnreadNotation
         self.at += 1
         by = self.differential()
-        return syntax.Call("diff", (self.postfix() if of is None else of, by))
+        return syntax.Call("diff", (self.factors() if of is None else of, by))
 
     def _nabla(self) -> Tree:
         if self.peek().text != "_":
             raise UnreadNotation
         self.at += 1
         by = self.inside(*self.above())
-        return syntax.Call("diff", (self.postfix(), self.entry_or_name(by)))
+        return syntax.Call("diff", (self.factors(), self.entry_or_name(by)))
 
     def large(self, function: str) -> Tree:
         """A sum or a mean over the indices below its sign."""

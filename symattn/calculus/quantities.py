@@ -163,7 +163,7 @@ class Quantities(Grammar):
         if written == "d" and following.text == "/" and self.is_differential(2):
             self.at = end + 1
             by = self.differential()
-            return syntax.Call("diff", (self.postfix(), by))
+            return syntax.Call("diff", (self.factors(), by))
         if written == "lim":
             self.at = end
             return self.limit()

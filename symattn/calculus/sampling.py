@@ -1,7 +1,7 @@
 """What a line means in numbers: one side of it, at one size and one point, in balls.
 
-The second witness of every line. It shares no code with the normal forms of
-:mod:`symattn.calculus.normal`: each expression is evaluated as it stands, sums
+The second witness of every line. It shares no code with the kernel
+of :mod:`symattn.calculus.kernel`: each expression is evaluated as it stands, sums
 term by term, derivatives by numbers that carry them (:mod:`symattn.calculus.jets`)."""
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from symattn.calculus import differentiating
 from symattn.calculus.library import derivation, derive, draft_of, names
 
 JACOBIAN = """
@@ -40,7 +39,6 @@ def fresh() -> None:
     import sympy
 
     sympy.core.cache.clear_cache()
-    differentiating._SLOPES.clear()
     derivation.cache_clear()
     draft_of.cache_clear()
 
