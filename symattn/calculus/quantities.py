@@ -39,6 +39,10 @@ class Quantities(Grammar):
         self.names = names
 
     @abstractmethod
+    def factors(self) -> Tree:
+        """Values with signs between them, or side by side."""
+
+    @abstractmethod
     def multiplied(self, sign: str, left: Tree, right: Tree) -> Tree:
         """The product that is meant."""
 
