@@ -27,6 +27,8 @@ _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
 #: Functions that are no part of a name, and letters that are numbers or places.
 _ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
+#: What has indices below it and a meaning: entries of the unit matrix, sums.
+_TAKEN = frozenset({"delta", "δ", "I", "sum", "mean"})
 _LETTERS = ("e", "i", "j", "k", "l", "pi")
 _QUOTED = re.compile("`[^`]+`")
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
@@ -417,7 +419,12 @@ class Equations:
                 f"{short(left)!r} may be the function {function[1]}, or a name of its own: write"
                 f" {function[1]}(...) without a base, or '{name} := ...'"
             )
-        if name in ("oo", "inf") or (name in _LETTERS and not side.names and not side.letters):
+        is_taken = name.partition("_")[0] in _TAKEN and "_" in name
+        if (
+            is_taken
+            or name in ("oo", "inf")
+            or (name in _LETTERS and not side.names and not side.letters)
+        ):
             raise Malformed(f"{short(left)!r} has a meaning already: give what is defined a name")
         product = self._product(left)
         if product:

@@ -301,3 +301,11 @@ def test_any_text_is_read_or_refused(text) -> None:
         return
     for place, _ in enumerate(found.document["lines"]):
         assert 1 <= found.line(f"lines[{place}]") <= len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "claim", ["δ_ij = 0", r"\delta_{ij} = 0", "sum_i = 5", "I_n = 5", "oo = 5"]
+)
+def test_what_has_a_meaning_is_not_defined(claim) -> None:
+    """It is no name of the writer's own."""
+    assert derive(f"x: n\nS: n x n\nsum(i, x[i]) = sum(k, x[k])\n{claim}").faults
