@@ -23,6 +23,7 @@ from symattn.calculus.kernel.terms import (
     is_fixed,
     number,
     ordered,
+    parts,
     places_of,
     plain,
     power,
@@ -437,15 +438,34 @@ def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
     return [(atom.number, Fraction(e)) for atom, e in pair[0]]
 
 
-def _order(condition: Condition) -> tuple[int, str, list[str]]:
-    """The order of conditions, which does not depend on when they were noted."""
+def _order(condition: Condition) -> tuple[int, str]:
+    """The order of conditions, the longest first, whenever they were noted."""
     relation, of, _ = condition
     if relation == "exists":
-        return 0, relation, [str(of[0])]
-    atoms = [inner for mono, _ in of for atom, _ in mono for inner in within(atom)]
-    names = [array.name for atom in atoms for array in atom.arrays]
-    indices = [index.name for atom in atoms for index in atom.free]
-    return -len(of), relation, [*sorted(names), "", *sorted(indices)]
+        return 0, f"{of[0]}{_written_place(of[1])}"
+    written = _written(of)
+    return -len(written), written + relation
+
+
+def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
+    """What a term is made of, as text that does not depend on when its atoms were made."""
+    products = []
+    for mono, c in of:
+        factors = []
+        for atom, e in mono:
+            names = sorted(array.name for array in atom.arrays)
+            places = [_written_place(at) for at in places_of(atom)]
+            label = {"F": lambda data: data[0], "s": str, "c": str}.get(atom.kind, lambda _: "")
+            factors.append(
+                f"{atom.kind}{label(atom.data)}{names}{places}{_written(parts(atom))}^{e}"
+            )
+        products.append(f"{c}{sorted(factors)}")
+    return "+".join(sorted(products))
+
+
+def _written_place(at: Place) -> str:
+    base, offset, images = at
+    return f"{base.name if isinstance(base, Index) else base}{offset:+}{images}"
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
