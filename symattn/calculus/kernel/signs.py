@@ -455,10 +455,8 @@ def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
         for atom, e in mono:
             names = sorted(array.name for array in atom.arrays)
             places = [_written_place(at) for at in places_of(atom)]
-            label = {"F": lambda data: data[0], "s": str, "c": str}.get(atom.kind, lambda _: "")
-            factors.append(
-                f"{atom.kind}{label(atom.data)}{names}{places}{_written(parts(atom))}^{e}"
-            )
+            label = atom.data[0] if atom.kind == "F" else atom.data if atom.kind in "sc" else ""
+            factors.append(f"{atom.kind}{label}{names}{places}{_written(parts(atom))}^{e}")
         products.append(f"{c}{sorted(factors)}")
     return "+".join(sorted(products))
 
