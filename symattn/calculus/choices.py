@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import floor, gcd, lcm
 
 from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.power_rules import divided
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     UNIT,
@@ -329,14 +330,8 @@ class Choices(SumChoices):
             if step is None:
                 return tuple(steps)
             steps.append(step)
-            mono, base, leading = step
-            c = poly[mono]
-            below: Poly = dict(base.data)
-            left = self.kernel.mul({mono: UNIT}, {tuple((a, -e) for a, e in leading): UNIT})
-            rest = {key: other for key, other in below.items() if key != leading}
-            raised = self.kernel.mul(left, power(base))
-            changed = scaled(minus(raised, self.kernel.mul(left, rest)), c / below[leading])
-            poly = add(add(poly, {mono: -c}), changed)
+            c = poly[step[0]]
+            poly = add(poly, minus(scaled(divided(self.kernel, *step), c), {step[0]: c}))
         raise Unproved("too many quotients")
 
 

@@ -6,6 +6,7 @@ What they mean is defined anew (:mod:`symattn.calculus.row_functions` and
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -47,13 +48,13 @@ class StepCalls(Forms):
 
     sliced = staticmethod(place_functions.sliced)
 
+    @abstractmethod
     def tensor(self, tree: Tree) -> Tensor:
         """What a tree stands for, which has no hidden scores."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores(self, tree: Tree) -> Tensor:
         """What a tree stands for, of which scores may be hidden."""
-        raise NotImplementedError
 
     def step_call(self, call: syntax.Call) -> Tensor:
         """What a function of steps gives."""

@@ -61,11 +61,11 @@ def inside(kernel: Computing, mono: Mono, steps: tuple[tuple[Mono, Atom, Mono], 
     for product, base, leading in steps:
         c = of.get(product, Fraction(0))
         of = add(of, {product: -c}) if c else of
-        of = add(of, scaled(_divided(kernel, product, base, leading), c))
+        of = add(of, scaled(divided(kernel, product, base, leading), c))
     return _function(kernel, atom, e, of)
 
 
-def _divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
+def divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
     """With ``v = 1/p`` and ``p = a m + r``: ``m v`` is ``(1 - r v) / a``."""
     poly: Poly = dict(base.data)
     check(base.kind == "p" and leading in poly and bool(leading))
