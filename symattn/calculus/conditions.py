@@ -33,21 +33,22 @@ def _source(source: Source | None, is_bound: bool) -> str | None:
     if source is None:
         return None
     at: dict[Index, AxisPlace] = {}
-    every = []
+    every: list[Index] = []
     for index, (base, offset, images) in source.at.items():
         if any(way < 0 for _, way in images) or isinstance(base, int):
             return None
         if isinstance(base, Index) and base.name.startswith("%"):
             if offset or images or not is_bound:
                 return None
-            every.append(index.name)
+            every.append(index)
             continue
         names = tuple(name for name, _ in images)
         own = base if isinstance(base, Index) else None
         at[index] = AxisPlace(own, "" if own else base or "", offset, names)  # type: ignore[arg-type]
     named = {part.index for each in term.walk(source.value) for part in term.places(each)}
-    letters = [index.name for index in named if index is not None and index in source.at]
-    words = [name for name in every if name in letters]
+    words = [index.name for index in every if index in named]
+    if len(set(words)) < len(words):
+        return None
     return f"{text(replaced(source.value, at))} ? 0" + (
         f" for all {', '.join(words)}" if words else ""
     )

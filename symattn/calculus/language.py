@@ -3,7 +3,7 @@ over sizes that stay symbolic.
 
 An expression is what stands in the file and nothing more: no term is moved,
 merged or simplified when it is made. What it means is fixed twice, by modules
-that share no code: for all sizes at once (:mod:`symattn.calculus.normal`), and
+that share no code: for all sizes at once (:mod:`symattn.calculus.kernel`), and
 in numbers (:mod:`symattn.calculus.sampling`).
 """
 

@@ -79,7 +79,7 @@ def condition(words: str, shapes: Shapes) -> t.Row:
     else:
         row = typeset(left, shapes) + t.sign("≠") + typeset(right, shapes)
     if every:
-        row += t.row(t.Text(" for all ")) + t.letters(every)
+        row += t.row(t.Text(" for all ")) + t.letters(every.replace(" ", ""))
     return row
 
 

@@ -177,6 +177,10 @@ class Sampler:
         if points < _LEAST:
             why = why or "no values were found at which both sides are defined"
             return Outcome("unclear", why=why)
+        if names and len(tried) < _LEAST and not assumed:
+            (only,) = tried
+            at = ", ".join(f"{name} = {size}" for name, size in only.items())
+            return Outcome("unclear", why=f"both sides are defined at {at} only")
         return Outcome("held", tuple(tried[: len(BITS)]))
 
     def _edges(

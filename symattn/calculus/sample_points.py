@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -131,7 +131,9 @@ def draw(
                 # The slopes of a loss are whole numbers too.
                 values[array] |= {at: arb(0) for at in every if at[0]}
         point = SamplePoint(sizes, values, images, ground.random)
-        if equations and not _solved(point, equations, needed):
+        # One entry alone stays what it was set to, and the others are moved.
+        kept = flat[0] if flat[2] else None
+        if equations and not _solved(point, equations, kept):
             continue
         if all(_holds(point, item) for item in others):
             return point
@@ -211,9 +213,10 @@ def _holds(point: SamplePoint, line: ParsedLine) -> bool:
     return True
 
 
-def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozenset[Array]) -> bool:
-    """Move a point so that it meets equations: by the steps of Gauss and Newton in floats,
-    then on with their last matrix in balls, to nearly all bits."""
+def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Array | None) -> bool:
+    """Move a point, but for the first entry of an array, so that it meets equations: by the
+    steps of Gauss and Newton in floats, then on with their last matrix in balls, to nearly
+    all bits."""
     import numpy as np
 
     active = _active(point, equations)
@@ -221,7 +224,7 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], needed: frozens
         (array, at)
         for array in _named(active)
         if array in point.values and array.of is None
-        for at in point.values[array]
+        for at in islice(point.values[array], int(array is kept), None)
     ]
     if not unknown:
         return all(_residuals_vanish(point, equations))

@@ -351,29 +351,28 @@ def _conditions(where: Sequence[str], shapes: Shapes) -> b.Line:
 
 def _checks(derivation: Derivation) -> Iterator[b.Block]:
     shapes = derivation.draft.shapes
-    shared = dict.fromkeys(where for line in derivation.lines for where in line.where)
-    for where in shared:
-        numbers = _holding(where, derivation)
+    shared: dict[tuple[int, ...], list[str]] = {}
+    for where in dict.fromkeys(where for line in derivation.lines for where in line.where):
+        shared.setdefault(tuple(_holding(where, derivation)), []).append(where)
+    for numbers, conditions in shared.items():
         if len(numbers) > 1:
-            conditions = _conditions([where], shapes)
-            yield b.Paragraph(("Lines ", *_ranges(numbers), " hold where ", *conditions, "."))
+            held = _conditions(conditions, shapes)
+            yield b.Paragraph(("Lines ", *_ranges([*numbers]), " hold where ", *held, "."))
     tried = dict.fromkeys(
         ", ".join(f"{name} = {size}" for name, size in trial.items())
         for line in derivation.lines
         for trial in line.sizes
         if trial
     )
-    sizes = "; ".join(list(tried)[:2])
-    at = _prose(f" and sizes, such as {sizes}", shapes) if sizes else ()
+    at = _prose(f" and sizes, such as {next(iter(tried))},", shapes) if tried else ()
     yield b.Paragraph(
         (
             b.Strong("How it was checked. "),
             b.Code(f"symattn derive {derivation.file or derivation.name}"),
-            f" finds {derivation.summary()}. "
-            "A line is proved when two witnesses agree that share no code: a normal form for all "
-            "sizes, with SymPy's derivatives, and balls at random numbers",
+            f" finds {derivation.summary()}. A line is proved when a small kernel follows its "
+            "proof for all sizes, and balls at random numbers",
             *at,
-            ", which find no difference.",
+            " find no difference.",
         )
     )
 

@@ -56,7 +56,7 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
     [
         (["--max-seconds", "0.001"], r"stopped after 0\.001 seconds \(--max-seconds\)"),
         # With a fifth of that the libraries can't be loaded; some of them end the process.
-        (["--max-memory", "100"], "needs more than 20 MB|its process"),
+        (["--max-memory", "100"], "needs more than 20 MB|ended early"),
     ],
 )
 def test_what_is_stopped_is_a_line(words, why, tmp_path, symattn, monkeypatch) -> None:

@@ -212,7 +212,8 @@ def test_a_long_page_has_contents() -> None:
 
 SIGNS = {"−": "-", "⋅": r"\cdot", "⊙": r"\odot", "∘": r"\circ", "≈": r"\approx", "∑": r"\sum",
     "∞": r"\infty", "⊤": r"\top", "∂": r"\partial", "×": r"\times", "→": r"\to", "≤": r"\le",
-    "≠": r"\ne", "π": r"\pi", "δ": r"\delta", "λ": r"\lambda", "μ": r"\mu", "ε": r"\varepsilon",
+    "≥": r"\ge", "≠": r"\ne", "π": r"\pi", "δ": r"\delta", "λ": r"\lambda", "μ": r"\mu",
+    "ε": r"\varepsilon",
     "θ": r"\theta", "γ": r"\gamma", "β": r"\beta", "ρ": r"\rho", "ϕ": r"\phi",
     "σ": r"\sigma", "τ": r"\tau", "Σ": r"\Sigma",
     "⌊": r"\lfloor", "⌋": r"\rfloor"}  # fmt: skip

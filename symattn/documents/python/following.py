@@ -43,6 +43,8 @@ from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque
 _EMPTY = frozenset({"zeros", "empty", "zeros_like", "empty_like"})
 #: How deep functions are followed into each other.
 _CALLS = 6
+#: How deep calls are looked through for what they store to, which needs Python to go as deep.
+_DEEPEST_CALLS = 50
 #: What is there to be filled, and has no numbers yet.
 _NOTHING = Items(())
 
@@ -74,6 +76,7 @@ class FollowedProgram:
 
     frame: Frame = field(default_factory=lambda: Frame(CodeScope(), set()))
     effects: dict[int, FunctionEffects | None] = field(default_factory=dict)
+    entered: list[int] = field(default_factory=list)
     unread: int = 0
 
     def follow(self, source: ProgramSource) -> list[StatementMeaning]:
@@ -225,8 +228,12 @@ class _Follower:
             return None
         key = id(function.node)
         if key not in self.program.effects:
+            if len(self.program.entered) == _DEEPEST_CALLS:
+                return None
             self.program.effects[key] = None
+            self.program.entered.append(key)
             self.program.effects[key] = effects_of(function.node, self._effects)
+            self.program.entered.pop()
         return self.program.effects[key]
 
     def define(self, function: ast.FunctionDef) -> set[str]:
