@@ -37,6 +37,7 @@ from symattn.calculus.sum_choices import SumChoices
 _MOST_SHIFTED = 8
 _REDUCTIONS = 300
 _TERMS = (3, 6)
+_MANY_TIMES = 8
 
 
 def size_of(mono: Mono) -> tuple[Fraction, Fraction, list[tuple[int, Exponent]]]:
@@ -212,11 +213,10 @@ class Choices(SumChoices):
         is_pi = [(atom.kind, e) for atom, e in key] == [("c", 1)]
         if is_pi and (2 * c).denominator == 1:
             return Step("quarter", mono) if len(of) == 1 else Step("angle", mono, (key, c))
-        unit = Fraction(1, c.denominator)
-        if len(of) > 1 or abs(c) != unit:
-            if abs(c.numerator) > 8:
-                raise Unproved("a sine of many times an angle")
-            return Step("angle", mono, (key, unit if c > 0 else -unit))
+        # What is many times an angle stays so, as its powers would fill a page.
+        part = c / abs(c.numerator) if abs(c.numerator) <= _MANY_TIMES else c
+        if len(of) > 1 or part != c:
+            return Step("angle", mono, (key, part))
         return Step("parity", mono) if c < 0 else None
 
     def _logarithm(self, mono: Mono, of: Poly) -> Step | None:

@@ -47,8 +47,9 @@ _EDGE_WORK = 60_000
 """Edges may take so many steps of computing, or as many as all other trials."""
 _FAILURES = 4
 """After so many sizes are given up at which the hypotheses can't be met."""
-_EDGES = 9
-"""So many points with numbers at edges are tried."""
+_EDGES, _MEETING = 9, 60
+"""So many points with numbers at edges are tried, and where a line has steps of values, which
+may ask two numbers to meet."""
 _NAMED = 64
 """Numbers up to this that a line names are tried as sizes."""
 _SIMPLIFIED = 40
@@ -58,6 +59,7 @@ _LARGEST = 4096
 _WHOLE = 6
 """So often small whole numbers are drawn at each choice of small sizes."""
 _STYLES: tuple[Style, ...] = ("any", "above", "below", "wide")
+_AT_LENGTHS: tuple[Style, ...] = ("any", "above", "alike")
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class Sampler:
         assumed = self._ground.assumed(needed)
         # Without sizes there are only numbers to vary; what is assumed leaves few kinds of them.
         more = _ALONE if not names else _ASSUMED if assumed else 0
-        if not names and any(map(_jumps, term.walk(*line.sides))):
+        if not names and _jumps(line):
             more = _JUMPING
         tried: list[dict[str, int]] = []
         points, why, before = 0, "", self._worked
@@ -203,16 +205,15 @@ class Sampler:
                         yield _Trial(alike, "any", 0, array, level, first)
         for number, sizes in enumerate((alike, apart, dict.fromkeys(names, 1))):
             yield _Trial(sizes, "alike", number)
-        lengths = sorted({near for x in named for near in _near(x)})
         cheap = _is_cheap(line, needed)
-        for length in lengths if cheap or points < _LEAST else lengths[:_FLAT]:
-            for name in names[:_FLAT] if cheap or length < _LARGE else ():
-                sizes = {**alike, name: length}
-                yield _Trial(sizes, "any", 0, entries=ENTRIES if length < _LARGE else _FEW)
-                if length < _LARGE:
-                    yield _Trial(sizes, "above", 0)
-                    yield _Trial(sizes, "alike", 0)
-        for number in range(_EDGES):
+        lengths = _lengths(named)
+        if not cheap and points >= _LEAST:
+            lengths = [length for length in lengths[:_FLAT] if length < _LARGE]
+        for style, length, name in product(_AT_LENGTHS, lengths, names[:_FLAT]):
+            if style == "any" or length < _LARGE:
+                entries = ENTRIES if length < _LARGE else _FEW
+                yield _Trial({**alike, name: length}, style, 0, entries=entries)
+        for number in range(_MEETING if _jumps(line) else _EDGES):
             sizes = (alike, apart, dict.fromkeys(names, 1))[number % 3]
             yield _Trial(sizes, "edge", number, named=edges)
         for name in names[:_FLAT]:
@@ -361,9 +362,10 @@ def _depth(value: Expr) -> int:
     return inner + isinstance(value, term.Sum)
 
 
-def _jumps(value: Expr) -> bool:
-    """Whether an expression is a step of a value."""
-    return isinstance(value, term.Apply) and value.function == "positive"
+def _jumps(line: ParsedLine) -> bool:
+    """Whether there are steps of values in a line."""
+    parts = term.walk(*line.sides)
+    return any(isinstance(part, term.Apply) and part.function == "positive" for part in parts)
 
 
 def _small(beside: arb, part: int) -> arb:
@@ -433,10 +435,10 @@ def _named_numbers(line: ParsedLine, hypotheses: Sequence[ParsedLine]) -> list[F
     return sorted(number for number in numbers if 0 < number <= _NAMED)[:_FLAT]
 
 
-def _near(number: Fraction) -> list[int]:
-    """Sizes about a number: those from 3 on, others are tried anyway."""
-    about = int(number)
-    return [size for size in (about - 1, about, about + 1) if 2 < size <= _NAMED]
+def _lengths(named: Sequence[Fraction]) -> list[int]:
+    """Sizes that are named, then those beside them; from 3 on, as others are tried anyway."""
+    sizes = [int(number) + beside for beside in (0, 1, -1) for number in named]
+    return [size for size in dict.fromkeys(sizes) if 2 < size <= _NAMED]
 
 
 def _places(line: ParsedLine) -> list[int]:

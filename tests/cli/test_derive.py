@@ -299,11 +299,16 @@ def test_json(symattn) -> None:
     assert one == other
 
 
-def test_every_derivation_without_a_name(tmp_path, symattn) -> None:
-    """Without a NAME, where data or files are asked for, all derivations are written out."""
+def test_every_derivation_without_a_name(symattn) -> None:
+    """Without a NAME, where data are asked for, all derivations are written out."""
     done = symattn("derive", "--format", "json")
     assert done.code == 0
     assert [item["name"] for item in json.loads(done.out)] == NAMES
+
+
+@pytest.mark.heavy
+def test_a_file_of_every_derivation(tmp_path, symattn) -> None:
+    """Without a NAME, where files are asked for, all derivations are written out."""
     done = symattn("derive", "--format", "text", "-o", "out")
     assert (done.code, done.out) == (0, "")
     files = {path.name: path.read_text("utf-8") for path in written(tmp_path / "out")}
