@@ -299,6 +299,7 @@ def test_json(symattn) -> None:
     assert one == other
 
 
+@pytest.mark.heavy
 def test_every_derivation_without_a_name(symattn) -> None:
     """Without a NAME, where data are asked for, all derivations are written out."""
     done = symattn("derive", "--format", "json")
