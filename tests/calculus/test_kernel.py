@@ -120,6 +120,26 @@ def test_all_conditions_are_told(line, hypotheses, where) -> None:
     assert proof(line, TABLES, *hypotheses) == ("", where)
 
 
+def test_what_holds_row_by_row_is_no_condition() -> None:
+    """Sums over few places are seen to be above 0 in each of them."""
+    found = derived(
+        "rows",
+        {
+            "sizes": ["n"],
+            "shapes": {"X": [1, "n"], "x": [1, "n"]},
+            "losses": {"L": "A"},
+            "define": {
+                "P": "concat(X, x, axis=0)",
+                "T": "causal(P @ P.T)",
+                "A": "softmax(T)",
+                "dT": "diff(L, T)",
+            },
+            "lines": [{"line": "diff(L, X) == ((dT + dT.T) @ P)[0:1, :]"}],
+        },
+    )
+    assert [(line.status, line.where) for line in found.lines] == [("proved", ())]
+
+
 def test_conditions_go_with_what_is_cited() -> None:
     """What follows from a line holds where that does."""
     lines = [

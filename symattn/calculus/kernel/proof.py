@@ -8,10 +8,12 @@ a delta is 1 and where it is 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from itertools import product
+from math import ceil, prod
 from typing import Any
 
 from symattn.calculus.kernel import place_rules, power_rules, sum_rules
@@ -19,18 +21,22 @@ from symattn.calculus.kernel.computing import Choice, Computing
 from symattn.calculus.kernel.place_rules import identified
 from symattn.calculus.kernel.power_rules import cleared
 from symattn.calculus.kernel.reading import Reading
-from symattn.calculus.kernel.rule_table import RULES
+from symattn.calculus.kernel.rule_table import MOST_WRITTEN, RULES
 from symattn.calculus.kernel.signs import Condition, Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
+    Frozen,
     Mono,
     Place,
     Poly,
     Unproved,
     atoms_of,
+    axis_of,
     free_in,
     minus,
     ordered,
+    parts,
+    places_of,
     plain,
     power,
     scaled,
@@ -163,6 +169,36 @@ class Kernel(Reading):
         right = self.mul(self.put(others, to), {use.beside: UNIT})
         return scaled(right, -1 / given.zero[use.left])
 
+    def least(self, conditions: Iterable[Condition]) -> list[Condition]:
+        """The conditions that do not follow from the others."""
+        kept = sorted(conditions, key=lambda each: (each in self.sources, *_order(each)))
+        for condition in list(kept):
+            before = self.known()
+            self.know(each for each in kept if each is not condition)
+            if self._follows(condition):
+                kept.remove(condition)
+            self.known(before)
+        return kept
+
+    def _follows(self, condition: Condition) -> bool:
+        relation, of, axes = condition
+        if relation == "exists":
+            return self.is_place(*of)
+        with self.inside(*axes) as variables:
+            places = tuple((each, 0, ()) for each in variables)
+            if self.is_met(relation, self.opened_at(of, places)):
+                return True
+            written = [_written_out(place) for place in places]
+            if prod(map(len, written)) > MOST_WRITTEN:
+                written = [[place] for place in places]
+            return all(self._is_met_at(relation, of, way) for way in product(*written))
+
+    def _is_met_at(self, relation: Relation, of: Frozen, way: tuple[Place, ...]) -> bool:
+        """Whether a term has a sign as it is computed at some places."""
+        with suppress(Unproved), self.apart() as conditions:
+            return self.is_met(relation, self.again(self.opened_at(of, way))) and not conditions
+        return False
+
     def given_limit(self, mono: Mono) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
         ((atom, _),) = mono
@@ -258,3 +294,39 @@ def _merged(first: Mono, second: Mono) -> Mono:
     for atom, e in second:
         exponents[atom] = exponents.get(atom, 0) + e
     return ordered((atom, e) for atom, e in exponents.items() if e)
+
+
+def _written_out(place: Place) -> list[Place]:
+    """All places of an axis of few, else the place itself."""
+    axis = axis_of(place)
+    if isinstance(axis, int) and axis <= MOST_WRITTEN:
+        return [(None, k, ()) for k in range(1, axis + 1)]
+    return [place]
+
+
+def _order(condition: Condition) -> tuple[int, str]:
+    """The order of conditions, the longest first, whenever they were noted."""
+    relation, of, _ = condition
+    if relation == "exists":
+        return 0, f"{of[0]}{_written_place(of[1])}"
+    written = _written(of)
+    return -len(written), written + relation
+
+
+def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
+    """What a term is made of, as text that does not depend on when its atoms were made."""
+    products = []
+    for mono, c in of:
+        factors = []
+        for atom, e in mono:
+            names = sorted(array.name for array in atom.arrays)
+            places = [_written_place(at) for at in places_of(atom)]
+            label = atom.data[0] if atom.kind == "F" else atom.data if atom.kind in "sc" else ""
+            factors.append(f"{atom.kind}{label}{names}{places}{_written(parts(atom))}^{e}")
+        products.append(f"{c}{sorted(factors)}")
+    return "+".join(sorted(products))
+
+
+def _written_place(at: Place) -> str:
+    base, offset, images = at
+    return f"{base.name if isinstance(base, Index) else base}{offset:+}{images}"

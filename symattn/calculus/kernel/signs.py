@@ -23,7 +23,6 @@ from symattn.calculus.kernel.terms import (
     is_fixed,
     number,
     ordered,
-    parts,
     places_of,
     plain,
     power,
@@ -211,25 +210,6 @@ class Signs(Terms):
                 exponents[atom] = plain(Fraction(exponents.get(atom, 0)) - e)
             terms.add((ordered((atom, e) for atom, e in exponents.items() if e), c / by))
         return frozenset(terms)
-
-    def least(self, conditions: Iterable[Condition]) -> list[Condition]:
-        """The conditions that do not follow from the others."""
-        kept = sorted(conditions, key=lambda each: (each in self.sources, *_order(each)))
-        for condition in list(kept):
-            before = self.known()
-            self.know(each for each in kept if each is not condition)
-            if self._follows(condition):
-                kept.remove(condition)
-            self.known(before)
-        return kept
-
-    def _follows(self, condition: Condition) -> bool:
-        relation, of, axes = condition
-        if relation == "exists":
-            return self.is_place(*of)
-        with self.inside(*axes) as variables:
-            at = tuple((each, 0, ()) for each in variables)
-            return self.is_met(relation, self.opened_at(of, at))
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
         """Whether just that is known of a term, at its places or for all."""
@@ -436,34 +416,6 @@ def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
 
 def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
     return [(atom.number, Fraction(e)) for atom, e in pair[0]]
-
-
-def _order(condition: Condition) -> tuple[int, str]:
-    """The order of conditions, the longest first, whenever they were noted."""
-    relation, of, _ = condition
-    if relation == "exists":
-        return 0, f"{of[0]}{_written_place(of[1])}"
-    written = _written(of)
-    return -len(written), written + relation
-
-
-def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
-    """What a term is made of, as text that does not depend on when its atoms were made."""
-    products = []
-    for mono, c in of:
-        factors = []
-        for atom, e in mono:
-            names = sorted(array.name for array in atom.arrays)
-            places = [_written_place(at) for at in places_of(atom)]
-            label = atom.data[0] if atom.kind == "F" else atom.data if atom.kind in "sc" else ""
-            factors.append(f"{atom.kind}{label}{names}{places}{_written(parts(atom))}^{e}")
-        products.append(f"{c}{sorted(factors)}")
-    return "+".join(sorted(products))
-
-
-def _written_place(at: Place) -> str:
-    base, offset, images = at
-    return f"{base.name if isinstance(base, Index) else base}{offset:+}{images}"
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
