@@ -156,12 +156,11 @@ class Germs:
         kernel = self.kernel
         with kernel.inside(*atom.data[0]) as variables:
             germ = self.of({kernel.summands(atom, variables): UNIT})
-            orders = {}
-            for growth, inner in germ.parts.items():
+            for growth in (*germ.parts, *(growth for growth, _ in germ.errors)):
                 if growth and not self._fades(growth):
                     raise Unproved("a sum of what grows")
-                if not growth:
-                    orders = {order: kernel.sum(variables, c) for order, c in inner.items()}
+            inner = germ.parts.get(REGULAR, {})
+            orders = {order: kernel.sum(variables, c) for order, c in inner.items()}
             # What fades at every place fades in their sum; how fast is not told.
             if any(growth for growth in germ.parts) or any(growth for growth, _ in germ.errors):
                 germ = Germ(germ.parts, germ.errors | {(REGULAR, Fraction(self.terms))})

@@ -95,6 +95,8 @@ class Kernel(Reading):
     def __init__(self, folded: Collection[Array] = (), choose: Choice | None = None) -> None:
         super().__init__(folded, choose)
         self.given: list[Given] = []
+        self._used: set[Array] = set()
+        """What the equations bind that were used of late."""
 
     def differences(self, sides: Sequence[Expr]) -> list[Poly]:
         """How the sides of a line differ from the first."""
@@ -104,6 +106,7 @@ class Kernel(Reading):
     def assume(self, line: ParsedLine, shown: Shown | None = None) -> list[int]:
         """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
         assumed, and then has a meaning, too."""
+        self._used.clear()
         with self.apart() as meaning:
             first, *rest = map(self.read, line.sides)
         zeros = [minus(first, side) for side in rest]
@@ -115,7 +118,8 @@ class Kernel(Reading):
             self.know(meaning)
             meaning = set()
         under = shown.conditions | meaning
-        self.given += [Given(zero, free_in(zero), under, shown.bound) for zero in zeros]
+        bound = shown.bound | self._used
+        self.given += [Given(zero, free_in(zero), under, bound) for zero in zeros]
         return list(range(len(self.given) - len(zeros), len(self.given)))
 
     def suppose(self, line: ParsedLine) -> None:
@@ -133,11 +137,13 @@ class Kernel(Reading):
         put into it, ``whole`` times all that stands below in it."""
         given = self.given[number]
         self.forget()
+        self._used.clear()
         with self.apart() as conditions:
             zero = self.again(given.zero) if how == "restated" else self._whole(given.zero)
         if zero == given.zero:
             return number
-        self.given.append(Given(zero, given.free, given.conditions | conditions, given.bound))
+        under, bound = given.conditions | conditions, given.bound | self._used
+        self.given.append(Given(zero, given.free, under, bound))
         return len(self.given) - 1
 
     def _whole(self, zero: Poly) -> Poly:
@@ -161,6 +167,7 @@ class Kernel(Reading):
             raise Unproved("an instance without all of its indices")
         for index, place in use.at:
             self.need_place(index.size, place)
+        self._used |= given.bound
         self.conditions |= self.moved(given.conditions, to)
         left = self._placed(use.left, to)
         if _merged(left, use.beside) != mono:

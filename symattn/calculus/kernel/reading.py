@@ -169,17 +169,40 @@ class Reading(Slopes):
     def _mean(self, relation: Relation, value: Expr, poly: Poly, env: Env) -> None:
         """Note what an expression has no meaning without, unless it is so by its form."""
         self._know_by_form(value, poly)
-        self.mean(relation, poly, Source(value, env))
+        if self._sign_by_form(value) not in (">", relation):
+            self.mean(relation, poly, Source(value, env))
 
     def _know_by_form(self, value: Expr, poly: Poly) -> None:
-        """Know the sign that an expression has by what stands in it."""
-        sign: Relation | None = (
-            ">" if self._above_by_form(value) else ">=" if self._not_below_by_form(value) else None
-        )
-        if sign is not None and not self.is_met(sign, poly):
+        """Know the sign that an expression has by what stands in it, at any place: where it
+        has no meaning at some of them, it says nothing of a term that has."""
+        sign = self._sign_by_form(value)
+        if sign is not None and not self.is_met(sign, poly) and self._is_total(value):
             known = self._everywhere(sign, poly)
             self.forms |= known
             self.know(known)
+
+    def _sign_by_form(self, value: Expr) -> Relation | None:
+        """The sign that an expression has by what stands in it, where it has a meaning."""
+        if self._above_by_form(value):
+            return ">"
+        return ">=" if self._not_below_by_form(value) else None
+
+    def _is_total(self, value: Expr) -> bool:
+        """Whether an expression is seen to have a meaning whatever its entries are."""
+        match value:
+            case term.Div(_, below) if not self._above_by_form(below):
+                return False
+            case term.Apply("log", of) if not self._above_by_form(of):
+                return False
+            case term.Power(base, exponent) if exponent < 0 or exponent.denominator > 1:
+                sign = self._sign_by_form(base)
+                if sign is None or (sign == ">=" and exponent < 0):
+                    return False
+            case term.Entry(array, _) if array.body is not None and array not in self.folded:
+                return self._is_total(array.body)
+            case term.Partial() | term.Limit() | term.Expectation():
+                return False
+        return all(map(self._is_total, term.inside(value)))
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
         """That a term has a sign, whatever its indices are."""
