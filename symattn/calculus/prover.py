@@ -104,9 +104,9 @@ class Prover:
                 ways = kernel.differences(line.sides)
                 shown = all(self._vanishes(way, 0) for way in ways)
                 why = "" if shown else self._choices.unseen or _DIFFERENT
-                return Proof(
-                    why, self._least(kernel.conditions | meaning, forms), self._choose.record
-                )
+                where = self._least(kernel.conditions | meaning, forms)
+                kernel.see_met(where)
+                return Proof(why, where, self._choose.record)
             except Unproved as reason:
                 return Proof(str(reason), self._least(kernel.conditions, set()))
             except (RecursionError, OverflowError, ZeroDivisionError):

@@ -81,6 +81,23 @@ TABLES = {
         ("(t**2)**0.5 == t", []),
         ("sqrt(x[1] * x[2])**2 == -x[1] * x[2]", []),
         ("diff(diff(q, t), t) == 1", []),
+        ("x[n + 1] - x[n + 1] == 0", []),
+        ("y[n] == a", ["x[i + 1] == y[i]", "x[i + 1] == a"]),
+        # What a sum of errors grows to is no smaller than it.
+        (
+            "limit(t, oo, sum(i, exp(x[i] * t) * sin(exp(x[i] / t) - 1 - x[i] / t"
+            " - x[i]**2 / (2 * t**2)))) == 0",
+            [],
+        ),
+        # An equation that is put into another binds what it binds.
+        ("diff(a, t) == 1", ["t == u", "a == u"]),
+        ("limit(t, oo, a / t) == 1", ["t == u", "a == u"]),
+        # The form of a term says something where the term has a meaning only.
+        ("log(exp(log(x[i]))) * 0 + step(0 < x[k]) == 1", []),
+        ("sqrt(sqrt(x[i])**2) * 0 + sqrt(x[k]**2) == x[k]", []),
+        # Conditions that are met nowhere.
+        ("limit(t, -oo, log(t) * 0) == 0", []),
+        ("diff(log(abs(t)), t) == 1 / t", []),
     ],
 )
 def test_no_false_line_is_proved(line, hypotheses) -> None:
@@ -99,7 +116,6 @@ def test_no_false_line_is_proved(line, hypotheses) -> None:
         ("limit(u, oo, exp(-(a - 1) * u)) == 0", ["a >= 1"], ["-1 + a > 0"]),
         ("diff(relu(t), t) == step(0 < t)", [], ["t != 0"]),
         ("x[5] - x[5] == 0", [], ["n >= 5"]),
-        ("x[n + 1] - x[n + 1] == 0", [], ["n + 1 <= n"]),
         ("log(n - m) * sqrt(n - m) * 0 == 0", [], ["n - m > 0"]),
         ("1 / (t - 1) * sqrt(t - 1) == 1 / sqrt(t - 1)", [], ["t - 1 != 0", "t - 1 >= 0"]),
         ("limit(t, oo, exp(-(a**2 + b**2) * t)) == 0", [], ["a**2 + b**2 > 0"]),
@@ -112,6 +128,19 @@ def test_no_false_line_is_proved(line, hypotheses) -> None:
         ("sum(i, x[i - 1] * 0) == 0", [], ["j >= 2 for all j"]),
         ("1 / (n - 1) * (n - 1) == 1", [], ["n - 1 != 0"]),
         ("relu(t) - relu(-t) == t", [], []),
+        ("sqrt(sqrt(t)**2) * 0 == 0", [], ["t >= 0"]),
+        ("1 / exp(log(t)) * 0 == 0", [], ["t > 0"]),
+        ("y[i] == a", ["x[i + 1] == y[i]", "x[i + 1] == a"], ["i + 1 <= n"]),
+        (
+            "log((a - t)**2 + t) * 0 + limit(t, oo, 1 / ((a - t)**2 + t)) == 0",
+            [],
+            ["(a - t)**2 + t > 0"],
+        ),
+        # From below there may be another limit, or none.
+        ("limit(t, 0, exp(-1 / t)) == 0", [], ["t > 0"]),
+        ("limit(t, 1, exp(-1 / (t - 1))) == 0", [], ["-1 + t > 0"]),
+        ("limit(t, 0, exp(-1 / t)) == 0", ["t > 0"], []),
+        ("limit(t, 0, sin(t) / t) == 1", [], []),
         ("sum(i, step(i < n) * x[i + 1]) == sum(i, x[i]) - x[1]", [], []),
     ],
 )
@@ -214,3 +243,93 @@ def test_what_is_no_certificate_is_refused(data) -> None:
     """With a message, not an error of ours."""
     with pytest.raises(Malformed):
         replay(draft.read(theory_document("softmax-jacobian")), data, draft_of)
+
+
+NUMBER, SUM = (lambda text: {"number": text}), (lambda *pairs: {"sum": [*map(list, pairs)]})
+
+
+@pytest.mark.parametrize(
+    ("line", "hypotheses", "atoms", "steps", "last"),
+    [
+        # Times 0 everything vanishes.
+        ("t == a", [], [["p", SUM([[], NUMBER("0")])]], [], ["clear", [{"at": 0}, 1]]),
+        ("t == a", [], [["p", SUM([[], NUMBER("3")])]], [], ["clear", [{"at": 0}, 10**9]]),
+        # A comparison tells no two places to be one.
+        (
+            "step(i <= k) * x[i] == step(i <= k) * x[k]",
+            [],
+            [
+                ["index", "line 1, index 0"],
+                ["index", "line 1, index 1"],
+                ["m", [[{"at": 0}, 0, []], [{"at": 1}, 0, []]]],
+            ],
+            [],
+            ["cases", {"at": 2}],
+        ),
+        # One factor of an equation is not what the equation is of.
+        (
+            "b == 0",
+            ["a * b == 0"],
+            [
+                ["array", "a"],
+                ["array", "b"],
+                ["x", [{"at": 0}, []]],
+                ["x", [{"at": 1}, []]],
+            ],
+            [
+                [
+                    "instance",
+                    [[{"at": 3}, 1]],
+                    {"left": [[{"at": 2}, 1], [{"at": 3}, 1]], "beside": [[{"at": 2}, -1]]},
+                ]
+            ],
+            None,
+        ),
+        # The index of a sum that is opened later captures nothing.
+        (
+            "t == sum(j, Q[j, j])",
+            ["t == sum(j, Q[i, j])"],
+            [
+                ["array", "t"],
+                ["array", "Q"],
+                ["variable", 0, "n"],
+                ["index", "hypothesis 0, index 0"],
+                ["x", [{"at": 0}, []]],
+            ],
+            [
+                [
+                    "instance",
+                    [[{"at": 4}, 1]],
+                    {
+                        "left": [[{"at": 4}, 1]],
+                        "beside": [],
+                        "at": [[{"at": 3}, [{"at": 2}, 0, []]]],
+                    },
+                ]
+            ],
+            None,
+        ),
+    ],
+)
+def test_no_step_proves_what_is_false(line, hypotheses, atoms, steps, last) -> None:
+    """Whatever a certificate says, each step is one that holds, or there is no proof."""
+
+    def step(epoch, rule, to, use):
+        data = {"Instance": {"number": 0, "at": [], **use}}
+        return [epoch, [], {"Step": {"rule": rule, "to": to, "data": data}}]
+
+    proof = {
+        "steps": [step(epoch, *each) for epoch in range(4) for each in steps],
+        "equations": [],
+        "last": [{"Last": {"rule": last[0], "data": last[1]}}] if last else [],
+    }
+    ready = {"steps": [], "equations": [["assume", 0]] if hypotheses else [], "last": []}
+    data = {
+        "format": "symattn certificate 1",
+        "title": "",
+        "atoms": atoms,
+        "proofs": [{"line": 1, "by": False, "ready": ready, "proof": proof, "where": []}],
+    }
+    read = draft.read({**TABLES, "hypotheses": hypotheses, "lines": [{"line": line}]})
+    with pytest.raises(Malformed):
+        replay(read, data, draft_of)

@@ -236,7 +236,7 @@ def test_an_equation_that_says_nothing_is_no_rule(nothing) -> None:
     [
         ("(a + b)**100 == 1", "too high a power of a sum"),
         ("1 / (a - a) == 1", "a quotient by 0"),
-        ("log(a - a) == 1", "the logarithm of 0"),
+        ("log(a - a) == 1", "a logarithm or a slope where there is none"),
         ("sin(11 * a + b) == sin(11 * a) * cos(b) + cos(11 * a) * sin(b)", ""),
         ("step(0 < a - a) == 1", "a step where it jumps"),
         ("log(10**12 + 39) == log(2000000000000)", "the primes of a large number"),

@@ -7,8 +7,8 @@ a product is another term, and is put in wherever that product comes up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -89,6 +89,8 @@ class Computing(Signs):
             with self.apart():
                 step = self.choose(mono) if self.choose else None
             if step is not None:
+                if step.to != mono:
+                    raise Unproved("a step for another product")
                 self.apply(step)
         fact = self.facts[mono]
         if fact is None:
@@ -98,6 +100,8 @@ class Computing(Signs):
 
     def apply(self, step: Step) -> Fact:
         """Make a fact by a rule. Raises :class:`Unproved` where it doesn't apply."""
+        if any(self.is_beyond(index) for index in _indices(step.data)):
+            raise Unproved("a step names an index of a sum that it is not in")
         with self.apart() as conditions:
             value = self.rules[step.rule](self, step.to, step.data)
         fact = self.facts[step.to] = Fact(value, frozenset(conditions))
@@ -452,3 +456,18 @@ def primes(value: Fraction) -> dict[int, int]:
         if whole > 1:
             exponents[whole] = exponents.get(whole, 0) + sign
     return exponents
+
+
+def _indices(data: Any) -> Iterator[Index]:
+    """The indices that a step is applied with."""
+    match data:
+        case Index():
+            yield data
+        case Atom():
+            yield from data.free
+        case tuple() | frozenset():
+            for part in data:
+                yield from _indices(part)
+        case _ if is_dataclass(data):
+            for each in fields(data):
+                yield from _indices(getattr(data, each.name))

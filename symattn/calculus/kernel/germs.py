@@ -51,16 +51,19 @@ class Germ:
 
 
 class Germs:
-    """Computes with germs, to a number of terms of each series."""
+    """Computes with germs, to a number of terms of each series; at a number from above, or from
+    below, which is the ``side`` -1."""
 
-    def __init__(self, kernel: Computing, variable: Array, target: Any, terms: int) -> None:
+    def __init__(
+        self, kernel: Computing, variable: Array, target: Any, terms: int, side: int = 1
+    ) -> None:
         self.kernel, self.variable, self.terms = kernel, variable, terms
         self._target = target
         self._is_soft = self._has_log = False
         mono: Mono = ((kernel.atom("x", (variable, ())), 1),)
         self._log = kernel.atom("F", ("log", frozenset({(mono, UNIT)})))
         if isinstance(target, Fraction):
-            orders = {ZERO: number(target), Fraction(1): number(1)}
+            orders = {ZERO: number(target), Fraction(1): number(side)}
         else:
             orders = {Fraction(-1): number(1 if target == "oo" else -1)}
         self._end = Germ({REGULAR: {order: c for order, c in orders.items() if c}})

@@ -26,6 +26,8 @@ from symattn.calculus.kernel.terms import (
     without,
 )
 
+_MOST_CLEARED = 64
+
 
 @rule
 def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
@@ -88,10 +90,17 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     with kernel.apart() as conditions:
         poly, outer = _parted(kernel, dict(atom.data), content, shared)
     # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
-    if isinstance(e, Fraction):
-        kernel.conditions |= {each for each in conditions if e < 0 or each.relation != "!="}
-    elif not all(dict(m).get(a, 0) >= k for m, _ in atom.data for a, k in shared):
-        kernel.conditions |= conditions
+    parts_of = [dict(m) for m, _ in atom.data]
+    divides = all(
+        all(part.get(a, 0) >= k for part in parts_of)
+        if k > 0
+        else any(part.get(a, 0) <= k for part in parts_of)
+        for a, k in shared
+    )
+    is_root = isinstance(e, Fraction)
+    kernel.conditions |= {
+        each for each in conditions if not divides or (is_root and (e < 0 or each.relation != "!="))
+    }
     parts = []
     for inner, k in shared:
         if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):
@@ -160,6 +169,7 @@ def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None
 
 def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
     """A term times a power of what stands below in it."""
+    check(0 < k <= _MOST_CLEARED and any(below is atom for mono in poly for atom, _ in mono))
     kernel.need("!=", dict(below.data))
     return summed(
         scaled(

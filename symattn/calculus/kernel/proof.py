@@ -21,8 +21,8 @@ from symattn.calculus.kernel.computing import Choice, Computing
 from symattn.calculus.kernel.place_rules import identified
 from symattn.calculus.kernel.power_rules import cleared
 from symattn.calculus.kernel.reading import Reading
-from symattn.calculus.kernel.rule_table import MOST_WRITTEN, RULES
-from symattn.calculus.kernel.signs import Condition, Relation
+from symattn.calculus.kernel.rule_table import MOST_WRITTEN, RULES, check
+from symattn.calculus.kernel.signs import Condition, Relation, refuse_beyond
 from symattn.calculus.kernel.terms import (
     UNIT,
     Frozen,
@@ -113,10 +113,17 @@ class Kernel(Reading):
         if shown is None:
             named = {array for side in line.sides for array in arrays(side)}
             shown = Shown(frozenset(), frozenset(named))
+            # Where a place does not exist nothing is assumed.
+            there = {
+                each
+                for each in meaning
+                if each.relation == "exists" and isinstance(each.of[1][0], Index)
+            }
+            known = meaning - there
             for index in line.free:
-                meaning = self.quantified(meaning, index)
-            self.know(meaning)
-            meaning = set()
+                known = self.quantified(known, index)
+            self.know(known)
+            meaning = there
         under = shown.conditions | meaning
         bound = shown.bound | self._used
         self.given += [Given(zero, free_in(zero), under, bound) for zero in zeros]
@@ -165,6 +172,10 @@ class Kernel(Reading):
         to = dict(use.at)
         if not given.free <= to.keys() or use.left not in given.zero:
             raise Unproved("an instance without all of its indices")
+        if any(isinstance(base, int) for base, _, _ in to.values()):
+            raise Unproved("an instance at a place that is none")
+        powers = dict(use.beside)
+        check(all(powers.get(atom, 0) >= 0 for atom, _ in self._placed(use.left, to)))
         for index, place in use.at:
             self.need_place(index.size, place)
         self._used |= given.bound
@@ -186,6 +197,20 @@ class Kernel(Reading):
                 kept.remove(condition)
             self.known(before)
         return kept
+
+    def see_met(self, conditions: Collection[Condition]) -> None:
+        """Refuse conditions that are met nowhere, as they exclude one another."""
+        for relation, of, axes in conditions:
+            if relation == "exists":
+                refuse_beyond(*of)
+            elif relation != "!=" and not axes:
+                before = self.known()
+                self.know(each for each in conditions if each != (relation, of, axes))
+                opposite = scaled(dict(of), -1)
+                excluded = self.is_met(">=" if relation == ">" else ">", opposite)
+                self.known(before)
+                if excluded:
+                    raise Unproved("its conditions exclude one another")
 
     def _follows(self, condition: Condition) -> bool:
         relation, of, axes = condition
@@ -234,11 +259,12 @@ class Kernel(Reading):
         match step:
             case Last("clear", (below, k)):
                 return [self.again(cleared(self, poly, below, k))]
-            case Last("cases", delta):
+            case Last("cases", delta) if any((delta, 1) in key for key in poly):
+                check(delta.kind == "d")
                 index, place = identified(delta)
                 apart = {key: c for key, c in poly.items() if (delta, 1) not in key}
                 return [self.again(self.put(poly, {index: place})), apart]
-            case Last("signs", step):
+            case Last("signs", step) if step.kind == "h":
                 return self._by_sign(poly, dict(step.data))
             case Last("reversal", atom):
                 other = RULES["reversal"](self, ((atom, 1),), None)

@@ -18,6 +18,7 @@ from symattn.calculus.kernel.terms import (
     Place,
     Poly,
     Terms,
+    Unproved,
     arrays_in,
     axis_of,
     is_fixed,
@@ -86,6 +87,7 @@ class Signs(Terms):
         """Note that a term has to be not 0, above 0 or not below it, unless it is."""
         if self.is_met(relation, poly):
             return
+        _refuse_numbers(relation, poly)
         if relation == "!=" and len(poly) == 1:
             ((mono, _),) = poly.items()
             for atom, _e in mono:
@@ -98,6 +100,7 @@ class Signs(Terms):
     def mean(self, relation: Relation, poly: Poly, source: Source) -> None:
         """Note the same of what an expression would have no meaning without."""
         if not self.is_met(relation, poly):
+            _refuse_numbers(relation, poly)
             condition = Condition(relation, frozenset(poly.items()))
             self.conditions.add(condition)
             self.sources.setdefault(condition, source)
@@ -113,6 +116,7 @@ class Signs(Terms):
     def need_place(self, axis: Axis, at: Place) -> None:
         """Note that a place has to exist along an axis, unless it does."""
         if not self.is_place(axis, at):
+            refuse_beyond(axis, at)
             self.conditions.add(Condition("exists", (axis, at)))
 
     def is_place(self, axis: Axis, at: Place) -> bool:
@@ -295,6 +299,10 @@ class Signs(Terms):
             self._variables[key] = Index(f"%{level}", axis)
         return self._variables[key]
 
+    def is_beyond(self, index: Index) -> bool:
+        """Whether an index is that of a sum which is not being looked into."""
+        return index.name.startswith("%") and int(index.name[1:]) >= self._level
+
     @contextmanager
     def inside(self, *axes: Axis) -> Iterator[tuple[Index, ...]]:
         """Indices for a sum while this lasts; what is needed there is needed for all of them."""
@@ -347,8 +355,8 @@ class Signs(Terms):
         if self._is_known("!=", poly):
             return True
         if len(poly) == 1:
-            ((mono, _),) = poly.items()
-            return all(self._is_not_zero(atom, e) for atom, e in mono)
+            ((mono, c),) = poly.items()
+            return c != 0 and all(self._is_not_zero(atom, e) for atom, e in mono)
         return self.is_positive(poly) or self.is_positive(scaled(poly, -1))
 
     def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
@@ -394,6 +402,26 @@ class Signs(Terms):
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
         return number(axis) if isinstance(axis, int) else power(self.atom("s", axis))
+
+
+def refuse_beyond(axis: Axis, at: Place) -> None:
+    """A place beyond the ends of its axis never exists."""
+    base, offset, _ = at
+    if (base is None and offset < 1) or (base == axis and offset > 0):
+        raise Unproved("a place beyond the ends of an axis")
+
+
+_NEVER: Mapping[Relation, str] = {
+    "!=": "a quotient by 0",
+    ">": "a logarithm or a slope where there is none",
+    ">=": "a root of what is below 0",
+}
+
+
+def _refuse_numbers(relation: Relation, poly: Poly) -> None:
+    """A number that has not the sign that it needs never has it."""
+    if not any(poly):
+        raise Unproved(_NEVER[relation])
 
 
 def _is_within_1(pair: tuple[Atom, Exponent]) -> bool:

@@ -22,6 +22,8 @@ from symattn.calculus.kernel.terms import (
     add,
     arrays_in,
     atoms_of,
+    minus,
+    number,
     plain,
     power,
     scaled,
@@ -57,18 +59,19 @@ class Slopes(Computing):
         """While this lasts arrays vary, and nothing is known of them that need not hold then:
         near where they are (a slope is taken there) what is not 0 or above 0 stays so; facts
         are noted apart."""
-        before = self.moving, self.folded, self.facts, self.known()
+        before = self.moving, self.folded, self.facts, self.forms, self.known()
         tables = self._tables, self._bodies, self._slopes
         self.moving |= frozenset(arrays)
         self.folded |= frozenset(arrays)
         if not is_near:
             self._tables, self._bodies, self._slopes = {}, {}, {}
         self.facts = self._tables.setdefault(self.moving, {})
+        self.forms = set()
         self._forget_signs(is_near)
         try:
             yield
         finally:
-            self.moving, self.folded, self.facts, known = before
+            self.moving, self.folded, self.facts, self.forms, known = before
             self._tables, self._bodies, self._slopes = tables
             self.known(known)
 
@@ -213,22 +216,49 @@ class Slopes(Computing):
         return sorted(last, key=lambda each: each.name)
 
     def tending(self, variable: Array, target: Any, body: Callable[[], Poly]) -> Poly:
-        """A limit. What its body needs it needs near the end only, not where the variable is."""
+        """A limit, at a number that from above, and from both sides unless something is noted.
+        What its body needs it needs near the end only, not where the variable is."""
         with self.apart() as outer, self._varying(variable, is_near=False):
             if target == "oo" or (target != "-oo" and target >= 0):
                 self.positive.add(variable)
             with self.apart() as conditions:
                 value = self.limit(variable, target, body())
-            for condition in conditions:
-                relation, of, axes = condition
-                if relation == "exists" or variable not in _arrays(of):
-                    self.conditions.add(condition)
-                    continue
-                with self.inside(*axes) as variables:
-                    at = tuple((each, 0, ()) for each in variables)
-                    Germs(self, variable, target, _TERMS).sign(relation, self.opened_at(of, at))
+            self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
+        if isinstance(target, Fraction) and not any(each.kind == "L" for each in atoms_of(value)):
+            above = add(power(self.atom("x", (variable, ()))), number(-target))
+            if not self.is_met(">", above) and not self._is_so_below(variable, value, target, body):
+                self.need(">", above)
         return self._again_outside(value)
+
+    def _is_so_below(
+        self, variable: Array, value: Poly, target: Fraction, body: Callable[[], Poly]
+    ) -> bool:
+        """Whether a limit from below is seen to be the same."""
+        germs = Germs(self, variable, target, _TERMS, side=-1)
+        with self._varying(variable, is_near=False), self.apart() as outer:
+            try:
+                with self.apart() as conditions:
+                    poly = body()
+                    apart = self.again(minus(germs.limit(poly), value))
+                self._need_near(conditions, germs)
+            except Unproved:
+                return False
+        if not apart:
+            self.conditions |= outer
+        return not apart
+
+    def _need_near(self, conditions: Iterable[Condition], germs: Germs) -> None:
+        """Note conditions as they are near the end of a limit."""
+        variable = germs.variable
+        for condition in conditions:
+            relation, of, axes = condition
+            if relation == "exists" or not any(self._varies(x, variable) for x in _arrays(of)):
+                self.conditions.add(condition)
+                continue
+            with self.inside(*axes) as variables:
+                at = tuple((each, 0, ()) for each in variables)
+                germs.sign(relation, self.opened_at(of, at))
 
     def expected(self, body: Callable[[], Poly]) -> Poly:
         """An expected value; nothing is known of random entries."""

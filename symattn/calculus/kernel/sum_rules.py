@@ -129,7 +129,9 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
         body = kernel.summands(atom, variables)
         with kernel.inside(*(variables[k].size for k in order)) as arranged:
             to = {variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)}
-            ((moved, c),) = kernel.put({body: UNIT}, to).items()
+            placed = kernel.put({body: UNIT}, to)
+            check(len(placed) == 1)
+            ((moved, c),) = placed.items()
             axes = tuple(each.size for each in arranged)
             other = kernel.atom("S", (axes, kernel.closed(moved, arranged)))
             # What is its own negative is 0.
