@@ -182,8 +182,8 @@ class Partial(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit(Expr):
-    """What ``body`` tends to as the number ``variable`` tends to ``target``
-    (from above; ``oo`` is infinity)."""
+    """What ``body`` tends to as the number ``variable`` tends to ``target``: at a number from
+    both sides where it has a meaning on both (``oo`` is infinity)."""
 
     body: Expr
     variable: Array
