@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
-from symattn.calculus.gradient_names import LOSSES, differentiated
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
+from symattn.calculus.new_names import LOSSES, Reading, readings
 from symattn.calculus.notation import Formula
 from symattn.calculus.relations import EQUALITY
 from symattn.calculus.tensors import LineScope
@@ -89,6 +89,7 @@ class Equations:
         self._names = Names(axes, {*self.sizes}, {*given.permutations})
         self._defined: dict[str, int] = {}
         self._gradients: set[str] = set()
+        self._heads: set[str] = set()
         self._used: dict[str, int] = {}
         self._losses: list[str] = []
         self._upstream = ""
@@ -138,7 +139,7 @@ class Equations:
     def _find_losses(self, equations: Sequence[Equation]) -> None:
         """The losses whose gradients ``dA`` may be: declared, called so, or one of which only
         the gradient in a quantity that is defined is given."""
-        heads: set[str] = set()
+        heads = self._heads
         for equation in equations:
             may_define = len(equation.sides) > 1 and equation.kind in ("", "defines")
             if may_define and (left := head(equation.sides[0])):
@@ -200,6 +201,11 @@ class Equations:
         if name in self._gradients:
             return
         array, (loss, *others) = self._of_gradient(name), self._losses
+        if name in self.given.shapes and name not in self._heads:
+            raise Malformed(
+                f"{name} is given on line {self.given.at[name]}, and would be the gradient of"
+                f" {loss} in {array}: leave out that it is given, or call it otherwise"
+            )
         if others:
             raise Malformed(
                 f"{name} may be the gradient of several losses, {', '.join(self._losses)}: write"
@@ -245,29 +251,50 @@ class Equations:
     def _doubt_name(self, at: int, name: str) -> None:
         """A name that was defined, although it calls a gradient as others do: ``grad_z``."""
         arrays = self._scope.arrays
-        own = arrays[name]
-        for of, surely in differentiated(name, arrays):
-            array = arrays[of]
-            if array is own or not (surely or len(array.axes) == len(own.axes)):
+        for reading in readings(name, self._names):
+            if reading.of not in arrays or not self._may_be(reading, arrays[name]):
                 continue
-            behind = [
-                f"'d{of}' or 'diff({other}, {of})', and '{other}: loss',"
-                for other in (*self.given.losses, *self._defined)
-                if (number := arrays.get(other)) and array in number.uses and not number.axes
-                and own not in (number, *number.uses)
-            ] + [
-                f"'d{of}', and 'd{above}' for {given}"
-                for given in self.given.shapes
-                for above, _ in differentiated(given, self._defined)
-                if array in arrays[above].uses
-            ]  # fmt: skip
+            behind = [*self._derivatives(reading.of, arrays[name], name)]
             if behind:
                 message = (
-                    f"{name} may be the gradient in {of}, or a name of its own: write {behind[-1]}"
+                    f"{name} may be {reading}, or a name of its own: write {behind[-1]}"
                     f" if it is the gradient, else '{name} := ...'"
                 )
                 self.faults.append(Fault("", message, at))
                 return
+
+    def _may_be(self, reading: Reading, own: Array) -> bool:
+        """Whether what is defined has the shape of a gradient, or is put as one number."""
+        axes, count = len(self._scope.arrays[reading.of].axes), len(own.axes)
+        if reading.kind != "the gradient in" or self._scope.arrays[reading.of] is own:
+            return False
+        if count == axes or reading.surely:
+            return True
+        return count in (0, 2 * axes) if reading.exactly else not (own.uses or count)
+
+    def _derivatives(self, of: str, own: Array, name: str) -> Iterator[str]:
+        """What to write for the gradient in an array, or of it, where there is one."""
+        arrays = self._scope.arrays
+        array = arrays[of]
+        if array.of or (array.uses and own not in array.uses):
+            # What is defined, or a loss, is what is differentiated.
+            others = [x.name for x in array.uses if x.name in self.given.shapes] or ["..."]
+            if not array.axes or name[:1] == "J" or name.endswith("dot"):
+                yield f"'diff({of}, {others[0]})'"
+        elif name.endswith("dot"):
+            yield f"'diff({of}, ...)'"
+        for other in (*self.given.losses, *self._defined):
+            number = arrays.get(other)
+            if (
+                number and array in number.uses and not number.axes
+                and own not in (number, *number.uses)
+            ):  # fmt: skip
+                yield f"'d{of}' or 'diff({other}, {of})', and '{other}: loss',"
+        for given in self.given.shapes:
+            for above in readings(given, self._names):
+                if above.kind == "the gradient in" and above.of in self._defined:
+                    if array in arrays[above.of].uses:
+                        yield f"'d{of}', and 'd{above.of}' for {given}"
 
     # -- equations -------------------------------------------------------------------------
 
@@ -375,8 +402,6 @@ class Equations:
         name, places, side = self._named(names, right, "[" in left)
         known = self._names.known(name)
         if not known and not surely:
-            if not places:
-                self._refuse_entry(name, *names)
             self._refuse_meaning(left, name, side)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
@@ -394,21 +419,25 @@ class Equations:
             self._surely.add(name)
         self._define(at, key, side.text)
         self._last = side.text
+        if not (known or surely or places):
+            self._refuse_entry(name, names[1], side)
         return key
 
-    def _refuse_entry(self, name: str, base: str, below: tuple[str, ...]) -> None:
-        """A new name that may be an entry of an array that is known."""
-        array = self._names.known(base)
-        axes = self._names.axes.get(array, 0)
-        letters = "".join(below).removesuffix("_prime")
-        if axes and below and (
-            all(len(part) == 1 or part.isdigit() or part in self.sizes for part in below)
-            or len(letters) == axes or not letters.isalnum()
-        ):  # fmt: skip
-            places = ", ".join(below if len(below) == axes else ("i", "j", "k")[:axes])
+    def _refuse_entry(self, name: str, below: tuple[str, ...], side: Formula) -> None:
+        """A new name that may be an entry, or a multiple, of what is known."""
+        for reading in readings(name, self._names):
+            of, axes = reading.of, self._names.axes.get(reading.of, 0)
+            is_number = not self._names.axes[name] and (axes or of in side.names or not side.names)
+            if reading.kind == "an entry of" and (below or is_number):
+                places = ", ".join(below if len(below) == axes else ("i", "j", "k")[:axes])
+                instead = f"{of}[{places}]"
+            elif reading.kind == "a multiple or a power of" and is_number:
+                instead = f"'{of}*{name[len(of) :]}', '{of}^{name[len(of) :]}'"
+            else:
+                continue
             raise Malformed(
-                f"{name} may be an entry of {array}, or a name of its own: write"
-                f" {array}[{places}], or '{name} := ...'"
+                f"{name} may be {reading}, or a name of its own: write {instead}, or"
+                f" '{name} := ...'"
             )
 
     def _refuse_meaning(self, left: str, name: str, side: Formula) -> None:
@@ -423,6 +452,7 @@ class Equations:
         if (
             is_taken
             or name in ("oo", "inf")
+            or re.fullmatch(r"e_\w", name)
             or (name in _LETTERS and not side.names and not side.letters)
         ):
             raise Malformed(f"{short(left)!r} has a meaning already: give what is defined a name")

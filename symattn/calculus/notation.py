@@ -27,6 +27,7 @@ from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
     ACCENTS,
+    STYLES,
     TRANSPOSES,
     plain_name,
 )
@@ -35,8 +36,12 @@ from symattn.limits import CHARACTERS, NESTING
 from symattn.syntax import Tree
 
 _LETTERS = ("pi", "oo", "inf", *"ijkl")
+#: A command right before what it sets.
+_COMMAND = re.compile(r"(\\[A-Za-z]+)\s*\{?\s*\Z")
 #: Sums run over fewer indices.
 _INDICES = 9
+#: What counts a formula in brackets behind it.
+_MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
 #: A quotient of differentials, as in dp/dz.
 _QUOTIENT = re.compile(r"\bd\w+/d[A-Za-z]")
 
@@ -174,6 +179,7 @@ class _Notation(Quantities):
                 left = self.multiplied(token.text, left, self.unary())
                 is_below = token.text == "/"
             elif self._is_beside():
+                self._refuse_number(left)
                 if is_below and not token.spaced:
                     raise Malformed(
                         f"{short(self.text.string)!r}: what stands right behind a quotient may be"
@@ -199,6 +205,22 @@ class _Notation(Quantities):
         if token.kind in ("name", "command", "open"):
             return True
         return token.kind == "number" and token.spaced
+
+    def _refuse_number(self, left: Tree) -> None:
+        """A number without a sign before it multiplies, counts the line, or is one with it."""
+        token, whole = self.peek(), short(self.text.string)
+        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
+        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
+            raise Malformed(
+                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
+            )
+        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
+            mark = self.source(self.at + 1, self.end - 1)
+            if _MARK.fullmatch(mark):
+                raise Malformed(
+                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
+                    " or what counts a line behind '#'"
+                )
 
     def _refuse_words(self, factor: Tree) -> None:
         """A product without a sign has factors that are known: others are words."""
@@ -241,12 +263,7 @@ class _Notation(Quantities):
             elif token.kind == "script":
                 self.at += 1
                 start, end = self.above()
-                following = self.peek()
-                is_bare = not self.latex and self.tokens[end - 1].end == following.start
-                if is_bare and following.kind == "name" and self.tokens[start].text != "T":
-                    raise Malformed(
-                        f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
-                    )
+                self.refuse_bare_exponent(start)
                 tree = self._raised(tree, start, end)
                 is_raised = isinstance(tree, syntax.Power)
             elif token.text == "." and self.peek(1).text == "T" and not token.spaced:
@@ -314,6 +331,7 @@ class _Notation(Quantities):
         match token.kind:
             case "number":
                 self._bounded(token)
+                self._refuse_bold(token)
                 self.at += 1
                 return syntax.Literal(token.text)
             case "name":
@@ -325,6 +343,17 @@ class _Notation(Quantities):
             case "command":
                 return self._command(token)
         raise UnreadNotation
+
+    def _refuse_bold(self, token: NotationToken) -> None:
+        """A number that is set as a vector or matrix is one, of a size that has to be named."""
+        before = _COMMAND.search(self.text.string[: token.start])
+        written = self.text.string[token.start : token.end]
+        is_bold = bool(before and before[1] in STYLES) or "\U0001d7ce" <= written <= "\U0001d7ff"
+        if is_bold and len(self.tokens) > 1 and self.peek(1).text != "_":
+            raise Malformed(
+                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
+                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
+            )
 
     def _square(self, start: int, end: int) -> Tree:
         """A group, or 1 where a comparison of places holds."""

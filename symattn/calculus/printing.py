@@ -300,6 +300,9 @@ class _Printer:
                 return self._call(function, arguments, *named)
             case syntax.Slice() | syntax.Word():
                 return t.row(t.UprightName(syntax.text(tree).strip('"'))), _ATOM
+            case syntax.Sequence(items) | syntax.Array(items):
+                fences = "()" if isinstance(tree, syntax.Sequence) else "[]"
+                return _bracketed(t.joined(map(self.tree, items), t.COMMA), fences), _ATOM
         raise AssertionError(type(tree).__name__)
 
     def _first(self, tree: Tree) -> t.Row:

@@ -75,6 +75,14 @@ class Quantities(Grammar):
                 )
             at = max(at, self.partners[at] if token.kind == "open" else at) + 1
 
+    def refuse_bare_exponent(self, start: int) -> None:
+        """Letters right behind an exponent without brackets may be part of it."""
+        is_bare = not self.latex and self.tokens[self.at - 1].end == self.peek().start
+        if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
+            raise Malformed(
+                f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
+            )
+
     # -- names --------------------------------------------------------------------------
 
     def run(self) -> tuple[str, int]:
@@ -158,7 +166,9 @@ class Quantities(Grammar):
                 return syntax.Call("exp", (exponent,))
             is_negative = self.peek().text == "-"
             self.at += is_negative
+            start = self.at
             inner = self.atom()
+            self.refuse_bare_exponent(start)
             self.refuse_exponent(self.at)
             return syntax.Call("exp", (syntax.Negative(inner) if is_negative else inner,))
         if written == "E" and following.text == "[":
@@ -198,6 +208,9 @@ class Quantities(Grammar):
             self.at = end
             argument = self.postfix()
             behind = self.peek()
+            is_sign = behind.kind == "operator" and behind.text in "*/·×@"
+            if is_sign and (not behind.spaced or isinstance(argument, syntax.Literal)):
+                behind = self.peek(1)
             is_factor = behind.kind in ("name", "number", "open")
             if is_factor and FUNCTIONS.get(behind.text, behind.text) not in functions():
                 raise Malformed(f"write what {function} is taken of in brackets: {function}(...)")

@@ -151,6 +151,9 @@ def common(left: tuple[Axis, ...], right: tuple[Axis, ...]) -> tuple[Axis, ...] 
         (axis,) = right
         if rows == axis:
             return left
+        if columns == axis and rows == 1:
+            # A row and a column.
+            return None
         if columns == axis or columns == 1 == rows:
             return (rows, axis)
         return None
