@@ -7,7 +7,8 @@ names of gradients (``dA``) are what they are, so that what is equated to them i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from symattn.calculus.names import Names, head
 from symattn.calculus.new_names import LOSSES, Reading, readings
 from symattn.calculus.notation import Formula
 from symattn.calculus.relations import EQUALITY
+from symattn.calculus.spellings import spellings
 from symattn.calculus.tensors import LineScope
 from symattn.errors import Fault, Faults, Malformed, short
 
@@ -30,6 +32,7 @@ _ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
 #: What has indices below it and a meaning: entries of the unit matrix, sums.
 _TAKEN = frozenset({"delta", "δ", "I", "sum", "mean"})
 _LETTERS = ("e", "i", "j", "k", "l", "pi")
+_PLAIN = re.compile(rf"\b[{''.join(line_reading.PLAIN)}]\b")
 _QUOTED = re.compile("`[^`]+`")
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
 
@@ -42,6 +45,8 @@ class Given:
     losses: dict[str, str] = field(default_factory=dict)
     permutations: dict[str, str] = field(default_factory=dict)
     at: dict[str, int] = field(default_factory=dict)
+    written: list[tuple[int, str]] = field(default_factory=list)
+    """The names as they are set where they are given."""
 
     def of(self, name: str) -> tuple[str, object]:
         """What a name is said to be."""
@@ -90,6 +95,7 @@ class Equations:
         self._defined: dict[str, int] = {}
         self._gradients: set[str] = set()
         self._heads: set[str] = set()
+        self._spelt: dict[tuple[str, str], tuple[str, int]] = {}
         self._used: dict[str, int] = {}
         self._losses: list[str] = []
         self._upstream = ""
@@ -117,15 +123,36 @@ class Equations:
     def read(self, equations: Sequence[Equation]) -> None:
         """All equations of a text."""
         self._find_losses(equations)
+        for at, text in self.given.written:
+            with self._faults_at(at):
+                self._spell(at, text)
         for equation in equations:
-            try:
+            with self._faults_at(equation.at):
                 self._learn_losses()
                 self._equation(equation)
-            except Malformed as error:
-                self.faults += [Fault("", fault.message, equation.at) for fault in error.faults]
         self._doubt_gradients()
 
+    @contextmanager
+    def _faults_at(self, at: int) -> Iterator[None]:
+        """While this lasts, what is wrong is so on a line."""
+        try:
+            yield
+        except Malformed as error:
+            self.faults += [Fault("", fault.message, at) for fault in error.faults]
+
+    def _spell(self, at: int, text: str) -> None:
+        """Names that look different, and would be read as one."""
+        for name, way, spelling in spellings(text):
+            before, line = self._spelt.setdefault((name, way), (spelling, at))
+            if before != spelling:
+                raise Malformed(
+                    f"{name} is {before} on line {line}, {spelling} here, and would be read as one"
+                    " name: write it in one way, or call one of them otherwise"
+                )
+
     def _equation(self, equation: Equation) -> None:
+        for side in equation.sides:
+            self._spell(equation.at, side)
         if not equation.sides:
             self._words += filter(None, [equation.because])
             self._last = self._chain = ""
@@ -359,6 +386,7 @@ class Equations:
         if len(claimed) < 2:
             self._first += [equation.because] if equation.because else []
             return
+        self._refuse_free(claimed)
         if equation.apart:
             claimed = self._off_diagonal(equation.apart, claimed)
         self.at[f"lines[{len(self.lines)}]"] = at
@@ -371,6 +399,18 @@ class Equations:
             # What it goes on with may begin further up.
             entry["first"] = self._chain
         self.lines.append(entry)
+
+    def _refuse_free(self, sides: Iterable[str]) -> None:
+        """Letters that stand as numbers and run along no axis: i is no imaginary unit."""
+        trees = [syntax.parse(side, letters=True) for side in sides if _PLAIN.search(side)]
+        places = {letter for tree in trees for letter in tensors.letters_of(tree)}
+        names = {name for tree in trees for name in syntax.names(tree)} - places
+        for letter in sorted(names.intersection(line_reading.PLAIN)):
+            if not self._names.known(letter):
+                raise Malformed(
+                    f"{letter} stands as a number, and runs along no axis: say what it is, as in"
+                    f" '{letter}: number'; there is no imaginary unit here"
+                )
 
     def _off_diagonal(self, places: tuple[str, str], sides: Iterable[str]) -> list[str]:
         """Sides that are only equal where two places differ."""

@@ -28,7 +28,7 @@ _ENTRY = re.compile(r"k(?:_?i)+")
 _QUOTIENT = re.compile(r"o_?i?_?[kw][_i]*o_?i?_?k[_i]*")
 _SIGNED = re.compile(r"o_?i?_?k{1,2}[_i]*")
 _MARKED = re.compile(r"k_?o")
-_LOWERED = re.compile(r"k_k+")
+_LOWERED = re.compile(r"k(?:_k+)+")
 #: Characters of a name, and ways to take it apart, that are looked at.
 _LONGEST, _MOST = 60, 40
 

@@ -22,12 +22,12 @@ from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
 from symattn.calculus.printing import is_array
+from symattn.calculus.spellings import style_of
 from symattn.calculus.quantities import Quantities, functions, unjoined
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
     ACCENTS,
-    STYLES,
     TRANSPOSES,
     plain_name,
 )
@@ -36,8 +36,6 @@ from symattn.limits import CHARACTERS, NESTING
 from symattn.syntax import Tree
 
 _LETTERS = ("pi", "oo", "inf", *"ijkl")
-#: A command right before what it sets.
-_COMMAND = re.compile(r"(\\[A-Za-z]+)\s*\{?\s*\Z")
 #: Sums run over fewer indices.
 _INDICES = 9
 #: What counts a formula in brackets behind it.
@@ -88,7 +86,7 @@ def formula(text: str, names: Names) -> Formula:
                 written = text
             return Formula(written, tree, bounded)
     except Malformed as error:
-        if plain is None:
+        if plain is None or _calls_a_quantity(plain, names):
             raise (
                 refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error
             ) from None
@@ -104,6 +102,13 @@ def _read(text: str, names: Names) -> tuple[Tree, str]:
         return tree, ""
     bounded = syntax.replaced(tree, reader.within)
     return tree, syntax.text(bounded)
+
+
+def _calls_a_quantity(tree: Tree, names: Names) -> bool:
+    """Whether a quantity stands before brackets as if it were a function."""
+    return any(
+        isinstance(part, syntax.Call) and names.known(part.function) for part in syntax.walk(tree)
+    )
 
 
 def _is_known(tree: Tree, names: Names) -> bool:
@@ -204,7 +209,8 @@ class _Notation(Quantities):
         token = self.peek()
         if token.kind in ("name", "command", "open"):
             return True
-        return token.kind == "number" and token.spaced
+        is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
+        return token.kind == "number" and is_apart
 
     def _refuse_number(self, left: Tree) -> None:
         """A number without a sign before it multiplies, counts the line, or is one with it."""
@@ -346,10 +352,8 @@ class _Notation(Quantities):
 
     def _refuse_bold(self, token: NotationToken) -> None:
         """A number that is set as a vector or matrix is one, of a size that has to be named."""
-        before = _COMMAND.search(self.text.string[: token.start])
-        written = self.text.string[token.start : token.end]
-        is_bold = bool(before and before[1] in STYLES) or "\U0001d7ce" <= written <= "\U0001d7ff"
-        if is_bold and len(self.tokens) > 1 and self.peek(1).text != "_":
+        style, _ = style_of(self.text.string, token)
+        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
             raise Malformed(
                 f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
                 f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
