@@ -26,7 +26,8 @@ from typing import Any
 
 from symattn.calculus import decoration
 from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
-from symattn.calculus.equations import Equation, Equations, Given, Kind
+from symattn.calculus.equations import Equations
+from symattn.calculus.gradients import Equation, Given, Kind
 from symattn.calculus.names import head
 from symattn.calculus.quantities import functions
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related

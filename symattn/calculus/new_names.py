@@ -17,17 +17,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.calculus.names import Names
+from symattn.calculus.quantities import functions
 
 LOSSES = ("L", "J", "loss", "Loss", "cost", "Cost", "ell")
 """Names that a number has which is a loss."""
 #: Signs of derivatives, those that hardly mean anything else first.
 _SURELY = ("grad", "nabla", "partial", "ddot", "dot")
 _SIGNS = (*_SURELY, "delta", "bar", "jac", "hess", *"dDgGJH")
-#: What parts of a name make: ``k`` known, ``o`` a sign, ``i`` an index, ``w`` a word.
+#: What parts of a name make: ``k`` known, ``o`` a sign, ``i`` an index, ``f`` a function, ``t`` a
+#: transposition, ``w`` a word.
 _ENTRY = re.compile(r"k(?:_?i)+")
 _QUOTIENT = re.compile(r"o_?i?_?[kw][_i]*o_?i?_?k[_i]*")
 _SIGNED = re.compile(r"o_?i?_?k{1,2}[_i]*")
 _MARKED = re.compile(r"k_?o")
+_APPLIED = re.compile(r"f_?k[_i]*|k_f|k_?t_?k")
 _LOWERED = re.compile(r"k(?:_k+)+")
 #: Characters of a name, and ways to take it apart, that are looked at.
 _LONGEST, _MOST = 60, 40
@@ -55,6 +58,10 @@ def readings(name: str, names: Names) -> Iterator[Reading]:
         signs = [part for kind, part in path if kind == "o"]
         if _ENTRY.fullmatch(kinds):
             yield from _entries(path, names.axes.get(known[0], 0))
+            continue
+        if _APPLIED.fullmatch(kinds) or kinds == "kt":
+            kind = "the transpose of" if kinds == "kt" else "a form of"
+            yield Reading(kind, known[0])
             continue
         is_first_number = bool(known) and names.axes.get(known[0]) == 0
         if _MARKED.fullmatch(kinds):
@@ -118,13 +125,21 @@ def _parts(
         elif is_signed:
             for other in names.known_up_to_capitals(part):
                 yield "k", other, end
+        if part in functions() or part in ("tr", "ln"):
+            yield "f", part, end
         if part in _SIGNS:
             yield "o", part, end
-        if part == "prime" or part in names.sizes or (part.isdigit() and not name[end : end + 1].isdigit()):
+        if (
+            part == "prime"
+            or part in names.sizes
+            or (part.isdigit() and not name[end : end + 1].isdigit())
+        ):
             yield "i", part, end
         if path == (("o", "d"),) and (
             name[end : end + 2] == "_d" or (part in LOSSES and name[end : end + 1] == "d")
         ):
             yield "w", part, end
+    if path and name[at] == "T":
+        yield "t", "T", at + 1
     if path and name[at].isalpha():
         yield "i", name[at], at + 1

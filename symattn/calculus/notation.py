@@ -22,8 +22,7 @@ from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
 from symattn.calculus.printing import is_array
-from symattn.calculus.spellings import style_of
-from symattn.calculus.quantities import Quantities, functions, unjoined
+from symattn.calculus.quantities import LETTERS, Quantities, functions, unjoined
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
@@ -35,11 +34,8 @@ from symattn.errors import Malformed, short
 from symattn.limits import CHARACTERS, NESTING
 from symattn.syntax import Tree
 
-_LETTERS = ("pi", "oo", "inf", *"ijkl")
 #: Sums run over fewer indices.
 _INDICES = 9
-#: What counts a formula in brackets behind it.
-_MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
 #: A quotient of differentials, as in dp/dz.
 _QUOTIENT = re.compile(r"\bd\w+/d[A-Za-z]")
 
@@ -119,7 +115,7 @@ def _is_known(tree: Tree, names: Names) -> bool:
         match part:
             case syntax.Gradient():
                 return False
-            case syntax.Name(name) if name not in letters and name not in _LETTERS:
+            case syntax.Name(name) if name not in letters and name not in LETTERS:
                 if not (name in names.axes or name in names.sizes or name in names.permutations):
                     return False
             case syntax.Call(function, _) if function not in calls:
@@ -184,7 +180,7 @@ class _Notation(Quantities):
                 left = self.multiplied(token.text, left, self.unary())
                 is_below = token.text == "/"
             elif self._is_beside():
-                self._refuse_number(left)
+                self.refuse_number(left)
                 if is_below and not token.spaced:
                     raise Malformed(
                         f"{short(self.text.string)!r}: what stands right behind a quotient may be"
@@ -192,7 +188,7 @@ class _Notation(Quantities):
                     )
                 right = self.postfix()
                 for factor in (left, right):
-                    self._refuse_words(factor)
+                    self.refuse_words(factor)
                 left = self.multiplied("", left, right)
             else:
                 return left
@@ -211,32 +207,6 @@ class _Notation(Quantities):
             return True
         is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
         return token.kind == "number" and is_apart
-
-    def _refuse_number(self, left: Tree) -> None:
-        """A number without a sign before it multiplies, counts the line, or is one with it."""
-        token, whole = self.peek(), short(self.text.string)
-        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
-        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
-            raise Malformed(
-                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
-            )
-        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
-            mark = self.source(self.at + 1, self.end - 1)
-            if _MARK.fullmatch(mark):
-                raise Malformed(
-                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
-                    " or what counts a line behind '#'"
-                )
-
-    def _refuse_words(self, factor: Tree) -> None:
-        """A product without a sign has factors that are known: others are words."""
-        match factor:
-            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
-                if name not in _LETTERS:
-                    raise Malformed(
-                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
-                        "write the formula on a line of its own or between backquotes"
-                    )
 
     # -- values -------------------------------------------------------------------------
 
@@ -337,7 +307,7 @@ class _Notation(Quantities):
         match token.kind:
             case "number":
                 self._bounded(token)
-                self._refuse_bold(token)
+                self.refuse_bold(token)
                 self.at += 1
                 return syntax.Literal(token.text)
             case "name":
@@ -349,15 +319,6 @@ class _Notation(Quantities):
             case "command":
                 return self._command(token)
         raise UnreadNotation
-
-    def _refuse_bold(self, token: NotationToken) -> None:
-        """A number that is set as a vector or matrix is one, of a size that has to be named."""
-        style, _ = style_of(self.text.string, token)
-        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
-            raise Malformed(
-                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
-                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
-            )
 
     def _square(self, start: int, end: int) -> Tree:
         """A group, or 1 where a comparison of places holds."""

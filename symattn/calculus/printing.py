@@ -433,6 +433,8 @@ class _Printer:
     def _name(self, name: str) -> t.Row:
         """A quantity's name: ``d_k``, ``W_Q``, Greek letters by their English names."""
         stem, _, below = name.partition("_")
+        if not stem:
+            return t.row(t.SlantedName(name))
         lead = "d" if stem[1:] in _GREEK and stem[0] == "d" else ""
         letter = stem.removeprefix(lead)
         if letter in _GREEK:

@@ -10,6 +10,7 @@ from functools import cache
 from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
+from symattn.calculus.spellings import style_of
 from symattn.documents.notation import plain_name
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation
@@ -20,6 +21,10 @@ from symattn.programs import functions as steps
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
+#: What counts a formula in brackets behind it.
+_MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
+LETTERS = ("pi", "oo", "inf", *"ijkl")
+"""Names that mean something without being known."""
 _INFINITE = ("oo", "inf")
 #: Letters side by side that are one name, at most.
 _RUN = 24
@@ -81,6 +86,42 @@ class Quantities(Grammar):
         if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
             raise Malformed(
                 f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
+            )
+
+    # -- what may mean two things ----
+    def refuse_number(self, left: Tree) -> None:
+        """A number without a sign before it multiplies, counts the line, or is one with it."""
+        token, whole = self.peek(), short(self.text.string)
+        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
+        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
+            raise Malformed(
+                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
+            )
+        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
+            mark = self.source(self.at + 1, self.end - 1)
+            if _MARK.fullmatch(mark):
+                raise Malformed(
+                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
+                    " or what counts a line behind '#'"
+                )
+
+    def refuse_words(self, factor: Tree) -> None:
+        """A product without a sign has factors that are known: others are words."""
+        match factor:
+            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
+                if name not in LETTERS:
+                    raise Malformed(
+                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
+                        "write the formula on a line of its own or between backquotes"
+                    )
+
+    def refuse_bold(self, token: NotationToken) -> None:
+        """A number that is set as a vector or matrix is one, of a size that has to be named."""
+        style, _ = style_of(self.text.string, token)
+        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
+            raise Malformed(
+                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
+                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
             )
 
     # -- names --------------------------------------------------------------------------

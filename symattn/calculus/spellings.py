@@ -25,7 +25,12 @@ _STYLES = {
 }
 _STYLE = {f"\\{command}": style for style, commands in _STYLES.items() for command in commands}
 #: Words in the names of Unicode's mathematical letters.
-_ALPHABETS = {"BOLD": "bold", "SCRIPT": "calligraphic", "FRAKTUR": "fraktur", "DOUBLE": "blackboard"}
+_ALPHABETS = {
+    "BOLD": "bold",
+    "SCRIPT": "calligraphic",
+    "FRAKTUR": "fraktur",
+    "DOUBLE": "blackboard",
+}
 
 
 def style_of(text: str, token: NotationToken) -> tuple[str, str]:
@@ -48,7 +53,7 @@ def spellings(text: str) -> Iterator[tuple[str, str, str]]:
     if len(text) > CHARACTERS.most:
         return
     tokens = latex_tokens(text) if "\\" in text else plain_tokens(text)
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, following in zip(tokens, [*tokens, None][1:], strict=True):
         if token.kind != "name" or (following and following.text == "_"):
             continue
         style, accent = style_of(text, token)
