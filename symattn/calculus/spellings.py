@@ -1,6 +1,6 @@
 r"""How names are set: letters that look different, and are read as one.
 
->>> [*spellings(r"\\mathbf{x} + x")]
+>>> [*spellings(r"\mathbf{x} + x")]
 [('x', 'style', 'bold'), ('x', 'style', 'plain')]
 """
 
@@ -53,8 +53,9 @@ def spellings(text: str) -> Iterator[tuple[str, str, str]]:
     if len(text) > CHARACTERS.most:
         return
     tokens = latex_tokens(text) if "\\" in text else plain_tokens(text)
-    for token, following in zip(tokens, [*tokens, None][1:], strict=True):
-        if token.kind != "name" or (following and following.text == "_"):
+    signs = ["", *(token.text for token in tokens), ""]
+    for token, before, behind in zip(tokens, signs, signs[2:], strict=False):
+        if token.kind != "name" or "_" in (before, behind):
             continue
         style, accent = style_of(text, token)
         name = f"{accent}{plain_name(token.text) or token.text}"
