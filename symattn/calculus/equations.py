@@ -17,6 +17,7 @@ from symattn.calculus.gradients import Equation, Given, Gradients
 from symattn.calculus.names import head
 from symattn.calculus.new_names import readings
 from symattn.calculus.notation import Formula
+from symattn.calculus.quantities import functions
 from symattn.calculus.relations import EQUALITY
 from symattn.calculus.spellings import spellings
 from symattn.errors import Fault, Malformed, short
@@ -29,6 +30,8 @@ _ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
 _TAKEN = frozenset({"delta", "δ", "I", "sum", "mean"})
 _LETTERS = ("e", "i", "j", "k", "l", "pi")
 _PLAIN = re.compile(rf"\b[{''.join(line_reading.PLAIN)}]\b")
+#: A name with what it depends on, as in f(x).
+_CALLED = re.compile(r"\s*([A-Za-z]\w*)\s*\(\s*[A-Za-z]\w*(?:\s*[,;]\s*[A-Za-z]\w*)*\s*\)\s*")
 _QUOTED = re.compile("`[^`]+`")
 
 
@@ -214,6 +217,12 @@ class Equations(Gradients):
         surely = equation.kind == "defines"
         names = head(left)
         if names is None:
+            called = _CALLED.fullmatch(left)
+            if called and called[1] not in functions() and not self._names.known(called[1]):
+                raise Malformed(
+                    f"{short(left)!r}: a name is defined without what it depends on, write"
+                    f" '{called[1]} = ...'"
+                )
             if surely:
                 raise Malformed(f"':=' defines a name, found {short(left)!r} before it")
             return ""

@@ -22,7 +22,7 @@ from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
 from symattn.calculus.printing import is_array
-from symattn.calculus.quantities import LETTERS, Quantities, functions, unjoined
+from symattn.calculus.quantities import LETTERS, Quantities, functions, otherwise, unjoined
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
@@ -82,6 +82,8 @@ def formula(text: str, names: Names) -> Formula:
                 written = text
             return Formula(written, tree, bounded)
     except Malformed as error:
+        if plain is None and (advice := otherwise(text)):
+            raise Malformed(f"{short(text)!r}: {advice}") from None
         if plain is None or _calls_a_quantity(plain, names):
             raise (
                 refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error

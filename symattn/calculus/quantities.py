@@ -30,6 +30,19 @@ _INFINITE = ("oo", "inf")
 _RUN = 24
 
 
+#: What is written otherwise here, and how.
+_OTHERWISE = (
+    (r"\|", "unexpected '|': write abs(t), and sqrt(x @ x) for the norm of a vector"),
+    (r"(?:d|∂|\\partial)\s*(?:\^\s*\{?\s*[2-9]|[²³]).*/", "write diff(diff(f, t), t)"),
+    (r"[A-Za-z]['′]\s*\(", "write diff(f, t), and the transpose as X.T"),
+)
+
+
+def otherwise(text: str) -> str:
+    """How to write what can't be read, where that is known."""
+    return next((advice for sign, advice in _OTHERWISE if re.search(sign, text)), "")
+
+
 @cache
 def functions() -> frozenset[str]:
     """The functions that derivations know."""
@@ -234,6 +247,8 @@ class Quantities(Grammar):
                 return syntax.Call("eye", places)
             self.at = start
             return None
+        if function in functions() and following.text == "^":
+            raise Malformed(f"write powers of {function} behind brackets: {function}(t)^2")
         function = "operations" if written == "ops" else function
         stem, _, below = written.partition("_")
         if below and stem in ("sum", "mean", "delta", "I"):
