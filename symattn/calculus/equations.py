@@ -28,7 +28,7 @@ _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
 _ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
 #: What has indices below it and a meaning: entries of the unit matrix, sums.
 _TAKEN = frozenset({"delta", "δ", "I", "sum", "mean"})
-_LETTERS = ("e", "i", "j", "k", "l", "pi")
+_LETTERS = ("e", "i", "j", "k", "l", "pi", "I")
 _PLAIN = re.compile(rf"\b[{''.join(line_reading.PLAIN)}]\b")
 #: A name with what it depends on, as in f(x).
 _CALLED = re.compile(r"\s*([A-Za-z]\w*)\s*\(\s*[A-Za-z]\w*(?:\s*[,;]\s*[A-Za-z]\w*)*\s*\)\s*")
@@ -218,7 +218,8 @@ class Equations(Gradients):
         names = head(left)
         if names is None:
             called = _CALLED.fullmatch(left)
-            if called and called[1] not in functions() and not self._names.known(called[1]):
+            is_new = called and called[1] not in functions() and not self._names.known(called[1])
+            if called and is_new and re.search("[A-Za-z]", right):
                 raise Malformed(
                     f"{short(left)!r}: a name is defined without what it depends on, write"
                     f" '{called[1]} = ...'"
@@ -283,7 +284,7 @@ class Equations(Gradients):
         is_taken = name.partition("_")[0] in _TAKEN and "_" in name
         if (
             is_taken
-            or name in ("oo", "inf")
+            or name in ("oo", "inf", "nan", "NaN", "True", "False", "None")
             or re.fullmatch(r"e_\w", name)
             or (name in _LETTERS and not side.names and not side.letters)
         ):

@@ -76,7 +76,7 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
     >>> head(r"\mathbf{p}_{i}"), head("G[i, k]"), head("W_Q"), head("A B")
     (('p', ('i',)), ('G', ('i', 'k')), ('W', ('Q',)), None)
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or re.search(r"['’′]\w", text):
         return None
     if plain := _HEAD.fullmatch(text.strip()):
         below = re.findall(r"\w+", plain[2] or "")

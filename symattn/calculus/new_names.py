@@ -21,12 +21,14 @@ from symattn.calculus.quantities import functions
 
 LOSSES = ("L", "J", "loss", "Loss", "cost", "Cost", "ell")
 """Names that a number has which is a loss."""
+#: Functions that are known by these names, and have no others here.
+_FUNCTIONS = ("tr", "ln", "det", "rank", "dim", "len", "E", "Var", "var", "Cov", "cov")
 #: Signs of derivatives, those that hardly mean anything else first.
 _SURELY = ("grad", "nabla", "partial", "ddot", "dot")
 _SIGNS = (*_SURELY, "delta", "bar", "jac", "hess", *"dDgGJH")
 #: What parts of a name make: ``k`` known, ``o`` a sign, ``i`` an index, ``f`` a function, ``t`` a
 #: transposition, ``w`` a word.
-_ENTRY = re.compile(r"k(?:_?i)+")
+_ENTRY = re.compile(r"k(?:_*i)+_*")
 _QUOTIENT = re.compile(r"o_?i?_?[kw][_i]*o_?i?_?k[_i]*")
 _SIGNED = re.compile(r"o_?i?_?k{1,2}[_i]*")
 _MARKED = re.compile(r"k_?o")
@@ -125,7 +127,7 @@ def _parts(
         elif is_signed:
             for other in names.known_up_to_capitals(part):
                 yield "k", other, end
-        if part in functions() or part in ("tr", "ln"):
+        if part in functions() or part in _FUNCTIONS:
             yield "f", part, end
         if part in _SIGNS:
             yield "o", part, end
