@@ -7,92 +7,43 @@ names of gradients (``dA``) are what they are, so that what is equated to them i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
-from symattn.calculus.gradient_names import LOSSES, differentiated
-from symattn.calculus.language import Array
-from symattn.calculus.names import Names, head
+from symattn.calculus.gradients import Equation, Given, Gradients
+from symattn.calculus.names import head
+from symattn.calculus.new_names import readings
 from symattn.calculus.notation import Formula
+from symattn.calculus.quantities import functions
 from symattn.calculus.relations import EQUALITY
-from symattn.calculus.tensors import LineScope
-from symattn.errors import Fault, Faults, Malformed, short
+from symattn.calculus.spellings import spellings
+from symattn.errors import Fault, Malformed, short
 
-SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
-"""What to do about a name of which nothing is known."""
 _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
 #: Functions that are no part of a name, and letters that are numbers or places.
 _ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
 #: What has indices below it and a meaning: entries of the unit matrix, sums.
 _TAKEN = frozenset({"delta", "δ", "I", "sum", "mean"})
-_LETTERS = ("e", "i", "j", "k", "l", "pi")
+_LETTERS = ("e", "i", "j", "k", "l", "pi", "I")
+_PLAIN = re.compile(rf"\b[{''.join(line_reading.PLAIN)}]\b")
+#: A name with what it depends on, as in f(x).
+_CALLED = re.compile(r"\s*([A-Za-z]\w*)\s*\(\s*[A-Za-z]\w*(?:\s*[,;]\s*[A-Za-z]\w*)*\s*\)\s*")
 _QUOTED = re.compile("`[^`]+`")
-_GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
 
 
-@dataclass
-class Given:
-    """What a text says its names are, and on which lines."""
-
-    shapes: dict[str, list[str | int]] = field(default_factory=dict)
-    losses: dict[str, str] = field(default_factory=dict)
-    permutations: dict[str, str] = field(default_factory=dict)
-    at: dict[str, int] = field(default_factory=dict)
-
-    def of(self, name: str) -> tuple[str, object]:
-        """What a name is said to be."""
-        for table in ("shapes", "losses", "permutations"):
-            if name in getattr(self, table):
-                return table, getattr(self, table)[name]
-        return "", None
-
-
-Kind = Literal["", "assumed", "defines", "claims"]
-
-
-@dataclass(frozen=True)
-class Equation:
-    """A formula of a text: its line and sides; whether it is assumed, or surely defines or
-    claims; the places that differ where it is meant. Words without a formula have no sides."""
-
-    at: int
-    sides: tuple[str, ...] = ()
-    kind: Kind = ""
-    apart: tuple[str, str] | None = None
-    because: str = ""
-    part: str = ""
-
-
-class Equations:
+class Equations(Gradients):
     """The tables of a derivation file, made of the equations of a text."""
 
     def __init__(self, given: Given) -> None:
-        self.given = given
-        self.define: dict[str, str] = {}
+        super().__init__(given)
         self.hypotheses: list[str] = []
         self.lines: list[dict[str, str]] = []
-        self.at: dict[str, int] = {}
-        self.faults = Faults()
-        shapes = given.shapes
-        self.sizes = [
-            *dict.fromkeys(
-                size for shape in shapes.values() for size in shape if isinstance(size, str)
-            )
-        ]
-        self._scope = LineScope(self.sizes, advice=SHAPE, permutations=dict(given.permutations))
-        self._scope.arrays = {name: Array(name, tuple(shape)) for name, shape in shapes.items()}
-        axes = {name: len(shape) for name, shape in shapes.items()}
-        self._names = Names(axes, {*self.sizes}, {*given.permutations})
-        self._defined: dict[str, int] = {}
-        self._gradients: set[str] = set()
+        self._spelt: dict[tuple[str, str], tuple[str, int]] = {}
         self._used: dict[str, int] = {}
-        self._losses: list[str] = []
-        self._upstream = ""
-        self._surely: set[str] = set()
         self._last = self._chain = ""
         self._words: list[str] = []
         self._first: list[str] = []
@@ -116,15 +67,36 @@ class Equations:
     def read(self, equations: Sequence[Equation]) -> None:
         """All equations of a text."""
         self._find_losses(equations)
+        for at, text in self.given.written:
+            with self._faults_at(at):
+                self._spell(at, text)
         for equation in equations:
-            try:
+            with self._faults_at(equation.at):
                 self._learn_losses()
                 self._equation(equation)
-            except Malformed as error:
-                self.faults += [Fault("", fault.message, equation.at) for fault in error.faults]
         self._doubt_gradients()
 
+    @contextmanager
+    def _faults_at(self, at: int) -> Iterator[None]:
+        """While this lasts, what is wrong is so on a line."""
+        try:
+            yield
+        except Malformed as error:
+            self.faults += [Fault("", fault.message, at) for fault in error.faults]
+
+    def _spell(self, at: int, text: str) -> None:
+        """Names that look different, and would be read as one."""
+        for name, way, spelling in spellings(text):
+            before, line = self._spelt.setdefault((name, way), (spelling, at))
+            if before != spelling:
+                raise Malformed(
+                    f"{name} is {before} on line {line}, {spelling} here, and would be read as one"
+                    " name: write it in one way, or call one of them otherwise"
+                )
+
     def _equation(self, equation: Equation) -> None:
+        for side in equation.sides:
+            self._spell(equation.at, side)
         if not equation.sides:
             self._words += filter(None, [equation.because])
             self._last = self._chain = ""
@@ -132,142 +104,6 @@ class Equations:
             self._hypothesis(equation)
         else:
             self._claim(equation)
-
-    # -- losses and their gradients --------------------------------------------------------
-
-    def _find_losses(self, equations: Sequence[Equation]) -> None:
-        """The losses whose gradients ``dA`` may be: declared, called so, or one of which only
-        the gradient in a quantity that is defined is given."""
-        heads: set[str] = set()
-        for equation in equations:
-            may_define = len(equation.sides) > 1 and equation.kind in ("", "defines")
-            if may_define and (left := head(equation.sides[0])):
-                heads |= {left[0], "_".join((left[0], *left[1]))}
-        called = [name for name in LOSSES if name in heads and name not in self.given.shapes]
-        self._losses = [*self.given.losses] or called
-        if self._losses:
-            return
-        upstream = [
-            name
-            for name in self.given.shapes
-            if name[0] == "d" and name[1:] in heads and name[1:] not in self.given.shapes
-            and name not in heads
-        ]  # fmt: skip
-        if len(upstream) == 1 and "L" not in self._names.axes and "L" not in self.sizes:
-            self._losses, self._upstream = ["L"], upstream[0]
-        elif len(upstream) > 1:
-            self._losses = [f"the one behind {name}" for name in upstream]
-            self._upstream = " ".join(upstream)
-
-    def _learn_losses(self) -> None:
-        """A loss is known as soon as what it is a function of is."""
-        for loss, of in self.given.losses.items():
-            if of in self._scope.arrays and loss not in self._scope.arrays:
-                array = self._scope.arrays[of]
-                uses = frozenset({array, *array.uses})
-                self._scope.arrays[loss] = Array(loss, (), of=array, uses=uses)
-                self._names.add(loss, 0)
-
-    def _is_gradient(self, name: str) -> bool:
-        """Whether a name is that of a gradient, as ``dA`` where there is a loss."""
-        if name in self._gradients:
-            return True
-        return (
-            bool(self._losses)
-            and self._of_gradient(name) in self._scope.arrays
-            and name not in self._defined
-            and name not in self._upstream.split()
-        )
-
-    def _of_gradient(self, name: str) -> str:
-        """The array of a gradient by its name: ``dA``, or ``dL_dA`` in full."""
-        for loss in self._losses:
-            for lead in (f"d{loss}_d", f"d{loss}d"):
-                if name.startswith(lead):
-                    return name.removeprefix(lead)
-        return name[1:] if name[:1] == "d" else ""
-
-    def _with_gradients(self, at: int, text: str) -> None:
-        """Define the gradients that a formula names."""
-        for word in dict.fromkeys(_GRADIENT.findall(text)):
-            plain = word.replace("\\", "")
-            for name in (plain, plain.rpartition("_")[0], plain.partition("_")[0]):
-                if name and self._is_gradient(name):
-                    self._gradient(at, name)
-                    break
-
-    def _gradient(self, at: int, name: str) -> None:
-        if name in self._gradients:
-            return
-        array, (loss, *others) = self._of_gradient(name), self._losses
-        if others:
-            raise Malformed(
-                f"{name} may be the gradient of several losses, {', '.join(self._losses)}: write"
-                f" diff(L, {array}) with the L that is meant, or say of one 'L: loss'"
-            )
-        if loss not in self._scope.arrays:
-            raise Malformed(
-                f"{name} is the gradient of {loss}, which is not known yet: define {loss} before it"
-            )
-        self._gradients.add(name)
-        self._define(at, name, f"diff({loss}, {array})")
-
-    def _doubt_gradients(self) -> None:
-        """Names such as dz that were defined although they are gradients, or may be."""
-        for name, at in self._defined.items():
-            array = self._scope.arrays.get(self._of_gradient(name))
-            if name in self._gradients or name in self._surely:
-                continue
-            if array is None:
-                self._doubt_name(at, name)
-                continue
-            if self._losses and name not in self._upstream.split():
-                message = (
-                    f"{name} is the gradient in {array.name}, which is known only further down"
-                )
-                self.faults.append(Fault("", f"{message}: define {array.name} before", at))
-                continue
-            of = [
-                other
-                for other in self._defined
-                if (defined := self._scope.arrays.get(other))
-                and array in defined.uses
-                and self._of_gradient(other) not in self._scope.arrays
-                and self._scope.arrays[name] not in (defined, *defined.uses)
-            ]
-            if of:
-                message = (
-                    f"{name} may be the gradient of {of[-1]} in {array.name}, or a name of its own:"
-                    f" say '{of[-1]}: loss' if it is the gradient, else write '{name} := ...'"
-                )
-                self.faults.append(Fault("", message, at))
-
-    def _doubt_name(self, at: int, name: str) -> None:
-        """A name that was defined, although it calls a gradient as others do: ``grad_z``."""
-        arrays = self._scope.arrays
-        own = arrays[name]
-        for of, surely in differentiated(name, arrays):
-            array = arrays[of]
-            if array is own or not (surely or len(array.axes) == len(own.axes)):
-                continue
-            behind = [
-                f"'d{of}' or 'diff({other}, {of})', and '{other}: loss',"
-                for other in (*self.given.losses, *self._defined)
-                if (number := arrays.get(other)) and array in number.uses and not number.axes
-                and own not in (number, *number.uses)
-            ] + [
-                f"'d{of}', and 'd{above}' for {given}"
-                for given in self.given.shapes
-                for above, _ in differentiated(given, self._defined)
-                if array in arrays[above].uses
-            ]  # fmt: skip
-            if behind:
-                message = (
-                    f"{name} may be the gradient in {of}, or a name of its own: write {behind[-1]}"
-                    f" if it is the gradient, else '{name} := ...'"
-                )
-                self.faults.append(Fault("", message, at))
-                return
 
     # -- equations -------------------------------------------------------------------------
 
@@ -332,6 +168,7 @@ class Equations:
         if len(claimed) < 2:
             self._first += [equation.because] if equation.because else []
             return
+        self._refuse_free(claimed)
         if equation.apart:
             claimed = self._off_diagonal(equation.apart, claimed)
         self.at[f"lines[{len(self.lines)}]"] = at
@@ -344,6 +181,18 @@ class Equations:
             # What it goes on with may begin further up.
             entry["first"] = self._chain
         self.lines.append(entry)
+
+    def _refuse_free(self, sides: Iterable[str]) -> None:
+        """Letters that stand as numbers and run along no axis: i is no imaginary unit."""
+        trees = [syntax.parse(side, letters=True) for side in sides if _PLAIN.search(side)]
+        places = {letter for tree in trees for letter in tensors.letters_of(tree)}
+        names = {name for tree in trees for name in syntax.names(tree)} - places
+        for letter in sorted(names.intersection(line_reading.PLAIN)):
+            if not self._names.known(letter):
+                raise Malformed(
+                    f"{letter} stands as a number, and runs along no axis: say what it is, as in"
+                    f" '{letter}: number'; there is no imaginary unit here"
+                )
 
     def _off_diagonal(self, places: tuple[str, str], sides: Iterable[str]) -> list[str]:
         """Sides that are only equal where two places differ."""
@@ -368,6 +217,13 @@ class Equations:
         surely = equation.kind == "defines"
         names = head(left)
         if names is None:
+            called = _CALLED.fullmatch(left)
+            is_new = called and called[1] not in functions() and not self._names.known(called[1])
+            if called and is_new and re.search("[A-Za-z]", right):
+                raise Malformed(
+                    f"{short(left)!r}: a name is defined without what it depends on, write"
+                    f" '{called[1]} = ...'"
+                )
             if surely:
                 raise Malformed(f"':=' defines a name, found {short(left)!r} before it")
             return ""
@@ -375,8 +231,6 @@ class Equations:
         name, places, side = self._named(names, right, "[" in left)
         known = self._names.known(name)
         if not known and not surely:
-            if not places:
-                self._refuse_entry(name, *names)
             self._refuse_meaning(left, name, side)
         if why := self._means(known or name, side):
             if surely and self.define.get(known) != side.text:
@@ -394,21 +248,29 @@ class Equations:
             self._surely.add(name)
         self._define(at, key, side.text)
         self._last = side.text
+        if not (known or surely or places):
+            self._refuse_entry(name, names[1], side)
         return key
 
-    def _refuse_entry(self, name: str, base: str, below: tuple[str, ...]) -> None:
-        """A new name that may be an entry of an array that is known."""
-        array = self._names.known(base)
-        axes = self._names.axes.get(array, 0)
-        letters = "".join(below).removesuffix("_prime")
-        if axes and below and (
-            all(len(part) == 1 or part.isdigit() or part in self.sizes for part in below)
-            or len(letters) == axes or not letters.isalnum()
-        ):  # fmt: skip
-            places = ", ".join(below if len(below) == axes else ("i", "j", "k")[:axes])
+    def _refuse_entry(self, name: str, below: tuple[str, ...], side: Formula) -> None:
+        """A new name that may be an entry, or a multiple, of what is known."""
+        for reading in readings(name, self._names):
+            of, axes = reading.of, self._names.axes.get(reading.of, 0)
+            is_number = not self._names.axes[name] and (axes or of in side.names or not side.names)
+            if reading.kind == "an entry of" and (below or is_number):
+                places = ", ".join(below if len(below) == axes else ("i", "j", "k")[:axes])
+                instead = f"{of}[{places}]"
+            elif reading.kind == "a multiple or a power of" and is_number:
+                instead = f"'{of}*{name[len(of) :]}', '{of}^{name[len(of) :]}'"
+            elif reading.kind == "the transpose of" and side.text != f"{of}.T":
+                instead = f"{of}.T"
+            elif reading.kind == "a form of" and not side.names:
+                instead = f"a formula of {of}, as in 'sum({of})' or '{of}.T @ {of}'"
+            else:
+                continue
             raise Malformed(
-                f"{name} may be an entry of {array}, or a name of its own: write"
-                f" {array}[{places}], or '{name} := ...'"
+                f"{name} may be {reading}, or a name of its own: write {instead}, or"
+                f" '{name} := ...'"
             )
 
     def _refuse_meaning(self, left: str, name: str, side: Formula) -> None:
@@ -422,7 +284,8 @@ class Equations:
         is_taken = name.partition("_")[0] in _TAKEN and "_" in name
         if (
             is_taken
-            or name in ("oo", "inf")
+            or name in ("oo", "inf", "nan", "NaN", "True", "False", "None")
+            or re.fullmatch(r"e_\w", name)
             or (name in _LETTERS and not side.names and not side.letters)
         ):
             raise Malformed(f"{short(left)!r} has a meaning already: give what is defined a name")
@@ -476,23 +339,3 @@ class Equations:
         if name in self.given.shapes and name in self._used:
             return f"{name} is given, and used on line {self._used[name]} already"
         return ""
-
-    def _define(self, at: int, key: str, formula: str) -> None:
-        """Put a definition into its table, and learn the shape of what it defines."""
-        name = key.partition("[")[0]
-        self.define[key] = formula
-        self.at[f"define.{key}"] = at
-        self._defined[name] = at
-        before = self._scope.arrays.pop(name, None)
-        try:
-            array = line_reading.definition(key, formula, self._scope)
-        except Malformed:
-            # The tables are read again, and say what is wrong with them.
-            array = before or Array(name, ("",) * (key.count(",") + 1 if "[" in key else 0))
-        self._scope.arrays[name] = array
-        self._names.add(name, len(array.axes))
-        if self._upstream == f"d{name}":
-            product = f"d{name} * {name}"
-            self._define(
-                self.given.at[self._upstream], "L", f"total({product})" if array.axes else product
-            )

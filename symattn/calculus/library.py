@@ -12,7 +12,7 @@ from symattn.calculus import certificates
 from symattn.calculus import draft as drafts
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
-from symattn.calculus.equations import SHAPE
+from symattn.calculus.gradients import SHAPE
 from symattn.calculus.judging import derived
 from symattn.calculus.manuscript import Manuscript, is_by_hand, read_text
 from symattn.errors import Faults, Malformed, UnknownName, alike, short

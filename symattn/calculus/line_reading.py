@@ -92,6 +92,8 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
     if params is None:
         if tensor.keep is not None:
             scope.hidden[name] = tensor.keep
+        if tensor.is_row:
+            scope.rows.add(name)
         params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
         at = tuple(map(AxisPlace, params))
         body = tensor.entry(at)
@@ -186,7 +188,9 @@ class _Reader(StepCalls):
             case syntax.Power(base, exponent):
                 return self._power(self.tensor(base), exponent)
             case syntax.Transposed(operand):
-                return self.transposed(self.scores(operand))
+                inner = self.scores(operand)
+                is_column = len(inner.axes) == 1 or inner.axes[1:] == (1,)
+                return replace(self.transposed(inner), is_row=is_column)
             case syntax.Cell(operand, places):
                 return self._cell(operand, places)
             case syntax.Call():
@@ -207,7 +211,8 @@ class _Reader(StepCalls):
             return position(self.bound[name])
         if name in self.scope.arrays:
             array = whole(self.scope.arrays[name])
-            return replace(array, keep=self.scope.hidden.get(name))
+            is_row = name in self.scope.rows
+            return replace(array, keep=self.scope.hidden.get(name), is_row=is_row)
         if name in self.scope.sizes:
             return constant(term.Size(name))
         if name in self.scope.permutations:
@@ -224,12 +229,12 @@ class _Reader(StepCalls):
 
     def _each(self, operand: Tree, function: Callable[[Expr], Expr]) -> Tensor:
         inner = self.tensor(operand)
-        return Tensor(inner.axes, lambda at: function(inner.entry(at)), inner.letters)
+        return replace(inner, entry=lambda at: function(inner.entry(at)))
 
     def _power(self, base: Tensor, exponent: Tree) -> Tensor:
         fixed = rational(exponent)
         if fixed is not None:
-            return Tensor(base.axes, lambda at: term.Power(base.entry(at), fixed), base.letters)
+            return replace(base, entry=lambda at: term.Power(base.entry(at), fixed))
 
         def raised(x: Expr, y: Expr) -> Expr:
             return exp(times(y, term.Apply("log", x)))

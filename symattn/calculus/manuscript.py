@@ -26,7 +26,8 @@ from typing import Any
 
 from symattn.calculus import decoration
 from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
-from symattn.calculus.equations import Equation, Equations, Given, Kind
+from symattn.calculus.equations import Equations
+from symattn.calculus.gradients import Equation, Given, Kind
 from symattn.calculus.names import head
 from symattn.calculus.quantities import functions
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
@@ -388,6 +389,9 @@ class _Reader:
         meaning = given[2].strip()
         if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
             return False
+        if not line.text.isascii() or "\\" in line.text:
+            written = re.split(r":|∈|\\in(?![A-Za-z])", line.text, maxsplit=1)[0]
+            self.given.written.append((line.at, written))
         if loss := _LOSS.fullmatch(meaning):
             self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
         elif permutation := _PERMUTATION.fullmatch(meaning):

@@ -55,6 +55,12 @@ class Forms(Indices):
     ) -> Tensor:
         """Two tensors combined entry by entry; axes of length one are repeated."""
         axes = common(left.axes, right.axes)
+        for row, other in ((left, right), (right, left)):
+            if row.is_row and (len(other.axes) == 1 or other.axes[1:] == (1,)):
+                raise Malformed(
+                    f"{what}: a row, the transpose of a vector, and a column don't fit entry by"
+                    " entry: write '.T' at both or none; the matrix product is '@'"
+                )
         if axes is None:
             raise Malformed(
                 f"{what}: {described(left.axes)} and {described(right.axes)} "
@@ -69,6 +75,7 @@ class Forms(Indices):
             lambda at: combine(first(at), second(at)),
             left.letters or right.letters,
             (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
+            (left.is_row or right.is_row) and axes[0] == 1,
         )
 
     def product(self, left: Tensor, right: Tensor) -> Tensor:
@@ -102,7 +109,7 @@ class Forms(Indices):
         tensor = self.once("product", Tensor(axes, entry, left.letters or right.letters))
         if axes == (1,):
             return Tensor((), lambda _: tensor.entry((AxisPlace(offset=1),)), tensor.letters)
-        return tensor
+        return replace(tensor, is_row=left.is_row and axes[0] == 1)
 
     def transposed(self, tensor: Tensor) -> Tensor:
         """Rows and columns exchanged."""

@@ -28,6 +28,7 @@ class Names:
     def __post_init__(self) -> None:
         self.shapes = {**self.axes, **dict.fromkeys(self.permutations, 0)}
         self._known: dict[str, str] = {}
+        self._lower: dict[str, list[str]] = {}
         self._stems: set[str] = set()
         for name in (*self.axes, *self.sizes, *self.permutations):
             self._note(name)
@@ -40,6 +41,8 @@ class Names:
     def _note(self, name: str) -> None:
         written = spelt(name)
         self._known.setdefault(written, name)
+        if name not in self._lower.setdefault(name.lower(), []):
+            self._lower[name.lower()].append(name)
         parts = written.split("_")
         self._stems.update("_".join(parts[: k + 1]) for k in range(len(parts)))
 
@@ -48,6 +51,10 @@ class Names:
         if written in self.axes or written in self.sizes or written in self.permutations:
             return written
         return self._known.get(spelt(written), "")
+
+    def known_up_to_capitals(self, written: str) -> list[str]:
+        """The arrays that are spelt so, but for capital letters."""
+        return [name for name in self._lower.get(written.lower(), ()) if name in self.axes]
 
     def begins(self, written: str) -> bool:
         """Whether a name is that, or that with more behind ``_``."""
@@ -69,7 +76,7 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
     >>> head(r"\mathbf{p}_{i}"), head("G[i, k]"), head("W_Q"), head("A B")
     (('p', ('i',)), ('G', ('i', 'k')), ('W', ('Q',)), None)
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or re.search(r"['’′]\w", text):
         return None
     if plain := _HEAD.fullmatch(text.strip()):
         below = re.findall(r"\w+", plain[2] or "")
@@ -85,6 +92,9 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
     else:
         name, at = plain_name(tokens[0].text), 1
         while at < len(tokens) and not tokens[at].spaced and kinds[at] in ("name", "number"):
+            if tokens[at].start != tokens[at - 1].end and (name != "d" or kinds[at] == "number"):
+                # What has a command of its own, as a vector \mathbf{1} of ones, is no part of it.
+                return None
             name, at = name + (plain_name(tokens[at].text) or tokens[at].text), at + 1
     rest = tokens[at:]
     if name.startswith("_"):

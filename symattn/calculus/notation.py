@@ -22,7 +22,7 @@ from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
 from symattn.calculus.printing import is_array
-from symattn.calculus.quantities import Quantities, functions, unjoined
+from symattn.calculus.quantities import LETTERS, Quantities, functions, otherwise, unjoined
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
@@ -34,7 +34,6 @@ from symattn.errors import Malformed, short
 from symattn.limits import CHARACTERS, NESTING
 from symattn.syntax import Tree
 
-_LETTERS = ("pi", "oo", "inf", *"ijkl")
 #: Sums run over fewer indices.
 _INDICES = 9
 #: A quotient of differentials, as in dp/dz.
@@ -83,7 +82,9 @@ def formula(text: str, names: Names) -> Formula:
                 written = text
             return Formula(written, tree, bounded)
     except Malformed as error:
-        if plain is None:
+        if plain is None and (advice := otherwise(text)):
+            raise Malformed(f"{short(text)!r}: {advice}") from None
+        if plain is None or _calls_a_quantity(plain, names):
             raise (
                 refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error
             ) from None
@@ -101,6 +102,13 @@ def _read(text: str, names: Names) -> tuple[Tree, str]:
     return tree, syntax.text(bounded)
 
 
+def _calls_a_quantity(tree: Tree, names: Names) -> bool:
+    """Whether a quantity stands before brackets as if it were a function."""
+    return any(
+        isinstance(part, syntax.Call) and names.known(part.function) for part in syntax.walk(tree)
+    )
+
+
 def _is_known(tree: Tree, names: Names) -> bool:
     """Whether each name in a tree means something."""
     letters = frozenset(tensors.letters_of(tree))
@@ -109,7 +117,7 @@ def _is_known(tree: Tree, names: Names) -> bool:
         match part:
             case syntax.Gradient():
                 return False
-            case syntax.Name(name) if name not in letters and name not in _LETTERS:
+            case syntax.Name(name) if name not in letters and name not in LETTERS:
                 if not (name in names.axes or name in names.sizes or name in names.permutations):
                     return False
             case syntax.Call(function, _) if function not in calls:
@@ -174,6 +182,7 @@ class _Notation(Quantities):
                 left = self.multiplied(token.text, left, self.unary())
                 is_below = token.text == "/"
             elif self._is_beside():
+                self.refuse_number(left)
                 if is_below and not token.spaced:
                     raise Malformed(
                         f"{short(self.text.string)!r}: what stands right behind a quotient may be"
@@ -181,7 +190,7 @@ class _Notation(Quantities):
                     )
                 right = self.postfix()
                 for factor in (left, right):
-                    self._refuse_words(factor)
+                    self.refuse_words(factor)
                 left = self.multiplied("", left, right)
             else:
                 return left
@@ -198,17 +207,8 @@ class _Notation(Quantities):
         token = self.peek()
         if token.kind in ("name", "command", "open"):
             return True
-        return token.kind == "number" and token.spaced
-
-    def _refuse_words(self, factor: Tree) -> None:
-        """A product without a sign has factors that are known: others are words."""
-        match factor:
-            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
-                if name not in _LETTERS:
-                    raise Malformed(
-                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
-                        "write the formula on a line of its own or between backquotes"
-                    )
+        is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
+        return token.kind == "number" and is_apart
 
     # -- values -------------------------------------------------------------------------
 
@@ -241,12 +241,7 @@ class _Notation(Quantities):
             elif token.kind == "script":
                 self.at += 1
                 start, end = self.above()
-                following = self.peek()
-                is_bare = not self.latex and self.tokens[end - 1].end == following.start
-                if is_bare and following.kind == "name" and self.tokens[start].text != "T":
-                    raise Malformed(
-                        f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
-                    )
+                self.refuse_bare_exponent(start)
                 tree = self._raised(tree, start, end)
                 is_raised = isinstance(tree, syntax.Power)
             elif token.text == "." and self.peek(1).text == "T" and not token.spaced:
@@ -314,6 +309,7 @@ class _Notation(Quantities):
         match token.kind:
             case "number":
                 self._bounded(token)
+                self.refuse_bold(token)
                 self.at += 1
                 return syntax.Literal(token.text)
             case "name":

@@ -300,6 +300,9 @@ class _Printer:
                 return self._call(function, arguments, *named)
             case syntax.Slice() | syntax.Word():
                 return t.row(t.UprightName(syntax.text(tree).strip('"'))), _ATOM
+            case syntax.Sequence(items) | syntax.Array(items):
+                fences = "()" if isinstance(tree, syntax.Sequence) else "[]"
+                return _bracketed(t.joined(map(self.tree, items), t.COMMA), fences), _ATOM
         raise AssertionError(type(tree).__name__)
 
     def _first(self, tree: Tree) -> t.Row:
@@ -430,6 +433,8 @@ class _Printer:
     def _name(self, name: str) -> t.Row:
         """A quantity's name: ``d_k``, ``W_Q``, Greek letters by their English names."""
         stem, _, below = name.partition("_")
+        if not stem:
+            return t.row(t.SlantedName(name))
         lead = "d" if stem[1:] in _GREEK and stem[0] == "d" else ""
         letter = stem.removeprefix(lead)
         if letter in _GREEK:

@@ -10,6 +10,7 @@ from functools import cache
 from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names
+from symattn.calculus.spellings import style_of
 from symattn.documents.notation import plain_name
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation
@@ -20,9 +21,26 @@ from symattn.programs import functions as steps
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
+#: What counts a formula in brackets behind it.
+_MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
+LETTERS = ("pi", "oo", "inf", *"ijkl")
+"""Names that mean something without being known."""
 _INFINITE = ("oo", "inf")
 #: Letters side by side that are one name, at most.
 _RUN = 24
+
+
+#: What is written otherwise here, and how.
+_OTHERWISE = (
+    (r"\|", "unexpected '|': write abs(t), and sqrt(x @ x) for the norm of a vector"),
+    (r"(?:d|∂|\\partial)\s*(?:\^\s*\{?\s*[2-9]|[²³]).*/", "write diff(diff(f, t), t)"),
+    (r"[A-Za-z]['′]\s*\(", "write diff(f, t), and the transpose as X.T"),
+)
+
+
+def otherwise(text: str) -> str:
+    """How to write what can't be read, where that is known."""
+    return next((advice for sign, advice in _OTHERWISE if re.search(sign, text)), "")
 
 
 @cache
@@ -74,6 +92,50 @@ class Quantities(Grammar):
                     " brackets, as in a^(b^c) or (a^b)^c"
                 )
             at = max(at, self.partners[at] if token.kind == "open" else at) + 1
+
+    def refuse_bare_exponent(self, start: int) -> None:
+        """Letters right behind an exponent without brackets may be part of it."""
+        is_bare = not self.latex and self.tokens[self.at - 1].end == self.peek().start
+        if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
+            raise Malformed(
+                f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
+            )
+
+    # -- what may mean two things ----
+    def refuse_number(self, left: Tree) -> None:
+        """A number without a sign before it multiplies, counts the line, or is one with it."""
+        token, whole = self.peek(), short(self.text.string)
+        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
+        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
+            raise Malformed(
+                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
+            )
+        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
+            mark = self.source(self.at + 1, self.end - 1)
+            if _MARK.fullmatch(mark):
+                raise Malformed(
+                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
+                    " or what counts a line behind '#'"
+                )
+
+    def refuse_words(self, factor: Tree) -> None:
+        """A product without a sign has factors that are known: others are words."""
+        match factor:
+            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
+                if name not in LETTERS:
+                    raise Malformed(
+                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
+                        "write the formula on a line of its own or between backquotes"
+                    )
+
+    def refuse_bold(self, token: NotationToken) -> None:
+        """A number that is set as a vector or matrix is one, of a size that has to be named."""
+        style, _ = style_of(self.text.string, token)
+        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
+            raise Malformed(
+                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
+                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
+            )
 
     # -- names --------------------------------------------------------------------------
 
@@ -158,7 +220,9 @@ class Quantities(Grammar):
                 return syntax.Call("exp", (exponent,))
             is_negative = self.peek().text == "-"
             self.at += is_negative
+            start = self.at
             inner = self.atom()
+            self.refuse_bare_exponent(start)
             self.refuse_exponent(self.at)
             return syntax.Call("exp", (syntax.Negative(inner) if is_negative else inner,))
         if written == "E" and following.text == "[":
@@ -183,6 +247,8 @@ class Quantities(Grammar):
                 return syntax.Call("eye", places)
             self.at = start
             return None
+        if function in functions() and following.text == "^":
+            raise Malformed(f"write powers of {function} behind brackets: {function}(t)^2")
         function = "operations" if written == "ops" else function
         stem, _, below = written.partition("_")
         if below and stem in ("sum", "mean", "delta", "I"):
@@ -198,6 +264,9 @@ class Quantities(Grammar):
             self.at = end
             argument = self.postfix()
             behind = self.peek()
+            is_sign = behind.kind == "operator" and behind.text in "*/·×@"
+            if is_sign and (not behind.spaced or isinstance(argument, syntax.Literal)):
+                behind = self.peek(1)
             is_factor = behind.kind in ("name", "number", "open")
             if is_factor and FUNCTIONS.get(behind.text, behind.text) not in functions():
                 raise Malformed(f"write what {function} is taken of in brackets: {function}(...)")

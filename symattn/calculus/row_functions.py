@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -64,7 +65,7 @@ def each_entry(name: str, x: Tensor) -> Tensor:
     """A function of every entry; of what may have hidden scores only the exponential."""
     function, keep = FUNCTIONS[name], x.keep
     if keep is None:
-        return Tensor(x.axes, lambda at: function(x.entry(at)), x.letters)
+        return replace(x, entry=lambda at: function(x.entry(at)))
     # The exponential of a hidden score is 0.
     return Tensor(x.axes, lambda at: times(keep(at), exp(x.entry(at))), x.letters)
 

@@ -36,12 +36,14 @@ class Tensor:
 
     Of scores some may be hidden: ``keep`` is 1 at a score that counts, 0 at one that is minus
     infinity. The exponential of a score is that factor times the exponential of its entry.
+    A vector that is transposed ``is_row``: it meets no column entry by entry.
     """
 
     axes: tuple[Axis, ...]
     entry: Entries
     letters: bool = False
     keep: Entries | None = None
+    is_row: bool = False
 
     def moved(
         self,
@@ -218,6 +220,8 @@ class LineScope:
     permutations: Mapping[str, Axis] = field(default_factory=dict)
     hidden: dict[str, Entries] = field(default_factory=dict)
     """Of defined scores, which of them count (:attr:`Tensor.keep`)."""
+    rows: set[str] = field(default_factory=set)
+    """What is defined as a vector transposed."""
     masks: frozenset[str] = frozenset()
     """The arrays that are taken to hold 0 and 1."""
     advice: str = ""

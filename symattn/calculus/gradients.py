@@ -1,0 +1,266 @@
+"""Which names of a text are gradients, of which losses, and which may be.
+
+Where there is a loss, ``dA`` is its gradient in A. A name of the writer's own that may as well
+be a gradient is a fault, once all of the text is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from symattn.calculus import line_reading
+from symattn.calculus.language import Array
+from symattn.calculus.names import Names, head
+from symattn.calculus.new_names import LOSSES, Reading, readings
+from symattn.calculus.tensors import LineScope
+from symattn.errors import Fault, Faults, Malformed
+
+SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
+"""What to do about a name of which nothing is known."""
+_GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
+
+
+@dataclass
+class Given:
+    """What a text says its names are, and on which lines."""
+
+    shapes: dict[str, list[str | int]] = field(default_factory=dict)
+    losses: dict[str, str] = field(default_factory=dict)
+    permutations: dict[str, str] = field(default_factory=dict)
+    at: dict[str, int] = field(default_factory=dict)
+    written: list[tuple[int, str]] = field(default_factory=list)
+    """The names as they are set where they are given."""
+
+    def of(self, name: str) -> tuple[str, object]:
+        """What a name is said to be."""
+        for table in ("shapes", "losses", "permutations"):
+            if name in getattr(self, table):
+                return table, getattr(self, table)[name]
+        return "", None
+
+
+Kind = Literal["", "assumed", "defines", "claims"]
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A formula of a text: its line and sides; whether it is assumed, or surely defines or
+    claims; the places that differ where it is meant. Words without a formula have no sides."""
+
+    at: int
+    sides: tuple[str, ...] = ()
+    kind: Kind = ""
+    apart: tuple[str, str] | None = None
+    because: str = ""
+    part: str = ""
+
+
+class Gradients:
+    """Definitions of a text in order, the gradients among them."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.define: dict[str, str] = {}
+        self.at: dict[str, int] = {}
+        self.faults = Faults()
+        shapes = given.shapes
+        self.sizes = [
+            *dict.fromkeys(
+                size for shape in shapes.values() for size in shape if isinstance(size, str)
+            )
+        ]
+        self._scope = LineScope(self.sizes, advice=SHAPE, permutations=dict(given.permutations))
+        self._scope.arrays = {name: Array(name, tuple(shape)) for name, shape in shapes.items()}
+        axes = {name: len(shape) for name, shape in shapes.items()}
+        self._names = Names(axes, {*self.sizes}, {*given.permutations})
+        self._defined: dict[str, int] = {}
+        self._gradients: set[str] = set()
+        self._heads: set[str] = set()
+        self._losses: list[str] = []
+        self._upstream = ""
+        self._surely: set[str] = set()
+
+    def _define(self, at: int, key: str, formula: str) -> None:
+        """Put a definition into its table, and learn the shape of what it defines."""
+        name = key.partition("[")[0]
+        self.define[key] = formula
+        self.at[f"define.{key}"] = at
+        self._defined[name] = at
+        before = self._scope.arrays.pop(name, None)
+        try:
+            array = line_reading.definition(key, formula, self._scope)
+        except Malformed:
+            # The tables are read again, and say what is wrong with them.
+            array = before or Array(name, ("",) * (key.count(",") + 1 if "[" in key else 0))
+        self._scope.arrays[name] = array
+        self._names.add(name, len(array.axes))
+        if self._upstream == f"d{name}":
+            product = f"d{name} * {name}"
+            self._define(
+                self.given.at[self._upstream], "L", f"total({product})" if array.axes else product
+            )
+
+    # -- losses and their gradients --------------------------------------------------------
+
+    def _find_losses(self, equations: Sequence[Equation]) -> None:
+        """The losses whose gradients ``dA`` may be: declared, called so, or one of which only
+        the gradient in a quantity that is defined is given."""
+        heads = self._heads
+        for equation in equations:
+            may_define = len(equation.sides) > 1 and equation.kind in ("", "defines")
+            if may_define and (left := head(equation.sides[0])):
+                heads |= {left[0], "_".join((left[0], *left[1]))}
+        called = [name for name in LOSSES if name in heads and name not in self.given.shapes]
+        self._losses = [*self.given.losses] or called
+        if self._losses:
+            return
+        upstream = [
+            name
+            for name in self.given.shapes
+            if name[0] == "d" and name[1:] in heads and name[1:] not in self.given.shapes
+            and name not in heads
+        ]  # fmt: skip
+        if len(upstream) == 1 and "L" not in self._names.axes and "L" not in self.sizes:
+            self._losses, self._upstream = ["L"], upstream[0]
+        elif len(upstream) > 1:
+            self._losses = [f"the one behind {name}" for name in upstream]
+            self._upstream = " ".join(upstream)
+
+    def _learn_losses(self) -> None:
+        """A loss is known as soon as what it is a function of is."""
+        for loss, of in self.given.losses.items():
+            if of in self._scope.arrays and loss not in self._scope.arrays:
+                array = self._scope.arrays[of]
+                uses = frozenset({array, *array.uses})
+                self._scope.arrays[loss] = Array(loss, (), of=array, uses=uses)
+                self._names.add(loss, 0)
+
+    def _is_gradient(self, name: str) -> bool:
+        """Whether a name is that of a gradient, as ``dA`` where there is a loss."""
+        if name in self._gradients:
+            return True
+        return (
+            bool(self._losses)
+            and self._of_gradient(name) in self._scope.arrays
+            and name not in self._defined
+            and name not in self._upstream.split()
+        )
+
+    def _of_gradient(self, name: str) -> str:
+        """The array of a gradient by its name: ``dA``, or ``dL_dA`` in full."""
+        for loss in self._losses:
+            for lead in (f"d{loss}_d", f"d{loss}d"):
+                if name.startswith(lead):
+                    return name.removeprefix(lead)
+        return name[1:] if name[:1] == "d" else ""
+
+    def _with_gradients(self, at: int, text: str) -> None:
+        """Define the gradients that a formula names."""
+        for word in dict.fromkeys(_GRADIENT.findall(text)):
+            plain = word.replace("\\", "")
+            for name in (plain, plain.rpartition("_")[0], plain.partition("_")[0]):
+                if name and self._is_gradient(name):
+                    self._gradient(at, name)
+                    break
+
+    def _gradient(self, at: int, name: str) -> None:
+        if name in self._gradients:
+            return
+        array, (loss, *others) = self._of_gradient(name), self._losses
+        if name in self.given.shapes and name not in self._heads:
+            raise Malformed(
+                f"{name} is given on line {self.given.at[name]}, and would be the gradient of"
+                f" {loss} in {array}: leave out that it is given, or call it otherwise"
+            )
+        if others:
+            raise Malformed(
+                f"{name} may be the gradient of several losses, {', '.join(self._losses)}: write"
+                f" diff(L, {array}) with the L that is meant, or say of one 'L: loss'"
+            )
+        if loss not in self._scope.arrays:
+            raise Malformed(
+                f"{name} is the gradient of {loss}, which is not known yet: define {loss} before it"
+            )
+        self._gradients.add(name)
+        self._define(at, name, f"diff({loss}, {array})")
+
+    def _doubt_gradients(self) -> None:
+        """Names such as dz that were defined although they are gradients, or may be."""
+        for name, at in self._defined.items():
+            array = self._scope.arrays.get(self._of_gradient(name))
+            if name in self._gradients or name in self._surely:
+                continue
+            if array is None:
+                self._doubt_name(at, name)
+                continue
+            if self._losses and name not in self._upstream.split():
+                message = (
+                    f"{name} is the gradient in {array.name}, which is known only further down"
+                )
+                self.faults.append(Fault("", f"{message}: define {array.name} before", at))
+                continue
+            of = [
+                other
+                for other in self._defined
+                if (defined := self._scope.arrays.get(other))
+                and array in defined.uses
+                and self._of_gradient(other) not in self._scope.arrays
+                and self._scope.arrays[name] not in (defined, *defined.uses)
+            ]
+            if of:
+                message = (
+                    f"{name} may be the gradient of {of[-1]} in {array.name}, or a name of its own:"
+                    f" say '{of[-1]}: loss' if it is the gradient, else write '{name} := ...'"
+                )
+                self.faults.append(Fault("", message, at))
+
+    def _doubt_name(self, at: int, name: str) -> None:
+        """A name that was defined, although it calls a gradient as others do: ``grad_z``."""
+        arrays = self._scope.arrays
+        for reading in readings(name, self._names):
+            if reading.of not in arrays or not self._may_be(reading, arrays[name]):
+                continue
+            behind = [*self._derivatives(reading.of, arrays[name], name)]
+            if behind:
+                message = (
+                    f"{name} may be {reading}, or a name of its own: write {behind[-1]}"
+                    f" if it is the gradient, else '{name} := ...'"
+                )
+                self.faults.append(Fault("", message, at))
+                return
+
+    def _may_be(self, reading: Reading, own: Array) -> bool:
+        """Whether what is defined has the shape of a gradient, or is put as one number."""
+        axes, count = len(self._scope.arrays[reading.of].axes), len(own.axes)
+        if reading.kind != "the gradient in" or self._scope.arrays[reading.of] is own:
+            return False
+        if count == axes or reading.surely:
+            return True
+        return count in (0, 2 * axes) if reading.exactly else not (own.uses or count)
+
+    def _derivatives(self, of: str, own: Array, name: str) -> Iterator[str]:
+        """What to write for the gradient in an array, or of it, where there is one."""
+        arrays = self._scope.arrays
+        array = arrays[of]
+        if array.of or (array.uses and own not in array.uses):
+            # What is defined, or a loss, is what is differentiated.
+            others = [x.name for x in array.uses if x.name in self.given.shapes] or ["..."]
+            if not array.axes or name[:1] == "J" or name.endswith("dot"):
+                yield f"'diff({of}, {others[0]})'"
+        elif name.endswith("dot"):
+            yield f"'diff({of}, ...)'"
+        for other in (*self.given.losses, *self._defined):
+            number = arrays.get(other)
+            if (
+                number and array in number.uses and not number.axes
+                and own not in (number, *number.uses)
+            ):  # fmt: skip
+                yield f"'d{of}' or 'diff({other}, {of})', and '{other}: loss',"
+        for given in self.given.shapes:
+            for above in readings(given, self._names):
+                is_defined = above.kind == "the gradient in" and above.of in self._defined
+                if is_defined and array in arrays[above.of].uses:
+                    yield f"'d{of}', and 'd{above.of}' for {given}"
