@@ -76,7 +76,7 @@ _SCAFFOLD = re.compile(
     r"(?:\\(?:documentclass|usepackage|begin|end|maketitle|label|noindent|newpage|clearpage|title"
     r"|author|date|bigskip|medskip|smallskip|qed|centering|par)\b\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*\s*)+"
 )
-_SECTION = re.compile(r"\\(?:sub)*(?:section|paragraph|title)\*?\{(.*)\}\s*")
+_SECTION = re.compile(r"\\((?:sub)*)(?:section|paragraph|title)\*?\{(.*)\}\s*")
 _HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
 _FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}")
 _GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
@@ -146,7 +146,7 @@ class _Layout:
 
     def _plain(self, at: int, line: str) -> None:
         if section := _SECTION.fullmatch(line):
-            self.lines.append(Line(at, section[1], "heading", 2))
+            self.lines.append(Line(at, section[2], "heading", 2 + len(section[1])))
         elif heading := _HEADING.fullmatch(line):
             self.lines.append(Line(at, heading[2], "heading", len(heading[1])))
         elif line.startswith(("#", "%", "//", "<!--")):
@@ -258,8 +258,11 @@ def undressed(text: str, wording: Wording) -> str:
 
 def unmarked(text: str) -> str:
     """Words without marks of lists, and signs of how they look."""
-    plain = _EMPHASIS.sub(r"\2", DOUBTFUL.sub("", text, count=1))
-    return _ITALIC.sub(r"\2 ", _NUMBERED.sub("", _BULLET.sub("", plain, count=1), count=1))
+    plain = _EMPHASIS.sub(r"\2", text)
+    for mark in (DOUBTFUL, _BULLET, _NUMBERED):
+        if match := mark.match(plain):
+            plain = plain[match.end() :]
+    return _ITALIC.sub(r"\2 ", plain).rstrip(_ENDING)
 
 
 def _split_remark(text: str) -> tuple[str, str]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
+from symattn.calculus.given import Given
 from symattn.calculus.gradient_names import LOSSES, differentiated
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
@@ -34,23 +35,6 @@ _QUOTED = re.compile("`[^`]+`")
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
 
 
-@dataclass
-class Given:
-    """What a text says its names are, and on which lines."""
-
-    shapes: dict[str, list[str | int]] = field(default_factory=dict)
-    losses: dict[str, str] = field(default_factory=dict)
-    permutations: dict[str, str] = field(default_factory=dict)
-    at: dict[str, int] = field(default_factory=dict)
-
-    def of(self, name: str) -> tuple[str, object]:
-        """What a name is said to be."""
-        for table in ("shapes", "losses", "permutations"):
-            if name in getattr(self, table):
-                return table, getattr(self, table)[name]
-        return "", None
-
-
 Kind = Literal["", "assumed", "defines", "claims"]
 
 
@@ -65,6 +49,8 @@ class Equation:
     apart: tuple[str, str] | None = None
     because: str = ""
     part: str = ""
+    level: int = 0
+    """That of a heading, with which what is assumed under one of its level ends."""
 
 
 class Equations:
@@ -94,6 +80,9 @@ class Equations:
         self._upstream = ""
         self._surely: set[str] = set()
         self._last = self._chain = ""
+        self._level = 0
+        self._assumed: dict[int, int] = {}
+        self._under: list[set[int]] = []
         self._words: list[str] = []
         self._first: list[str] = []
         for table in ("shapes", "losses", "permutations"):
@@ -110,7 +99,12 @@ class Equations:
             "permutations": self.given.permutations,
             "define": self.define,
             "hypotheses": self.hypotheses,
-            "lines": self.lines,
+            "lines": [
+                {**line, "without": others}
+                if (others := [k for k in range(len(self.hypotheses)) if k not in under])
+                else line
+                for line, under in zip(self.lines, self._under, strict=True)
+            ],
         }
 
     def read(self, equations: Sequence[Equation]) -> None:
@@ -125,6 +119,9 @@ class Equations:
         self._doubt_gradients()
 
     def _equation(self, equation: Equation) -> None:
+        if equation.level:
+            self._level = equation.level
+            self._assumed = {k: at for k, at in self._assumed.items() if at < equation.level}
         if not equation.sides:
             self._words += filter(None, [equation.because])
             self._last = self._chain = ""
@@ -284,6 +281,7 @@ class Equations:
                 " 'x >= 0'"
             )
         self.at[f"hypotheses[{len(self.hypotheses)}]"] = equation.at
+        self._assumed[len(self.hypotheses)] = self._level
         self.hypotheses.append(" ".join(pieces))
         self._last = self._chain = ""
 
@@ -344,6 +342,7 @@ class Equations:
             # What it goes on with may begin further up.
             entry["first"] = self._chain
         self.lines.append(entry)
+        self._under.append({*self._assumed})
 
     def _off_diagonal(self, places: tuple[str, str], sides: Iterable[str]) -> list[str]:
         """Sides that are only equal where two places differ."""

@@ -22,62 +22,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from symattn.calculus import decoration
 from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
-from symattn.calculus.equations import Equation, Equations, Given, Kind
+from symattn.calculus.equations import Equation, Equations, Kind
+from symattn.calculus.given import Given
 from symattn.calculus.names import head
-from symattn.calculus.quantities import functions
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
-from symattn.calculus.wording import Wording, framed, is_quoted, quoted, unquoted
+from symattn.calculus.wording import Wording, framed, is_quoted, unquoted
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
-from symattn.spelling import whole
 from symattn.tables.file import File, decoded
 
 _NOTHING = (
     "nothing is claimed: the first 'A = ...' defines A, and what is equated after it is judged,"
     " as in 'rowsum(A) = ones(n)'"
 )
-_NAME = r"[A-Za-z_]\w*"
 #: A table of a derivation file has its name in brackets on a line of its own.
 _TABLE = re.compile(r"^\s*\[\[?\w+\]\]?\s*(?:#.*)?$", re.MULTILINE)
-_GIVEN = re.compile(
-    rf"(?:(?:let|given|where|with|and|for|assume|suppose)\s+)*"
-    rf"({_NAME}(?:\s*,\s*(?:and\s+)?{_NAME}|\s+and\s+{_NAME})*)"
-    r"(?:\s*(:|∈|\bin\b|\bis\b|\bare\b|\bbe\b)|\s+(?=\())\s*(.+)",
-    re.IGNORECASE,
-)
-_LOSS = re.compile(
-    rf"(?:the |any |an? |differentiable |scalar )*(?:function|loss)(?: of ({_NAME}))?"
-)
-_PERMUTATION = re.compile(rf"(?:any |an? )?permutation of ({_NAME})")
-_SIZES = r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*"
-_BOX = rf"(?:\(\s*{_SIZES}\s*\)|\[\s*{_SIZES}\s*\]|\{{\s*{_SIZES}\s*\}}|{_SIZES})"
-_KIND = r"(?P<kind>matrix|matrices|vectors?|arrays?)"
-#: The whole of what is said of a shape; anything else is none.
-_SHAPES = tuple(
-    re.compile(rf"(?:(?:an?|the|any|all|be)\s+)*(?:real\s+)?(?:{said})", re.IGNORECASE)
-    for said in (
-        r"(?:number|scalar)s?|(?P<set>[Rℝ])|\(\s*\)",
-        rf"(?:{_KIND}\s+(?:in\s+|∈\s*))?(?P<set>[Rℝ])\s*\^?\s*(?P<sizes>{_BOX})",
-        rf"{_KIND}\s+(?:(?:of|with)\s+)?(?:(?:size|shape|length)\s+)?(?P<sizes>{_BOX})"
-        r"(?:\s+entries)?",
-        rf"(?P<sizes>{_BOX})\s+(?:real\s+)?{_KIND}",
-        rf"(?:(?:of\s+)?(?:size|shape)\s+)?(?P<sizes>{_BOX})(?:\s+entries)?",
-    )
-)
-#: What has one of these is a shape, also where it only "is": "x is 7" claims something.
-_SHAPE_WORDS = re.compile(
-    r"(?i)number|scalar|matri|vector|array|entries|\bx\b|×|\bby\b|\bR\b|ℝ|function|loss|permutation"
-)
-#: Signs of shapes as LaTeX has them, and what dresses them.
-_SHAPED = (
-    *((re.compile(r"\\in(?![A-Za-z])"), "∈"), (re.compile(r"\\mathbb\s*\{?\s*R\s*\}?"), "ℝ")),
-    *((re.compile(r"\\times(?![A-Za-z])"), "×"), (re.compile(r"[$`]|\*\*|\\[()]|\\(?=[a-z])"), "")),
-    (re.compile(r"\s+(?:#|//)\s.*"), ""),
-)
 _REFUSED = (
     (
         re.compile(r"[≤≥<>≠≪≫]|[<>!]=|\\(?:leq?|geq?|lt|gt|neq?)|than|most|least|exceeds"),
@@ -96,8 +58,12 @@ _REFUSED = (
 _STRANGE = (
     "is not known to leave it what it is: write each formula on a line of its own, words behind '#'"
 )
+#: A line that begins an exercise is a heading of the lowest level.
+_EXERCISE = re.compile(
+    r"\W*(?:exercise|problem|question|task|aufgabe|exercice)\s+\d", re.IGNORECASE
+)
+_DEEPEST = 9
 _FINAL = (".", "!", "?")
-_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
 
 
 @dataclass(frozen=True)
@@ -179,8 +145,8 @@ class _Reader:
         self._foresee(lines)
         joined = [*self._joined([*self._unlisted(lines)])]
         self._attach(joined)
-        for line in joined:
-            self._line(line)
+        for each in joined:
+            self._line(each)
 
     def _foresee(self, lines: Sequence[Line]) -> None:
         """What is given, and the names that will be defined."""
@@ -323,7 +289,9 @@ class _Reader:
     def _line(self, line: Line) -> None:
         is_claim = related(line.text) or self._wording.states(line.text)
         if line.kind == "heading":  # Nothing goes on from before it.
-            self.equations.append(Equation(line.at))
+            self.equations.append(Equation(line.at, level=line.level))
+        elif _EXERCISE.match(line.text):
+            self.equations.append(Equation(line.at, level=_DEEPEST))
         if line.kind == "heading" and not is_claim:
             if self.title or len(self.equations) > 1:
                 self._part = line.text
@@ -418,49 +386,15 @@ class _Reader:
         )
         self.equations.append(Equation(at, tuple(sides), kind, peeled.apart, because, self._part))
 
-    # -- what is given -------------------------------------------------------------------
-
     def _given(self, line: Line) -> bool:
         """Whether a line says what something is: a shape, a loss, a permutation."""
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
-        sentences = _SENTENCE.split(line.text)
-        if len(sentences) > 1:
-            return min([self._given(replace(line, text=sentence)) for sentence in sentences])
-        quotes = [quote for quote, _, _ in quoted(line.text) if re.search(r"∈|\\in|:", quote)]
-        if quotes and quotes != [line.text] and len(quotes[0]) < len(line.text.strip("`$ .,")) - 2:
-            are_given = [self._given(replace(line, text=quote)) for quote in quotes]
-            if all(are_given) and not related(unquoted(line.text)):
-                return True
-        plain = line.text
-        for pattern, written in _SHAPED:
-            plain = pattern.sub(written, plain)
-        plain = re.sub(r"^(?:[-*+•]|\(?\w{1,3}[.)])\s+", "", plain).strip(" .,;")
-        given = _GIVEN.fullmatch(plain)
-        if given is None or related(plain):
-            return False
-        names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
-        meaning, is_within = given[3].strip(), given[2] in ("∈", "in")
-        if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
-            return False
-        if loss := _LOSS.fullmatch(meaning):
-            self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
-        elif permutation := _PERMUTATION.fullmatch(meaning):
-            self._put("permutations", dict.fromkeys(names, permutation[1]), line.at)
-        elif {"sizes", *functions()} & {*names} or (shape := _shape(meaning, is_within)) is None:
-            return False
-        else:
-            self._put("shapes", dict.fromkeys(names, shape), line.at)
-        return True
-
-    def _put(self, table: str, entries: Mapping[str, Any], number: int) -> None:
-        for name, entry in entries.items():
-            before = self.given.at.get(name, number)
-            if before != number and self.given.of(name) != (table, entry):
-                self._fault(number, f"{name} is given on line {before} already, as something else")
-            else:
-                getattr(self.given, table)[name] = entry
-                self.given.at[name] = number
+        try:
+            return self.given.read(line.text, line.at)
+        except Malformed as error:
+            self._fault(line.at, error.faults[0].message)
+            return True
 
 
 def _doubtful(line: Line) -> str:
@@ -480,19 +414,3 @@ _UNCLEAR = {
         " on the line before: leave an empty line between them, or write them on one line",
     ),
 }  # fmt: skip
-
-
-def _shape(phrase: str, is_within: bool) -> list[str | int] | None:
-    """The sizes that a shape is made of; None where the words are no shape."""
-    said = next(filter(None, (shape.fullmatch(phrase) for shape in _SHAPES)), None)
-    if said is None or (is_within and not said.groupdict().get("set")):
-        return None
-    parts = said.groupdict()
-    words = [
-        word for word in re.findall(r"\w+", parts.get("sizes") or "") if word not in ("x", "by")
-    ]
-    sizes = [word if (size := whole(word)) is None else size for word in words]
-    kind = (parts.get("kind") or "")[:3].lower()
-    # "A vector of length 1" is one of norm 1, and "a matrix of size n" can't be told.
-    is_told = kind not in ("mat", "vec") or len(sizes) == (2 if kind == "mat" else 1)
-    return sizes if is_told and not (kind == "vec" and sizes == [1]) else None

@@ -32,10 +32,10 @@ _NEUTRAL = vocabulary(
     "so hence then thus therefore now and also next finally first second third last again indeed"
     " consequently accordingly similarly likewise analogously clearly obviously here thereby"
     " particular moreover furthermore but however namely well too as above below before after"
-    " previously earlier later already immediately directly easily simply just course since because"
-    " i.e. e.g. ie eg w.r.t. wrt cf q.e.d. qed this these those that it its they them their which"
-    " whose what we us our i you one's let a an the such same each every all any both for in"
-    " on at by from with via to of into along through using due according thanks see"
+    " previously earlier later already immediately directly easily simply just course since"
+    " because i.e. e.g. ie eg w.r.t. wrt cf q.e.d. qed this these those that it its they them"
+    " their which whose what we us our i you one's let a an the such same each every all any both"
+    " for in on at by from with via to of into along through using due according thanks see"
     # What one does with formulas.
     " get gets have has had find finds obtain obtains know note notice observe recall recalls"
     " conclude write writes written define defined defines set put denote denotes call called"
@@ -43,34 +43,38 @@ _NEUTRAL = vocabulary(
     " say states stated implies imply claim claimed proof prove proves proved proven show shows"
     " shown verify verified check checked checks answer solution result results use used uses"
     " insert inserting simplify simplifying simplified apply applying applied compute computing"
-    " computed calculate calculating differentiate differentiating expand expanding"
-    " expanded collect collecting rearrange rearranging rewrite rewriting rewritten substitute"
-    " substituting plug plugging combine combining summing sums is are be being been was can"
-    " do holds hold held true right correct easy clear told seen done want need must remains left"
-    " go going back take taking together sum add start end come comes becomes become"
+    " computed calculate calculating differentiate differentiating expand expanding expanded"
+    " collect collecting rearrange rearranging rewrite rewriting rewritten substitute substituting"
+    " plug plugging combine combining summing sums is are be being been was can do holds hold held"
+    " true right correct easy clear told seen done want need must remains left go going back take"
+    " taking together sum add start end come comes becomes become"
     # What is spoken of.
     " definition definitions equation equations formula formulas identity identities rule rules"
-    " chain linearity line lines part parts step steps form case theorem"
-    " lemma proposition corollary remark exercise problem question task example hint fact property"
-    " symmetry assumption hypothesis notation expression term terms entry entries element elements"
-    " index indices row rows column columns matrix matrices vector vectors number numbers scalar"
-    " scalars words word array arrays size sizes shape axis function functions derivative derivatives"
+    " chain linearity line lines part parts step steps form case theorem lemma proposition"
+    " corollary remark exercise problem question task example hint fact property symmetry"
+    " assumption hypothesis notation expression term terms entry entries element elements index"
+    " indices row rows column columns matrix matrices vector vectors number numbers scalar scalars"
+    " words word array arrays size sizes shape axis function functions derivative derivatives"
     " gradient gradients jacobian partial total loss losses cost objective weight weights bias"
     " probability probabilities distribution distributions score scores logit logits input inputs"
     " output outputs target targets label labels parameter parameters layer layers hidden network"
     " model head heads attention query queries key keys value values token tokens activation"
     " activations sequence batch backward forward pass backpropagation prediction predictions"
-    " residual residuals regression linear entropy cross ridge softmax"
-    " sigmoid relu normalization layernorm mask variance deviation way side sides hand"
-    " algebra calculus place sense means view respect order entrywise elementwise componentwise"
-    " element-wise entry-wise row-wise rowwise component components coordinate coordinates"
+    " residual residuals regression linear entropy cross ridge softmax sigmoid relu normalization"
+    " layernorm mask variance deviation way side sides hand algebra calculus place sense means"
+    " view respect order entrywise elementwise componentwise element-wise entry-wise row-wise"
+    " rowwise component components coordinate coordinates"
+    " reads read final my desired known cyclic symmetric arrive arrives neuron neurons required wanted"
+    " own simple straightforward complete done computes binomial main useful following previous"
+    " next claims statement exact exactly theory lecture script notes book course part"
     # German.
-    " also daher damit somit folglich deshalb nun dann daraus folgt es gilt wir erhalten haben"
-    " mit nach aus für alle jede jeder jedes der die das den dem des ein eine und ist sind sei"
-    " seien wegen laut weil da definition kettenregel produktregel quotientenregel regel summe"
-    " gleichung ableitung ableitungen gradient lösung antwort beweis behauptung zeile zeilen spalte"
-    " spalten ergibt ergibt sich zeigen setze einsetzen liefert insbesondere aufgabe was zu war"
-    " dass ferner wobei denn zuerst"
+    " also daher damit somit folglich deshalb nun dann daraus folgt es gilt wir erhalten haben mit"
+    " nach aus für alle jede jeder jedes der die das den dem des ein eine und ist sind sei seien"
+    " wegen laut weil da definition kettenregel produktregel quotientenregel regel summe gleichung"
+    " ableitung ableitungen gradient lösung antwort beweis behauptung zeile zeilen spalte spalten"
+    " ergibt sich zeigen setze einsetzen liefert insbesondere aufgabe was zu war dass ferner wobei"
+    " denn zuerst"
+    " leiten ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
     # French.
     " donc alors ainsi on obtient nous avons par la le les règle règles chaîne dérivation dérivée"
     " définition soit car puis enfin ensuite comme pour tout tous toute toutes il suit que réponse"
@@ -96,6 +100,8 @@ _KINDS = vocabulary(
 _JOINING = vocabulary(
     "is are be equals gives give yields yield becomes become was ist sind wird est vaut es"
 )
+#: Words behind which it is told what a name is: "where A is the output".
+_OPENING = vocabulary("where and let here")
 _NUMERALS = vocabulary(
     "zero two three four five six seven eight nine ten null zwei drei vier fünf deux trois"
 )
@@ -109,7 +115,7 @@ _PIECE = re.compile(
     |(?P<phrase>(?:chain|product|quotient|power|sum)\s+rule|least\s+squares
       |matrix\s+product|(?:definition|proof|because|view|means|use)\s+of|in\s+all|after\s+all
       |(?:due|according|thanks|leads?|back|equivalent|respect)\s+to|(?:sum(?:ming)?|sums)\s+over
-      |(?:add|sum)s?(?:\s+up)?\s+to\s+(?:one|1)|at\s+once|of\s+course)\b
+      |(?:add|sum)s?(?:\s+up)?\s+to\s+(?:one|1)|at\s+once|of\s+course|as\s+expected)\b
     |\((?P<aside>[^()\[\]]*)\)(?!\w)|\[(?P<square>[^()\[\]]*)\](?!\w)
     |(?P<call>[a-z_]+\([A-Za-z]\w*\))(?!\w)|(?P<word>(?:[^\W\d_]\.){{2,}}|[^\W\d_]+(?:['’-][^\W\d_]+)*)(?![\w(\[^_'’{{}}*+/=@-])
     |(?P<mark>[.,;:…]+)|(?P<strange>[^\s\0\x01]+))""",
@@ -273,10 +279,13 @@ class Wording:
             case "name" | "letter":
                 if behind is not None and behind.kind in ("formula", "strange", "name", "function"):
                     return False
-                if before is None or before.kind == "mark":
+                if before is None or before.kind == "mark" or before.text.lower() in _OPENING:
                     # "where A is the output"
                     is_told = place + 2 < len(tokens) and tokens[place + 2].kind == "word"
-                    return behind is not None and behind.text.lower() in _JOINING and is_told
+                    if behind is not None and behind.text.lower() in _JOINING and is_told:
+                        return True
+                if before is None:
+                    return False
                 if before.text.lower() == "and" and place > 1:
                     return tokens[place - 2].kind == kind and self._fits(tokens, place - 2)
                 takes = _TAKING | _KINDS if text[0] == "\1" else _TAKING
@@ -303,6 +312,7 @@ class Wording:
     def states(self, text: str) -> bool:
         """Whether words say something of formulas: ``rowsum(A) turns out to be 1``."""
         plain = re.sub(r"(?<!\w)(\*\*|__|\*|_)(?=\w)(.+?)\1(?!\w)", r"\2", text)
+        plain = plain.rstrip(" .∎□■◻✓✔")
         plain = re.sub(r"^\s*(?:[-*+>•]|\(?\w{1,3}[.)])\s+", "", plain)
         if not all(map(self._is_nameable, (formula for formula, _, _ in quoted(plain)))):
             return True
