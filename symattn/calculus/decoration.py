@@ -262,7 +262,7 @@ def unmarked(text: str) -> str:
     for mark in (DOUBTFUL, _BULLET, _NUMBERED):
         if match := mark.match(plain):
             plain = plain[match.end() :]
-    return _ITALIC.sub(r"\2 ", plain).rstrip(_ENDING)
+    return _ITALIC.sub(r"\2 ", plain).rstrip(" ∎□■◻✓✔")
 
 
 def _split_remark(text: str) -> tuple[str, str]:

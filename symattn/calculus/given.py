@@ -60,6 +60,7 @@ _SHAPE_WORDS = re.compile(
 #: Signs of shapes as LaTeX has them, and what dresses them.
 _SHAPED = (
     *((re.compile(r"\\in(?![A-Za-z])"), "∈"), (re.compile(r"\\mathbb\s*\{?\s*R\s*\}?"), "ℝ")),
+    (re.compile(r"\\mathbb\s*\{?\s*N\s*\}?"), "ℕ"),
     *((re.compile(r"\\times(?![A-Za-z])"), "×"), (re.compile(r"[$`]|\*\*|\\[()]|\\(?=[a-z])"), "")),
     (re.compile(r"\s+(?:#|//)\s.*"), ""),
 )
@@ -74,6 +75,8 @@ class Given:
     losses: dict[str, str] = field(default_factory=dict)
     permutations: dict[str, str] = field(default_factory=dict)
     at: dict[str, int] = field(default_factory=dict)
+    whole: dict[str, int] = field(default_factory=dict)
+    """What is said to be whole numbers, as sizes are, and where."""
 
     def of(self, name: str) -> tuple[str, object]:
         """What a name is said to be."""
@@ -102,6 +105,9 @@ class Given:
             return False
         names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
         meaning, is_within = given[3].strip(), given[2] in ("∈", "in")
+        if is_within and meaning == "ℕ":
+            self.whole |= dict.fromkeys(names, at)
+            return True
         if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
             return False
         if loss := _LOSS.fullmatch(meaning):

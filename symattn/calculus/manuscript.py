@@ -29,7 +29,7 @@ from symattn.calculus.equations import Equation, Equations, Kind
 from symattn.calculus.given import Given
 from symattn.calculus.names import head
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
-from symattn.calculus.wording import Wording, framed, is_quoted, unquoted
+from symattn.calculus.wording import Wording, framed, is_quoted, quoted, unquoted
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
 from symattn.tables.file import File, decoded
@@ -152,16 +152,22 @@ class _Reader:
         """What is given, and the names that will be defined."""
         for line in lines:
             if line.kind in ("", "formula") and not self._given(line) and related(line.text):
-                text = decoration.undressed(line.text, self._wording)
-                left = re.split(r":?=|≔|≡", text, maxsplit=1)[0]
-                if names := head(left):
-                    name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
-                    self._heads.setdefault(name, line.at)
-                    self._wording.names |= {name, names[0]}
+                formulas = [formula for formula, _, _ in quoted(line.text) if related(formula)]
+                for text in (decoration.undressed(line.text, self._wording), *formulas):
+                    self._foresee_head(text, line.at)
         self._wording.sizes |= {
             size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)
         }
+        for name, at in self.given.whole.items():
+            if name not in self._wording.sizes:
+                self._fault(at, f"{name} is no size of what is given: write '{name}: number'")
         self._wording.names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
+
+    def _foresee_head(self, text: str, at: int) -> None:
+        if names := head(re.split(r":?=|≔|≡", text, maxsplit=1)[0]):
+            name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
+            self._heads.setdefault(name, at)
+            self._wording.names |= {name, names[0]}
 
     # -- lines that go on, and marks of lists ----------------------------------------------
 
@@ -254,6 +260,7 @@ class _Reader:
         """What is strange of words that are of one sentence with a formula before or behind."""
         kinds = [self._kind(line) for line in lines]
         attached: set[int] = set()
+        leading: set[int] = set()
         for step in (1, -1):
             for at in range(len(lines))[::step]:
                 near = at - step
@@ -270,14 +277,17 @@ class _Reader:
                     goes_on = before[-1:] not in (*_FINAL, ":")
                 if goes_on if step > 0 else text[-1:] not in _FINAL:
                     attached.add(at)
+                    leading |= {at} if step < 0 else set()
         sentence: list[Line] = []
+        last = -1
         for at in [*sorted(attached), len(lines) + 1]:
             if sentence and at - 1 not in attached:
                 words = decoration.unmarked(" ".join(line.text for line in sentence))
-                if strange := self._wording.strange(framed(words)):
+                ahead = " \0" if last in leading else ""
+                if strange := self._wording.strange(framed(words) + ahead):
                     self._beside |= dict.fromkeys((line.at for line in sentence), strange)
                 sentence = []
-            sentence += lines[at : at + 1]
+            sentence, last = [*sentence, *lines[at : at + 1]], at
 
     def _kind(self, line: Line) -> str:
         if line.kind in ("gap", "heading", "remark") or self._given(line):
@@ -391,6 +401,13 @@ class _Reader:
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
         try:
+            if related(line.text):
+                # "Let $z \\in R^n$ and $p = softmax(z)$."
+                quotes = [quote for quote, _, _ in quoted(line.text) if not related(quote)]
+                quotes = [quote for quote in quotes if re.search(r"∈|\\in(?![A-Za-z])", quote)]
+                self._wording.given |= {
+                    quote for quote in quotes if self.given.read(quote, line.at)
+                }
             return self.given.read(line.text, line.at)
         except Malformed as error:
             self._fault(line.at, error.faults[0].message)

@@ -63,22 +63,27 @@ _NEUTRAL = vocabulary(
     " residual residuals regression linear entropy cross ridge softmax sigmoid relu normalization"
     " layernorm mask variance deviation way side sides hand algebra calculus place sense means"
     " view respect order entrywise elementwise componentwise element-wise entry-wise row-wise"
-    " rowwise component components coordinate coordinates"
-    " reads read final my desired known cyclic symmetric arrive arrives neuron neurons required wanted"
-    " own simple straightforward complete done computes binomial main useful following previous"
-    " next claims statement exact exactly theory lecture script notes book course part"
+    " rowwise component components coordinate coordinates reads read final my desired known cyclic"
+    " symmetric arrive arrives neuron neurons required wanted own simple straightforward complete"
+    " done computes binomial main useful following previous next claims statement exact exactly"
+    " theory lecture script notes book course"
     # German.
     " also daher damit somit folglich deshalb nun dann daraus folgt es gilt wir erhalten haben mit"
     " nach aus für alle jede jeder jedes der die das den dem des ein eine und ist sind sei seien"
     " wegen laut weil da definition kettenregel produktregel quotientenregel regel summe gleichung"
     " ableitung ableitungen gradient lösung antwort beweis behauptung zeile zeilen spalte spalten"
     " ergibt sich zeigen setze einsetzen liefert insbesondere aufgabe was zu war dass ferner wobei"
-    " denn zuerst"
-    " leiten ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
+    " denn zuerst leiten ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
     # French.
     " donc alors ainsi on obtient nous avons par la le les règle règles chaîne dérivation dérivée"
     " définition soit car puis enfin ensuite comme pour tout tous toute toutes il suit que réponse"
     " solution preuve ligne lignes colonne colonnes et est sont avec dans de du d'où fonction"
+)
+#: Words that are as harmless between others: "the squared loss is".
+_DESCRIBING = vocabulary(
+    "squared square masked centered scaled normalized weighted exponential exponentials logarithm"
+    " logarithms transpose product products quotient sum inverse root reverses error"
+    " summe produkt logarithmus"
 )
 #: What takes for granted what stands behind it.
 _ASSUMING = vocabulary("assume assuming suppose supposing where")
@@ -90,7 +95,9 @@ _ASSUMED = re.compile(
 #: Behind these a formula is taken for something else than a line of its own.
 _BINDING = vocabulary("of for at in on to into a an any each every all such pour für")
 #: Words behind which a name stands that says nothing of a formula.
-_TAKING = vocabulary("of all each every any row column index indices entry von aller jede de tout")
+_TAKING = vocabulary(
+    "of nach all each every any row column index indices entry von aller jede de tout"
+)
 #: What a quoted name may be called.
 _KINDS = vocabulary(
     "in matrix matrices vector vectors number numbers scalar scalars array function derivative"
@@ -115,7 +122,7 @@ _PIECE = re.compile(
     |(?P<phrase>(?:chain|product|quotient|power|sum)\s+rule|least\s+squares
       |matrix\s+product|(?:definition|proof|because|view|means|use)\s+of|in\s+all|after\s+all
       |(?:due|according|thanks|leads?|back|equivalent|respect)\s+to|(?:sum(?:ming)?|sums)\s+over
-      |(?:add|sum)s?(?:\s+up)?\s+to\s+(?:one|1)|at\s+once|of\s+course|as\s+expected)\b
+      |(?:add|sum)s?(?:\s+up)?\s+to\s+(?:one|1)|at\s+once|of\s+course|as\s+expected|arrives?\s+at)\b
     |\((?P<aside>[^()\[\]]*)\)(?!\w)|\[(?P<square>[^()\[\]]*)\](?!\w)
     |(?P<call>[a-z_]+\([A-Za-z]\w*\))(?!\w)|(?P<word>(?:[^\W\d_]\.){{2,}}|[^\W\d_]+(?:['’-][^\W\d_]+)*)(?![\w(\[^_'’{{}}*+/=@-])
     |(?P<mark>[.,;:…]+)|(?P<strange>[^\s\0\x01]+))""",
@@ -182,6 +189,8 @@ class Wording:
 
     names: set[str] = field(default_factory=set)
     sizes: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    """What is quoted and was read as what something is: ``z \\in R^n``."""
 
     # -- what stands beside formulas -------------------------------------------------------
 
@@ -233,6 +242,7 @@ class Wording:
                 kind = "name" if is_name else "strange"
             elif kind == "quote":
                 kind = "name" if self._is_bare(piece) else "strange"
+                kind = "mark" if piece in self.given else kind
                 piece = f"\1{piece}\1"
             start = match.end() - len(match[0].lstrip())
             tokens.append(_Token(kind, piece, start, match.end()))
@@ -249,6 +259,8 @@ class Wording:
             return "function"
         if plain in _NEUTRAL or all(part in _NEUTRAL for part in re.split("[-’']", plain)):
             return "word"
+        if plain in _DESCRIBING:
+            return "describing"
         return "letter" if len(word) == 1 and word.islower() else "strange"
 
     def _is_bare(self, quote: str) -> bool:
@@ -274,15 +286,19 @@ class Wording:
                 return True
             case "formula":
                 return place == 0 or self._leads(tokens[max(0, place - 2) : place])
+            case "describing":
+                sides = {before and before.kind, behind and behind.kind}
+                return sides <= {"word", "phrase", "describing", "function"}
             case "function":
-                return behind is None or behind.kind in ("word", "mark", "phrase")
+                return behind is None or behind.kind in ("word", "mark", "phrase", "describing")
             case "name" | "letter":
                 if behind is not None and behind.kind in ("formula", "strange", "name", "function"):
                     return False
                 if before is None or before.kind == "mark" or before.text.lower() in _OPENING:
                     # "where A is the output"
                     is_told = place + 2 < len(tokens) and tokens[place + 2].kind == "word"
-                    if behind is not None and behind.text.lower() in _JOINING and is_told:
+                    joins = behind is not None and behind.text.lower() in {*_JOINING, "the"}
+                    if joins and is_told:
                         return True
                 if before is None:
                     return False

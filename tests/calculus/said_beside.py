@@ -62,7 +62,13 @@ CHANGED = {
         # Claims in words.
         *("The derivative of $u$ is $5t$.", "$u$ is $3t$", "u is 3t", "The value of $u$ is $5$."),
         *("The gradient is $0$.", "So the answer is $t + s$.", "Answer: t + s", "log t is 5"),
-        *("We obtain $t + s$.", "u amounts to 5", "u comes to 5", "u evaluates to 5", "u tends to 0"),
+        *(
+            "We obtain $t + s$.",
+            "u amounts to 5",
+            "u comes to 5",
+            "u evaluates to 5",
+            "u tends to 0",
+        ),
         *("$u$ ist gleich $5t$", "u ist 5t", "u vaut 5t", "u es igual a 5t", "∇u is zero"),
         *("Der Gradient ist $t + s$.", "So $u = t*t$, whose derivative is $5t$."),
         *("u = t*t and so u is 5.", "Since $u = t*t$, the mean of $u$ is $s$."),
@@ -77,7 +83,11 @@ CHANGED = {
     "": [
         "x: a vector of length 1\nsum(x)^2 = x^T x",
         *("A: matrix of size n\nA^T = A", "Let A be a real matrix of size n.\nA^T = A"),
-        *("t ∈ {1, 2}\nu = t^2\nu = t*t", "t in (0, 1)\nu = t^2\nu = t*t", "k ∈ Z\nu = k^2\nu = k*k"),
+        *(
+            "t ∈ {1, 2}\nu = t^2\nu = t*t",
+            "t in (0, 1)\nu = t^2\nu = t*t",
+            "k ∈ Z\nu = k^2\nu = k*k",
+        ),
         "x: an array of n vectors\nsum(x) = sum(x)",
         "x, y: n\nM: n x n\nwhere(M, x, 0*x) = M*y",
     ],
@@ -90,3 +100,227 @@ CHANGED = {
         "Exercise 1. Assume t = 2.\nu = 4\n## Exercise 2\nLet t be arbitrary again.\nt = 2",
     ],
 }
+#: Texts of homeworks that are right, and read.
+RIGHT = r"""# Homework 3
+Let $z \in \mathbb{R}^n$ and let $p = softmax(z)$ be the vector of probabilities.
+
+We first show that the entries of $p$ sum to one. Indeed,
+$$\sum_i p_i = 1.$$
+Now differentiate with respect to $z$. By the quotient rule, we obtain
+$$\frac{\partial p_i}{\partial z_j} = p_i(\delta_{ij} - p_j).$$
+---
+S: n x m
+L: function of A
+A = softmax(S)
+The rows of A are probability distributions, hence
+rowsum(A) = ones(n)
+Using the chain rule, we arrive at
+dS = A * (dA - rowsum(A * dA))
+---
+X: n x d
+w: d
+y: n
+The residual is defined by
+r = X w - y
+and the squared loss is
+L = r^T r
+Taking the gradient with respect to w yields
+dL/dw = 2 X^T r
+---
+X: n x d
+W: d x k
+b: k
+T: n x k
+Forward pass
+H = X W
+L = sum(H * T)
+Backward pass
+dW = X^T T
+---
+t: number
+Problem 1. Let $u = t^2$. Compute the derivative.
+Solution. By the power rule, $du/dt = 2t$.
+---
+t: number
+Given: u = t^2
+To show: u = t*t
+Proof: u = t*t by definition of u. QED
+---
+z, y: n
+assume sum(y) = 1
+p = softmax(z)
+L = -\sum_i y_i \log p_i
+Daraus folgt: dL/dz_k = p_k - y_k
+Was zu zeigen war.
+---
+Sei $z \in \mathbb{R}^n$.
+p = softmax(z)
+Es gilt: sum(p) = 1
+---
+Soit $z \in \mathbb{R}^n$.
+p = softmax(z)
+On obtient : sum(p) = 1
+---
+Q, K: n x d
+The attention scores are
+$$S = Q K^T$$
+and the attention weights are
+$$A = softmax(S)$$
+Each row of $A$ sums to one:
+$$\sum_j A_{ij} = 1$$
+---
+t: number
+(a) Let u = t^2.
+(b) Then du/dt = 2 t.
+(c) Therefore the second derivative is diff(diff(u, t), t) = 2.
+---
+x: n
+1. We set p = softmax(x).
+2. As the probabilities add up to one, sum(p) = 1.
+3. It follows that sum(i, diff(p[i], x[k])) = 0.
+---
+S: n x m
+A = softmax(S)
+
+**Claim.** Every row of $A$ sums to one, i.e. $rowsum(A) = ones(n)$.
+
+**Proof.** This follows from the definition of $A$. ∎
+---
+t: number
+u = t**2
+Here is my solution:
+u = t*t
+I am done.
+---
+t: number
+u = t**2
+Our final answer is therefore $du/dt = 2t$.
+---
+t: number
+u = exp(t)
+Since the exponential is its own derivative, $du/dt = u$.
+---
+t, s: number
+u = t*s
+Product rule: diff(u*s, t) = s*s
+Hence the claim.
+---
+A, B: n x n
+The transpose of a product reverses the order:
+(A B)^T = B^T A^T
+---
+A, B: n x n
+The trace is cyclic, so $trace(A B) = trace(B A)$ holds for all square matrices.
+---
+x: n
+p = softmax(x)
+The Jacobian of the softmax reads
+\begin{align}
+\frac{\partial p_i}{\partial x_j} &= p_i (0 - p_j) \\ &= -p_i p_j \quad \text{for } i \neq j
+\end{align}
+---
+# Task 2
+x: n
+y: n
+L = \frac{1}{n}\sum_i (x_i - y_i)^2
+Differentiating the loss gives us
+\frac{\partial L}{\partial x_k} = \frac{2}{n}(x_k - y_k)
+which is the desired result.
+---
+t: number
+u = t^2
+Step 1: expand. $(t+1)^2 = u + 2t + 1$
+Step 2: simplify, $(t+1)^2 - u = 2t + 1$.
+---
+t: number
+assume t > 0
+u = log(t)
+The derivative of the logarithm is well known: du/dt = 1/t
+---
+S: n x n
+M: n x n
+The masked scores are
+X = S + M
+and so are the weights
+A = softmax(X)
+We verify the normalization:
+rowsum(A) = ones(n)
+---
+x: n
+gamma, beta: n
+Layer normalization
+m = mean(x)
+v = mean((x - m)**2)
+where m is the mean and v the variance.
+Then mean(x - m) = 0
+---
+x, w: n
+b: number
+The neuron computes
+z = w^T x + b
+its output is
+a = sigmoid(z)
+and by the chain rule
+∂a/∂b = a (1 - a)
+---
+x, w: n
+z = w^T x
+a = sigmoid(z)
+L = a
+For every $i$ we have $∂L/∂w_i = a (1 - a) x_i$.
+---
+x: n
+The norm of $x$ is
+r = sqrt(sum(i, x_i^2))
+so that
+r^2 = x^T x
+---
+A: n x n
+B = A + A^T
+B is symmetric, as
+B^T = B
+---
+V: n x d
+S: n x n
+A = softmax(S)
+Y = A V
+L: function of Y
+The gradients of the loss are
+dV = A^T dY
+dA = dY V^T
+---
+t: number
+u = t^2
+> Hint: use the binomial formula.
+
+u - 1 = (t - 1)(t + 1)
+---
+x: n
+p = softmax(x)
+- First, the entries sum to one: `sum(p) = 1`.
+- Second, the derivative is `diff(p[i], x[k]) = p[i]*(delta(i,k) - p[k])`.
+---
+t: number
+u = t^2
+Wir leiten nach t ab und erhalten mit der Kettenregel:
+du/dt = 2 t
+---
+t: number
+u = t^2
+Par la règle de la chaîne, on obtient du/dt = 2 t
+---
+t: number
+u = t^2
+Equation (1) follows from the definition of $u$:
+$$u = t \cdot t \tag{1}$$
+By (1), we get $u - t \cdot t = 0$.
+---
+t: number
+u = t^2
+Substituting the definition of $u$ into the left-hand side, we find $u + 1 = t^2 + 1$.
+---
+t: number
+u = sigmoid(t)
+It is well known that the derivative of the sigmoid is $du/dt = u (1 - u)$. We use this fact below.""".split(
+    "\n---\n"
+)
