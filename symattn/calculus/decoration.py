@@ -64,6 +64,8 @@ _UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
 _SPACING = re.compile(
     r"\\(?:quad|qquad|displaystyle|noindent|hfill|nonumber|notag|qed|qedhere)(?![A-Za-z])|\\[,;:!]"
+    r"|\\(?:eq|auto|page|c)?ref\{[\w:. -]*\}|\\cite[a-z]*\{[\w:, -]*\}"
+    r"|\$\\(?:square|blacksquare|Box)\$"
 )
 _DRESS = re.compile(
     r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{((?:[^{}]|\{[^{}]*\})*)\}"
@@ -78,7 +80,7 @@ _SCAFFOLD = re.compile(
 )
 _SECTION = re.compile(r"\\((?:sub)*)(?:section|paragraph|title)\*?\{(.*)\}\s*")
 _HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
-_FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}")
+_FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}|\|[\s|:-]+\|")
 _GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
 _FORMULA = re.compile(rf"{RELATION.pattern}|^[-+*/−]", re.IGNORECASE)
 #: Signs that a formula does not begin with.
@@ -258,7 +260,7 @@ def undressed(text: str, wording: Wording) -> str:
 
 def unmarked(text: str) -> str:
     """Words without marks of lists, and signs of how they look."""
-    plain = _EMPHASIS.sub(r"\2", text)
+    plain = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", _SPACING.sub(" ", text))).strip()
     for mark in (DOUBTFUL, _BULLET, _NUMBERED):
         if match := mark.match(plain):
             plain = plain[match.end() :]
@@ -324,11 +326,14 @@ class _Peeler:
             result.strange = result.strange or inner._result.strange
             result.apart = inner._result.apart if len(formulas) == 1 else None
         words = "\0".join(pieces).rstrip(_ENDING)
+        before, _, behind = words.rpartition("\0")
+        plain = behind.replace("\1", "")
         for pattern in (_APART, _ALL):
-            if (match := pattern.search(words.replace("\1", ""))) and "\0" not in match[0]:
+            if match := pattern.search(plain):
                 if pattern is _APART:
                     result.apart = match["i"], match["j"]
-                words = words.replace("\1", "")[: match.start()]
+                words = f"{before}\0{plain[: match.start()]}"
+                break
         result.strange = result.strange or self._wording.strange(words)
         if re.search(r"[^\W\d_]{2}", words):
             result.words.append(text)
@@ -392,7 +397,7 @@ class _Peeler:
         if not all(cells) or sum("\0" in cell or related(cell) for cell in cells) != 1:
             return ""
         row = [cell for cell in cells if "\0" in cell or related(cell)]
-        words = [cell for cell in cells if cell not in row]
+        words = [cell for cell in cells[cells[0].isdigit() :] if cell not in row]
         if begins(row[0]) or any(map(self._wording.strange, words)):
             return ""
         self._result.words += words

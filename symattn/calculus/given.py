@@ -75,8 +75,6 @@ class Given:
     losses: dict[str, str] = field(default_factory=dict)
     permutations: dict[str, str] = field(default_factory=dict)
     at: dict[str, int] = field(default_factory=dict)
-    whole: dict[str, int] = field(default_factory=dict)
-    """What is said to be whole numbers, as sizes are, and where."""
 
     def of(self, name: str) -> tuple[str, object]:
         """What a name is said to be."""
@@ -106,7 +104,7 @@ class Given:
         names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
         meaning, is_within = given[3].strip(), given[2] in ("∈", "in")
         if is_within and meaning == "ℕ":
-            self.whole |= dict.fromkeys(names, at)
+            # So are sizes; another name is not known by that.
             return True
         if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
             return False

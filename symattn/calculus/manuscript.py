@@ -153,14 +153,12 @@ class _Reader:
         for line in lines:
             if line.kind in ("", "formula") and not self._given(line) and related(line.text):
                 formulas = [formula for formula, _, _ in quoted(line.text) if related(formula)]
-                for text in (decoration.undressed(line.text, self._wording), *formulas):
-                    self._foresee_head(text, line.at)
+                for formula in (decoration.undressed(line.text, self._wording), *formulas):
+                    for text in re.split(r"[,;]\s+|\s+and\s+", formula):
+                        self._foresee_head(decoration.undressed(text, self._wording), line.at)
         self._wording.sizes |= {
             size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)
         }
-        for name, at in self.given.whole.items():
-            if name not in self._wording.sizes:
-                self._fault(at, f"{name} is no size of what is given: write '{name}: number'")
         self._wording.names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
 
     def _foresee_head(self, text: str, at: int) -> None:
@@ -292,6 +290,8 @@ class _Reader:
     def _kind(self, line: Line) -> str:
         if line.kind in ("gap", "heading", "remark") or self._given(line):
             return line.kind or "given"
+        if re.match(r"\|\s", line.text) and not related(line.text):
+            return "row"
         return "formula" if line.kind == "formula" or related(line.text) else "words"
 
     # -- one line ------------------------------------------------------------------------
@@ -329,7 +329,7 @@ class _Reader:
                     f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
                     " is equal to, or '#' before it",
                 )
-            elif self._wording.states(line.text):
+            elif self._wording.states(decoration.unmarked(line.text)):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
@@ -401,13 +401,10 @@ class _Reader:
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
         try:
-            if related(line.text):
-                # "Let $z \\in R^n$ and $p = softmax(z)$."
-                quotes = [quote for quote, _, _ in quoted(line.text) if not related(quote)]
-                quotes = [quote for quote in quotes if re.search(r"∈|\\in(?![A-Za-z])", quote)]
-                self._wording.given |= {
-                    quote for quote in quotes if self.given.read(quote, line.at)
-                }
+            # "Let $z \\in R^n$ and $p = softmax(z)$."
+            quotes = [quote for quote, _, _ in quoted(line.text) if not related(quote)]
+            quotes = [quote for quote in quotes if re.search(r":|∈|\\in(?![A-Za-z])", quote)]
+            self._wording.given |= {quote for quote in quotes if self.given.read(quote, line.at)}
             return self.given.read(line.text, line.at)
         except Malformed as error:
             self._fault(line.at, error.faults[0].message)

@@ -63,10 +63,10 @@ _NEUTRAL = vocabulary(
     " residual residuals regression linear entropy cross ridge softmax sigmoid relu normalization"
     " layernorm mask variance deviation way side sides hand algebra calculus place sense means"
     " view respect order entrywise elementwise componentwise element-wise entry-wise row-wise"
-    " rowwise component components coordinate coordinates reads read final my desired known cyclic"
-    " symmetric arrive arrives neuron neurons required wanted own simple straightforward complete"
-    " done computes binomial main useful following previous next claims statement exact exactly"
-    " theory lecture script notes book course"
+    " rowwise component components coordinate coordinates reads read final my real desired known"
+    " cyclic symmetric arrive arrives neuron neurons required wanted own simple straightforward"
+    " complete done computes binomial main useful following previous next claims statement exact"
+    " exactly theory lecture script notes book course"
     # German.
     " also daher damit somit folglich deshalb nun dann daraus folgt es gilt wir erhalten haben mit"
     " nach aus für alle jede jeder jedes der die das den dem des ein eine und ist sind sei seien"
@@ -100,13 +100,15 @@ _TAKING = vocabulary(
 )
 #: What a quoted name may be called.
 _KINDS = vocabulary(
-    "in matrix matrices vector vectors number numbers scalar scalars array function derivative"
+    "real in matrix matrices vector vectors number numbers scalar scalars array function derivative"
     " derivatives gradient gradients loss weights scores entries input inputs output outputs"
 )
 #: Words that state something of what stands before and behind them.
 _JOINING = vocabulary(
     "is are be equals gives give yields yield becomes become was ist sind wird est vaut es"
 )
+#: Functions that are called so in words, too.
+_NOUNS = vocabulary("mean norm entropy sum")
 #: Words behind which it is told what a name is: "where A is the output".
 _OPENING = vocabulary("where and let here")
 _NUMERALS = vocabulary(
@@ -285,12 +287,16 @@ class Wording:
             case "word" | "mark" | "phrase" | "aside" | "reference":
                 return True
             case "formula":
+                if place > 1 and before and before.kind == "function":
+                    # "the mean $m = ...$"
+                    return before.text in _NOUNS and tokens[place - 2].text.lower() == "the"
                 return place == 0 or self._leads(tokens[max(0, place - 2) : place])
             case "describing":
                 sides = {before and before.kind, behind and behind.kind}
                 return sides <= {"word", "phrase", "describing", "function"}
             case "function":
-                return behind is None or behind.kind in ("word", "mark", "phrase", "describing")
+                kinds = ("word", "mark", "phrase", "describing", "formula")
+                return behind is None or behind.kind in kinds
             case "name" | "letter":
                 if behind is not None and behind.kind in ("formula", "strange", "name", "function"):
                     return False
@@ -327,12 +333,13 @@ class Wording:
 
     def states(self, text: str) -> bool:
         """Whether words say something of formulas: ``rowsum(A) turns out to be 1``."""
-        plain = re.sub(r"(?<!\w)(\*\*|__|\*|_)(?=\w)(.+?)\1(?!\w)", r"\2", text)
-        plain = plain.rstrip(" .∎□■◻✓✔")
-        plain = re.sub(r"^\s*(?:[-*+>•]|\(?\w{1,3}[.)])\s+", "", plain)
+        if re.fullmatch(r"\|\s.*\s\|", text):
+            cells = [cell.strip() for cell in text.strip("|").split("|")]
+            return any(self.is_quantity(cell) or self.states(cell) for cell in cells)
+        plain = re.sub(r"(?<!\w)(\*|_)(?=\w)(.+?)\1(?!\w)", r"\2", text).rstrip(" .")
         if not all(map(self._is_nameable, (formula for formula, _, _ in quoted(plain)))):
             return True
-        plain = framed(plain)
+        plain = _replaced(plain, lambda quote: "" if quote in self.given else f"\1{quote}\1")
         if _SIGN.search(plain) or any(map(_is_sign, {*plain})):
             return True
         dashed = _DASHED.finditer(plain)
@@ -360,6 +367,8 @@ class Wording:
 
     def _is_nameable(self, quote: str) -> bool:
         """Whether what is quoted among words is a name, known or not, or a form of one."""
+        if quote in self.given:
+            return True
         return self._is_bare(quote) or quote.removeprefix("\\") in GREEK or bool(
             re.fullmatch(
                 r"[A-Za-z]+(?:_\w+)?|\\math\w+\{\w+\}|[Α-ωℝℕ]|[a-z]+\([A-Za-z, ]*\)", quote

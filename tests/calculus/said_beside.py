@@ -100,8 +100,7 @@ CHANGED = {
         "Exercise 1. Assume t = 2.\nu = 4\n## Exercise 2\nLet t be arbitrary again.\nt = 2",
     ],
 }
-#: Texts of homeworks that are right, and read.
-RIGHT = r"""# Homework 3
+_RIGHT = r"""# Homework 3
 Let $z \in \mathbb{R}^n$ and let $p = softmax(z)$ be the vector of probabilities.
 
 We first show that the entries of $p$ sum to one. Indeed,
@@ -321,6 +320,7 @@ Substituting the definition of $u$ into the left-hand side, we find $u + 1 = t^2
 ---
 t: number
 u = sigmoid(t)
-It is well known that the derivative of the sigmoid is $du/dt = u (1 - u)$. We use this fact below.""".split(
-    "\n---\n"
-)
+It is well known that the derivative of the sigmoid is $du/dt = u (1 - u)$.
+We use this fact below."""
+#: Texts of homeworks that are right, and read.
+RIGHT = [text.strip() for text in _RIGHT.split("---")]
