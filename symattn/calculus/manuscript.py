@@ -154,7 +154,7 @@ class _Reader:
             if line.kind in ("", "formula") and not self._given(line) and related(line.text):
                 formulas = [formula for formula, _, _ in quoted(line.text) if related(formula)]
                 for formula in (decoration.undressed(line.text, self._wording), *formulas):
-                    for text in re.split(r"[,;]\s+|\s+and\s+", formula):
+                    for text in filter(related, re.split(r"[,;]\s+|\s+and\s+", formula)):
                         self._foresee_head(decoration.undressed(text, self._wording), line.at)
         self._wording.sizes |= {
             size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)

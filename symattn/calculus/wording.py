@@ -108,7 +108,7 @@ _JOINING = vocabulary(
     "is are be equals gives give yields yield becomes become was ist sind wird est vaut es"
 )
 #: Functions that are called so in words, too.
-_NOUNS = vocabulary("mean norm entropy sum")
+_NOUNS = vocabulary("mean norm entropy")
 #: Words behind which it is told what a name is: "where A is the output".
 _OPENING = vocabulary("where and let here")
 _NUMERALS = vocabulary(
@@ -296,6 +296,8 @@ class Wording:
                 return sides <= {"word", "phrase", "describing", "function"}
             case "function":
                 kinds = ("word", "mark", "phrase", "describing", "formula")
+                if before is None or before.kind == "formula":
+                    return before is None and behind is not None and behind.kind == "word"
                 return behind is None or behind.kind in kinds
             case "name" | "letter":
                 if behind is not None and behind.kind in ("formula", "strange", "name", "function"):
@@ -306,7 +308,7 @@ class Wording:
                     joins = behind is not None and behind.text.lower() in {*_JOINING, "the"}
                     if joins and is_told:
                         return True
-                if before is None:
+                if before is None or (place > 1 and tokens[place - 2].kind == "formula"):
                     return False
                 if before.text.lower() == "and" and place > 1:
                     return tokens[place - 2].kind == kind and self._fits(tokens, place - 2)
