@@ -407,7 +407,8 @@ class _Peeler:
         """A line without what stands before its formula, that says nothing of it."""
         while True:
             before = text
-            text = self._unmarked(text)
+            while (unmarked := self._unmarked(text)) != text:
+                text = unmarked
             if end := self._wording.lead(text):
                 words = text[:end].strip()
                 if not CONTINUES.match(text[end:]):

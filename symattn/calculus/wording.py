@@ -310,8 +310,11 @@ class Wording:
                         return True
                 if before is None or (place > 1 and tokens[place - 2].kind == "formula"):
                     return False
-                if before.text.lower() == "and" and place > 1:
-                    return tokens[place - 2].kind == kind and self._fits(tokens, place - 2)
+                first = place
+                while first > 1 and tokens[first - 1].text.lower() == "and":
+                    first -= 2
+                if first < place:
+                    return tokens[first].kind == kind and self._fits(tokens, first)
                 takes = _TAKING | _KINDS if text[0] == "\1" else _TAKING
                 return before.kind == "phrase" or before.text.lower() in takes
         return False
