@@ -33,9 +33,10 @@ _NEUTRAL = vocabulary(
     " consequently accordingly similarly likewise analogously clearly obviously here thereby"
     " particular moreover furthermore but however namely well too as above below before after"
     " previously earlier later already immediately directly easily simply just course since"
-    " because i.e. e.g. ie eg w.r.t. wrt cf q.e.d. qed this these those that it its they them"
-    " their which whose what we us our i you one's let a an the such same each every all any both"
-    " for in on at by from with via to of into along through using due according thanks see"
+    " because i.e. e.g. ie eg w.r.t. wrt cf q.e.d. qed q.e.d i.e e.g w.r.t this these those that"
+    " it its they them their which whose what we us our i you one's let a an the such same each"
+    " every all any both for in on at by from with via to of into along through using due"
+    " according thanks see"
     # What one does with formulas.
     " get gets have has had find finds obtain obtains know note notice observe recall recalls"
     " conclude write writes written define defined defines set put denote denotes call called"
@@ -126,7 +127,7 @@ _PIECE = re.compile(
       |(?:due|according|thanks|leads?|back|equivalent|respect)\s+to|(?:sum(?:ming)?|sums)\s+over
       |(?:add|sum)s?(?:\s+up)?\s+to\s+(?:one|1)|at\s+once|of\s+course|as\s+expected|arrives?\s+at)\b
     |\((?P<aside>[^()\[\]]*)\)(?!\w)|\[(?P<square>[^()\[\]]*)\](?!\w)
-    |(?P<call>[a-z_]+\([A-Za-z]\w*\))(?!\w)|(?P<word>(?:[^\W\d_]\.){{2,}}|[^\W\d_]+(?:['’-][^\W\d_]+)*)(?![\w(\[^_'’{{}}*+/=@-])
+    |(?P<call>[a-z_]+\([A-Za-z]\w*\))(?!\w)|(?P<word>(?:[^\W\d_]\.)+[^\W\d_]\b\.?|[^\W\d_]+(?:['’-][^\W\d_]+)*)(?![\w(\[^_'’{{}}*+/=@-])
     |(?P<mark>[.,;:…]+)|(?P<strange>[^\s\0\x01]+))""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -201,7 +202,8 @@ class Wording:
         tokens = self._tokens(around)
         for place, token in enumerate(tokens):
             if not self._fits(tokens, place):
-                return token.text.strip("\1")
+                beside = tokens[place - 1] if token.kind == "formula" else token
+                return beside.text.strip("\1")
         return ""
 
     def lead(self, text: str) -> int:
