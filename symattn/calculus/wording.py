@@ -47,8 +47,8 @@ _NEUTRAL = vocabulary(
     " computed calculate calculating differentiate differentiating expand expanding expanded"
     " collect collecting rearrange rearranging rewrite rewriting rewritten substitute substituting"
     " plug plugging combine combining summing sums is are be being been was can do holds hold held"
-    " true right correct easy clear told seen done want need must remains left go going back take"
-    " taking together sum add start end come comes becomes become"
+    " factor factors factoring true right correct easy clear told seen done want need must remains"
+    " left go going back take taking together sum add start end come comes becomes become"
     # What is spoken of.
     " definition definitions equation equations formula formulas identity identities rule rules"
     " chain linearity line lines part parts step steps form case theorem lemma proposition"
