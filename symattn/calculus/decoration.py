@@ -4,10 +4,12 @@ A text becomes lines, each a formula's or words, with displays and what goes on 
 lines put together; then what only dresses a line is peeled off: marks of lists, quotes,
 brackets around all of it, words such as "hence", the reason behind it.
 
->>> peeled("3) Hence $A = B$.").formulas
+>>> peeled("3) Hence $A = B$.", Wording()).formulas
 ('A = B',)
->>> peeled("**(A = B)**, by the chain rule").formulas, peeled("twice A = B").formulas
-(('A = B',), ('twice A = B',))
+>>> peeled("**(A = B)**, by the chain rule", Wording()).formulas
+('A = B',)
+>>> peeled("twice A = B", Wording()).formulas, peeled("twice $A = B$", Wording()).strange
+(('twice A = B',), 'twice')
 """
 
 from __future__ import annotations
@@ -18,46 +20,20 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from symattn.calculus.relations import RELATION, begins, related
+from symattn.calculus.wording import Wording, assumed, framed, is_quoted, quoted, unquoted
 from symattn.documents.text import DISPLAYS, INNER
 from symattn.limits import CHARACTERS
-from symattn.spelling import words as vocabulary
 
 _ARROW = re.compile(r"(?:=>|⇒|⟹|∴|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))")
-#: Words that may stand before a formula, and say nothing of what it means.
-_LEADS = vocabulary(
-    "so hence then thus therefore now and also next finally first second third again indeed"
-    " consequently accordingly similarly likewise clearly obviously we get have find obtain see"
-    " know note observe recall conclude write define set let put denote that it follows gives"
-    " yields giving yielding this which here where thereby since because as because i.e. e.g. ie"
-    " namely claim proof show prove verify check answer solution in particular also moreover"
-    " furthermore but however means says states implies know, by definition i.e., of course"
-)
-_ASSUME = re.compile(
-    r"(?:assum(?:e|ing)|suppos(?:e|ing)|where)\b[,:]?\s*(?:that\b\s*)?", re.IGNORECASE
-)
-_ASSUMING = re.compile(r"\b(assume|assuming|suppose|where)[,:]?(?:\s+that)?\s*\Z", re.IGNORECASE)
-#: A phrase before a formula, up to its comma or to what goes on.
-_PHRASE = re.compile(
-    r"(?:by|from|using|with|for|in|after|due to|applying|differentiating|substituting|inserting"
-    r"|taking|multiplying|summing|at|on|if we|when we|as)\s[^=<>≤≥≠≡≈→*/+^_\[\]{}\\$`@]*?"
-    r"(?:[,:]\s+|\s(?:we (?:get|have|find|obtain)|gives|yields)\s+)",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(r"[A-Za-z][\w.’' -]*(?:\([\w .-]*\))?[.:](?<=:)\s+(?=\S)(?!=)")
-_TITLED = re.compile(
-    r"(?:exercise|problem|question|task|part|step|claim|lemma|theorem|proposition|corollary|proof"
-    r"|remark|answer|solution|equation|eq)\b\.?\s*(?:\(?[\w.]{1,6}\)?)?\s*[.:)]\s+",
-    re.IGNORECASE,
-)
 _NUMBERED = re.compile(
     r"\((?P<both>\d{1,3}(?:\.\d{1,3})*[a-z]?|[A-Za-z]|[ivx]{1,5})\)\s+"
     r"|(?:\d{1,3}(?:\.\d{1,3})*[a-z]?|[A-Za-z]|[ivx]{1,5}|Q\d+)\)\s+"
     r"|(?:\d{1,3}(?:\.\d{1,3})*[a-z]?|[a-z]|[ivx]{1,5}|Q\d+)\.\s+"
 )
 #: Marks of lists; those that may be signs of a formula are told apart by what stands around.
-_BULLET = re.compile(r"(?:[•◦▪‣●○—]|\\item(?:\[[^\]]*\])?)\s*")
-DOUBTFUL = re.compile(r"([-−–+*>])\s+")
-_CHECKBOX = re.compile(r"\[[ xX]\]\s+")
+_BULLET = re.compile(r"(?:[•◦▪‣●○]|\\item(?![A-Za-z]))\s*")
+DOUBTFUL = re.compile(r"([-−–—+*>])\s+")
+_CHECKBOX = re.compile(r"\[(?P<box>[ xX])\]\s+")
 #: What may stand behind a formula.
 _REMARK = re.compile(r"(?<=\S)\s+(?:#|//|%|<!--)\s+")
 _REASON = re.compile(
@@ -71,25 +47,25 @@ _APART = re.compile(
     r"(?:,|\s)\s*(?:\(|\b(?:for|if|where|when)\s+|(?<=,\s))\s*(?P<i>[\w\[\]()π\\]{1,12}?)\s*"
     r"(?:≠|!=|\\neq?(?![A-Za-z]))\s*(?P<j>[\w\[\]()π\\]{1,12}?)\s*\)?\s*\Z"
 )
-_COUNTED = re.compile(r"\s{2,}\(\d{1,3}\)\s*\Z|\\(?:tag|label)\*?\{(?P<mark>[^{}]*)\}")
+_COUNTED = re.compile(
+    r"\s{2,}\(\d{1,3}\)\s*\Z|\\tag\*?\{\(?(?:[\d.]{1,8}[a-z']?|[A-Za-z*†])\)?\}"
+    r"|\\label\{[\w:. -]+\}|\\(?:tag|label)\*?\{(?P<mark>[^{}]*)\}"
+)
 #: What encloses a line: brackets, and signs that no formula begins and ends with.
 _FENCES = (
     *(("(", ")"), ("[", "]"), ("{", "}"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_")),
     *(('"', '"'), ("'", "'"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")),
 )
 _ITALIC = re.compile(r"([*_])(?=\w)([\w .:-]+)(?<=\S)\1\s+(?=\S)")
-_BRACKETED_WORDS = re.compile(
-    r"\s+[(\[]([A-Za-z][a-z’'-]+(?:[\s,.]+[a-z][a-z’'-]+){0,11}[\s,.]*)[)\]]\s*\Z"
-)
-_ENDING = " .,;:∎□■◻✓✔✗\\"
-_QUOTED = re.compile(r"`+([^`]+)`+|\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]")
+_ENDING = " .,;:∎□■◻✓✔\\"
 _EMPHASIS = re.compile(r"(?<![\w)\]*])(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w(\[*])")
-_SIGNS_BESIDE = re.compile(r"[+*/@^_\\{}|~−÷·×±∓∕∖∗∘∙⊕⊖⊗⊘⊙⋅⋆]|\s-\s|-\s*\Z")
 #: Characters without a width, and tags of HTML that only say how words look.
 _UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
 _SPACING = re.compile(
     r"\\(?:quad|qquad|displaystyle|noindent|hfill|nonumber|notag|qed|qedhere)(?![A-Za-z])|\\[,;:!]"
+    r"|\\(?:eq|auto|page|c)?ref\{[\w:. -]*\}|\\cite[a-z]*\{[\w:, -]*\}"
+    r"|\$\\(?:square|blacksquare|Box)\$"
 )
 _DRESS = re.compile(
     r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{((?:[^{}]|\{[^{}]*\})*)\}"
@@ -102,9 +78,9 @@ _SCAFFOLD = re.compile(
     r"(?:\\(?:documentclass|usepackage|begin|end|maketitle|label|noindent|newpage|clearpage|title"
     r"|author|date|bigskip|medskip|smallskip|qed|centering|par)\b\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*\s*)+"
 )
-_SECTION = re.compile(r"\\(?:sub)*(?:section|paragraph|title)\*?\{(.*)\}\s*")
+_SECTION = re.compile(r"\\((?:sub)*)(?:section|paragraph|title)\*?\{(.*)\}\s*")
 _HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
-_FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}")
+_FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}|\|[\s|:-]+\|")
 _GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
 _FORMULA = re.compile(rf"{RELATION.pattern}|^[-+*/−]", re.IGNORECASE)
 #: Signs that a formula does not begin with.
@@ -172,7 +148,7 @@ class _Layout:
 
     def _plain(self, at: int, line: str) -> None:
         if section := _SECTION.fullmatch(line):
-            self.lines.append(Line(at, section[1], "heading", 2))
+            self.lines.append(Line(at, section[2], "heading", 2 + len(section[1])))
         elif heading := _HEADING.fullmatch(line):
             self.lines.append(Line(at, heading[2], "heading", len(heading[1])))
         elif line.startswith(("#", "%", "//", "<!--")):
@@ -230,9 +206,7 @@ class _Layout:
 
 def _uncounted(text: str) -> str:
     """A line without what counts it, unless that is a formula itself."""
-    return _COUNTED.sub(
-        lambda part: f" {mark} " if related(mark := part["mark"] or "") else "", text
-    )
+    return _COUNTED.sub(lambda part: f" {part['mark'] or ''} ", text)
 
 
 def _is_scaffold(line: str) -> bool:
@@ -261,7 +235,8 @@ def _depth(text: str) -> int:
 class Peeled:
     """What a line says: its formulas; the words around them, and remarks behind them; the word
     by which formulas are assumed; whether a sign behind the words may be a dash; the places
-    that differ where it holds off the diagonal."""
+    that differ where it holds off the diagonal; its mark in a list, in brackets or not; what
+    of the words is not known to say nothing."""
 
     formulas: tuple[str, ...] = ()
     words: list[str] = field(default_factory=list)
@@ -269,27 +244,27 @@ class Peeled:
     assumed: dict[str, str] = field(default_factory=dict)
     is_unclear: bool = False
     apart: tuple[str, str] | None = None
-    numbered: str = ""
+    marks: list[str] = field(default_factory=list)
+    strange: str = ""
 
 
-def peeled(line: str) -> Peeled:
+def peeled(line: str, wording: Wording) -> Peeled:
     """A line without what dresses it."""
-    result = Peeled()
-    text = _SPACING.sub(" ", line).strip()
-    text = _EMPHASIS.sub(r"\2", text) if related(text) else text
-    quoted = [*_QUOTED.finditer(text)]
-    outside = _QUOTED.sub(" ", text)
-    if any(related(_content(part)) for part in quoted) and not related(outside):
-        return _among_words(result, text, quoted)
-    if quoted and (related(outside) or len(outside.strip(_ENDING)) == 0):
-        text = _QUOTED.sub(lambda part: f" {_content(part)} ", text)
-        text = " ".join(text.split())
-    text = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", text)) if related(text) else text
-    if not related(text):
-        result.words.append(line)
-        return result
-    _unwrap(result, text)
-    return result
+    return _Peeler(wording).line(line)
+
+
+def undressed(text: str, wording: Wording) -> str:
+    """A line without what surely stands before its formula, and without quotes."""
+    return _Peeler(wording).lead(" ".join(unquoted(text).split()))
+
+
+def unmarked(text: str) -> str:
+    """Words without marks of lists, and signs of how they look."""
+    plain = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", _SPACING.sub(" ", text))).strip()
+    for mark in (DOUBTFUL, _BULLET, _NUMBERED):
+        if match := mark.match(plain):
+            plain = plain[match.end() :]
+    return _ITALIC.sub(r"\2 ", plain).rstrip(" ∎□■◻✓✔")
 
 
 def _split_remark(text: str) -> tuple[str, str]:
@@ -300,117 +275,167 @@ def _split_remark(text: str) -> tuple[str, str]:
     )
 
 
-def is_quoted(text: str) -> bool:
-    """Whether formulas stand between quotes in a line."""
-    return _QUOTED.search(text) is not None
+class _Peeler:
+    """Takes off a line what dresses it, as far as it is known to say nothing."""
 
+    def __init__(self, wording: Wording) -> None:
+        self._wording = wording
+        self._result = Peeled()
+        self._assumed = ""
 
-def quotes(text: str) -> list[str]:
-    """The formulas that stand between quotes in a line."""
-    return [_content(part) for part in _QUOTED.finditer(text)]
+    def line(self, line: str) -> Peeled:
+        """What a whole line says."""
+        result = self._result
+        text = _SPACING.sub(" ", line).strip()
+        text = _EMPHASIS.sub(r"\2", text) if related(unquoted(text)) else text
+        around = framed(text)
+        if "\0" in around and not related(around):
+            self._among_words(text, around)
+            return result
+        if is_quoted(text) and (related(around) or not around.strip(f"\0{_ENDING}")):
+            text = " ".join(unquoted(text).split())
+        text = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", text)) if related(text) else text
+        if related(text):
+            self._unwrap(text)
+        else:
+            result.words.append(line)
+        return result
 
+    def _among_words(self, text: str, around: str) -> None:
+        """Formulas between quotes, with words around them."""
+        result = self._result
+        formulas = [
+            _DRESS.sub(r"\1", formula) for formula, _, _ in quoted(text) if related(formula)
+        ]
+        word = ""
+        around = self._unmarked(around.lstrip())
+        row = self._row(around)
+        around = row or around
+        pieces = [_DRESS.sub(r"\1", piece) for piece in around.split("\0")]
+        for formula, before in zip(formulas, pieces, strict=False):
+            inner = _Peeler(self._wording)
+            inner._unwrap(formula)
+            is_more = before.strip(" ,") in ("", "and")
+            word = inner._assumed or assumed(before) or (word if is_more else "")
+            if word and not inner._result.assumed:
+                inner._result.assumed = dict.fromkeys(inner._result.formulas[:1], word)
+            result.formulas += inner._result.formulas
+            result.words += inner._result.words
+            result.assumed |= inner._result.assumed
+            result.is_unclear |= inner._result.is_unclear
+            result.strange = result.strange or inner._result.strange
+            result.apart = inner._result.apart if len(formulas) == 1 else None
+        words = "\0".join(pieces).rstrip(_ENDING)
+        before, _, behind = words.rpartition("\0")
+        plain = behind.replace("\1", "")
+        for pattern in (_APART, _ALL):
+            if match := pattern.search(plain):
+                if pattern is _APART:
+                    result.apart = match["i"], match["j"]
+                words = f"{before}\0{plain[: match.start()]}"
+                break
+        result.strange = result.strange or self._wording.strange(words)
+        if re.search(r"[^\W\d_]{2}", words):
+            result.words.append(text)
 
-def beside_quotes(text: str) -> list[str]:
-    """What stands before, between and behind formulas between quotes, without marks of lists."""
-    first, *more = _QUOTED.sub("\0", text).split("\0")
-    return [_leads(Peeled(), first.lstrip())[0], *more]
-
-
-def around_quotes(text: str) -> str:
-    """The words of a line without the formulas that stand between quotes."""
-    return _QUOTED.sub(" ", text)
-
-
-def unquoted(text: str) -> str:
-    """A line without quotes around its formulas."""
-    return _QUOTED.sub(lambda part: f" {_content(part)} ", text)
-
-
-def undressed(text: str) -> str:
-    """A line without what surely stands before its formula, and without quotes."""
-    return _leads(Peeled(), " ".join(unquoted(text).split()))[0]
-
-
-def _content(part: re.Match[str]) -> str:
-    return next(group for group in part.groups() if group is not None).strip()
-
-
-def _among_words(result: Peeled, text: str, quoted: list[re.Match[str]]) -> Peeled:
-    """Formulas between quotes, with words around them."""
-    formulas: list[str] = []
-    end = 0
-    for part in quoted:
-        if related(_content(part)):
-            inner = Peeled()
-            _unwrap(inner, _DRESS.sub(r"\1", _content(part)))
-            formulas, result.words = [*formulas, *inner.formulas], result.words + inner.words
-            result.is_unclear |= inner.is_unclear
-            result.assumed |= inner.assumed
-            result.apart = inner.apart if len(quoted) == 1 else None
-            if assumed := _ASSUMING.search(text[end : part.start()]):
-                result.assumed |= dict.fromkeys(inner.formulas, assumed[1].lower())
-        end = part.end()
-    result.formulas = tuple(formulas)
-    outside = _QUOTED.sub(" ", text)
-    mark = DOUBTFUL.match(outside)
-    if _SIGNS_BESIDE.search(outside, mark.end() if mark else 0):
-        # More than words stands beside them: all of it is read, or refused, as a formula.
-        result.formulas = (_QUOTED.sub(lambda part: _content(part), text),)
-    if {word.lower() for word in re.findall(r"[A-Za-z]{2,}", outside)} - _LEADS:
-        result.words.append(text)
-    return result
-
-
-def _unwrap(result: Peeled, text: str) -> None:
-    """Take off layer after layer until nothing but formulas is left."""
-    assumed = ""
-    more: list[str] = []
-    while True:
-        before = text
-        text, word = _leads(result, text.strip())
-        assumed = assumed or word
-        if text != before.strip() and re.match(r"[-−–]\s", text):
-            result.is_unclear = True
-        text = text.strip().rstrip(_ENDING) if not text.endswith("\\}") else text
-        for opening, closing in _FENCES:
-            inner = text[len(opening) : -len(closing)]
-            is_around = text.startswith(opening) and text.endswith(closing) and related(inner)
-            if is_around and (opening not in "([{" or _encloses(text, opening, closing)):
-                text = inner
-        if text.startswith("|") and text.endswith("|"):
-            # The row of a table.
-            cells = [cell.strip() for cell in text.strip("|").split("|")]
-            if sum(map(related, cells)) == 1 and not any(map(begins, cells)):
-                result.words += [cell for cell in cells if cell and not related(cell)]
-                text = next(filter(related, cells))
-        if apart := _APART.search(text):
-            result.apart = apart["i"], apart["j"]
-            text = text[: apart.start()]
-        if quantified := _ALL.search(text):
-            text = text[: quantified.start()]
-        if aside := _BRACKETED_WORDS.search(text):
-            result.words.append(aside[1])
-            text = text[: aside.start()]
-        text, reason = _without_reason(text)
-        if reason:
-            result.words.append(reason)
-            behind = Peeled()
+    def _unwrap(self, text: str) -> None:
+        """Take off layer after layer until nothing but formulas is left."""
+        result = self._result
+        more: list[str] = []
+        while True:
+            before = text
+            text = self.lead(text.strip())
+            if text != before.strip() and re.match(r"[-−–]\s", text):
+                result.is_unclear = True
+            text = text.strip().rstrip(_ENDING) if not text.endswith("\\}") else text
+            for opening, closing in _FENCES:
+                inner = text[len(opening) : -len(closing)]
+                is_around = text.startswith(opening) and text.endswith(closing) and related(inner)
+                if is_around and (opening not in "([{" or _encloses(text, opening, closing)):
+                    text = inner
+            text = self._row(text) or text
+            if apart := _APART.search(text):
+                result.apart = apart["i"], apart["j"]
+                text = text[: apart.start()]
+            if quantified := _ALL.search(text):
+                text = text[: quantified.start()]
+            end = self._wording.reason(text)
+            if words := text[end:].strip():
+                result.words.append(words)
+                text = text[:end].rstrip(" ,")
+            text, reason = _without_reason(text)
             if related(reason):
-                _unwrap(behind, reason)
-            more += behind.formulas
-        if text == before:
-            break
-    formulas: list[str] = []
-    for sign, piece in _parts(text):
-        formula, word = _leads(result, piece)
-        # What follows from it, or stands in another sentence, is no longer assumed.
-        assumed = assumed if sign[:1] in ("", ",", "a") else ""
-        # "Assume x = 1, then y = 2": what goes on so is no longer assumed.
-        assumed = word or ("" if formula != piece else assumed)
-        formulas.append(formula)
-        if assumed:
-            result.assumed[formula] = assumed
-    result.formulas = (*formulas, *more)
+                behind = _Peeler(self._wording)
+                behind._unwrap(reason)
+                more += behind._result.formulas
+                result.words.append(reason)
+                result.strange = result.strange or behind._result.strange
+            elif reason:
+                result.strange = result.strange or reason
+            if text == before:
+                break
+        formulas: list[str] = []
+        word = self._assumed
+        for sign, piece in _parts(text):
+            self._assumed = ""
+            formula = self.lead(piece)
+            # What follows from it, or stands in another sentence, is no longer assumed, nor is
+            # what words lead to: "assume x = 1, then y = 2".
+            word = word if sign[:1] in ("", ",", "a") and formula == piece else ""
+            word = self._assumed or word
+            formulas.append(formula)
+            if word:
+                result.assumed[formula] = word
+        result.formulas = (*formulas, *more)
+        self._assumed = word
+
+    def _row(self, text: str) -> str:
+        """The formula among the cells of a table's row; '' if that is no row."""
+        if not re.fullmatch(r"\|\s.*\s\|", text):
+            return ""
+        cells = [cell.strip() for cell in text.strip("|").split("|")]
+        if not all(cells) or sum("\0" in cell or related(cell) for cell in cells) != 1:
+            return ""
+        row = [cell for cell in cells if "\0" in cell or related(cell)]
+        words = [cell for cell in cells[cells[0].isdigit() :] if cell not in row]
+        if begins(row[0]) or any(map(self._wording.strange, words)):
+            return ""
+        self._result.words += words
+        return row[0]
+
+    def lead(self, text: str) -> str:
+        """A line without what stands before its formula, that says nothing of it."""
+        while True:
+            before = text
+            while (unmarked := self._unmarked(text)) != text:
+                text = unmarked
+            if end := self._wording.lead(text):
+                words = text[:end].strip()
+                if not CONTINUES.match(text[end:]):
+                    self._assumed = assumed(words) or ("" if text[end:] else self._assumed)
+                    if len(words.split()) > 2 or ":" in words:
+                        self._result.words.append(words)
+                    text = text[end:]
+            if text == before:
+                return text
+
+    def _unmarked(self, text: str) -> str:
+        """A line without marks of lists, and arrows before it."""
+        for pattern in (_BULLET, _CHECKBOX, _ITALIC, _NUMBERED, _ARROW):
+            match = pattern.match(text)
+            rest = text[match.end() :].lstrip() if match else ""
+            if match is None or CONTINUES.match(rest) or begins(rest):
+                continue
+            is_word = pattern is _ITALIC and not self._wording.strange(match[2])
+            is_box = pattern is _CHECKBOX and not self._wording.is_known(match["box"])
+            if pattern in (_ITALIC, _CHECKBOX) and not (is_word or is_box):
+                continue
+            if pattern is _NUMBERED:
+                self._result.marks.append(match[0].strip())
+            if pattern is _ARROW:
+                self._assumed = ""
+            return rest
+        return text
 
 
 def _without_reason(text: str) -> tuple[str, str]:
@@ -420,41 +445,6 @@ def _without_reason(text: str) -> tuple[str, str]:
         if _depth(before) <= 0 and related(before):
             return before, text[match.end() :]
     return text, ""
-
-
-def _leads(result: Peeled, text: str) -> tuple[str, str]:
-    """A line without what stands before its formula, and the word by which it is assumed."""
-    word = ""
-    while True:
-        for pattern in (_BULLET, _CHECKBOX, _ITALIC, _TITLED, _NUMBERED, _ARROW, _PHRASE):
-            match = pattern.match(text)
-            if (
-                match
-                and not CONTINUES.match(text[match.end() :])
-                and not begins(text[match.end() :])
-            ):
-                if pattern is _NUMBERED:
-                    result.numbered = match["both"] or "1"
-                elif pattern is _ITALIC:
-                    result.words.append(match[2])
-                elif pattern is _PHRASE:
-                    result.words.append(match[0].strip())
-                text = text[match.end() :].lstrip()
-                break
-        else:
-            if assumed := _ASSUME.match(text):
-                word = assumed[0].split()[0].lower().strip(",:")
-                text = text[assumed.end() :]
-            elif label := _LABEL.match(text):
-                if related(label[0]):
-                    return text, word
-                result.words.append(label[0].strip())
-                text = text[label.end() :]
-            else:
-                first, _, rest = text.partition(" ")
-                if first.strip(",:;").lower() not in _LEADS or not rest or begins(rest):
-                    return text, word
-                text = rest.lstrip()
 
 
 def _encloses(text: str, opening: str, closing: str) -> bool:

@@ -33,6 +33,7 @@ _LINE_KEYS: Mapping[str, type] = {
     "part": str,
     "label": str,
     "first": str,
+    "without": list,
 }
 
 
@@ -49,6 +50,8 @@ class Said:
     """The line of the file where it stands."""
     first: str = ""
     """The first member of the chain that it goes on with."""
+    without: tuple[int, ...] = ()
+    """The places of hypotheses that do not hold where it stands."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,11 @@ class DerivationDraft:
             shape = " × ".join(map(str, array.axes))
             groups.setdefault(f"({shape})" if shape else "", []).append(array.name)
         return [f"{', '.join(names)} {shape}".strip() for shape, names in groups.items()]
+
+    def ground_of(self, without: Sequence[int]) -> Ground:
+        """What is given, without the hypotheses at some places."""
+        kept = [line for k, line in enumerate(self.ground.hypotheses) if k not in without]
+        return replace(self.ground, hypotheses=tuple(kept)) if without else self.ground
 
     @property
     def shapes(self) -> dict[str, int]:
@@ -307,5 +315,6 @@ def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
             statement = Said(
                 entry["line"], entry.get("because", ""), by, part, entry.get("label", "")
             )
-            statement = replace(statement, first=entry.get("first", ""))
+            without = tuple(place for place in entry.get("without", ()) if type(place) is int)
+            statement = replace(statement, first=entry.get("first", ""), without=without)
             yield place, statement

@@ -13,7 +13,8 @@ from typing import Any
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
-from symattn.calculus.gradients import Equation, Given, Gradients
+from symattn.calculus.given import Given
+from symattn.calculus.gradients import Equation, Gradients
 from symattn.calculus.names import head
 from symattn.calculus.new_names import readings
 from symattn.calculus.notation import Formula
@@ -45,6 +46,9 @@ class Equations(Gradients):
         self._spelt: dict[tuple[str, str], tuple[str, int]] = {}
         self._used: dict[str, int] = {}
         self._last = self._chain = ""
+        self._level = 0
+        self._assumed: dict[int, int] = {}
+        self._under: list[set[int]] = []
         self._words: list[str] = []
         self._first: list[str] = []
         for table in ("shapes", "losses", "permutations"):
@@ -61,7 +65,12 @@ class Equations(Gradients):
             "permutations": self.given.permutations,
             "define": self.define,
             "hypotheses": self.hypotheses,
-            "lines": self.lines,
+            "lines": [
+                {**line, "without": others}
+                if (others := [k for k in range(len(self.hypotheses)) if k not in under])
+                else line
+                for line, under in zip(self.lines, self._under, strict=True)
+            ],
         }
 
     def read(self, equations: Sequence[Equation]) -> None:
@@ -97,6 +106,9 @@ class Equations(Gradients):
     def _equation(self, equation: Equation) -> None:
         for side in equation.sides:
             self._spell(equation.at, side)
+        if equation.level:
+            self._level = equation.level
+            self._assumed = {k: at for k, at in self._assumed.items() if at < equation.level}
         if not equation.sides:
             self._words += filter(None, [equation.because])
             self._last = self._chain = ""
@@ -120,6 +132,7 @@ class Equations(Gradients):
                 " 'x >= 0'"
             )
         self.at[f"hypotheses[{len(self.hypotheses)}]"] = equation.at
+        self._assumed[len(self.hypotheses)] = self._level
         self.hypotheses.append(" ".join(pieces))
         self._last = self._chain = ""
 
@@ -181,6 +194,7 @@ class Equations(Gradients):
             # What it goes on with may begin further up.
             entry["first"] = self._chain
         self.lines.append(entry)
+        self._under.append({*self._assumed})
 
     def _refuse_free(self, sides: Iterable[str]) -> None:
         """Letters that stand as numbers and run along no axis: i is no imaginary unit."""

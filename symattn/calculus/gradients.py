@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from symattn.calculus import line_reading
+from symattn.calculus.given import Given
 from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
 from symattn.calculus.new_names import LOSSES, Reading, readings
@@ -21,25 +22,6 @@ from symattn.errors import Fault, Faults, Malformed
 SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
 """What to do about a name of which nothing is known."""
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
-
-
-@dataclass
-class Given:
-    """What a text says its names are, and on which lines."""
-
-    shapes: dict[str, list[str | int]] = field(default_factory=dict)
-    losses: dict[str, str] = field(default_factory=dict)
-    permutations: dict[str, str] = field(default_factory=dict)
-    at: dict[str, int] = field(default_factory=dict)
-    written: list[tuple[int, str]] = field(default_factory=list)
-    """The names as they are set where they are given."""
-
-    def of(self, name: str) -> tuple[str, object]:
-        """What a name is said to be."""
-        for table in ("shapes", "losses", "permutations"):
-            if name in getattr(self, table):
-                return table, getattr(self, table)[name]
-        return "", None
 
 
 Kind = Literal["", "assumed", "defines", "claims"]
@@ -56,6 +38,8 @@ class Equation:
     apart: tuple[str, str] | None = None
     because: str = ""
     part: str = ""
+    level: int = 0
+    """That of a heading, with which what is assumed under one of its level ends."""
 
 
 class Gradients:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from symattn.calculus import draft as drafts
@@ -91,7 +90,9 @@ class Judge:
         self.draft = draft
         self.library = library
         self.seconds = seconds
-        self.trials = Sampler(draft.ground)
+        self._without: tuple[int, ...] = ()
+        self._trials: dict[tuple[int, ...], Sampler] = {}
+        self._provers: dict[tuple[int, ...], Prover] = {}
         self.done: list[JudgedLine] = []
         self.conclusions: dict[str, tuple[tensors.ParsedLine, ...]] = {}
         """What other derivations conclude that are named as reasons."""
@@ -99,10 +100,20 @@ class Judge:
         self.kernel.random = frozenset(draft.ground.random)
         self.chains = ChainJudge(self._verdict, self._hint)
 
-    @cached_property
+    @property
     def prover(self) -> Prover:
-        """Proves from all definitions and hypotheses."""
-        return Prover(self.kernel, self.draft.ground.hypotheses)
+        """Proves from all definitions, and the hypotheses that hold where a line stands."""
+        if self._without not in self._provers:
+            hypotheses = self.draft.ground_of(self._without).hypotheses
+            self._provers[self._without] = Prover(self.kernel, hypotheses)
+        return self._provers[self._without]
+
+    @property
+    def trials(self) -> Sampler:
+        """Tries numbers that meet the hypotheses that hold where a line stands."""
+        if self._without not in self._trials:
+            self._trials[self._without] = Sampler(self.draft.ground_of(self._without))
+        return self._trials[self._without]
 
     def lines(self) -> list[JudgedLine]:
         """All lines, judged."""
@@ -200,12 +211,14 @@ class Judge:
     def _hint(self, line: str) -> str:
         """What would make a line hold, if it can be read as a line at all."""
         with suppress(Malformed):
-            return hint(line, self.draft.scope, self.draft.ground, self.trials.holds)
+            ground = self.draft.ground_of(self._without)
+            return hint(line, self.draft.scope, ground, self.trials.holds)
         return ""
 
     def _line(self, number: int, statement: Said) -> JudgedLine:
         why = f"not decided within {self.seconds:g} seconds, which a line may take"
         line = JudgedLine(number, statement, "undecided", why=why)
+        self._without = statement.without
         with suppress(OutOfTime), time_limit(self.seconds):
             line = self.chains.continued(number, statement, self.done)
             line = self.chains.chained(line)
@@ -270,7 +283,7 @@ def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Wher
             judge.concluded(name)
     proofs = read(judge, [*parsed.items()])
     shown: dict[int, tuple[str, ...]] = {}
-    ready: Prover | None = None
+    ready: dict[tuple[int, ...], Prover] = {}
     for number, statement in enumerate(draft.lines, 1):
         if number not in proofs:
             judge.done.append(JudgedLine(number, statement, "undecided", parsed.get(number)))
@@ -279,7 +292,9 @@ def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Wher
         if is_by:
             prover = judge.prover_from(statement.by or (), prepared)
         else:
-            prover = ready = ready or Prover(judge.kernel, draft.ground.hypotheses, ready=prepared)
+            assumed = draft.ground_of(statement.without).hypotheses
+            prover = ready.get(statement.without) or Prover(judge.kernel, assumed, ready=prepared)
+            ready[statement.without] = prover
         proof = prover.proof(parsed[number], record)
         if proof.why:
             raise Malformed(f"line {number} does not follow by its certificate: {proof.why}")

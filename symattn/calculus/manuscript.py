@@ -22,55 +22,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from symattn.calculus import decoration
 from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
 from symattn.calculus.equations import Equations
-from symattn.calculus.gradients import Equation, Given, Kind
+from symattn.calculus.given import Given
+from symattn.calculus.gradients import Equation, Kind
 from symattn.calculus.names import head
-from symattn.calculus.quantities import functions
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
-from symattn.calculus.wording import MATHEMATICAL, Wording
+from symattn.calculus.wording import Wording, framed, is_quoted, quoted, unquoted
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
-from symattn.spelling import whole
 from symattn.tables.file import File, decoded
 
 _NOTHING = (
     "nothing is claimed: the first 'A = ...' defines A, and what is equated after it is judged,"
     " as in 'rowsum(A) = ones(n)'"
 )
-_NAME = r"[A-Za-z_]\w*"
 #: A table of a derivation file has its name in brackets on a line of its own.
 _TABLE = re.compile(r"^\s*\[\[?\w+\]\]?\s*(?:#.*)?$", re.MULTILINE)
-_GIVEN = re.compile(
-    rf"(?:(?:let|given|where|with|and|for|assume|suppose)\s+)*"
-    rf"({_NAME}(?:\s*,\s*(?:and\s+)?{_NAME}|\s+and\s+{_NAME})*)"
-    r"(?:\s*(?::|∈|\bin\b|\bis\b|\bare\b|\bbe\b)|\s+(?=\())\s*(.+)",
-    re.IGNORECASE,
-)
-_LOSS = re.compile(
-    rf"(?:the |any |an? |differentiable |scalar )*(?:function|loss)(?: of ({_NAME}))?"
-)
-_PERMUTATION = re.compile(rf"(?:any |an? )?permutation of ({_NAME})")
-_NUMBER = re.compile(r"(?:an? |any |real )*(?:number|scalar)s?|R|ℝ|\(\s*\)", re.IGNORECASE)
-#: Words and signs about a shape that say nothing of it.
-_FILLER = re.compile(
-    r"\b(?:an?|real|matrix|matrices|vectors?|arrays?|of|with|entries|size|length|shape)\b"
-    r"|[Rℝ]\s*\^|[(){}\[\]]"
-)
-#: What has one of these is a shape, also where it only "is": "x is 7" claims something.
-_SHAPE_WORDS = re.compile(
-    r"(?i)number|scalar|matri|vector|array|entries|\bx\b|×|\bby\b|\bR\b|ℝ|function|loss|permutation"
-)
-_SIZES = re.compile(r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*")
-#: Signs of shapes as LaTeX has them, and what dresses them.
-_SHAPED = (
-    *((re.compile(r"\\in(?![A-Za-z])"), "∈"), (re.compile(r"\\mathbb\s*\{?\s*R\s*\}?"), "ℝ")),
-    *((re.compile(r"\\times(?![A-Za-z])"), "×"), (re.compile(r"[$`]|\*\*|\\[()]|\\(?=[a-z])"), "")),
-    (re.compile(r"\s+(?:#|//)\s.*"), ""),
-)
 _REFUSED = (
     (
         re.compile(r"[≤≥<>≠≪≫]|[<>!]=|\\(?:leq?|geq?|lt|gt|neq?)|than|most|least|exceeds"),
@@ -86,8 +56,15 @@ _REFUSED = (
     ),
 )
 """Relations that are no claims, and what to write."""
-_SIGNED = re.compile(r"\s*[-+*/@−·×∘⊙]")
-_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
+_STRANGE = (
+    "is not known to leave it what it is: write each formula on a line of its own, words behind '#'"
+)
+#: A line that begins an exercise is a heading of the lowest level.
+_EXERCISE = re.compile(
+    r"\W*(?:exercise|problem|question|task|aufgabe|exercice)\s+\d", re.IGNORECASE
+)
+_DEEPEST = 9
+_FINAL = (".", "!", "?")
 
 
 @dataclass(frozen=True)
@@ -147,7 +124,9 @@ class _Reader:
         self.faults = Faults()
         self._wording = Wording()
         self._heads: dict[str, int] = {}
-        self._counts = False
+        self._counted: set[str] = set()
+        self._beside: dict[int, str] = {}
+        self._display = 0
 
     def _fault(self, at: int, message: str) -> None:
         if (fault := Fault("", message, at)) not in self.faults:
@@ -165,23 +144,29 @@ class _Reader:
         for at, message in unclosed:
             self._fault(at, message)
         self._foresee(lines)
-        for joined in self._joined([*self._unlisted(lines)]):
-            self._line(joined)
+        joined = [*self._joined([*self._unlisted(lines)])]
+        self._attach(joined)
+        for each in joined:
+            self._line(each)
 
     def _foresee(self, lines: Sequence[Line]) -> None:
         """What is given, and the names that will be defined."""
         for line in lines:
             if line.kind in ("", "formula") and not self._given(line) and related(line.text):
-                text = decoration.undressed(line.text)
-                left = re.split(r":?=|≔|≡", text, maxsplit=1)[0]
-                if names := head(left):
-                    name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
-                    self._heads.setdefault(name, line.at)
-                    self._wording.names |= {name, names[0]}
+                formulas = [formula for formula, _, _ in quoted(line.text) if related(formula)]
+                for formula in (decoration.undressed(line.text, self._wording), *formulas):
+                    for text in filter(related, re.split(r"[,;]\s+|\s+and\s+", formula)):
+                        self._foresee_head(decoration.undressed(text, self._wording), line.at)
         self._wording.sizes |= {
             size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)
         }
         self._wording.names |= {*self.given.shapes, *self.given.losses, *self.given.permutations}
+
+    def _foresee_head(self, text: str, at: int) -> None:
+        if names := head(re.split(r":?=|≔|≡", text, maxsplit=1)[0]):
+            name = "_".join(names[:1] + names[1]) if len(names[1]) == 1 else names[0]
+            self._heads.setdefault(name, at)
+            self._wording.names |= {name, names[0]}
 
     # -- lines that go on, and marks of lists ----------------------------------------------
 
@@ -221,7 +206,11 @@ class _Reader:
         text = line.text[1:].lstrip()
         if not related(text):
             return not (self._wording.is_formula(text) or self._wording.is_quantity(text))
-        if decoration.is_quoted(text) or decoration.undressed(text) != text or self._given(line):
+        if (
+            is_quoted(text)
+            or decoration.undressed(text, self._wording) != text
+            or self._given(line)
+        ):
             return True
         names = head(re.split(r":?=", text, maxsplit=1)[0])
         name = "_".join((names[0], *names[1])) if names else ""
@@ -231,7 +220,7 @@ class _Reader:
         """Lines with those that go on with them."""
         last: Line | None = None
         for line in lines:
-            plain = decoration.unquoted(line.text).strip()
+            plain = unquoted(line.text).strip()
             is_begun = line.is_more or decoration.CONTINUES.match(plain) is not None
             is_begun = is_begun or re.match(r"[-−–]", plain) is not None
             goes_on = line.is_more or (
@@ -266,12 +255,54 @@ class _Reader:
         if last:
             yield last
 
+    def _attach(self, lines: Sequence[Line]) -> None:
+        """What is strange of words that are of one sentence with a formula before or behind."""
+        kinds = [self._kind(line) for line in lines]
+        attached: set[int] = set()
+        leading: set[int] = set()
+        for step in (1, -1):
+            for at in range(len(lines))[::step]:
+                near = at - step
+                if 0 <= near < len(lines) and kinds[near] == "gap" and near - step >= 0:
+                    # A display goes on with the sentence around it.
+                    is_display = lines[near - step : near - step + 1]
+                    near -= step if is_display and is_display[0].kind == "formula" else 0
+                is_near = 0 <= near < len(lines) and (kinds[near] == "formula" or near in attached)
+                if not is_near or kinds[at] != "words":
+                    continue
+                text, before = lines[at].text.rstrip("*_ "), lines[near].text.rstrip("*_ ")
+                goes_on = text[:1].islower() or not text[:1].isalnum()
+                if step > 0 and kinds[near] == "words":
+                    goes_on = before[-1:] not in (*_FINAL, ":")
+                if goes_on if step > 0 else text[-1:] not in _FINAL:
+                    attached.add(at)
+                    leading |= {at} if step < 0 else set()
+        sentence: list[Line] = []
+        last = -1
+        for at in [*sorted(attached), len(lines) + 1]:
+            if sentence and at - 1 not in attached:
+                words = decoration.unmarked(" ".join(line.text for line in sentence))
+                ahead = " \0" if last in leading else ""
+                if strange := self._wording.strange(framed(words) + ahead):
+                    self._beside |= dict.fromkeys((line.at for line in sentence), strange)
+                sentence = []
+            sentence, last = [*sentence, *lines[at : at + 1]], at
+
+    def _kind(self, line: Line) -> str:
+        if line.kind in ("gap", "heading", "remark") or self._given(line):
+            return line.kind or "given"
+        if re.match(r"\|\s", line.text) and not related(line.text):
+            return "row"
+        return "formula" if line.kind == "formula" or related(line.text) else "words"
+
     # -- one line ------------------------------------------------------------------------
 
     def _line(self, line: Line) -> None:
-        is_claim = related(line.text) or self._wording.speaks_of_sides(line.text)
+        is_claim = related(line.text) or self._wording.states(line.text)
         if line.kind == "heading":  # Nothing goes on from before it.
-            self.equations.append(Equation(line.at))
+            self.equations.append(Equation(line.at, level=line.level))
+        elif _EXERCISE.match(line.text):
+            self.equations.append(Equation(line.at, level=_DEEPEST))
         if line.kind == "heading" and not is_claim:
             if self.title or len(self.equations) > 1:
                 self._part = line.text
@@ -286,60 +317,62 @@ class _Reader:
 
     def _statement(self, line: Line) -> None:
         """One line that is words or formulas."""
-        peeled = decoration.peeled(line.text)
+        peeled = decoration.peeled(line.text, self._wording)
         if line.kind == "formula" and not peeled.formulas:
             peeled = Peeled(formulas=(line.text,))
+        remarks = [remark for remark in line.remarks if self._wording.is_quantity(remark)]
         peeled.remarks += line.remarks
         self.words += [(line.at, words) for words in (*peeled.words, *peeled.remarks)]
         if not peeled.formulas:
-            if self._wording.speaks_of_sides(line.text):
-                self._fault(
-                    line.at,
-                    f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
-                )
-            elif not decoration.is_quoted(line.text) and (
-                self._wording.is_formula(line.text) or self._wording.is_quantity(line.text)
-            ):
+            if self._wording.is_formula(line.text) or self._wording.is_quantity(line.text):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
                     " is equal to, or '#' before it",
                 )
+            elif self._wording.states(decoration.unmarked(line.text)):
+                self._fault(
+                    line.at,
+                    f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
+                )
+            elif strange := self._beside.get(line.at, ""):
+                self._fault(line.at, f"{short(strange)!r} beside a formula {_STRANGE}")
             else:
                 self.equations.append(Equation(line.at, because=line.text, part=self._part))
             return
-        around = [*map(decoration.around_quotes, peeled.words)]
-        strange = next((words for words in around if MATHEMATICAL.search(words)), "")
-        quotes = decoration.quotes(line.text)
-        others = [quote for quote in quotes if any(map(related, quotes)) and not related(quote)]
-        if others or any(map(related, quotes)):
-            beside = [*decoration.beside_quotes(line.text), *filter(_SIGNED.match, others)]
-            strange = strange or next(filter(self._wording.changes, beside), "")
-        if strange := strange or next(
-            filter(self._wording.speaks_of_sides, (*others, *around)), ""
-        ):
+        if strange := peeled.strange or next(iter(remarks), ""):
             self._fault(
                 line.at,
-                f"{short(strange.strip())!r} beside a formula looks like one: write each formula on"
-                " a line of its own, words behind '#'",
+                f"{short(strange.strip())!r} beside a formula {_STRANGE}",
             )
             return
         if peeled.is_unclear:
             self._fault(line.at, _UNCLEAR["-"])
             return
-        if peeled.numbered and not self._may_count(peeled.numbered):
-            self._fault(line.at, f"'({peeled.numbered})' may count, or multiply: write"
-                        f" '{peeled.numbered})' or '{peeled.numbered} *'")  # fmt: skip
+        if mark := next((mark for mark in peeled.marks if not self._may_count(mark)), ""):
+            self._fault(line.at, f"{mark!r} may count, or multiply: write"
+                        f" '{mark.strip('().')}:' or '{mark.strip('().')} *'")  # fmt: skip
             return
+        if line.kind == "formula" and not line.is_more:
+            self._display = len(self.equations)
+        if line.is_more and peeled.apart:
+            # What stands behind the last row of a display is said of all of them.
+            self.equations[self._display :] = [
+                replace(equation, apart=peeled.apart)
+                for equation in self.equations[self._display :]
+            ]
         because = " ".join((*peeled.words, *peeled.remarks))
         for formula in peeled.formulas:
             self._related(line.at, formula, peeled, because)
             because = ""
 
     def _may_count(self, mark: str) -> bool:
-        """Whether a letter or number in brackets is one of a list, and no factor."""
-        self._counts = self._counts or mark in ("1", "a", "A", "i", "I")
-        return self._counts or not (mark[0].isdigit() or mark in self._wording.names)
+        """Whether a letter or number before a formula is one of a list, and no factor."""
+        plain = mark.strip("().")
+        self._counted |= {plain, "1"} & {"1", "a", "A", "i", "I"} if plain in "1aAiI" else {plain}
+        is_factor = plain in self._wording.names or (mark[0] == "(" and plain[0].isdigit())
+        before = "1" if plain[0].isdigit() else chr(ord(plain[0]) - 1)
+        return not is_factor or plain in "1aAiI" or before in self._counted
 
     def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
         """A formula with its sides apart."""
@@ -364,52 +397,19 @@ class _Reader:
         )
         self.equations.append(Equation(at, tuple(sides), kind, peeled.apart, because, self._part))
 
-    # -- what is given -------------------------------------------------------------------
-
     def _given(self, line: Line) -> bool:
         """Whether a line says what something is: a shape, a loss, a permutation."""
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
-        sentences = _SENTENCE.split(line.text)
-        if len(sentences) > 1:
-            return min([self._given(replace(line, text=sentence)) for sentence in sentences])
-        quoted = [quote for quote in decoration.quotes(line.text) if re.search(r"∈|\\in|:", quote)]
-        if quoted and quoted != [line.text] and len(quoted[0]) < len(line.text.strip("`$ .,")) - 2:
-            are_given = [self._given(replace(line, text=quote)) for quote in quoted]
-            if all(are_given) and not related(decoration.unquoted(line.text)):
-                return True
-        plain = line.text
-        for pattern, written in _SHAPED:
-            plain = pattern.sub(written, plain)
-        plain = re.sub(r"^(?:[-*+•]|\(?\w{1,3}[.)])\s+", "", plain).strip(" .,;")
-        given = _GIVEN.fullmatch(plain)
-        if given is None or related(plain):
-            return False
-        names = [name for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", given[1]) if name]
-        meaning = given[2].strip()
-        if re.search(r"\b(?:is|are|be)\b", plain) and not _SHAPE_WORDS.search(meaning):
-            return False
-        if not line.text.isascii() or "\\" in line.text:
-            written = re.split(r":|∈|\\in(?![A-Za-z])", line.text, maxsplit=1)[0]
-            self.given.written.append((line.at, written))
-        if loss := _LOSS.fullmatch(meaning):
-            self._put("losses", dict.fromkeys(names, loss[1] or ""), line.at)
-        elif permutation := _PERMUTATION.fullmatch(meaning):
-            self._put("permutations", dict.fromkeys(names, permutation[1]), line.at)
-        elif {"sizes", *functions()} & {*names} or (shape := _shape(meaning)) is None:
-            return False
-        else:
-            self._put("shapes", dict.fromkeys(names, shape), line.at)
-        return True
-
-    def _put(self, table: str, entries: Mapping[str, Any], number: int) -> None:
-        for name, entry in entries.items():
-            before = self.given.at.get(name, number)
-            if before != number and self.given.of(name) != (table, entry):
-                self._fault(number, f"{name} is given on line {before} already, as something else")
-            else:
-                getattr(self.given, table)[name] = entry
-                self.given.at[name] = number
+        try:
+            # "Let $z \\in R^n$ and $p = softmax(z)$."
+            quotes = [quote for quote, _, _ in quoted(line.text) if not related(quote)]
+            quotes = [quote for quote in quotes if re.search(r":|∈|\\in(?![A-Za-z])", quote)]
+            self._wording.given |= {quote for quote in quotes if self.given.read(quote, line.at)}
+            return self.given.read(line.text, line.at)
+        except Malformed as error:
+            self._fault(line.at, error.faults[0].message)
+            return True
 
 
 def _doubtful(line: Line) -> str:
@@ -420,7 +420,7 @@ def _doubtful(line: Line) -> str:
 
 _UNCLEAR = {
     **dict.fromkeys(
-        "-−–",
+        "-−–—",
         "'-' with a blank behind it may be the mark of a list, or a minus: write '1.' or '•' for a"
         " list, and a minus right before what it belongs to",
     ),
@@ -429,16 +429,3 @@ _UNCLEAR = {
         " on the line before: leave an empty line between them, or write them on one line",
     ),
 }  # fmt: skip
-
-
-def _shape(phrase: str) -> list[str | int] | None:
-    """The sizes that a shape is made of; None where the words are no shape."""
-    if _NUMBER.fullmatch(phrase):
-        return []
-    plain = _FILLER.sub(" ", phrase).strip()
-    if not _SIZES.fullmatch(plain):
-        return None
-    words = re.findall(r"\w+", plain)
-    return [
-        word if (size := whole(word)) is None else size for word in words if word not in ("x", "by")
-    ]

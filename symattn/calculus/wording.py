@@ -1,42 +1,189 @@
-"""Which lines of a text are words, and which are formulas that claim nothing.
+r"""What words beside formulas say: nothing, if all of them are known to.
+
+A formula is read where all that stands around it is accounted for: words of one table, numbers of
+what is referred to, names behind "of" and the like. Who meets anything else does not know what it
+makes of the formula, and says so. Words alone are words as long as they state no formula.
 
 >>> wording = Wording({"A", "S"})
->>> wording.is_formula("A @ S"), wording.is_formula("softmax by rows")
-(True, False)
+>>> wording.strange("so by the definition of A, \0 holds"), wording.strange("never \0")
+('', 'never')
+>>> wording.states("A is the softmax of S"), wording.states("A is 7")
+(False, True)
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
-from symattn.calculus import decoration
 from symattn.calculus.names import head
 from symattn.calculus.quantities import functions
+from symattn.calculus.relations import RELATION, begins, related
+from symattn.spelling import GREEK
+from symattn.spelling import words as vocabulary
 
-#: What a formula has that computes something; numbers that only count.
-_COMPUTED = re.compile(r"[-+*/@^⊙∘·×√Σ∑∂−²³ᵀ\\]|\w\(")
-#: A sign between two words that prose doesn't have; letters are such by their names.
-_STRANGE = re.compile(
-    r"(?<=\w)\s*(?P<sign>[^\s.,;:!?'\"()\[\]{}“”‘’„«»…–—/&%#*_•`$\\+@^~=<>⊙∘·×√−-])\s*(?=\w)"
+#: Words that leave a formula what it is, wherever they stand beside it.
+_NEUTRAL = vocabulary(
+    # What leads from one formula to the next, and points at it.
+    "so hence then thus therefore now and also next finally first second third last again indeed"
+    " consequently accordingly similarly likewise analogously clearly obviously here thereby"
+    " particular moreover furthermore but however namely well too as above below before after"
+    " previously earlier later already immediately directly easily simply just course since"
+    " because i.e. e.g. ie eg w.r.t. wrt cf q.e.d. qed q.e.d i.e e.g w.r.t this these those that"
+    " it its they them their which whose what we us our i you one's let a an the such same each"
+    " every all any both for in on at by from with via to of into along through using due"
+    " according thanks see"
+    # What one does with formulas.
+    " get gets have has had find finds obtain obtains know note notice observe recall recalls"
+    " conclude write writes written define defined defines set put denote denotes call called"
+    " follow follows following gives give given yields yield giving yielding means mean says said"
+    " say states stated implies imply claim claimed proof prove proves proved proven show shows"
+    " shown verify verified check checked checks answer solution result results use used uses"
+    " insert inserting simplify simplifying simplified apply applying applied compute computing"
+    " computed calculate calculating differentiate differentiating expand expanding expanded"
+    " collect collecting rearrange rearranging rewrite rewriting rewritten substitute substituting"
+    " plug plugging combine combining summing sums is are be being been was can do holds hold held"
+    " factor factors factoring true right correct easy clear told seen done want need must remains"
+    " left go going back take taking together sum add start end come comes becomes become"
+    # What is spoken of.
+    " definition definitions equation equations formula formulas identity identities rule rules"
+    " chain linearity line lines part parts step steps form case theorem lemma proposition"
+    " corollary remark exercise problem question task example hint fact property symmetry"
+    " assumption hypothesis notation expression term terms entry entries element elements index"
+    " indices row rows column columns matrix matrices vector vectors number numbers scalar scalars"
+    " words word array arrays size sizes shape axis function functions derivative derivatives"
+    " gradient gradients jacobian partial total loss losses cost objective weight weights bias"
+    " probability probabilities distribution distributions score scores logit logits input inputs"
+    " output outputs target targets label labels parameter parameters layer layers hidden network"
+    " model head heads attention query queries key keys value values token tokens activation"
+    " activations sequence batch backward forward pass backpropagation prediction predictions"
+    " residual residuals regression linear entropy cross ridge softmax sigmoid relu normalization"
+    " layernorm mask variance deviation way side sides hand algebra calculus place sense means"
+    " view respect order entrywise elementwise componentwise element-wise entry-wise row-wise"
+    " rowwise component components coordinate coordinates reads read final my real desired known"
+    " cyclic symmetric arrive arrives neuron neurons required wanted own simple straightforward"
+    " complete done computes binomial main useful following previous next claims statement exact"
+    " exactly theory lecture script notes book course"
+    # German.
+    " also daher damit somit folglich deshalb nun dann daraus folgt es gilt wir erhalten haben mit"
+    " nach aus für alle jede jeder jedes der die das den dem des ein eine und ist sind sei seien"
+    " wegen laut weil da definition kettenregel produktregel quotientenregel regel summe gleichung"
+    " ableitung ableitungen gradient lösung antwort beweis behauptung zeile zeilen spalte spalten"
+    " ergibt sich zeigen setze einsetzen liefert insbesondere aufgabe was zu war dass ferner wobei"
+    " denn zuerst leiten ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
+    # French.
+    " donc alors ainsi on obtient nous avons par la le les règle règles chaîne dérivation dérivée"
+    " définition soit car puis enfin ensuite comme pour tout tous toute toutes il suit que réponse"
+    " solution preuve ligne lignes colonne colonnes et est sont avec dans de du d'où fonction"
 )
-_NUMBER = re.compile(r"\b(is|are|becomes?|gives|yields)\s+(?:zero|one|two|three|four|five|ten)\b")
-_STATED = re.compile(r"(\S+)\s+(?:is|are|gives|yields|becomes)\s+(\S+)")
-#: Words that compute something with what stands behind or before them.
+#: Words that are as harmless between others: "the squared loss is".
+_DESCRIBING = vocabulary(
+    "squared square masked centered scaled normalized weighted exponential exponentials logarithm"
+    " logarithms transpose product products quotient sum inverse root reverses error"
+    " summe produkt logarithmus"
+)
+#: What takes for granted what stands behind it.
+_ASSUMING = vocabulary("assume assuming suppose supposing where")
+_ASSUMED = re.compile(
+    r"\b(assume|assuming|suppose|supposing|where)[,:]?"
+    r"(?:\s+(?:that|further|also|now|moreover|furthermore|in|addition)\b,?)*\s*\Z",
+    re.IGNORECASE,
+)
+#: Behind these a formula is taken for something else than a line of its own.
+_BINDING = vocabulary("of for at in on to into a an any each every all such pour für")
+#: Words behind which a name stands that says nothing of a formula.
+_TAKING = vocabulary(
+    "of nach all each every any row column index indices entry von aller jede de tout"
+)
+#: What a quoted name may be called.
+_KINDS = vocabulary(
+    "real in matrix matrices vector vectors number numbers scalar scalars array function derivative"
+    " derivatives gradient gradients loss weights scores entries input inputs output outputs"
+)
+#: Words that state something of what stands before and behind them.
+_JOINING = vocabulary(
+    "is are be equals gives give yields yield becomes become was ist sind wird est vaut es"
+)
+#: Functions that are called so in words, too.
+_NOUNS = vocabulary("mean norm entropy")
+#: Words behind which it is told what a name is: "where A is the output".
+_OPENING = vocabulary("where and let here")
+_NUMERALS = vocabulary(
+    "zero two three four five six seven eight nine ten null zwei drei vier fünf deux trois"
+)
+_MARK = r"(?:\d{1,3}(?:\.\d{1,3})*[a-z]?|[A-Za-z]|[ivx]{1,5})"
+_PIECE = re.compile(
+    rf"""\s*(?:(?P<formula>\0)|\x01(?P<quote>[^\x01]*)\x01
+    |(?P<reference>(?:(?:line|step|part|claim|lemma|theorem|proposition|corollary|exercise|problem
+      |question|task|section|chapter|page|figure|table|rule|remark|equation|identity)s?|eqs?\.?
+      |Aufgabe|Zeile|Gleichung|Schritt)\s*(?:\d{{1,3}}(?:\.\d{{1,3}})*[a-z]?|\({_MARK}\)
+      |[A-Za-z](?=[.:)]))(?:\s?\([a-z]\))?(?!\w)|(?:by|from|using|in|see)\s\(\d{{1,3}}[a-z]?\))
+    |(?P<phrase>(?:chain|product|quotient|power|sum)\s+rule|least\s+squares
+      |matrix\s+product|(?:definition|proof|because|view|means|use)\s+of|in\s+all|after\s+all
+      |(?:due|according|thanks|leads?|back|equivalent|respect)\s+to|(?:sum(?:ming)?|sums)\s+over
+      |(?:add|sum)s?(?:\s+up)?\s+to\s+(?:one|1)|at\s+once|of\s+course|as\s+expected|arrives?\s+at)\b
+    |\((?P<aside>[^()\[\]]*)\)(?!\w)|\[(?P<square>[^()\[\]]*)\](?!\w)
+    |(?P<call>[a-z_]+\([A-Za-z]\w*\))(?!\w)|(?P<word>(?:[^\W\d_]\.)+[^\W\d_]\b\.?|[^\W\d_]+(?:['’-][^\W\d_]+)*)(?![\w(\[^_'’{{}}*+/=@-])
+    |(?P<mark>[.,;:…]+)|(?P<strange>[^\s\0\x01]+))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_QUOTED = re.compile(r"`+([^`]+)`+|\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]")
+#: A sign that prose does not have; a dash or a slash between two names is one too.
+_SIGN = re.compile(r"[^\w\s\x01.,;:!?'\"()\[\]“”„‘’«»…%#•/–—-]")
+_DASHED = re.compile(r"(\S+?)\s*([-–—/])\s*(?=(\S+))")
 _OPERATORS = re.compile(
     r"\b(?:plus|minus|times|over|divided by|multiplied by|added to|squared|cubed|transposed?)\b"
 )
-#: Words right before or behind a formula that make another one of it.
-_CHANGING = re.compile(
-    r"\b(?:not|never|minus|plus|times|twice|half|thrice|double)\s*\Z"
-    r"|\A\s*(?:plus|minus|times|over|divided|multiplied|squared|(?:is|does|are|do) not"
-    r"|(?:is|are) (?:wrong|false|incorrect))\b",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(r"\(?\d+[.):]+")
-#: What no words have, but formulas.
-MATHEMATICAL = re.compile(r"[+*@^\\{}|~]|\s[-−/]\s|[-−/]\s*\Z")
+
+
+class _Token(NamedTuple):
+    """A piece of what stands around formulas, and where."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def is_quoted(text: str) -> bool:
+    """Whether formulas stand between quotes in a line."""
+    return _QUOTED.search(text) is not None
+
+
+def quoted(text: str) -> list[tuple[str, int, int]]:
+    """The formulas that stand between quotes in a line, and where."""
+    return [
+        (next(group for group in part.groups() if group is not None).strip(), *part.span())
+        for part in _QUOTED.finditer(text)
+    ]
+
+
+def unquoted(text: str) -> str:
+    """A line without quotes around its formulas."""
+    return _replaced(text, lambda formula: f" {formula} ")
+
+
+def framed(text: str) -> str:
+    r"""A line with ``\0`` for each quoted formula that relates sides, ``\1`` around others."""
+    return _replaced(text, lambda formula: "\0" if related(formula) else f"\1{formula}\1")
+
+
+def _replaced(text: str, put: Callable[[str], str]) -> str:
+    pieces, end = [], 0
+    for formula, start, behind in quoted(text):
+        pieces += [text[end:start], put(formula)]
+        end = behind
+    return "".join([*pieces, text[end:]])
+
+
+def assumed(before: str) -> str:
+    """The word by which what stands behind these words is assumed; '' if it is not."""
+    match = _ASSUMED.search(before)
+    return match[1].lower() if match else ""
 
 
 @dataclass
@@ -45,10 +192,208 @@ class Wording:
 
     names: set[str] = field(default_factory=set)
     sizes: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    """What is quoted and was read as what something is: ``z \\in R^n``."""
+
+    # -- what stands beside formulas -------------------------------------------------------
+
+    def strange(self, around: str) -> str:
+        r"""What of the words around formulas, each ``\0``, is not known to say nothing."""
+        tokens = self._tokens(around)
+        for place, token in enumerate(tokens):
+            if not self._fits(tokens, place):
+                beside = tokens[place - 1] if token.kind == "formula" else token
+                return beside.text.strip("\1")
+        return ""
+
+    def lead(self, text: str) -> int:
+        """How far what stands before a formula goes, that says nothing of it."""
+        relation = RELATION.search(text)
+        end = relation.start() if relation else len(text)
+        tokens = self._tokens(text[:end])
+        length = 0
+        for place, token in enumerate(tokens):
+            if self._leads(tokens[:place][-2:]) and not begins(text[token.start :]):
+                length = token.start
+            if not self._fits(tokens, place):
+                break
+        return length
+
+    def reason(self, text: str) -> int:
+        """Where what stands behind a formula begins that says nothing of it."""
+        start = max((match.end() for match in RELATION.finditer(text)), default=0)
+        tokens = self._tokens(text[start:])
+        place = len(tokens)
+        while place and self._fits(tokens, place - 1) and tokens[place - 1].kind != "formula":
+            place -= 1
+        while place < len(tokens) and not self._may_end(tokens[place]):
+            place += 1
+        return start + tokens[place].start if place < len(tokens) else len(text)
+
+    def _tokens(self, text: str) -> list[_Token]:
+        tokens, at = [], 0
+        while match := _PIECE.match(text, at):
+            kind = str(match.lastgroup)
+            piece = match[kind]
+            if kind == "word":
+                kind = self._kind(piece)
+            elif kind in ("aside", "square"):
+                is_worded = "\0" in piece or re.search(r"[^\W\d_]{2}", piece)
+                kind = "aside" if is_worded and not self.strange(piece) else "strange"
+            elif kind == "call":
+                function, _, named = piece[:-1].partition("(")
+                is_name = function in functions() and self.is_known(named)
+                kind = "name" if is_name else "strange"
+            elif kind == "quote":
+                kind = "name" if self._is_bare(piece) else "strange"
+                kind = "mark" if piece in self.given else kind
+                piece = f"\1{piece}\1"
+            start = match.end() - len(match[0].lstrip())
+            tokens.append(_Token(kind, piece, start, match.end()))
+            at = match.end()
+        return tokens
+
+    def _kind(self, word: str) -> str:
+        plain = word.lower()
+        if plain in _ASSUMING:
+            return "word"
+        if self.is_known(word):
+            return "name"
+        if word in functions():
+            return "function"
+        if plain in _NEUTRAL or all(part in _NEUTRAL for part in re.split("[-’']", plain)):
+            return "word"
+        if plain in _DESCRIBING:
+            return "describing"
+        return "letter" if len(word) == 1 and word.islower() else "strange"
+
+    def _is_bare(self, quote: str) -> bool:
+        """Whether what is quoted is but a name of the text, or an index."""
+        names = head(quote)
+        return names is not None and (
+            self.is_known(names[0])
+            or self.is_known("_".join((names[0], *names[1])))
+            or (len(names[0]) == 1 and names[0] in "ijkl" and not names[1])
+        )
+
+    def is_known(self, word: str) -> bool:
+        """Whether a word is a name of the text, or the gradient in one."""
+        return not self.names.isdisjoint({word, word.removeprefix("d")}) or word in self.sizes
+
+    def _fits(self, tokens: Sequence[_Token], place: int) -> bool:
+        """Whether a piece is accounted for by what it is, and by what stands beside it."""
+        kind, text, _, _ = tokens[place]
+        before = tokens[place - 1] if place else None
+        behind = tokens[place + 1] if place + 1 < len(tokens) else None
+        match kind:
+            case "word" | "mark" | "phrase" | "aside" | "reference":
+                return True
+            case "formula":
+                if place > 1 and before and before.kind == "function":
+                    # "the mean $m = ...$"
+                    return before.text in _NOUNS and tokens[place - 2].text.lower() == "the"
+                return place == 0 or self._leads(tokens[max(0, place - 2) : place])
+            case "describing":
+                sides = {before and before.kind, behind and behind.kind}
+                return sides <= {"word", "phrase", "describing", "function"}
+            case "function":
+                kinds = ("word", "mark", "phrase", "describing", "formula")
+                if before is None or before.kind == "formula":
+                    return before is None and behind is not None and behind.kind == "word"
+                return behind is None or behind.kind in kinds
+            case "name" | "letter":
+                if behind is not None and behind.kind in ("formula", "strange", "name", "function"):
+                    return False
+                if before is None or before.kind == "mark" or before.text.lower() in _OPENING:
+                    # "where A is the output"
+                    is_told = place + 2 < len(tokens) and tokens[place + 2].kind == "word"
+                    joins = behind is not None and behind.text.lower() in {*_JOINING, "the"}
+                    if joins and is_told:
+                        return True
+                if before is None or (place > 1 and tokens[place - 2].kind == "formula"):
+                    return False
+                first = place
+                while first > 1 and tokens[first - 1].text.lower() == "and":
+                    first -= 2
+                if first < place:
+                    return tokens[first].kind == kind and self._fits(tokens, first)
+                takes = _TAKING | _KINDS if text[0] == "\1" else _TAKING
+                return before.kind == "phrase" or before.text.lower() in takes
+        return False
+
+    def _leads(self, before: Sequence[_Token]) -> bool:
+        """Whether what stands right before a formula leaves it a line of its own."""
+        if not before:
+            return True
+        kind, text, _, _ = before[-1]
+        if kind == "word":
+            return text.lower() not in _BINDING
+        return kind in ("mark", "formula", "phrase")
+
+    def _may_end(self, token: _Token) -> bool:
+        """Whether a piece may begin what stands behind a formula."""
+        is_word = token.kind == "word" and len(token.text) > 1
+        is_word = is_word and token.text.lower() not in ("of", "to", "into")
+        return is_word or token.kind in ("aside", "phrase")
+
+    # -- words alone -----------------------------------------------------------------------
+
+    def states(self, text: str) -> bool:
+        """Whether words say something of formulas: ``rowsum(A) turns out to be 1``."""
+        if re.fullmatch(r"\|\s.*\s\|", text):
+            cells = [cell.strip() for cell in text.strip("|").split("|")]
+            return any(self.is_quantity(cell) or self.states(cell) for cell in cells)
+        plain = re.sub(r"(?<!\w)(\*|_)(?=\w)(.+?)\1(?!\w)", r"\2", text).rstrip(" .")
+        if not all(map(self._is_nameable, (formula for formula, _, _ in quoted(plain)))):
+            return True
+        plain = _replaced(plain, lambda quote: "" if quote in self.given else f"\1{quote}\1")
+        if _SIGN.search(plain) or any(map(_is_sign, {*plain})):
+            return True
+        dashed = _DASHED.finditer(plain)
+        if any(
+            self._names(part[1]) and self._names(part[3])
+            and (self._is_of(part[1]) or self._is_of(part[3]))
+            for part in dashed
+        ):  # fmt: skip
+            return True
+        chunks = re.sub(r":(?=\s)", " : ", plain.replace("\1", " ")).split()
+        is_of = [self._is_of(chunk) for chunk in chunks]
+        factors = [re.fullmatch(r"\d+([^\W\d]\w*)\W*", chunk) for chunk in chunks]
+        if any(factor and self.is_known(factor[1]) for factor in factors):
+            return True
+        for place, (chunk, behind) in enumerate(pairwise(chunks), 1):
+            joins = chunk.lower().strip(",")
+            is_number = behind[0].isdigit() or behind.lower().strip(".,;") in _NUMERALS
+            if joins in _JOINING and (is_number or (is_of[place] and any(is_of[:place]))):
+                return True
+            if joins == ":" and place > 1 and is_of[place - 2] and (is_number or is_of[place]):
+                return True
+            if joins == "to" and is_number and any(is_of):
+                return True
+        return False
+
+    def _is_nameable(self, quote: str) -> bool:
+        """Whether what is quoted among words is a name, known or not, or a form of one."""
+        if quote in self.given:
+            return True
+        return self._is_bare(quote) or quote.removeprefix("\\") in GREEK or bool(
+            re.fullmatch(
+                r"[A-Za-z]+(?:_\w+)?|\\math\w+\{\w+\}|[Α-ωℝℕ]|[a-z]+\([A-Za-z, ]*\)", quote
+            )
+        )  # fmt: skip
+
+    def _is_of(self, chunk: str) -> bool:
+        """Whether a name of the text or a function of one stands in a piece of a line."""
+        words = re.findall(r"[^\W\d_]+", chunk)
+        is_call = "(" in chunk and not functions().isdisjoint(words)
+        return is_call or any(map(self.is_known, words)) or "∇" in chunk
+
+    def _names(self, chunk: str) -> bool:
+        return self._is_of(chunk) or chunk.strip(".,;:").isdigit()
 
     def is_formula(self, text: str) -> bool:
         """Whether a text without a relation is a formula, and no words."""
-        plain = decoration.unquoted(text).strip(" .,;:")
+        plain = unquoted(text).strip(" .,;:")
         plain = re.sub(r"_(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z]{1,3}\b)", "_", plain)
         if not re.search(r"[-+*/@^_()\[\]\\⊙∘·×√Σ∑∂−²³ᵀ0-9]", plain):
             return False
@@ -62,81 +407,22 @@ class Wording:
 
     def is_quantity(self, text: str) -> bool:
         """Whether nothing but names and numbers stands in a text, and signs between them."""
-        plain = _OPERATORS.sub(" ", decoration.unquoted(text))
+        plain = _OPERATORS.sub(" ", unquoted(text))
         words = re.findall(r"[^\W_]\w*", plain)
         return bool(words) and all(
-            not {word, word.removeprefix("d"), word.partition("_")[0]}.isdisjoint(self.names)
-            or word in self.sizes
-            or word.isdigit()
+            self.is_known(word) or word.partition("_")[0] in self.names or word.isdigit()
             for word in words
-        )
-
-    def changes(self, beside: str) -> bool:
-        """Whether what stands beside a quoted formula makes another one of it."""
-        is_label = re.search(r":\s*\Z", beside) or re.fullmatch(r"\s*\(\w{1,4}\)\W*", beside)
-        return not is_label and (self.is_quantity(beside) or bool(_CHANGING.search(beside)))
-
-    def speaks_of_sides(self, text: str) -> bool:
-        """Whether words say something of two formulas: ``rowsum(A) turns out to be 1``."""
-        text = _NUMBER.sub(r"\1 1", text)
-        if any(
-            self._names_something(text[: strange.start()].split()[-1])
-            and self._names_something(text[strange.end() :].split()[0])
-            for strange in _STRANGE.finditer(text)
-            if _is_sign(strange["sign"])
-        ):
-            return True
-        if (stated := _STATED.fullmatch(text)) and all(map(self.is_name, stated.groups())):
-            return True
-        chunks: list[list[str]] = [[]]
-        for word in re.sub(r":\s", " : ", decoration.unquoted(text)).split():
-            if self._is_word(word):
-                chunks.append([])
-            else:
-                chunks[-1].append(word)
-        written = [" ".join(chunk) for chunk in chunks if chunk]
-        computing = [place for place, chunk in enumerate(written) if self._computes(chunk)]
-        return len(computing) > 1 or any(
-            place not in computing
-            and not (place == 0 and _LISTED.fullmatch(chunk))
-            and self._names_something(chunk)
-            for place, chunk in enumerate(written)
-            if computing
-        )
-
-    def _computes(self, chunk: str) -> bool:
-        """Whether signs of mathematics and names of the text stand in a piece of a line."""
-        return bool(_COMPUTED.search(chunk)) and (
-            self._names_something(chunk) or not functions().isdisjoint(re.findall(r"\w+", chunk))
-        )
-
-    def _names_something(self, chunk: str) -> bool:
-        """Whether a number or a name of the text stands in a piece of a line."""
-        words = re.findall(r"[A-Za-z0-9]+", chunk)
-        return any(
-            word.isdigit() or word in self.names or word.removeprefix("d") in self.names
-            for word in words
-        )
-
-    def _is_word(self, word: str) -> bool:
-        """Whether a word between blanks is none of a formula."""
-        plain = word.strip("\"'“”()[]{}.,:;!?*_")
-        if plain in self.names or plain in functions():
-            return False
-        return re.fullmatch(r"[A-Za-z][A-Za-z’'-]+|[^\W\d_]*", plain) is not None and not (
-            plain and all(letter in self.names for letter in plain)
         )
 
     def is_name(self, text: str) -> bool:
         """Whether a text is a name that means something, or a number."""
-        plain = decoration.unquoted(text).strip(" .,;:")
+        plain = unquoted(text).strip(" .,;:")
         names = head(plain)
-        return plain.isdigit() or (
-            names is not None and not self.names.isdisjoint((names[0], names[0].removeprefix("d")))
-        )
+        return plain.isdigit() or (names is not None and self.is_known(names[0]))
 
 
 def _is_sign(character: str) -> bool:
-    """Whether a character is no letter, or a letter that looks like a sign."""
-    name = unicodedata.name(character, "")
-    return not character.isalnum() or any(sign in name for sign in ("PLUS", "MINUS", "EQUAL"))
+    """Whether a letter looks like a sign."""
+    if character.isascii():
+        return False
+    return any(sign in unicodedata.name(character, "") for sign in ("PLUS", "MINUS", "EQUAL"))
