@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from symattn.calculus import language as term
 from symattn.calculus.expression_text import replaced, text
 from symattn.calculus.kernel.signs import Condition, Source
-from symattn.calculus.kernel.terms import Atom, Exponent, Frozen, Mono, Place
+from symattn.calculus.kernel.terms import Atom, Exponent, Frozen, Mono, Place, atoms_of
 from symattn.calculus.language import AxisPlace, Index
 
-_LETTERS = "jklabcdefgh"
+_LETTERS = "jklabcdefghopqrsuvwxyz"
 
 
 def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
@@ -21,9 +21,10 @@ def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
         return _place_exists(*of)
     value = _source(sources.get(condition), bool(axes))
     if value is None:
-        letters = tuple(reversed(_LETTERS[: len(axes)]))
-        every = f" for all {', '.join(reversed(letters))}" if axes else ""
-        return f"{_Writer(letters).poly(of)} {relation} 0{every}"
+        taken = _names_in(of)
+        letters = tuple(_free_letters(len(axes), taken))
+        every = f" for all {', '.join(letters)}" if axes else ""
+        return f"{_Writer(letters[::-1], taken).poly(of)} {relation} 0{every}"
     return value.replace("?", relation, 1)
 
 
@@ -47,7 +48,13 @@ def _source(source: Source | None, is_bound: bool) -> str | None:
         at[index] = AxisPlace(own, "" if own else base or "", offset, names)  # type: ignore[arg-type]
     named = {part.index for each in term.walk(source.value) for part in term.places(each)}
     words = [index.name for index in every if index in named]
-    if len(set(words)) < len(words):
+    others = {place.index.name for place in at.values() if place.index is not None}
+    summed = {part.index for part in term.walk(source.value) if isinstance(part, term.Sum)}
+    free = {index for index in named if index is not None and index not in source.at}
+    others |= {index.name for index in free - summed}
+    inner = {index.name for index in summed}
+    captures = {*words} & (others | inner) or others & inner
+    if len(set(words)) < len(words) or captures:
         return None
     return f"{text(replaced(source.value, at))} ? 0" + (
         f" for all {', '.join(words)}" if words else ""
@@ -68,10 +75,11 @@ def _place_exists(axis: object, at: Place) -> str:
 
 
 class _Writer:
-    """Writes terms; ``bound`` are the letters of bound indices, the innermost last."""
+    """Writes terms; ``bound`` are the letters of bound indices, the innermost last, and
+    ``taken`` those that name something else."""
 
-    def __init__(self, bound: tuple[str, ...] = ()) -> None:
-        self.bound = bound
+    def __init__(self, bound: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> None:
+        self.bound, self.taken = bound, taken
 
     def poly(self, poly: Frozen) -> str:
         """A term; what is added last is what has the most factors."""
@@ -115,8 +123,8 @@ class _Writer:
             case "p":
                 return f"({self.poly(data)})"
             case "S":
-                own = tuple(_LETTERS[len(self.bound) + k] for k in range(len(data[0])))
-                inner = _Writer((*self.bound, *own))
+                own = tuple(_free_letters(len(data[0]), self.taken.union(self.bound)))
+                inner = _Writer((*self.bound, *own), self.taken)
                 return f"sum({', '.join(own)}, {inner._product(data[1], Fraction(1))})"
             case "L":
                 return f"limit({data[0].name}, {data[1]}, {self.poly(data[2])})"
@@ -140,6 +148,18 @@ class _Writer:
         for image, way in images:
             written = f"{image}{'' if way > 0 else '^-1'}[{written}]"
         return written
+
+
+def _names_in(of: Frozen) -> frozenset[str]:
+    """The letters that name something in a term."""
+    atoms = atoms_of(dict(of))
+    names = {index.name for atom in atoms for index in atom.free}
+    return frozenset(names.union(array.name for atom in atoms for array in atom.arrays))
+
+
+def _free_letters(count: int, taken: Collection[str]) -> list[str]:
+    """Letters for bound indices that name nothing else."""
+    return [letter for letter in _LETTERS if letter not in taken][:count]
 
 
 def _order(pair: tuple[Mono, Fraction]) -> tuple[int, list[tuple[int, Fraction]]]:

@@ -290,6 +290,10 @@ def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Wher
             continue
         prepared, record, is_by = proofs[number]
         if is_by:
+            cited = {*(statement.by or ())}
+            for done in judge.done:
+                if not done.proved and cited & {str(done.number), done.said.label}:
+                    raise Malformed(f"line {number} follows from {done.number}, which has no proof")
             prover = judge.prover_from(statement.by or (), prepared)
         else:
             assumed = draft.ground_of(statement.without).hypotheses

@@ -87,7 +87,8 @@ class Prover:
     def shown(self, proof: Proof) -> Shown:
         """What a line that was proved may be cited with."""
         bound = (each.bound for each in self._equations)
-        return Shown(frozenset(proof.conditions), frozenset().union(*bound))
+        bound_by = frozenset(self.kernel.supposed).union(*bound)
+        return Shown(frozenset(proof.conditions), bound_by)
 
     def proof(self, line: ParsedLine, record: Record | None = None) -> Proof:
         """What can be shown of a line, or what a record shows of it."""

@@ -102,8 +102,13 @@ class Computing(Signs):
         """Make a fact by a rule. Raises :class:`Unproved` where it doesn't apply."""
         if any(self.is_beyond(index) for index in _indices(step.data)):
             raise Unproved("a step names an index of a sum that it is not in")
+        if not is_plain(step.data):
+            raise Unproved("a step with what is no term")
         with self.apart() as conditions:
             value = self.rules[step.rule](self, step.to, step.data)
+        own = free_in({step.to: UNIT})
+        if any(index.name.startswith("%") and index not in own for index in free_in(value)):
+            raise Unproved("a step names an index of a sum that its product is not in")
         fact = self.facts[step.to] = Fact(value, frozenset(conditions))
         self.steps.append(step)
         return fact
@@ -393,7 +398,8 @@ class Computing(Signs):
                 value = self.function("positive", self.remade(dict(data), to, changes))
             case "L":
                 of = dict(data[2])
-                value = self.tending(data[0], data[1], lambda: self.remade(of, to, changes))
+                # Its body was computed above the end, if that is a number.
+                value = self.tending(data[0], data[1], lambda: self.remade(of, to, changes), True)
             case "E":
                 value = self.expected(lambda: self.remade(dict(data), to, changes))
             case _:
@@ -418,7 +424,9 @@ class Computing(Signs):
             return poly
         return self.settled(((self.atom("L", (variable, target, frozenset(poly.items()))), 1),))
 
-    def tending(self, variable: Array, target: Any, body: Callable[[], Poly]) -> Poly:
+    def tending(
+        self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
+    ) -> Poly:
         """A limit, its body computed while the variable varies."""
         return self.limit(variable, target, body())
 
@@ -456,6 +464,30 @@ def primes(value: Fraction) -> dict[int, int]:
         if whole > 1:
             exponents[whole] = exponents.get(whole, 0) + sign
     return exponents
+
+
+def is_plain(data: Any) -> bool:
+    """Whether terms in what a step is applied with are written as they are computed: numbers
+    are fractions other than 0, each atom stands once in a product, with an exponent not 0."""
+    match data:
+        case Atom():
+            return is_plain(data.data)
+        case frozenset():
+            return all(
+                is_plain(mono) and isinstance(c, Fraction) and c != 0 for mono, c in data
+            ) and len({mono for mono, _ in data}) == len(data)
+        case tuple() if data and all(_is_power(pair) for pair in data):
+            atoms = [atom for atom, _ in data]
+            return len({*atoms}) == len(atoms) and all(e != 0 and is_plain(a) for a, e in data)
+        case tuple():
+            return all(map(is_plain, data))
+        case _ if is_dataclass(data) and not isinstance(data, Array | Index):
+            return all(is_plain(getattr(data, each.name)) for each in fields(data))
+    return True
+
+
+def _is_power(pair: Any) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Atom)
 
 
 def _indices(data: Any) -> Iterator[Index]:

@@ -86,7 +86,7 @@ def divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
 def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """``(c a b)^e = c^e a^e b^e``; of a root each factor taken out is above 0, or an even power."""
     atom, e = only(mono, "p")
-    content, shared = data
+    content, shared = Fraction(data[0]), data[1]
     with kernel.apart() as conditions:
         poly, outer = _parted(kernel, dict(atom.data), content, shared)
     # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
@@ -188,7 +188,7 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
     """``log(c a b) = log c + log a + log b`` where these are above 0."""
     atom, e = only(mono, "F")
     check(atom.data[0] == "log" and e == 1)
-    content, shared = data
+    content, shared = Fraction(data[0]), data[1]
     check(content > 0)
     rest, _ = _parted(kernel, dict(atom.data[1]), content, shared)
     kernel.need(">", dict(atom.data[1]))
@@ -268,7 +268,7 @@ def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
 def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """A step of ``c a b`` is that of b where c and a are above 0; 1 where all are."""
     atom, e = only(mono, "h")
-    content, shared = data
+    content, shared = Fraction(data[0]), data[1]
     check(content > 0 and e == 1)
     for inner, k in shared:
         if k % 2:

@@ -33,6 +33,7 @@ from symattn.calculus.kernel.terms import (
     atoms_of,
     axis_of,
     free_in,
+    led,
     minus,
     ordered,
     parts,
@@ -95,6 +96,8 @@ class Kernel(Reading):
     def __init__(self, folded: Collection[Array] = (), choose: Choice | None = None) -> None:
         super().__init__(folded, choose)
         self.given: list[Given] = []
+        self.supposed: set[Array] = set()
+        """Of what signs were assumed."""
         self._used: set[Array] = set()
         """What the equations bind that were used of late."""
 
@@ -106,6 +109,8 @@ class Kernel(Reading):
     def assume(self, line: ParsedLine, shown: Shown | None = None) -> list[int]:
         """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
         assumed, and then has a meaning, too."""
+        # Facts do not tell which equations they come of.
+        self.forget()
         self._used.clear()
         with self.apart() as meaning:
             first, *rest = map(self.read, line.sides)
@@ -132,6 +137,7 @@ class Kernel(Reading):
     def suppose(self, line: ParsedLine) -> None:
         """Take it that one term is above another, or not below it."""
         larger, smaller = map(self.read, line.sides)
+        self.supposed |= {array for side in line.sides for array in arrays(side)}
         relation: Relation = ">" if line.relation == ">" else ">="
         above = frozenset(minus(larger, smaller).items())
         conditions = {Condition(relation, above), *self.conditions}
@@ -202,7 +208,10 @@ class Kernel(Reading):
         """Refuse conditions that are met nowhere, as they exclude one another."""
         for relation, of, axes in conditions:
             if relation == "exists":
-                refuse_beyond(*of)
+                axis, at = of
+                refuse_beyond(axis, at)
+                if at[0] in range(len(axes)) and at[1] and axes[at[0]] == axis:
+                    raise Unproved("a place beyond the ends of an axis")
             elif relation != "!=" and not axes:
                 before = self.known()
                 self.know(each for each in conditions if each != (relation, of, axes))
@@ -227,9 +236,15 @@ class Kernel(Reading):
 
     def _is_met_at(self, relation: Relation, of: Frozen, way: tuple[Place, ...]) -> bool:
         """Whether a term has a sign as it is computed at some places."""
-        with suppress(Unproved), self.apart() as conditions:
-            return self.is_met(relation, self.again(self.opened_at(of, way))) and not conditions
-        return False
+        before = self.facts, self.choose
+        # What was found while the condition was known says nothing of it.
+        self.facts, self.choose = {}, None
+        try:
+            with suppress(Unproved), self.apart() as conditions:
+                return self.is_met(relation, self.again(self.opened_at(of, way))) and not conditions
+            return False
+        finally:
+            self.facts, self.choose = before
 
     def given_limit(self, mono: Mono) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
@@ -246,10 +261,7 @@ class Kernel(Reading):
         def change(place: Place, depth: int) -> Place:
             if not isinstance(place[0], Index) or place[0] not in to:
                 return place
-            base, offset, images = to[place[0]]
-            if place[1] and images:
-                raise Unproved("a number added to where a permutation sends an index")
-            return base, offset + place[1], images + place[2]
+            return led(place, to[place[0]])
 
         (placed,) = self.renamed(mono, change)
         return placed

@@ -21,6 +21,7 @@ from symattn.calculus.kernel.terms import (
     arrays_in,
     composed,
     free_in,
+    led,
     number,
     plain,
     power,
@@ -198,6 +199,10 @@ class Reading(Slopes):
                 sign = self._sign_by_form(base)
                 if sign is None or (sign == ">=" and exponent < 0):
                     return False
+            case term.Entry(_, places) if any(
+                at.offset and (at.index or at.size or at.offset != 1) for at in places
+            ):
+                return False
             case term.Entry(array, _) if array.body is not None and array not in self.folded:
                 return self._is_total(array.body)
             case term.Partial() | term.Limit() | term.Expectation():
@@ -325,8 +330,7 @@ class Reading(Slopes):
     def _led(place: Place, to: Mapping[Index, Place]) -> Place:
         if not isinstance(place[0], Index) or place[0] not in to:
             return place
-        base, offset, images = to[place[0]]
-        return composed((base, offset + place[1], images), place[2])
+        return led(place, to[place[0]])
 
     def _moved(self, condition: Condition, to: Mapping[Index, Place]) -> Condition:
         """A condition at other places."""
@@ -335,8 +339,7 @@ class Reading(Slopes):
         def change(place: Place, depth: int) -> Place:
             if not isinstance(place[0], Index) or place[0] not in to:
                 return place
-            base, offset, images = to[place[0]]
-            return composed((base, offset + place[1], images), place[2])
+            return led(place, to[place[0]])
 
         if relation == "exists":
             return Condition(relation, (of[0], change(of[1], 0)), axes)

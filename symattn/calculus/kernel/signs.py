@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from itertools import product
 from math import gcd, lcm, prod
@@ -22,6 +22,7 @@ from symattn.calculus.kernel.terms import (
     arrays_in,
     axis_of,
     is_fixed,
+    led,
     number,
     ordered,
     places_of,
@@ -88,7 +89,7 @@ class Signs(Terms):
         if self.is_met(relation, poly):
             return
         _refuse_numbers(relation, poly)
-        if relation == "!=" and len(poly) == 1:
+        if relation == "!=" and len(poly) == 1 and all(poly.values()):
             ((mono, _),) = poly.items()
             for atom, _e in mono:
                 factor = dict(atom.data) if atom.kind == "p" else power(atom)
@@ -155,6 +156,8 @@ class Signs(Terms):
             on_axis = second == axis or (isinstance(second, Index) and second.size == axis)
             if offset > 0 and first is index and on_axis and a - b >= offset:
                 return True
+            if offset > 0 and first is index and second is None and isinstance(axis, int):
+                return b - a + offset <= axis
             if offset < 0 and second is index:
                 if first is None and a - b >= 1 - offset:
                     return True
@@ -237,15 +240,18 @@ class Signs(Terms):
         ways = [[at for at in places if axis_of(at) == axis and not at[1]] for axis in known.axes]
         if prod(map(len, ways)) > _MOST_WAYS:
             return False
-        return any(self.opened_at(known.of, way) == poly for way in product(*ways))
+        for way in product(*ways):
+            with suppress(Unproved):
+                if self.opened_at(known.of, way) == poly:
+                    return True
+        return False
 
     def opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
         """A term whose bound indices are at these places, the innermost first."""
 
         def change(place: Place, depth: int) -> Place:
             if isinstance(place[0], int) and place[0] >= depth:
-                base, offset, images = way[place[0] - depth]
-                return base, offset + place[1], images + place[2]
+                return led(place, way[place[0] - depth])
             return place
 
         return dict(self.changed(of, change))

@@ -215,7 +215,9 @@ class Slopes(Computing):
             seen |= inner
         return sorted(last, key=lambda each: each.name)
 
-    def tending(self, variable: Array, target: Any, body: Callable[[], Poly]) -> Poly:
+    def tending(
+        self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
+    ) -> Poly:
         """A limit, at a number that from above, and from both sides unless something is noted.
         What its body needs it needs near the end only, not where the variable is."""
         with self.apart() as outer, self._varying(variable, is_near=False):
@@ -225,10 +227,16 @@ class Slopes(Computing):
                 value = self.limit(variable, target, body())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
-        if isinstance(target, Fraction) and not any(each.kind == "L" for each in atoms_of(value)):
+        if isinstance(target, Fraction):
             above = add(power(self.atom("x", (variable, ()))), number(-target))
-            if not self.is_met(">", above) and not self._is_so_below(variable, value, target, body):
-                self.need(">", above)
+            if is_above or not self._is_so_below(variable, value, target, body):
+                if variable in self.moving:
+                    raise Unproved("a limit from one side within another")
+                # That it is above is known where just that is.
+                if not (self._is_known(">", above) or (not target and variable in self.positive)):
+                    if self.is_met(">", above):
+                        raise Unproved("a limit from one side of where its variable never comes")
+                    self.conditions.add(Condition(">", frozenset(above.items())))
         return self._again_outside(value)
 
     def _is_so_below(

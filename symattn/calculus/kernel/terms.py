@@ -208,6 +208,14 @@ def composed(at: Place, images: Iterable[tuple[str, int]]) -> Place:
     return at[0], at[1], tuple(chain)
 
 
+def led(place: Place, to: Place) -> Place:
+    """A place whose index is another place."""
+    base, offset, images = to
+    if place[1] and images:
+        raise Unproved("a number added to where a permutation sends an index")
+    return composed((base, offset + place[1], images), place[2])
+
+
 def led_back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
     """The permutations that undo others."""
     return tuple((name, -way) for name, way in reversed(images))
