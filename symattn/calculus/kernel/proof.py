@@ -112,8 +112,12 @@ class Kernel(Reading):
         # Facts do not tell which equations they come of.
         self.forget()
         self._used.clear()
-        with self.apart() as meaning:
-            first, *rest = map(self.read, line.sides)
+        self.is_cited = shown is not None
+        try:
+            with self.apart() as meaning:
+                first, *rest = map(self.read, line.sides)
+        finally:
+            self.is_cited = False
         zeros = [minus(first, side) for side in rest]
         if shown is None:
             named = {array for side in line.sides for array in arrays(side)}

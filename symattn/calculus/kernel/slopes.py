@@ -48,6 +48,8 @@ class Slopes(Computing):
         self.moving: frozenset[Array] = frozenset()
         self.epoch = 0
         """How often facts were forgotten."""
+        self.is_cited = False
+        """Whether what is read was shown before, with the sides of its limits."""
         self.forms: set[Condition] = set()
         """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
@@ -227,7 +229,7 @@ class Slopes(Computing):
                 value = self.limit(variable, target, body())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
-        if isinstance(target, Fraction):
+        if isinstance(target, Fraction) and not self.is_cited:
             above = add(power(self.atom("x", (variable, ()))), number(-target))
             if is_above or not self._is_so_below(variable, value, target, body):
                 if variable in self.moving:
