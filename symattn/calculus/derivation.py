@@ -65,7 +65,7 @@ class Derivation:
         if self.words is None:
             return judged
         count = len({at for at, _ in self.words})
-        return f"{judged}; {count} line{'s' if count != 1 else ''} of words"
+        return f"{judged}; {count} line{'s' if count != 1 else ''} of words, not judged"
 
     def to_text(self, with_words: bool = False) -> str:
         """The derivation in Unicode, one line per step with its reason; on request also what

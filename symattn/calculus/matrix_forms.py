@@ -56,7 +56,8 @@ class Forms(Indices):
         """Two tensors combined entry by entry; axes of length one are repeated."""
         axes = common(left.axes, right.axes)
         for row, other in ((left, right), (right, left)):
-            if row.is_row and (len(other.axes) == 1 or other.axes[1:] == (1,)):
+            is_column = other.axes[:1] != (1,) and other.axes[1:] in ((), (1,))
+            if row.is_row and other.axes and is_column:
                 raise Malformed(
                     f"{what}: a row, the transpose of a vector, and a column don't fit entry by"
                     " entry: write '.T' at both or none; the matrix product is '@'"

@@ -194,5 +194,5 @@ def test_words_are_counted_and_listed() -> None:
         "# Title\nSome words.\nx: n\nA = x   # a remark\nso x = A, by definition\n% none"
     )
     assert found.words == ((2, "Some words."), (4, "a remark"), (5, "by definition"), (6, "none"))
-    assert found.summary() == "1 line: 1 proved; 4 lines of words"
+    assert found.summary() == "1 line: 1 proved; 4 lines of words, not judged"
     assert found.to_dict()["words"][1] == {"at": 4, "text": "a remark"}

@@ -113,7 +113,7 @@ def test_words_of_a_text(tmp_path, symattn) -> None:
     """What was taken for words is counted always, and listed on request; in JSON too."""
     (tmp_path / "homework.txt").write_text(f"Softmax.\n{BY_HAND}# a remark = none\n", "utf-8")
     plain = symattn("derive", "homework.txt").out
-    assert "Checked: 2 lines: 1 proved, 1 refuted; 2 lines of words" in plain
+    assert "Checked: 2 lines: 1 proved, 1 refuted; 2 lines of words, not judged" in plain
     assert "Words" not in plain
     told = symattn("derive", "homework.txt", "--words").out
     assert "Words\n  line 1: Softmax.\n  line 6: a remark = none\n" in told
