@@ -197,6 +197,7 @@ def equations(found: list[t.Row]) -> list[dict[str, Any]]:
     return list(json.loads(typst.query(document(sheet).encode(), "math.equation")))
 
 
+@pytest.mark.heavy
 def test_mathematics_is_the_same() -> None:
     """Formulas have the same structure as in LaTeX, wherever the tests' reader knows them."""
     known = {}

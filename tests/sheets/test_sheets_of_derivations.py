@@ -77,6 +77,7 @@ def test_every_line_is_there(name: str) -> None:
     assert [plain(heading.text) for heading in of(made, b.Heading)] == ["Notation", "Proof"]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reason_says_what_it_uses(name: str) -> None:
     """Lines by their numbers, definitions by their names, other derivations by their titles."""
@@ -118,6 +119,7 @@ def test_every_array_has_its_shape(name: str) -> None:
     assert all(width(read(left)) + width(read(right)) <= TEXT + 4 for left, _, right in displayed)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_sign_is_explained(name: str) -> None:
     """Deltas, steps, ones, row sums and products by entries, where they stand."""

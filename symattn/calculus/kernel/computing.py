@@ -7,8 +7,8 @@ a product is another term, and is put in wherever that product comes up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -27,7 +27,9 @@ from symattn.calculus.kernel.terms import (
     add,
     arrays_in,
     free_in,
+    indices_of,
     is_fixed,
+    is_plain,
     number,
     ordered,
     plain,
@@ -100,7 +102,7 @@ class Computing(Signs):
 
     def apply(self, step: Step) -> Fact:
         """Make a fact by a rule. Raises :class:`Unproved` where it doesn't apply."""
-        if any(self.is_beyond(index) for index in _indices(step.data)):
+        if any(self.is_beyond(index) for index in indices_of(step.data)):
             raise Unproved("a step names an index of a sum that it is not in")
         if not is_plain(step.data):
             raise Unproved("a step with what is no term")
@@ -464,42 +466,3 @@ def primes(value: Fraction) -> dict[int, int]:
         if whole > 1:
             exponents[whole] = exponents.get(whole, 0) + sign
     return exponents
-
-
-def is_plain(data: Any) -> bool:
-    """Whether terms in what a step is applied with are written as they are computed: numbers
-    are fractions other than 0, each atom stands once in a product, with an exponent not 0."""
-    match data:
-        case Atom():
-            return is_plain(data.data)
-        case frozenset():
-            return all(
-                is_plain(mono) and isinstance(c, Fraction) and c != 0 for mono, c in data
-            ) and len({mono for mono, _ in data}) == len(data)
-        case tuple() if data and all(_is_power(pair) for pair in data):
-            atoms = [atom for atom, _ in data]
-            return len({*atoms}) == len(atoms) and all(e != 0 and is_plain(a) for a, e in data)
-        case tuple():
-            return all(map(is_plain, data))
-        case _ if is_dataclass(data) and not isinstance(data, Array | Index):
-            return all(is_plain(getattr(data, each.name)) for each in fields(data))
-    return True
-
-
-def _is_power(pair: Any) -> bool:
-    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Atom)
-
-
-def _indices(data: Any) -> Iterator[Index]:
-    """The indices that a step is applied with."""
-    match data:
-        case Index():
-            yield data
-        case Atom():
-            yield from data.free
-        case tuple() | frozenset():
-            for part in data:
-                yield from _indices(part)
-        case _ if is_dataclass(data):
-            for each in fields(data):
-                yield from _indices(getattr(data, each.name))

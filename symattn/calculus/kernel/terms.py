@@ -10,6 +10,7 @@ sums that differ in the names of their indices only are one atom.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from itertools import count
 from typing import Any, TypeAlias
@@ -372,3 +373,42 @@ class Terms:
 
         (inner,) = self.renamed(mono, change)
         return inner
+
+
+def is_plain(data: Any) -> bool:
+    """Whether terms in what a step is applied with are written as they are computed: numbers
+    are fractions other than 0, each atom stands once in a product, with an exponent not 0."""
+    match data:
+        case Atom():
+            return is_plain(data.data)
+        case frozenset():
+            return all(
+                is_plain(mono) and isinstance(c, Fraction) and c != 0 for mono, c in data
+            ) and len({mono for mono, _ in data}) == len(data)
+        case tuple() if data and all(_is_power(pair) for pair in data):
+            atoms = [atom for atom, _ in data]
+            return len({*atoms}) == len(atoms) and all(e != 0 and is_plain(a) for a, e in data)
+        case tuple():
+            return all(map(is_plain, data))
+        case _ if is_dataclass(data) and not isinstance(data, Array | Index):
+            return all(is_plain(getattr(data, each.name)) for each in fields(data))
+    return True
+
+
+def _is_power(pair: Any) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Atom)
+
+
+def indices_of(data: Any) -> Iterator[Index]:
+    """The indices that a step is applied with."""
+    match data:
+        case Index():
+            yield data
+        case Atom():
+            yield from data.free
+        case tuple() | frozenset():
+            for part in data:
+                yield from indices_of(part)
+        case _ if is_dataclass(data):
+            for each in fields(data):
+                yield from indices_of(getattr(data, each.name))

@@ -76,7 +76,6 @@ class FollowedProgram:
 
     frame: Frame = field(default_factory=lambda: Frame(CodeScope(), set()))
     effects: dict[int, FunctionEffects | None] = field(default_factory=dict)
-    entered: list[int] = field(default_factory=list)
     unread: int = 0
 
     def follow(self, source: ProgramSource) -> list[StatementMeaning]:
@@ -228,12 +227,10 @@ class _Follower:
             return None
         key = id(function.node)
         if key not in self.program.effects:
-            if len(self.program.entered) == _DEEPEST_CALLS:
+            if [*self.program.effects.values()].count(None) == _DEEPEST_CALLS:
                 return None
             self.program.effects[key] = None
-            self.program.entered.append(key)
             self.program.effects[key] = effects_of(function.node, self._effects)
-            self.program.entered.pop()
         return self.program.effects[key]
 
     def define(self, function: ast.FunctionDef) -> set[str]:
