@@ -145,13 +145,17 @@ class Sampler:
         more = _ALONE if not names else _ASSUMED if assumed else 0
         if not names and _jumps(line):
             more = _JUMPING
+        # A limit is told by numbers near its end, which far ones put out of reach.
+        bodies = [array.body for array in needed if array.body is not None]
+        has_limit = any(isinstance(part, term.Limit) for part in term.walk(*line.sides, *bodies))
+        styles = _STYLES[:3] if has_limit else _STYLES
         tried: list[dict[str, int]] = []
         points, why, before = 0, "", self._worked
         rng = Random(len(names))
         for number, bits in enumerate((*BITS, *(BITS[0],) * more)):
             for attempt in range(_DRAWS):
                 sizes = _drawn(names, rng, number, attempt)
-                style = _STYLES[(number + attempt) % len(_STYLES)]
+                style = styles[(number + attempt) % len(styles)]
                 trial = _Trial(sizes, style, number, bits=bits)
                 outcome = self._at(line, needed, trial)
                 if isinstance(outcome, _Difference):

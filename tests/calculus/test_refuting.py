@@ -164,3 +164,9 @@ def test_what_holds_at_large_sizes_only_is_refuted() -> None:
     """Sizes up to 15 are tried where that is cheap."""
     assert said("delta(n, 13) * t == 0").status == "refuted"
     assert said("step(n <= 12) * x[i] == x[i]").status == "refuted"
+
+
+def test_a_limit_is_not_looked_for_at_far_numbers() -> None:
+    """Where what tends to its end is still far from it."""
+    line = "tanh(a * 2**2) + 1 == tanh(2**2 * a) + limit(t, oo, tanh(t * exp(2 * a)))"
+    assert said(line).status == "proved"
