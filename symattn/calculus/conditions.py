@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from itertools import chain, islice
+from itertools import count as counting
 
 from symattn.calculus import language as term
 from symattn.calculus.expression_text import replaced, text
@@ -159,7 +161,8 @@ def _names_in(of: Frozen) -> frozenset[str]:
 
 def _free_letters(count: int, taken: Collection[str]) -> list[str]:
     """Letters for bound indices that name nothing else."""
-    return [letter for letter in _LETTERS if letter not in taken][:count]
+    names = chain(_LETTERS, (f"j{k}" for k in counting(1)))
+    return list(islice((name for name in names if name not in taken), count))
 
 
 def _order(pair: tuple[Mono, Fraction]) -> tuple[int, list[tuple[int, Fraction]]]:

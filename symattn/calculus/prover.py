@@ -106,7 +106,7 @@ class Prover:
                 shown = all(self._vanishes(way, 0) for way in ways)
                 why = "" if shown else self._choices.unseen or _DIFFERENT
                 where = self._least(kernel.conditions | meaning, forms)
-                kernel.see_met(where)
+                kernel.refuse_excluded(where)
                 return Proof(why, where, self._choose.record)
             except Unproved as reason:
                 return Proof(str(reason), self._least(kernel.conditions, set()))

@@ -58,7 +58,8 @@ _LARGE = 16
 _LARGEST = 4096
 _WHOLE = 6
 """So often small whole numbers are drawn at each choice of small sizes."""
-_STYLES: tuple[Style, ...] = ("any", "above", "below", "wide")
+_NEAR: tuple[Style, ...] = ("any", "above", "below")
+_STYLES: tuple[Style, ...] = (*_NEAR, "wide")
 _AT_LENGTHS: tuple[Style, ...] = ("any", "above", "alike")
 
 
@@ -148,7 +149,7 @@ class Sampler:
         # A limit is told by numbers near its end, which far ones put out of reach.
         bodies = [array.body for array in needed if array.body is not None]
         has_limit = any(isinstance(part, term.Limit) for part in term.walk(*line.sides, *bodies))
-        styles = _STYLES[:3] if has_limit else _STYLES
+        styles = _NEAR if has_limit else _STYLES
         tried: list[dict[str, int]] = []
         points, why, before = 0, "", self._worked
         rng = Random(len(names))

@@ -104,6 +104,9 @@ TABLES = {
         ("limit(t, oo, limit(t, 0, abs(t) / t)) == 1", []),
         ("log(t) * 0 + limit(t, -1, abs(t + 1) / (t + 1)) == 1", []),
         ("limit(t, -1, abs(t + 1) / (t + 1)) == 1", ["t > 0"]),
+        # What is assumed of a limit says nothing of where its variable is.
+        ("step(0 < t) == 1", ["limit(t, 0, erf(1 / t)) == 1"]),
+        ("step(0 < t) == 1", ["limit(t, 0, erf(1 / t)) > 0"]),
         # Conditions that are met nowhere.
         ("limit(t, -oo, log(t) * 0) == 0", []),
         ("diff(log(abs(t)), t) == 1 / t", []),

@@ -112,12 +112,8 @@ class Kernel(Reading):
         # Facts do not tell which equations they come of.
         self.forget()
         self._used.clear()
-        self.is_cited = shown is not None
-        try:
-            with self.apart() as meaning:
-                first, *rest = map(self.read, line.sides)
-        finally:
-            self.is_cited = False
+        with self.apart() as meaning:
+            first, *rest = self._granted(line)
         zeros = [minus(first, side) for side in rest]
         if shown is None:
             named = {array for side in line.sides for array in arrays(side)}
@@ -138,9 +134,17 @@ class Kernel(Reading):
         self.given += [Given(zero, free_in(zero), under, bound) for zero in zeros]
         return list(range(len(self.given) - len(zeros), len(self.given)))
 
+    def _granted(self, line: ParsedLine) -> list[Poly]:
+        """The sides of a line that is taken for granted."""
+        self.is_given = True
+        try:
+            return [self.read(side) for side in line.sides]
+        finally:
+            self.is_given = False
+
     def suppose(self, line: ParsedLine) -> None:
         """Take it that one term is above another, or not below it."""
-        larger, smaller = map(self.read, line.sides)
+        larger, smaller = self._granted(line)
         self.supposed |= {array for side in line.sides for array in arrays(side)}
         relation: Relation = ">" if line.relation == ">" else ">="
         above = frozenset(minus(larger, smaller).items())
@@ -208,7 +212,7 @@ class Kernel(Reading):
             self.known(before)
         return kept
 
-    def see_met(self, conditions: Collection[Condition]) -> None:
+    def refuse_excluded(self, conditions: Collection[Condition]) -> None:
         """Refuse conditions that are met nowhere, as they exclude one another."""
         for relation, of, axes in conditions:
             if relation == "exists":

@@ -48,8 +48,8 @@ class Slopes(Computing):
         self.moving: frozenset[Array] = frozenset()
         self.epoch = 0
         """How often facts were forgotten."""
-        self.is_cited = False
-        """Whether what is read was shown before, with the sides of its limits."""
+        self.is_given = False
+        """Whether what is read is taken for granted, with the sides of its limits."""
         self.forms: set[Condition] = set()
         """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
@@ -220,8 +220,8 @@ class Slopes(Computing):
     def tending(
         self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
     ) -> Poly:
-        """A limit, at a number that from above, and from both sides unless something is noted.
-        What its body needs it needs near the end only, not where the variable is."""
+        """A limit; at a number from both sides, unless it is noted to be from above. What its
+        body needs it needs near the end only, not where the variable is."""
         with self.apart() as outer, self._varying(variable, is_near=False):
             if target == "oo" or (target != "-oo" and target >= 0):
                 self.positive.add(variable)
@@ -229,7 +229,7 @@ class Slopes(Computing):
                 value = self.limit(variable, target, body())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
-        if isinstance(target, Fraction) and not self.is_cited:
+        if isinstance(target, Fraction) and not self.is_given:
             above = add(power(self.atom("x", (variable, ()))), number(-target))
             if is_above or not self._is_so_below(variable, value, target, body):
                 if variable in self.moving:
