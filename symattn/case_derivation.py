@@ -17,6 +17,7 @@ from symattn import syntax
 from symattn.calculus import library
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.judging import derived
+from symattn.calculus.names import free_letters
 from symattn.cases import library as cases
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed
@@ -229,9 +230,11 @@ class _CaseTables:
             entry = rows[0][0] if self.program.quantities[name].shape == () else None
             if isinstance(entry, Value) and name not in self.named and entry.sign() > 0:
                 yield f"{name} > 0"
+        taken = {*self.case.program.quantities, *self._size_names()}
         for name in self.named:
-            places = "[i, c]" if len(self._axes(name)) == 2 else "[c]"
-            yield f"sum(c, {name}{places}) == 1"
+            column, row = free_letters(2, taken, "ci")
+            places = f"[{row}, {column}]" if len(self._axes(name)) == 2 else f"[{column}]"
+            yield f"sum({column}, {name}{places}) == 1"
 
     def _uses(self, name: str) -> str:
         """Where a quantity is used: what its gradient comes from."""

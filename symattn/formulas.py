@@ -323,7 +323,7 @@ def slashed(formula: Formula) -> t.Row:
         case Quotient(numerator, denominator):
             over = _fence(_typeset(numerator), _PRODUCT)
             return over + t.sign("/") + _fence(_typeset(denominator), _POSTFIX)
-        case Negated(operand) if not isinstance(operand, Sum):
+        case Negated(operand) if not isinstance(operand, Sum | Negated):
             return t.sign("−", True) + slashed(operand)
         case _:
             return typeset(formula)

@@ -484,3 +484,11 @@ def test_a_step_that_cannot_be_said_is_named():
     case = make("rows", {"i": [0, 1], "X": [[1, 2], [3, 4]]}, {"Y": "nll(X, i + 0)"})
     with pytest.raises(Malformed, match=r"steps\.Y: nll: whole numbers that are computed"):
         derive_case(case)
+
+
+def test_letters_that_a_case_uses_are_no_indices() -> None:
+    """However many of them it has."""
+    given = {**dict.fromkeys("abcdfghijklopqrstuvwxyz", 1), "k2": [0, 1]}
+    given |= {"X": [[1, 2], [3, 4]]}
+    case = make("letters", given, {"Y": "cross_entropy(X, onehot(k2, 2))"})
+    assert derive_case(case).proved

@@ -107,6 +107,7 @@ SAID = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path) -> None:
     """Every command runs and says what it should; only an audit that refutes something

@@ -19,7 +19,7 @@ from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
-from symattn.calculus.kernel.terms import Atom, Mono, Unproved
+from symattn.calculus.kernel.terms import Atom, Mono, Unproved, plain
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -252,6 +252,16 @@ def _order(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
     return [(atom.number, Fraction(e)) for atom, e in pair[0]]
 
 
+def _typed(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Powers as the kernel has them, which tells roots by their exponents; and places."""
+    match items:
+        case (Atom() as atom, (int() | Fraction()) as e):
+            return atom, plain(Fraction(e))
+        case (_, Fraction(), tuple()):
+            raise Malformed("expected a whole number added to a place")
+    return items
+
+
 class _Reader:
     """Reads records back; raises :class:`Malformed` for what is none."""
 
@@ -274,7 +284,10 @@ class _Reader:
                 return self._kernel.variable_at(data, *more)
             case "index":
                 return self._named[data]
-        return self._kernel.atom(kind, self.read(data))
+        made = self.read(data)
+        if kind == "L" and not isinstance(made[1], Fraction) and made[1] not in ("oo", "-oo"):
+            raise Malformed("expected a number, oo or -oo as the end of a limit")
+        return self._kernel.atom(kind, made)
 
     def record(self, data: Mapping[str, Any]) -> Record:
         """A record from plain data."""
@@ -293,11 +306,11 @@ class _Reader:
             case {"number": text}:
                 return Fraction(text)
             case {"sum": terms}:
-                return frozenset(map(self.read, terms))
+                return frozenset((mono, Fraction(c)) for mono, c in map(self.read, terms))
             case {"at": place}:
                 return self._values[place]
             case list():
-                return tuple(map(self.read, value))
+                return _typed(tuple(map(self.read, value)))
             case dict():
                 ((name, parts),) = value.items()
                 return _MADE[name](**{key: self.read(part) for key, part in parts.items()})

@@ -5,7 +5,9 @@ What is chosen here need not be right: the kernel does what a rule says, or refu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from math import floor, gcd, lcm
 
 from symattn.calculus.kernel.computing import Step
@@ -225,7 +227,7 @@ class Choices(SumChoices):
         if below := self.below(of):
             return Step("denominator", mono, below)
         switch = _switch(of)
-        if switch is not None:
+        if switch is not None and all(value > 0 for value in _arms(of)):
             return Step("boolean", mono, switch)
         content, shared, rest = self._primitive(of, of_any_sign=False)
         if shared or (content != 1 and rest != number(1)):
@@ -244,7 +246,10 @@ class Choices(SumChoices):
         if len(of) > 1 and (whole or self._is_over_positive(of)) and (below := self.below(of)):
             return Step("denominator", mono, below)
         switch = _switch(of)
-        if switch is not None:
+        arms = () if whole and e > 0 else _arms(of)
+        if switch is not None and all(
+            value if whole else value > 0 or (e > 0 and not value) for value in arms
+        ):
             return Step("boolean", mono, switch)
         content, shared, rest = self._primitive(of, of_any_sign=whole, of_roots=not whole and e > 0)
         if not whole and len(rest) == 1:
@@ -354,6 +359,21 @@ def _switch(poly: Poly) -> Atom | None:
         key=lambda atom: atom.number,
         default=None,
     )
+
+
+def _arms(of: Poly) -> Iterator[Fraction]:
+    """What a sum of numbers times what is 0 or 1 is for all of these: it is taken apart as if
+    any deltas could be 1 at once, and what has no value then is left as it is."""
+    switches = {*atoms_of(of)}
+    if len(switches) <= _MOST_SWITCHES and all(atom.kind in BOOLEAN for atom in switches):
+        for on in product((0, 1), repeat=len(switches)):
+            off = {atom for atom, value in zip(switches, on, strict=True) if not value}
+            yield sum(
+                (c for mono, c in of.items() if off.isdisjoint(a for a, _ in mono)), Fraction(0)
+            )
+
+
+_MOST_SWITCHES = 6
 
 
 def _cancellation(mono: Mono) -> tuple[Mono, Atom, Mono] | None:

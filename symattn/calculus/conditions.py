@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from itertools import chain, islice
-from itertools import count as counting
 
 from symattn.calculus import language as term
 from symattn.calculus.expression_text import replaced, text
 from symattn.calculus.kernel.signs import Condition, Source
-from symattn.calculus.kernel.terms import Atom, Exponent, Frozen, Mono, Place, atoms_of
+from symattn.calculus.kernel.terms import (
+    Atom,
+    Exponent,
+    Frozen,
+    Mono,
+    Place,
+    atoms_of,
+    places_of,
+    within,
+)
 from symattn.calculus.language import AxisPlace, Index
-
-_LETTERS = "jklabcdefghopqrsuvwxyz"
+from symattn.calculus.names import LETTERS, free_letters
 
 
 def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
@@ -23,8 +29,8 @@ def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
         return _place_exists(*of)
     value = _source(sources.get(condition), bool(axes))
     if value is None:
-        taken = _names_in(of)
-        letters = tuple(_free_letters(len(axes), taken))
+        taken = _names_in(of) | {axis for axis in axes if isinstance(axis, str)}
+        letters = tuple(free_letters(len(axes), taken))
         every = f" for all {', '.join(letters)}" if axes else ""
         return f"{_Writer(letters[::-1], taken).poly(of)} {relation} 0{every}"
     return value.replace("?", relation, 1)
@@ -84,12 +90,14 @@ class _Writer:
         self.bound, self.taken = bound, taken
 
     def poly(self, poly: Frozen) -> str:
-        """A term; what is added last is what has the most factors."""
-        parts = [self._product(mono, c) for mono, c in sorted(poly, key=_order)]
+        """A term; what is added last is what has the most factors. The order does not depend on
+        when atoms were made."""
+        products = sorted((len(mono), self._product(mono, abs(c)), c < 0) for mono, c in poly)
+        parts = [f"{'-' if below else ''}{text}" for _, text, below in products]
         return " + ".join(parts).replace("+ -", "- ") or "0"
 
     def _product(self, mono: Mono, c: Fraction) -> str:
-        factors = [self._power(atom, e) for atom, e in mono]
+        factors = sorted(self._power(atom, e) for atom, e in mono)
         if abs(c) != 1 or not factors:
             factors.insert(0, str(abs(c)))
         return f"{'-' if c < 0 else ''}{' * '.join(factors)}"
@@ -125,7 +133,7 @@ class _Writer:
             case "p":
                 return f"({self.poly(data)})"
             case "S":
-                own = tuple(_free_letters(len(data[0]), self.taken.union(self.bound)))
+                own = tuple(free_letters(len(data[0]), self.taken.union(self.bound)))
                 inner = _Writer((*self.bound, *own), self.taken)
                 return f"sum({', '.join(own)}, {inner._product(data[1], Fraction(1))})"
             case "L":
@@ -140,9 +148,9 @@ class _Writer:
         """A place as it stands in brackets."""
         base, offset, images = at
         if isinstance(base, Index):
-            name = base.name if not base.name.startswith("%") else _LETTERS[int(base.name[1:])]
+            name = base.name if not base.name.startswith("%") else LETTERS[int(base.name[1:])]
         elif isinstance(base, int):
-            name = self.bound[-1 - base] if base < len(self.bound) else _LETTERS[base]
+            name = self.bound[-1 - base] if base < len(self.bound) else LETTERS[base]
         else:
             name = base or ""
         written = f"{name} {'+' if offset > 0 else '-'} {abs(offset)}" if name and offset else name
@@ -154,16 +162,9 @@ class _Writer:
 
 def _names_in(of: Frozen) -> frozenset[str]:
     """The letters that name something in a term."""
-    atoms = atoms_of(dict(of))
-    names = {index.name for atom in atoms for index in atom.free}
-    return frozenset(names.union(array.name for atom in atoms for array in atom.arrays))
-
-
-def _free_letters(count: int, taken: Collection[str]) -> list[str]:
-    """Letters for bound indices that name nothing else."""
-    names = chain(_LETTERS, (f"j{k}" for k in counting(1)))
-    return list(islice((name for name in names if name not in taken), count))
-
-
-def _order(pair: tuple[Mono, Fraction]) -> tuple[int, list[tuple[int, Fraction]]]:
-    return len(pair[0]), [(atom.number, Fraction(e)) for atom, e in pair[0]]
+    atoms = [inner for atom in atoms_of(dict(of)) for inner in within(atom)]
+    bases = {at[0] for atom in atoms for at in places_of(atom)}
+    names = {base.name if isinstance(base, Index) else base for base in bases}
+    names |= {atom.data for atom in atoms if atom.kind == "s"}
+    names |= {array.name for atom in atoms for array in atom.arrays}
+    return frozenset(name for name in names if isinstance(name, str))

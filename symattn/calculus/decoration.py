@@ -1,8 +1,7 @@
 r"""What stands around the formulas of a text: taken off, never a reason to pass one over.
 
-A text becomes lines, each a formula's or words, with displays and what goes on over several
-lines put together; then what only dresses a line is peeled off: marks of lists, quotes,
-brackets around all of it, words such as "hence", the reason behind it.
+What only dresses a line is peeled off: marks of lists, quotes, brackets around all of it, words
+such as "hence", the reason behind it.
 
 >>> peeled("3) Hence $A = B$.", Wording()).formulas
 ('A = B',)
@@ -15,41 +14,30 @@ brackets around all of it, words such as "hence", the reason behind it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import accumulate
 
-from symattn.calculus.relations import RELATION, begins, related
+from symattn.calculus.layout import NUMBERED, open_brackets, unspaced
+from symattn.calculus.relations import begins, related
 from symattn.calculus.wording import Wording, assumed, framed, is_quoted, quoted, unquoted
-from symattn.documents.text import DISPLAYS, INNER
-from symattn.limits import CHARACTERS
 
 _ARROW = re.compile(r"(?:=>|⇒|⟹|∴|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))")
-_NUMBERED = re.compile(
-    r"\((?P<both>\d{1,3}(?:\.\d{1,3})*[a-z]?|[A-Za-z]|[ivx]{1,5})\)\s+"
-    r"|(?:\d{1,3}(?:\.\d{1,3})*[a-z]?|[A-Za-z]|[ivx]{1,5}|Q\d+)\)\s+"
-    r"|(?:\d{1,3}(?:\.\d{1,3})*[a-z]?|[a-z]|[ivx]{1,5}|Q\d+)\.\s+"
-)
 #: Marks of lists; those that may be signs of a formula are told apart by what stands around.
 _BULLET = re.compile(r"(?:[•◦▪‣●○]|\\item(?![A-Za-z]))\s*")
 DOUBTFUL = re.compile(r"([-−–—+*>])\s+")
 _CHECKBOX = re.compile(r"\[(?P<box>[ xX])\]\s+")
-#: What may stand behind a formula.
-_REMARK = re.compile(r"(?<=\S)\s+(?:#|//|%|<!--)\s+")
 _REASON = re.compile(
     r",?\s+(?=(?:because|since|by|as|using|from|due to|via|thanks to|according to)\b)"
 )
 _ALL = re.compile(
-    r",?\s*(?:\bfor|∀|\\forall)\s*(?:all\b|every\b|each\b|any\b)?\s*[a-z](?:\s*(?:,|and)\s*[a-z])*"
-    r"(?:\s*=\s*1\s*,\s*(?:\.\.\.|…|\\l?dots)\s*,\s*\w+)?\s*\Z"
+    r",?\s*(?:\bfor|∀|\\forall)\s*(?:all\b|every\b|each\b|any\b)?\s*"
+    r"(?P<letters>[a-z](?:\s*(?:,|and)\s*[a-z])*)"
+    r"(?:\s*=\s*1\s*,\s*(?:\.\.\.|…|\\l?dots)\s*,\s*(?P<last>\w+))?\s*\Z"
 )
 _APART = re.compile(
     r"(?:,|\s)\s*(?:\(|\b(?:for|if|where|when)\s+|(?<=,\s))\s*(?P<i>[\w\[\]()π\\]{1,12}?)\s*"
     r"(?:≠|!=|\\neq?(?![A-Za-z]))\s*(?P<j>[\w\[\]()π\\]{1,12}?)\s*\)?\s*\Z"
-)
-_COUNTED = re.compile(
-    r"\s{2,}\(\d{1,3}\)\s*\Z|\\tag\*?\{\(?(?:[\d.]{1,8}[a-z']?|[A-Za-z*†])\)?\}"
-    r"|\\label\{[\w:. -]+\}|\\(?:tag|label)\*?\{(?P<mark>[^{}]*)\}"
 )
 #: What encloses a line: brackets, and signs that no formula begins and ends with.
 _FENCES = (
@@ -59,183 +47,19 @@ _FENCES = (
 _ITALIC = re.compile(r"([*_])(?=\w)([\w .:-]+)(?<=\S)\1\s+(?=\S)")
 _ENDING = " .,;:∎□■◻✓✔\\"
 _EMPHASIS = re.compile(r"(?<![\w)\]*])(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w(\[*])")
-#: Characters without a width, and tags of HTML that only say how words look.
-_UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
-_TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
-_SPACING = re.compile(
-    r"\\(?:quad|qquad|displaystyle|noindent|hfill|nonumber|notag|qed|qedhere)(?![A-Za-z])|\\[,;:!]"
-    r"|\\(?:eq|auto|page|c)?ref\{[\w:. -]*\}|\\cite[a-z]*\{[\w:, -]*\}"
-    r"|\$\\(?:square|blacksquare|Box)\$"
-)
 _DRESS = re.compile(
     r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{((?:[^{}]|\{[^{}]*\})*)\}"
 )
-_ENVIRONMENT = "|".join(sorted(DISPLAYS | (INNER & {"aligned", "gathered", "split", "multlined"})))
-_OPENS = re.compile(rf"(?<!\\)\\\[|\$\$|\\begin\{{(?:{_ENVIRONMENT})\*?\}}(?:\{{\d+\}})?")
-_LAID = re.compile(rf"\\(?:begin|end)\{{(?:{_ENVIRONMENT})\*?\}}(?:\{{\d+\}})?")
-#: Commands of a document that say nothing.
-_SCAFFOLD = re.compile(
-    r"(?:\\(?:documentclass|usepackage|begin|end|maketitle|label|noindent|newpage|clearpage|title"
-    r"|author|date|bigskip|medskip|smallskip|qed|centering|par)\b\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*\s*)+"
-)
-_SECTION = re.compile(r"\\((?:sub)*)(?:section|paragraph|title)\*?\{(.*)\}\s*")
-_HEADING = re.compile(r"(#+)\s+(\S.*?)[\s#]*")
-_FENCE = re.compile(r"(?:```+|~~~+)\s*[\w.+-]*|-{3,}|\*{3,}|={3,}|_{3,}|\|[\s|:-]+\|")
-_GOES_ON = re.compile(r"(?:[-+*/@=⊙∘·×−]|\\(?:cdot|odot|circ|times|left|approx|equiv))\s*\Z")
-_FORMULA = re.compile(rf"{RELATION.pattern}|^[-+*/−]", re.IGNORECASE)
 #: Signs that a formula does not begin with.
 CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(?![A-Za-z]))\s*(?=\S)")
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a text: ``kind`` is a heading, a formula that is set as one, any other, or the
-    gap after a paragraph. ``level`` is that of a heading; ``is_more`` where it surely goes on
-    with the line before; ``remarks`` stand behind it."""
-
-    at: int
-    text: str
-    kind: str = ""
-    level: int = 0
-    is_more: bool = False
-    remarks: tuple[str, ...] = ()
-
-
-def laid_out(lines: Sequence[str]) -> tuple[list[Line], list[tuple[int, str]]]:
-    """The lines of a text, displays and what stands in open brackets put together; and what is
-    opened without being closed."""
-    layout = _Layout(lines)
-    return layout.read(), layout.unclosed
-
-
-class _Layout:
-    """The lines of a text, displays and what stands in open brackets put together."""
-
-    def __init__(self, physical: Sequence[str]) -> None:
-        self.lines: list[Line] = []
-        self.unclosed: list[tuple[int, str]] = []
-        self._physical = physical
-
-    def read(self) -> list[Line]:
-        """All lines."""
-        opened: list[tuple[int, str]] | None = None
-        begun, closing = 0, _OPENS
-        for at, whole in enumerate(self._physical, 1):
-            rest = " ".join(_TAGS.sub(" ", _uncounted(whole.translate(_UNSEEN))).split())
-            if not rest and opened is None:
-                self.lines.append(Line(at, "", "gap"))
-            while rest:
-                if opened is None:
-                    start = _OPENS.search(rest)
-                    if start is None or rest.startswith(("#", "%")):
-                        self._plain(at, rest)
-                        break
-                    if before := rest[: start.start()].strip():
-                        self._plain(at, before)
-                    opened, begun, rest = [], at, rest[start.end() :].strip()
-                    closing = _closing(start[0])
-                end = closing.search(rest)
-                # An environment within a display says nothing more.
-                opened.append((at, _LAID.sub(" ", rest[: end.start()] if end else rest)))
-                if end is None:
-                    break
-                rest = rest[end.end() :].strip(" .,;")
-                self._display(opened)
-                opened = None
-        if opened is not None:
-            self.unclosed.append((begun, "a display that begins here is not closed"))
-        return [*self._together()]
-
-    def _plain(self, at: int, line: str) -> None:
-        if section := _SECTION.fullmatch(line):
-            self.lines.append(Line(at, section[2], "heading", 2 + len(section[1])))
-        elif heading := _HEADING.fullmatch(line):
-            self.lines.append(Line(at, heading[2], "heading", len(heading[1])))
-        elif line.startswith(("#", "%", "//", "<!--")):
-            self.lines.append(Line(at, line.lstrip("#%/ "), "remark"))
-        elif not _FENCE.fullmatch(line) and not _is_scaffold(line):
-            text, remark = _split_remark(line)
-            self.lines.append(Line(at, text, remarks=(remark,) if remark else ()))
-
-    def _display(self, rows: list[tuple[int, str]]) -> None:
-        """The rows of a display: those that an ``&`` or a sign begins go on."""
-        parts: list[tuple[int, str]] = []
-        for at, text in rows:
-            first, *more = re.split(r"\\\\(?:\[[^\]]*\])?", text)
-            if parts:
-                parts[-1] = (parts[-1][0], f"{parts[-1][1]} {first}".strip())
-            else:
-                parts = [(at, first)]
-            parts += [(at, row) for row in more]
-        for place, (at, row) in enumerate(parts):
-            plain = " ".join(_SPACING.sub(" ", _uncounted(row)).split())
-            is_more = place > 0 and bool(re.match(r"&|[+*/]", plain))
-            plain = plain.replace("&", " ").strip()
-            if plain:
-                self.lines.append(Line(at, plain, "formula", is_more=is_more))
-
-    def _together(self) -> Iterator[Line]:
-        """The lines with those put together that brackets or an operator at the end join."""
-        at = 0
-        while at < len(self.lines):
-            line, at = self.lines[at], at + 1
-            if line.kind not in ("", "formula"):
-                yield line
-                continue
-            text, behind, remarks = line.text, at, line.remarks
-            depth = _depth(text)
-            while behind < len(self.lines) and self.lines[behind].kind == line.kind:
-                is_open = depth > 0
-                if len(text) > CHARACTERS.most or (is_open and _depth(self.lines[behind].text) > 9):
-                    break
-                if not is_open and not (_GOES_ON.search(text) and _FORMULA.search(text)):
-                    break
-                if not is_open and not re.search(r"(?:\s[*-]|[^*-])\Z", text):
-                    break
-                remarks += self.lines[behind].remarks
-                depth += _depth(self.lines[behind].text)
-                text, behind = f"{text} {self.lines[behind].text}", behind + 1
-            if depth > 0:
-                if RELATION.search(text):
-                    self.unclosed.append((line.at, "a bracket that is opened here is not closed"))
-                    continue
-                text, behind, remarks = line.text, at, line.remarks
-            at = behind
-            yield replace(line, text=text, remarks=remarks)
-
-
-def _uncounted(text: str) -> str:
-    """A line without what counts it, unless that is a formula itself."""
-    return _COUNTED.sub(lambda part: f" {part['mark'] or ''} ", text)
-
-
-def _is_scaffold(line: str) -> bool:
-    """Whether a line has nothing but commands of a document, without a formula in them."""
-    return bool(_SCAFFOLD.fullmatch(line)) and not any(
-        map(related, re.findall(r"\{([^{}]*)\}", line))
-    )
-
-
-def _closing(opening: str) -> re.Pattern[str]:
-    """What closes a display that is opened so."""
-    if opening.startswith("\\begin"):
-        return re.compile(re.escape(opening.partition("}")[0].replace("begin", "end") + "}"))
-    return re.compile(r"\$\$" if opening == "$$" else r"(?<!\\)\\\]")
-
-
-def _depth(text: str) -> int:
-    """How many brackets stay open, marks of lists left out."""
-    plain = re.sub(r"\\[{}]", "", text)
-    if numbered := _NUMBERED.match(plain):
-        plain = plain[numbered.end() :]
-    return sum((sign in "([{") - (sign in ")]}") for sign in plain)
 
 
 @dataclass
 class Peeled:
     """What a line says: its formulas; the words around them, and remarks behind them; the word
     by which formulas are assumed; whether a sign behind the words may be a dash; the places
-    that differ where it holds off the diagonal; its mark in a list, in brackets or not; what
+    that differ where it holds off the diagonal; the letters that it says to run to some end,
+    with that; its mark in a list, in brackets or not; what
     of the words is not known to say nothing."""
 
     formulas: tuple[str, ...] = ()
@@ -244,8 +68,22 @@ class Peeled:
     assumed: dict[str, str] = field(default_factory=dict)
     is_unclear: bool = False
     apart: tuple[str, str] | None = None
+    ranges: tuple[tuple[str, str], ...] = ()
     marks: list[str] = field(default_factory=list)
     strange: str = ""
+
+
+def _emphasised(match: re.Match[str]) -> str:
+    """What stands between two marks: words, or a whole formula; else they are powers."""
+    inner = match[2]
+    is_plain = related(inner) or not re.search(r"[-+*/^=\d]", inner)
+    return inner if is_plain else match[0]
+
+
+def _ranges(match: re.Match[str]) -> tuple[tuple[str, str], ...]:
+    """The letters that a quantifier says to run from 1 to some end."""
+    letters = re.findall(r"\b[a-z]\b", re.sub(r"\band\b", ",", match["letters"]))
+    return tuple((letter, match["last"]) for letter in letters) if match["last"] else ()
 
 
 def peeled(line: str, wording: Wording) -> Peeled:
@@ -260,19 +98,11 @@ def undressed(text: str, wording: Wording) -> str:
 
 def unmarked(text: str) -> str:
     """Words without marks of lists, and signs of how they look."""
-    plain = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", _SPACING.sub(" ", text))).strip()
-    for mark in (DOUBTFUL, _BULLET, _NUMBERED):
+    plain = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", unspaced(text))).strip()
+    for mark in (DOUBTFUL, _BULLET, NUMBERED):
         if match := mark.match(plain):
             plain = plain[match.end() :]
     return _ITALIC.sub(r"\2 ", plain).rstrip(" ∎□■◻✓✔")
-
-
-def _split_remark(text: str) -> tuple[str, str]:
-    """A line and the remark behind it."""
-    match = _REMARK.search(text)
-    return (
-        (text[: match.start()].rstrip(), text[match.end() :].strip(" ->")) if match else (text, "")
-    )
 
 
 class _Peeler:
@@ -286,15 +116,15 @@ class _Peeler:
     def line(self, line: str) -> Peeled:
         """What a whole line says."""
         result = self._result
-        text = _SPACING.sub(" ", line).strip()
-        text = _EMPHASIS.sub(r"\2", text) if related(unquoted(text)) else text
+        text = unspaced(line).strip()
+        text = _EMPHASIS.sub(_emphasised, text) if related(unquoted(text)) else text
         around = framed(text)
         if "\0" in around and not related(around):
             self._among_words(text, around)
             return result
         if is_quoted(text) and (related(around) or not around.strip(f"\0{_ENDING}")):
             text = " ".join(unquoted(text).split())
-        text = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", text)) if related(text) else text
+        text = _EMPHASIS.sub(_emphasised, _DRESS.sub(r"\1", text)) if related(text) else text
         if related(text):
             self._unwrap(text)
         else:
@@ -325,6 +155,7 @@ class _Peeler:
             result.is_unclear |= inner._result.is_unclear
             result.strange = result.strange or inner._result.strange
             result.apart = inner._result.apart if len(formulas) == 1 else None
+            result.ranges += inner._result.ranges
         words = "\0".join(pieces).rstrip(_ENDING)
         before, _, behind = words.rpartition("\0")
         plain = behind.replace("\1", "")
@@ -332,6 +163,8 @@ class _Peeler:
             if match := pattern.search(plain):
                 if pattern is _APART:
                     result.apart = match["i"], match["j"]
+                else:
+                    result.ranges += _ranges(match)
                 words = f"{before}\0{plain[: match.start()]}"
                 break
         result.strange = result.strange or self._wording.strange(words)
@@ -358,6 +191,7 @@ class _Peeler:
                 result.apart = apart["i"], apart["j"]
                 text = text[: apart.start()]
             if quantified := _ALL.search(text):
+                result.ranges += _ranges(quantified)
                 text = text[: quantified.start()]
             end = self._wording.reason(text)
             if words := text[end:].strip():
@@ -421,7 +255,7 @@ class _Peeler:
 
     def _unmarked(self, text: str) -> str:
         """A line without marks of lists, and arrows before it."""
-        for pattern in (_BULLET, _CHECKBOX, _ITALIC, _NUMBERED, _ARROW):
+        for pattern in (_BULLET, _CHECKBOX, _ITALIC, NUMBERED, _ARROW):
             match = pattern.match(text)
             rest = text[match.end() :].lstrip() if match else ""
             if match is None or CONTINUES.match(rest) or begins(rest):
@@ -430,7 +264,7 @@ class _Peeler:
             is_box = pattern is _CHECKBOX and not self._wording.is_known(match["box"])
             if pattern in (_ITALIC, _CHECKBOX) and not (is_word or is_box):
                 continue
-            if pattern is _NUMBERED:
+            if pattern is NUMBERED:
                 self._result.marks.append(match[0].strip())
             if pattern is _ARROW:
                 self._assumed = ""
@@ -442,7 +276,7 @@ def _without_reason(text: str) -> tuple[str, str]:
     """A line without the reason behind it, and that."""
     for match in _REASON.finditer(text):
         before = text[: match.start()]
-        if _depth(before) <= 0 and related(before):
+        if open_brackets(before) <= 0 and related(before):
             return before, text[match.end() :]
     return text, ""
 

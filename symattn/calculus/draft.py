@@ -10,6 +10,7 @@ from typing import Any
 from symattn import syntax
 from symattn.calculus import line_reading, masks
 from symattn.calculus.language import Array, Axis
+from symattn.calculus.names import free_letters
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, described
 from symattn.errors import Fault, Faults, Malformed
@@ -120,7 +121,7 @@ def read(
     faults += misfits(document, KEYS)
     good = {key: document[key] for key, of in KEYS.items() if isinstance(document.get(key), of)}
     sizes = list(_names(good.get("sizes", []), "sizes", faults))
-    scope = LineScope(sizes, advice=advice)
+    scope = LineScope(sizes, advice=advice, is_random=bool(good.get("random")))
     shapes = list(_shapes(good.get("shapes", {}), sizes, faults))
     defined = {key.partition("[")[0].strip() for key in good.get("define", {})}
     given = [array for array in shapes if array.name not in defined]
@@ -276,9 +277,13 @@ def _masks(
         if otherwise:
             message = f"{name} hides scores and is used otherwise here: say that it holds 0 and 1"
             faults.append(Fault(otherwise[0], f"{message}, 'assume {name} * {name} = {name}'"))
-    places = {1: "[i]", 2: "[i, j]", 3: "[i, j, k]"}
+    taken = {*scope.arrays, *scope.sizes, *scope.permutations}
     entries = [
-        array.name + places.get(len(array.axes), "") for array in given if array.name in hiding
+        f"{array.name}[{', '.join(free_letters(len(array.axes), taken, 'ijk'))}]"
+        if array.axes
+        else array.name
+        for array in given
+        if array.name in hiding
     ]
     return [f"{entry} * {entry} == {entry}" for entry in entries]
 

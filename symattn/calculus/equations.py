@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from symattn import syntax
@@ -131,6 +131,11 @@ class Equations(Gradients):
                 f"{short(equation.sides[0])!r} can't be assumed: write an equation, 'x > 0' or"
                 " 'x >= 0'"
             )
+        self._within_ranges(equation, pieces[::2])
+        if equation.apart:
+            if pieces[1] not in ("=", "=="):
+                raise Malformed("of what is above or below something say it of all indices")
+            pieces[::2] = self._off_diagonal(equation.apart, pieces[::2])
         self.at[f"hypotheses[{len(self.hypotheses)}]"] = equation.at
         self._assumed[len(self.hypotheses)] = self._level
         self.hypotheses.append(" ".join(pieces))
@@ -146,20 +151,31 @@ class Equations(Gradients):
             self._within_limits(side)
         return side
 
+    def _is_line(self, text: str) -> bool:
+        with suppress(Malformed):
+            line_reading.line(text, self._scope)
+            return True
+        return False
+
     def _within_limits(self, side: Formula) -> None:
         """The limits that sums name have to be those of their range."""
-        try:
-            line_reading.line(f"{side.text} == {side.text}", self._scope)
-        except Malformed:
-            # What is wrong with the line itself is told where it is judged.
-            return
-        try:
-            line_reading.line(f"{side.bounded} == {side.bounded}", self._scope)
-        except Malformed:
+        # What is wrong with the line itself is told where it is judged.
+        whole, bounded = (f"{text} == {text}" for text in (side.text, side.bounded))
+        if self._is_line(whole) and not self._is_line(bounded):
             raise Malformed(
                 f"{short(side.text)!r} has a sum with other limits than those of its index: sums"
                 " run over all of a range, from 1 to the size that it has"
-            ) from None
+            )
+
+    def _within_ranges(self, equation: Equation, sides: Sequence[str]) -> None:
+        """What indices are said to run to has to be the end of their axes."""
+        whole = " == ".join(sides)
+        for letter, last in equation.ranges:
+            if any(letter in tensors.letters_of(syntax.parse(x, letters=True)) for x in sides):
+                ones = f"{whole} == ones({last})[{letter}]"
+                if self._is_line(whole) and not self._is_line(ones):
+                    why = f"{letter} is said to run to {last}, which is not the end of its axis"
+                    raise Malformed(f"{short(whole)!r}: {why}")
 
     def _claim(self, equation: Equation) -> None:
         at, sides = equation.at, equation.sides
@@ -170,6 +186,11 @@ class Equations(Gradients):
                 )
             claimed = [self._last]
         elif equation.kind != "claims" and (key := self._defines(equation)):
+            if equation.apart:
+                raise Malformed(
+                    "a definition is one for all its indices: write what stands where"
+                    f" {equation.apart[0]} is {equation.apart[1]} with delta(...)"
+                )
             claimed = [key]
             self._first, self._words = [*self._first, *self._words], []
             sides = sides[1:]
@@ -182,6 +203,7 @@ class Equations(Gradients):
             self._first += [equation.because] if equation.because else []
             return
         self._refuse_free(claimed)
+        self._within_ranges(equation, claimed)
         if equation.apart:
             claimed = self._off_diagonal(equation.apart, claimed)
         self.at[f"lines[{len(self.lines)}]"] = at

@@ -33,8 +33,10 @@ _LOSS = re.compile(
     rf"(?:the |any |an? |differentiable |scalar )*(?:function|loss)(?: of ({_NAME}))?"
 )
 _PERMUTATION = re.compile(rf"(?:any |an? )?permutation of ({_NAME})")
-_SIZES = r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*"
+_SIZES = r"\w+(?:\s*(?:\bx\b|×|,|\bby\b)\s*\w+)*"
 _BOX = rf"(?:\(\s*{_SIZES}\s*\)|\[\s*{_SIZES}\s*\]|\{{\s*{_SIZES}\s*\}}|{_SIZES})"
+# Braces without R^ are those of a set.
+_BARE_BOX = rf"(?:\(\s*{_SIZES}\s*\)|\[\s*{_SIZES}\s*\]|{_SIZES})"
 _KIND = r"(?P<kind>matrix|matrices|vectors?|arrays?)"
 #: The whole of what is said of a shape; anything else is none.
 _SHAPES = tuple(
@@ -45,13 +47,15 @@ _SHAPES = tuple(
         rf"{_KIND}\s+(?:(?:of|with)\s+)?(?:(?:size|shape|length)\s+)?(?P<sizes>{_BOX})"
         r"(?:\s+entries)?",
         rf"(?P<sizes>{_BOX})\s+(?:real\s+)?{_KIND}",
-        rf"(?:(?:of\s+)?(?:size|shape)\s+)?(?P<sizes>{_BOX})(?:\s+entries)?",
+        rf"(?:(?:of\s+)?(?:size|shape)\s+)?(?P<sizes>{_BARE_BOX})(?:\s+entries)?",
     )
 )
 #: Words that are taken for no size.
 _NO_SIZES = vocabulary(
     "a an the real matrix matrices vector vectors array arrays of with entries size length shape"
-    " number numbers scalar scalars function loss any in"
+    " number numbers scalar scalars function loss any in positive negative nonnegative symmetric"
+    " diagonal random orthogonal orthonormal unit invertible integer even odd binary constant"
+    " stochastic causal square nonzero"
 )
 #: What has one of these is a shape, also where it only "is": "x is 7" claims something.
 _SHAPE_WORDS = re.compile(

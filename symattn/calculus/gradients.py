@@ -30,12 +30,14 @@ Kind = Literal["", "assumed", "defines", "claims"]
 @dataclass(frozen=True)
 class Equation:
     """A formula of a text: its line and sides; whether it is assumed, or surely defines or
-    claims; the places that differ where it is meant. Words without a formula have no sides."""
+    claims; the places that differ where it is meant, and to what its indices are said to run.
+    Words without a formula have no sides."""
 
     at: int
     sides: tuple[str, ...] = ()
     kind: Kind = ""
     apart: tuple[str, str] | None = None
+    ranges: tuple[tuple[str, str], ...] = ()
     because: str = ""
     part: str = ""
     level: int = 0
@@ -81,6 +83,7 @@ class Gradients:
             array = before or Array(name, ("",) * (key.count(",") + 1 if "[" in key else 0))
         self._scope.arrays[name] = array
         self._names.add(name, len(array.axes))
+        self._names.uses[name] = frozenset(each.name for each in array.uses)
         if self._upstream == f"d{name}":
             product = f"d{name} * {name}"
             self._define(
@@ -128,9 +131,21 @@ class Gradients:
             return True
         return (
             bool(self._losses)
-            and self._of_gradient(name) in self._scope.arrays
+            and self._may_vary(self._scope.arrays.get(self._of_gradient(name)))
             and name not in self._defined
             and name not in self._upstream.split()
+        )
+
+    def _may_vary(self, array: Array | None) -> bool:
+        """Whether there is a gradient in an array: in what is given, or the loss is built of."""
+        if array is None:
+            return False
+        arrays = self._scope.arrays
+        losses = [arrays.get(loss) for loss in self._losses]
+        # What a loss is a function of may have been defined since, in a way not read here.
+        built = [x and arrays.get(x.of.name if x.of else x.name) for x in losses]
+        return array.body is None or any(
+            x is None or x.body is None or array in {x, *x.uses} for x in built
         )
 
     def _of_gradient(self, name: str) -> str:

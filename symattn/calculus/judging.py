@@ -98,6 +98,7 @@ class Judge:
         """What other derivations conclude that are named as reasons."""
         self.kernel = Kernel()
         self.kernel.random = frozenset(draft.ground.random)
+        self.kernel.permutations = draft.scope.permutations
         self.chains = ChainJudge(self._verdict, self._hint)
 
     @property
@@ -123,15 +124,18 @@ class Judge:
 
     # -- reasons ---------------------------------------------------------------
 
-    def _stands(self, reason: str) -> bool:
-        """Whether a reason is taken for granted here, or proved: what follows from it is too."""
+    def stands(self, reason: str, without: Sequence[int]) -> bool:
+        """Whether a reason is taken for granted, or proved, without the hypotheses at some
+        places: what follows from it is too."""
         done = next(
             (item for item in self.done if reason in (str(item.number), item.said.label)), None
         )
         if done is not None:
-            return done.proved
+            return done.proved and {*without} <= {*done.said.without}
+        if reason in self.draft.hypotheses:
+            return self.draft.hypotheses.index(reason) not in without
         defined = (item.array.name for item in self.draft.definitions)
-        return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
+        return reason == PLAIN or reason in defined
 
     def _reasoned(self, line: tensors.ParsedLine, by: Sequence[str]) -> Evidence:
         """Why a line does not follow from what it names as reasons; nothing if it does.
@@ -193,8 +197,14 @@ class Judge:
         named = [
             {array for side in line.sides for array in term.arrays(side)} for line in concluded
         ]
-        bounds = [frozenset(arrays if is_bound else ()) for arrays in named]
-        return [(line, Shown(bound=bound)) for line, bound in zip(concluded, bounds, strict=True)]
+        # What it is of is given there, whatever it is here.
+        own = {item.array.name for item in other.definitions} if other is not None else set()
+        arrays = (item.array for item in self.draft.definitions)
+        folded = frozenset(array for array in arrays if array.name not in own)
+        return [
+            (line, Shown(bound=frozenset(each if is_bound else ()), folded=folded))
+            for line, each in zip(concluded, named, strict=True)
+        ]
 
     def concluded(self, name: str) -> tuple[tensors.ParsedLine, ...] | None:
         """What another derivation concludes; None if there is none of that name."""
@@ -207,6 +217,18 @@ class Judge:
                     lines.append(line_reading.line(conclusion, self.draft.scope))
             self.conclusions[name] = tuple(lines)
         return self.conclusions.get(name)
+
+    def tied(self, line: tensors.ParsedLine, statement: Said) -> str:
+        """What is wrong with a line that varies something tied to other things in it by what is
+        assumed; nothing if it does not."""
+        tie = self.draft.ground_of(statement.without).tie(line)
+        if tie is None:
+            return ""
+        varied, other = (array.name for array in tie)
+        return (
+            f"{other} is assumed to be tied to {varied}, which varies here: define {other} by "
+            "that equation instead"
+        )
 
     def _hint(self, line: str) -> str:
         """What would make a line hold, if it can be read as a line at all."""
@@ -232,11 +254,17 @@ class Judge:
             line = line_reading.line(statement.line, self.draft.scope)
         except Malformed as error:
             return JudgedLine(number, statement, "undecided", why=error.faults[0].message)
+        if tied := self.tied(line, statement):
+            return JudgedLine(number, statement, "undecided", line, why=tied)
         trials = self.trials.of(line)
         by = statement.by
         reasoned = None if by is None else self._reasoned(line, by)
         evidence = reasoned
-        if evidence is None or evidence.proof.why or not all(map(self._stands, by or ())):
+        if (
+            evidence is None
+            or evidence.proof.why
+            or not all(self.stands(reason, statement.without) for reason in by or ())
+        ):
             evidence = Evidence(self.prover, self.prover.proof(line), False, self.conclusions)
         proof = evidence.proof
         where = self.where(proof)
@@ -263,8 +291,7 @@ class Judge:
 
     def where(self, proof: Proof) -> tuple[str, ...]:
         """The conditions of a proof as they are printed."""
-        sources = self.kernel.sources
-        return tuple(dict.fromkeys(written(each, sources) for each in proof.conditions))
+        return tuple(dict.fromkeys(written(each, proof.sources) for each in proof.conditions))
 
 
 def _shown(line: JudgedLine) -> Shown:
@@ -289,11 +316,12 @@ def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Wher
             judge.done.append(JudgedLine(number, statement, "undecided", parsed.get(number)))
             continue
         prepared, record, is_by = proofs[number]
+        if tied := judge.tied(parsed[number], statement):
+            raise Malformed(f"line {number}: {tied}")
         if is_by:
-            cited = {*(statement.by or ())}
-            for done in judge.done:
-                if not done.proved and cited & {str(done.number), done.said.label}:
-                    raise Malformed(f"line {number} follows from {done.number}, which has no proof")
+            for reason in statement.by or ():
+                if not judge.stands(reason, statement.without):
+                    raise Malformed(f"line {number} follows from {reason}, which has no proof here")
             prover = judge.prover_from(statement.by or (), prepared)
         else:
             assumed = draft.ground_of(statement.without).hypotheses

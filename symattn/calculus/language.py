@@ -279,6 +279,20 @@ def places(value: Expr) -> tuple[AxisPlace, ...]:
     return ()
 
 
+def indices(value: Expr) -> frozenset[Index]:
+    """The indices that an expression depends on."""
+    used: set[Index] = set()
+    bound: set[Index] = set()
+    for part in walk(value):
+        match part:
+            case Sum(index, _):
+                bound.add(index)
+            case Position(index):
+                used.add(index)
+        used |= {place.index for place in places(part) if place.index is not None}
+    return frozenset(used - bound)
+
+
 def arrays(value: Expr) -> frozenset[Array]:
     """The arrays named in an expression, and all that they are computed from."""
     named: set[Array] = set()

@@ -189,6 +189,8 @@ class _Reader(StepCalls):
                 return self._power(self.tensor(base), exponent)
             case syntax.Transposed(operand):
                 inner = self.scores(operand)
+                if not inner.axes and isinstance(operand, syntax.Cell):
+                    raise Malformed("an entry has no transpose: write the entry of one, X.T[i, j]")
                 is_column = len(inner.axes) == 1 or inner.axes[1:] == (1,)
                 return replace(self.transposed(inner), is_row=is_column)
             case syntax.Cell(operand, places):
@@ -300,8 +302,11 @@ class _Reader(StepCalls):
         first, *rest, body = arguments
         if not isinstance(first, syntax.Name):
             raise Malformed(f"{name} takes indices before what is summed, as in {name}(j, x[j])")
-        if first.name in self.scope.arrays and first.name not in self.letters:
-            raise Malformed(f"{name}: {first.name} is an array, expected an index such as j")
+        array = self.scope.arrays.get(first.name)
+        if array is not None and not (array.axes and first.name in letters_of(body)):
+            raise Malformed(f"{name}: {first.name} is given, expected an index such as j")
+        if first.name in self.scope.sizes:
+            raise Malformed(f"{name}: {first.name} is a size, expected an index such as j")
         with self.binding(first.name) as index:
             inner = self._sum(name, (*rest, body)) if rest else self.tensor(body)
 
@@ -309,7 +314,7 @@ class _Reader(StepCalls):
             total: Expr = term.Sum(index, inner.entry(at))
             return term.Div(total, term.Size(index)) if name == "mean" else total
 
-        return Tensor(inner.axes, entry, True)
+        return Tensor(inner.axes, entry)
 
     def _indicator(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
         build: Callable[[AxisPlace, AxisPlace], Expr] = term.Delta
@@ -328,7 +333,7 @@ class _Reader(StepCalls):
             case _:
                 raise Malformed("step takes a comparison of two places, as in step(j <= i)")
         self.meet(first, second, name)
-        return Tensor((), lambda _: build(first, second), True)
+        return Tensor((), lambda _: build(first, second))
 
     def _are_places(self, *sides: Tree) -> bool:
         parts = [part for side in sides for part in syntax.walk(side)]
@@ -366,19 +371,33 @@ class _Reader(StepCalls):
         if name not in self.scope.arrays:
             raise Malformed(f"diff: {name!r} is neither given nor defined")
         array, body = self.scope.arrays[name], self.tensor(of)
+        self._need_built(body, array)
         if places is not None:
             at = tuple(map(self.place, places))
             if len(at) != len(array.axes):
                 raise Malformed(misplaced(name, len(array.axes), len(at)))
             for place, axis in zip(at, array.axes, strict=True):
                 self.along(place, axis, name)
-            return Tensor(body.axes, lambda here: term.Partial(body.entry(here), array, at), True)
+            return Tensor(body.axes, lambda here: term.Partial(body.entry(here), array, at))
         own = len(body.axes)
         return Tensor(
             (*body.axes, *array.axes),
             lambda here: term.Partial(body.entry(here[:own]), array, here[own:]),
-            body.letters,
         )
+
+    def _need_built(self, body: Tensor, array: Array) -> None:
+        """What is differentiated by something that is defined has to be built of that, or share
+        nothing with it."""
+        if array.body is None:
+            return
+        params = tuple(AxisPlace(Index(letter, axis)) for letter, axis in lettered(body.axes))
+        named = term.arrays(body.entry(params))
+        if array not in named and (shared := named & array.uses):
+            names = ", ".join(sorted(each.name for each in shared if "." not in each.name))
+            raise Malformed(
+                f"diff by {array.name} of what is not built of it: both depend on {names}; what is"
+                " to vary must be given, or stand in what is differentiated"
+            )
 
     def _limit(self, arguments: tuple[Tree, ...]) -> Tensor:
         match arguments:
@@ -404,7 +423,6 @@ class _Reader(StepCalls):
         return Tensor(
             inner.axes,
             lambda at: term.Limit(inner.entry(at), variable, cast("Fraction", goal)),
-            inner.letters,
         )
 
     def _operations(self, arguments: tuple[Tree, ...]) -> Tensor:

@@ -35,7 +35,7 @@ def _weighted(forms: Forms, targets: Tensor, levels: Tensor, x: Tensor) -> Tenso
             f"expected targets of the shape of what they are for, {described(x.axes)}, found "
             f"{described(targets.axes)}: {BY_ROWS}"
         )
-    counted = Tensor(levels.axes, levels.entry, levels.letters)
+    counted = Tensor(levels.axes, levels.entry)
     terms = forms.pairwise(targets, counted, times, "targets")
     if levels.keep:
         at = tuple(AxisPlace(Index("i", axis)) for axis in x.axes)
@@ -45,7 +45,7 @@ def _weighted(forms: Forms, targets: Tensor, levels: Tensor, x: Tensor) -> Tenso
                 "the targets by what is kept, as in tril(T) beside causal(S), T * M beside "
                 "mask(S, M), without label_smoothing"
             )
-        kept = Tensor(levels.axes, levels.keep, levels.letters)
+        kept = Tensor(levels.axes, levels.keep)
         terms = forms.pairwise(kept, terms, times, "targets")
     loss = negative(forms.total("total", terms))
     return loss if len(x.axes) == 1 else over(loss, size_of(x.axes[0]))
@@ -65,7 +65,6 @@ def _cross_entropy(
                 times(minus(term.ONE, share), sharp.entry(at)),
                 term.Div(share, size_of(classes)),
             ),
-            sharp.letters,
         )
     return _weighted(forms, targets, levels, x)
 

@@ -24,10 +24,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from symattn.calculus import decoration
-from symattn.calculus.decoration import DOUBTFUL, Line, Peeled
+from symattn.calculus.decoration import DOUBTFUL, Peeled
 from symattn.calculus.equations import Equations
 from symattn.calculus.given import Given
 from symattn.calculus.gradients import Equation, Kind
+from symattn.calculus.layout import Line, laid_out
 from symattn.calculus.names import head
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
 from symattn.calculus.wording import Wording, framed, is_quoted, quoted, unquoted
@@ -59,11 +60,36 @@ _REFUSED = (
 _STRANGE = (
     "is not known to leave it what it is: write each formula on a line of its own, words behind '#'"
 )
-#: A line that begins an exercise is a heading of the lowest level.
-_EXERCISE = re.compile(
-    r"\W*(?:exercise|problem|question|task|aufgabe|exercice)\s+\d", re.IGNORECASE
+#: A line that begins an exercise, or a case of one, is a heading of the lowest levels.
+_BEGINNINGS = (
+    r"\W*(?:exercise|problem|question|task|aufgabe|exercice)\s+\d",
+    r"\W*(?:(?:case|part|fall|scenario|cas)\s+(?:\d|[a-z]\b|[ivx]+\b)"
+    r"|(?:first|second|third|next|last|other)\s+case\b)",
 )
 _DEEPEST = 9
+#: Words beside a formula that may say of what it is, or how: of less than all, along which axis.
+_LIMITING = re.compile(
+    r"\b(?:but|except|only|first|second|third|last|next|following|final|above|below|before|after"
+    r"|left|right|main|off|place|step|for now|case|part|partial|over|summ(?:ed|ing)|the sum"
+    r"|(?:row|column|element|entry)(?:-?wise)?|rows|columns|elements|entries|entrywise|index"
+    r"|diagonal|along|each|mask)\b",
+    re.IGNORECASE,
+)
+#: Words before a formula that may say how it is meant, unless they are set off by a colon.
+_AXES = re.compile(
+    r"\b(?:along|(?:each|every)(?! \$?[a-z]\b)|(?:row|column|element|entry)(?:-?wise)?"
+    r"|elementwise|entrywise|but|except|only)\b",
+    re.IGNORECASE,
+)
+_BY_ROWS = re.compile(
+    r"\b(?:softmax|log_softmax|logsumexp|mean|sum|total|max|min|norm|\w+norm|cross_entropy|cumsum)"
+    r"\}?\s*\((?!.*axis)"
+)
+_REASONED = re.compile(
+    r"\b(?:by|since|because|as|using|via|due to|thanks to|according to|see"
+    r"|from(?! the (?:first|second|third|last|next)))\b|#",
+    re.IGNORECASE,
+)
 _FINAL = (".", "!", "?")
 
 
@@ -127,6 +153,7 @@ class _Reader:
         self._counted: set[str] = set()
         self._beside: dict[int, str] = {}
         self._display = 0
+        self._item = ""
 
     def _fault(self, at: int, message: str) -> None:
         if (fault := Fault("", message, at)) not in self.faults:
@@ -140,7 +167,7 @@ class _Reader:
             if length > CHARACTERS.most:
                 self._fault(at, CHARACTERS.said(length))
             kept.append(line if length <= CHARACTERS.most else "")
-        lines, unclosed = decoration.laid_out(kept)
+        lines, unclosed = laid_out(kept)
         for at, message in unclosed:
             self._fault(at, message)
         self._foresee(lines)
@@ -301,8 +328,11 @@ class _Reader:
         is_claim = related(line.text) or self._wording.states(line.text)
         if line.kind == "heading":  # Nothing goes on from before it.
             self.equations.append(Equation(line.at, level=line.level))
-        elif _EXERCISE.match(line.text):
-            self.equations.append(Equation(line.at, level=_DEEPEST))
+            self._item = ""
+        for depth, beginning in enumerate(_BEGINNINGS):
+            if line.kind != "heading" and re.match(beginning, line.text, re.IGNORECASE):
+                self.equations.append(Equation(line.at, level=_DEEPEST + depth))
+                self._item = ""
         if line.kind == "heading" and not is_claim:
             if self.title or len(self.equations) > 1:
                 self._part = line.text
@@ -353,18 +383,54 @@ class _Reader:
             self._fault(line.at, f"{mark!r} may count, or multiply: write"
                         f" '{mark.strip('().')}:' or '{mark.strip('().')} *'")  # fmt: skip
             return
+        if self._is_limited(line, peeled):
+            return
         if line.kind == "formula" and not line.is_more:
             self._display = len(self.equations)
-        if line.is_more and peeled.apart:
+        if line.is_more and (peeled.apart or peeled.ranges):
             # What stands behind the last row of a display is said of all of them.
             self.equations[self._display :] = [
-                replace(equation, apart=peeled.apart)
+                replace(equation, apart=peeled.apart, ranges=peeled.ranges)
                 for equation in self.equations[self._display :]
             ]
         because = " ".join((*peeled.words, *peeled.remarks))
         for formula in peeled.formulas:
             self._related(line.at, formula, peeled, because)
             because = ""
+
+    def _is_limited(self, line: Line, peeled: Peeled) -> bool:
+        """Whether it is not clear of what, or up to where, something is assumed."""
+        if not peeled.assumed and re.search(r"(?i)\b(?:assum|suppos)\w*\b", line.text):
+            self._fault(line.at, "say 'assume' right before what is assumed, as in 'assume t > 0'")
+            return True
+        for formula in peeled.formulas:
+            if formula not in line.text:
+                continue
+            before, _, behind = line.text.rpartition(formula)
+            behind = _REASONED.split(behind, 1)[0]
+            word = _LIMITING.search(behind) or (
+                _AXES.search(before)
+                if _BY_ROWS.search(formula) and not before.rstrip(" $`(").endswith(":")
+                else None
+            )
+            if word:
+                self._fault(
+                    line.at,
+                    f"{word[0]!r} beside {short(formula)!r} may say of what it is, or how it is"
+                    " meant: write that in the formula, as A[i, j] or softmax(S, axis=0), and"
+                    " words behind '#'",
+                )
+                return True
+        if peeled.assumed and peeled.marks:
+            before, self._item = self._item, peeled.marks[0]
+            if before:
+                self._fault(
+                    line.at,
+                    f"does what {before!r} assumes hold here, too? Write 'Case 2' on a line of its"
+                    " own where it doesn't, or all that is assumed in one place",
+                )
+                return True
+        return False
 
     def _may_count(self, mark: str) -> bool:
         """Whether a letter or number before a formula is one of a list, and no factor."""
@@ -381,7 +447,8 @@ class _Reader:
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
         assumed = peeled.assumed.get(formula, "")
         if assumed and (assumed != "where" or others):
-            self.equations.append(Equation(at, (plain,), "assumed", because=because))
+            ranges = peeled.ranges
+            self.equations.append(Equation(at, (plain,), "assumed", peeled.apart, ranges, because))
             return
         if others or not signs:
             why = next((why for sign, why in _REFUSED if others and sign.search(others[0])), "")
@@ -395,7 +462,9 @@ class _Reader:
         kind: Kind = (
             "defines" if DEFINITION.search(formula) else "" if signs[0] == "=" else "claims"
         )
-        self.equations.append(Equation(at, tuple(sides), kind, peeled.apart, because, self._part))
+        self.equations.append(
+            Equation(at, tuple(sides), kind, peeled.apart, peeled.ranges, because, self._part)
+        )
 
     def _given(self, line: Line) -> bool:
         """Whether a line says what something is: a shape, a loss, a permutation."""

@@ -40,11 +40,13 @@ def _is_one_at_most(parts: tuple[Expr, ...]) -> bool:
     match parts:
         case (term.Apply("positive", more), term.Apply("positive", less)):
             # Of x > y and y > x.
-            terms, others = _terms(more), [(-sign, part) for sign, part in _terms(less)]
-            return len(terms) == len(others) and all(
-                any(sign == by and same(part, other) for by, other in others)
-                for sign, part in terms
-            )
+            others = [(-sign, part) for sign, part in _terms(less)]
+            for sign, part in _terms(more):
+                alike = [pair for pair in others if pair[0] == sign and same(part, pair[1])]
+                if not alike:
+                    return False
+                others.remove(alike[0])
+            return not others
     apart = [
         part.factors[0]
         for part in parts

@@ -24,6 +24,8 @@ from symattn.errors import Malformed
 
 def told_apart(axis: int, place: AxisPlace, value: Callable[[int], Expr]) -> Expr:
     """What stands at a place along an axis, by the number of the place, 0 at the first."""
+    if (place.index or place.size or place.images) and place.offset:
+        raise Malformed("a place beside an index or an end, of a part, may be none: name the part")
     if axis == 1:
         return value(0)
     if not (place.index or place.size or place.images):
@@ -74,7 +76,6 @@ class Forms(Indices):
         return Tensor(
             axes,
             lambda at: combine(first(at), second(at)),
-            left.letters or right.letters,
             (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
             (left.is_row or right.is_row) and axes[0] == 1,
         )
@@ -107,9 +108,9 @@ class Forms(Indices):
             body = times(left.entry(mine), right.entry(theirs))
             return body if inner == 1 else term.Sum(index, body)
 
-        tensor = self.once("product", Tensor(axes, entry, left.letters or right.letters))
+        tensor = self.once("product", Tensor(axes, entry))
         if axes == (1,):
-            return Tensor((), lambda _: tensor.entry((AxisPlace(offset=1),)), tensor.letters)
+            return Tensor((), lambda _: tensor.entry((AxisPlace(offset=1),)))
         return replace(tensor, is_row=left.is_row and axes[0] == 1)
 
     def transposed(self, tensor: Tensor) -> Tensor:
@@ -129,23 +130,24 @@ class Forms(Indices):
         """Functions of rows, columns, or all entries."""
         axes, entry = tensor.axes, tensor.entry
         if name == "expect":
-            return Tensor(axes, lambda at: term.Expectation(entry(at)), tensor.letters)
+            if not self.scope.is_random:
+                raise Malformed(
+                    "expect: nothing is random here; a file in TOML says what is, random = [...]"
+                )
+            return Tensor(axes, lambda at: term.Expectation(entry(at)))
         if name == "diag" and len(axes) == 1:
             return Tensor(
                 (axes[0], axes[0]),
                 lambda at: term.Mul((term.Delta(*at), entry(at[:1]))),
-                tensor.letters,
             )
         if name == "diag" and len(axes) == 2 and axes[0] == axes[1]:
-            return Tensor(axes[:1], lambda at: entry((at[0], at[0])), tensor.letters)
+            return Tensor(axes[:1], lambda at: entry((at[0], at[0])))
         if name == "trace" and len(axes) == 2 and axes[0] == axes[1]:
             index = Index("r", axes[0])
-            return Tensor(
-                (), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)), tensor.letters
-            )
+            return Tensor((), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)))
         if name == "tril" and len(axes) == 2:
             self.comparable(axes)
-            return Tensor(axes, lambda at: times(self.at_most(at, axes), entry(at)), tensor.letters)
+            return Tensor(axes, lambda at: times(self.at_most(at, axes), entry(at)))
         raise Malformed(f"{name}: found {described(axes)}")
 
     def comparable(self, axes: tuple[Axis, ...]) -> None:
@@ -193,15 +195,14 @@ class Forms(Indices):
                     total = term.Div(total, term.Size(index))
             return total
 
-        return self.once(name, Tensor((), whole, tensor.letters))
+        return self.once(name, Tensor((), whole))
 
     def once(self, name: str, tensor: Tensor) -> Tensor:
         """A tensor that stands for itself, so that it is evaluated once."""
-        if tensor.letters:
-            return tensor
-        letters = lettered(tensor.axes)
-        params = tuple(Index(letter, axis) for letter, axis in letters)
+        params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
         body = tensor.entry(tuple(map(AxisPlace, params)))
+        if not term.indices(body) <= {*params}:
+            return tensor
         self.scope.unnamed += 1
         array = Array(
             f"{name}.{self.scope.unnamed}", tensor.axes, params, body, uses=term.arrays(body)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import chain, islice
+from itertools import count as counting
 
 from symattn.documents.notation import plain_name
 from symattn.documents.notation.latex import latex_tokens
@@ -12,9 +15,21 @@ from symattn.documents.notation.vocabulary import ACCENTS
 
 _SPELT = {"eps": "epsilon", "lam": "lambda"}
 """Names that are printed as a letter which is called otherwise."""
+LETTERS = "jklabcdefghopqrsuvwxyz"
+"""Those that indices without a name of their own are called."""
 _HEAD = re.compile(r"([A-Za-z]\w*)(?:\[\s*(\w+(?:\s*,\s*\w+)*)\s*\])?")
 #: Characters of what may be a head.
 _LONGEST = 100
+
+
+def free_letters(count: int, taken: Collection[str], first: str = "") -> list[str]:
+    """Letters for indices that name nothing else, these first.
+
+    >>> free_letters(2, {"j", "c"}, "ci"), free_letters(1, "abcdefghijklopqrsuvwxyz")
+    (['i', 'k'], ['j1'])
+    """
+    names = chain(dict.fromkeys(first + LETTERS), (f"j{k}" for k in counting(1)))
+    return list(islice((name for name in names if name not in taken), count))
 
 
 @dataclass
@@ -26,6 +41,8 @@ class Names:
     permutations: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.uses: dict[str, frozenset[str]] = {}
+        """What defined names depend on."""
         self.shapes = {**self.axes, **dict.fromkeys(self.permutations, 0)}
         self._known: dict[str, str] = {}
         self._lower: dict[str, list[str]] = {}

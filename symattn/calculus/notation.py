@@ -20,9 +20,10 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.calculus import tensors
+from symattn.calculus.double_meanings import LETTERS
 from symattn.calculus.names import Names
 from symattn.calculus.printing import is_array
-from symattn.calculus.quantities import LETTERS, Quantities, functions, otherwise, unjoined
+from symattn.calculus.quantities import Quantities, functions, otherwise, unjoined
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
 from symattn.documents.notation.vocabulary import (
@@ -111,7 +112,8 @@ def _calls_a_quantity(tree: Tree, names: Names) -> bool:
 
 def _is_known(tree: Tree, names: Names) -> bool:
     """Whether each name in a tree means something."""
-    letters = frozenset(tensors.letters_of(tree))
+    # An entry, x_i, is no index.
+    letters = frozenset(letter for letter in tensors.letters_of(tree) if "_" not in letter)
     calls = functions()
     for part in syntax.walk(tree):
         match part:
@@ -173,25 +175,29 @@ class _Notation(Quantities):
 
     def factors(self) -> Tree:
         """Values with signs between them, or side by side."""
-        left, count, is_below = self.unary(), 0, False
+        left, count, sign = self.unary(), 0, ""
         while True:
             count = self._bound(count)
             token = self.peek()
             if token.kind == "operator" and token.text in "*/@·×":
                 self.at += 1
                 left = self.multiplied(token.text, left, self.unary())
-                is_below = token.text == "/"
+                sign = token.text
             elif self._is_beside():
                 self.refuse_number(left)
-                if is_below and not token.spaced:
+                if sign == "/" and self.may_be_below(token):
                     raise Malformed(
                         f"{short(self.text.string)!r}: what stands right behind a quotient may be"
                         " below or beside it: write brackets"
                     )
                 right = self.postfix()
+                if token.text == "(" and (self.latex or not token.spaced):
+                    self.refuse_place(left, right)
                 for factor in (left, right):
                     self.refuse_words(factor)
-                left = self.multiplied("", left, right)
+                if sign in ("*", "/") and isinstance(left, syntax.Binary):
+                    self.refuse_product(left, right)
+                left, sign = self.multiplied("", left, right), ""
             else:
                 return left
 
@@ -276,23 +282,18 @@ class _Notation(Quantities):
             if isinstance(tree, syntax.Literal):
                 raise Malformed("a row of ones is written ones(n).T, with the size n it has")
             return syntax.Transposed(tree)
+        if len(inner) > 2 and inner[0].text in "([" and self.partners[start] == end - 1:
+            raise Malformed(
+                "a mark in brackets above may number a sample or a layer: write x_1, or x^2 for a"
+                " power"
+            )
         exponent = self.inside(start, end)
-        if isinstance(exponent, syntax.Negative) and self._is_matrix(tree):
+        if (tensors.rational(exponent) or 0) < 0 and self.is_matrix(tree):
             raise Malformed(
                 "the inverse of a matrix is not known here: give it a name, and assume"
                 " B @ A = eye(n)"
             )
         return syntax.Power(tree, exponent)
-
-    def _is_matrix(self, tree: Tree) -> bool:
-        match tree:
-            case syntax.Name(name):
-                return self.names.axes.get(name, 0) > 1
-            case syntax.Transposed(operand) | syntax.Negative(operand):
-                return self._is_matrix(operand)
-            case syntax.Binary(_, left, right):
-                return self._is_matrix(left) or self._is_matrix(right)
-        return False
 
     def atom(self) -> Tree:
         """A number, a name, or what stands in brackets or behind a command."""
@@ -465,8 +466,9 @@ class _Notation(Quantities):
         return letters, is_from_one
 
     def over(self, function: str, letters: Iterable[str], size: str = "") -> Tree:
-        body = self.factors()
-        for letter in reversed([*letters]):
+        letters, body = [*letters], self.factors()
+        self.bound_up_to[self.at] = frozenset(letters)
+        for letter in reversed(letters):
             body = syntax.Call(function, (syntax.Name(letter), body))
             if size and self.limits.setdefault(body, size) != size:
                 raise Malformed(
@@ -486,7 +488,9 @@ class _Notation(Quantities):
         if arrow == end:
             raise UnreadNotation
         variable, goal = self.inside(start, arrow), self.inside(arrow + 1, end)
-        return syntax.Call("limit", (variable, goal, self.factors()))
+        body = self.factors()
+        self.bound_up_to[self.at] = frozenset(syntax.names(variable))
+        return syntax.Call("limit", (variable, goal, body))
 
 
 def _number_or_name(text: str) -> Tree:

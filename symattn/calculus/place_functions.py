@@ -76,8 +76,7 @@ def _picked(
 
         return entry
 
-    letters = x.letters or any(isinstance(key, AxisPlace) and key.index for key in picked)
-    return Tensor(axes, of(x.entry), letters, x.keep and of(x.keep))
+    return Tensor(axes, of(x.entry), x.keep and of(x.keep))
 
 
 @definition
@@ -104,7 +103,6 @@ def _beside(*parts: Tensor) -> Tensor:
         (part, place) for part in parts for place in range(_numbered(part.axes[-1], "concat"))
     ]
     length = _numbered(len(places), "concat")
-    letters = any(part.letters for part in parts)
 
     def of(which: Callable[[Tensor], Entries]) -> Entries:
         def entry(at: Places) -> Expr:
@@ -119,7 +117,7 @@ def _beside(*parts: Tensor) -> Tensor:
     keep = of(lambda part: part.keep or (lambda _: term.ONE))
     hidden = any(part.keep for part in parts)
     axes = (*parts[0].axes[:-1], length)
-    return Tensor(axes, of(lambda part: part.entry), letters, keep if hidden else None)
+    return Tensor(axes, of(lambda part: part.entry), keep if hidden else None)
 
 
 @definition
@@ -152,7 +150,7 @@ def _reshape(forms: Forms, x: Tensor, rows: Axis, columns: Axis | None = None) -
             lambda p: told_apart(last, at[1], lambda q: at_number(p * last + q)),
         )
 
-    return Tensor(target, entry, x.letters)
+    return Tensor(target, entry)
 
 
 @definition
@@ -162,7 +160,6 @@ def _outer(forms: Forms, x: Tensor, y: Tensor) -> Tensor:
     return Tensor(
         x.axes + y.axes,
         lambda at: times(x.entry(at[:1]), y.entry(at[1:])),
-        x.letters or y.letters,
     )
 
 
@@ -190,7 +187,6 @@ def _repeated(x: Tensor, count: int) -> Tensor:
     return Tensor(
         (*x.axes[:-1], length),
         lambda at: told_apart(length, at[-1], lambda p: x.entry(back(p, at))),
-        x.letters,
     )
 
 
@@ -290,7 +286,7 @@ def _rope(
 
         return told_apart(width, at[1], value)
 
-    return Tensor(x.axes, entry, x.letters)
+    return Tensor(x.axes, entry)
 
 
 def _rope_of_pairs(x: Tensor, position: Callable[[AxisPlace], Expr], base: Tensor | None) -> Tensor:
@@ -307,7 +303,7 @@ def _rope_of_pairs(x: Tensor, position: Callable[[AxisPlace], Expr], base: Tenso
 
         return told_apart(2, at[2], value)
 
-    return Tensor(x.axes, entry, x.letters)
+    return Tensor(x.axes, entry)
 
 
 def _turned(angle: Expr, own: Expr, other: Expr, is_first: bool) -> Expr:
@@ -319,10 +315,10 @@ def _turned(angle: Expr, own: Expr, other: Expr, is_first: bool) -> Expr:
 # -- scores ------------------------------------------------------------------------------
 
 
-def _hidden(x: Tensor, keep: Entries, letters: bool = False) -> Tensor:
+def _hidden(x: Tensor, keep: Entries) -> Tensor:
     before = x.keep
     both = keep if before is None else lambda at: times(before(at), keep(at))
-    return Tensor(x.axes, x.entry, x.letters or letters, both)
+    return Tensor(x.axes, x.entry, both)
 
 
 @definition
@@ -358,7 +354,7 @@ def _mask(forms: Forms, x: Tensor, M: Tensor) -> Tensor:
     fits = forms.pairwise(x, M, lambda a, _: a, "mask")
     if fits.axes != x.axes:
         raise Malformed(f"a mask of {described(M.axes)} doesn't fit scores of {described(x.axes)}")
-    return _hidden(x, forms.spread(M, x.axes), M.letters)
+    return _hidden(x, forms.spread(M, x.axes))
 
 
 def _need_indicator(name: str, forms: Forms, M: Tensor) -> None:
@@ -387,7 +383,7 @@ def _padding(forms: Forms, x: Tensor, lengths: Tensor) -> Tensor:
     need_matrix("padding", x)
     # Of a whole number a half more or less is never equal to a place.
     end = plus(as_single(lengths, "the length"), number(Fraction(-1, 2)))
-    return _hidden(x, lambda at: above(end, _as_number(at[1])), lengths.letters)
+    return _hidden(x, lambda at: above(end, _as_number(at[1])))
 
 
 @definition
@@ -401,7 +397,7 @@ def _alibi(forms: Forms, x: Tensor, slope: Tensor) -> Tensor:
         apart = minus(_as_number(at[0]), _as_number(at[1]))
         return minus(x.entry(at), term.Mul((step, sign, apart)))
 
-    return Tensor(axes, entry, x.letters or slope.letters, x.keep)
+    return Tensor(axes, entry, x.keep)
 
 
 @definition
@@ -410,7 +406,6 @@ def _softcap(forms: Forms, x: Tensor, cap: Tensor) -> Tensor:
     return Tensor(
         x.axes,
         lambda at: times(most, tanh(term.Div(x.entry(at), most))),
-        x.letters or cap.letters,
     )
 
 
@@ -429,8 +424,7 @@ def _additive(forms: Forms, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         level = tanh(plus(q.entry((at[0], c)), k.entry((at[1], c))))
         return term.Sum(index, times(v.entry((c,)), level))
 
-    letters = q.letters or k.letters or v.letters
-    return forms.once("additive", Tensor((q.axes[0], k.axes[0]), entry, letters))
+    return forms.once("additive", Tensor((q.axes[0], k.axes[0]), entry))
 
 
 def _length(x: Tensor, axis: int) -> Tensor:
@@ -445,7 +439,7 @@ def _where(forms: Forms, M: Tensor, x: Tensor, y: Tensor | None) -> Tensor:
         return _mask(forms, x, M)
     _need_indicator("where", forms, M)
     first = forms.pairwise(M, x, times, "where")
-    rest = Tensor(M.axes, lambda at: minus(term.ONE, M.entry(at)), M.letters)
+    rest = Tensor(M.axes, lambda at: minus(term.ONE, M.entry(at)))
     return forms.pairwise(first, forms.pairwise(rest, y, times, "where"), plus, "where")
 
 

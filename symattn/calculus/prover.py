@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel.place_rules import is_identity
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.signs import Condition, Source
 from symattn.calculus.kernel.terms import Poly, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.records import Record, Recorder, Replayer
@@ -26,6 +26,8 @@ class Proof:
     why: str
     conditions: tuple[Condition, ...] = ()
     record: Record = field(default_factory=Record, repr=False)
+    sources: Mapping[Condition, Source] = field(default_factory=dict, repr=False)
+    """The expressions that have no meaning without some of them."""
 
 
 class Prover:
@@ -48,6 +50,8 @@ class Prover:
         self._choices = Choices(kernel)
         self._choose = Recorder(kernel, self._choices) if ready is None else Replayer(kernel)
         self._known: object = {}
+        self._sources: dict[Condition, Source] = {}
+        self._supposed: set[Array] = set()
         self._equations: list[Given] = []
         self._given: list[Last] | None = None
         with self.entered(ready):
@@ -67,6 +71,7 @@ class Prover:
                     rewriting.learn(place, line, shown)
             self._choices.symmetric.clear()
             self._known = kernel.known()
+            self._sources = dict(kernel.sources)
             self.ready = self._choose.record
 
     @contextmanager
@@ -76,6 +81,7 @@ class Prover:
         kernel.folded, kernel.choose = self._folded, self._choose
         kernel.given = self._equations
         kernel.known(self._known)
+        kernel.sources, kernel.supposed = dict(self._sources), self._supposed
         kernel.forms = set()
         kernel.forget()
         self._choose.begin(record)
@@ -87,8 +93,10 @@ class Prover:
     def shown(self, proof: Proof) -> Shown:
         """What a line that was proved may be cited with."""
         bound = (each.bound for each in self._equations)
-        bound_by = frozenset(self.kernel.supposed).union(*bound)
-        return Shown(frozenset(proof.conditions), bound_by)
+        bound_by = frozenset(self._supposed).union(*bound)
+        defined = frozenset[Array]().union(*(each.defined for each in self._equations))
+        conditions = frozenset(proof.conditions)
+        return Shown(conditions, bound_by, self._folded, defined, proof.sources)
 
     def proof(self, line: ParsedLine, record: Record | None = None) -> Proof:
         """What can be shown of a line, or what a record shows of it."""
@@ -107,7 +115,8 @@ class Prover:
                 why = "" if shown else self._choices.unseen or _DIFFERENT
                 where = self._least(kernel.conditions | meaning, forms)
                 kernel.refuse_excluded(where)
-                return Proof(why, where, self._choose.record)
+                sources = {each: x for each, x in kernel.sources.items() if each in where}
+                return Proof(why, where, self._choose.record, sources)
             except Unproved as reason:
                 return Proof(str(reason), self._least(kernel.conditions, set()))
             except (RecursionError, OverflowError, ZeroDivisionError):

@@ -9,22 +9,15 @@ from functools import cache
 
 from symattn import syntax
 from symattn.calculus import tensors
-from symattn.calculus.names import Names
-from symattn.calculus.spellings import style_of
+from symattn.calculus.double_meanings import DoubleMeanings
 from symattn.documents.notation import plain_name
-from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation
 from symattn.documents.notation.vocabulary import FUNCTIONS, JOINING
-from symattn.documents.text import Text
-from symattn.errors import Malformed, short
+from symattn.errors import Malformed
 from symattn.programs import functions as steps
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
-#: What counts a formula in brackets behind it.
-_MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
-LETTERS = ("pi", "oo", "inf", *"ijkl")
-"""Names that mean something without being known."""
 _INFINITE = ("oo", "inf")
 #: Letters side by side that are one name, at most.
 _RUN = 24
@@ -49,12 +42,8 @@ def functions() -> frozenset[str]:
     return frozenset((*tensors.FUNCTIONS, *steps.FUNCTIONS, *tensors.OTHERS))
 
 
-class Quantities(Grammar):
+class Quantities(DoubleMeanings):
     """Reads names with what stands below and above them, by what they mean."""
-
-    def __init__(self, text: str, tokens: list[NotationToken], latex: bool, names: Names) -> None:
-        super().__init__(Text.whole(text), tokens, latex)
-        self.names = names
 
     @abstractmethod
     def factors(self) -> Tree:
@@ -79,63 +68,6 @@ class Quantities(Grammar):
     @abstractmethod
     def limit(self) -> Tree:
         """A limit of what follows."""
-
-    def refuse_exponent(self, start: int) -> None:
-        """What is raised again behind an exponent that begins there may be all of it or that."""
-        at = start
-        while at <= self.at and at < self.end:
-            token, ahead = self.tokens[at], at + 1 - self.at
-            is_power = token.text == "*" and ahead > 0 and self.peek(ahead).text == "*"
-            if token.text == "^" or is_power:
-                raise Malformed(
-                    f"{short(self.text.string)!r} has an exponent right behind an exponent: write"
-                    " brackets, as in a^(b^c) or (a^b)^c"
-                )
-            at = max(at, self.partners[at] if token.kind == "open" else at) + 1
-
-    def refuse_bare_exponent(self, start: int) -> None:
-        """Letters right behind an exponent without brackets may be part of it."""
-        is_bare = not self.latex and self.tokens[self.at - 1].end == self.peek().start
-        if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
-            raise Malformed(
-                f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
-            )
-
-    # -- what may mean two things ----
-    def refuse_number(self, left: Tree) -> None:
-        """A number without a sign before it multiplies, counts the line, or is one with it."""
-        token, whole = self.peek(), short(self.text.string)
-        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
-        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
-            raise Malformed(
-                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
-            )
-        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
-            mark = self.source(self.at + 1, self.end - 1)
-            if _MARK.fullmatch(mark):
-                raise Malformed(
-                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
-                    " or what counts a line behind '#'"
-                )
-
-    def refuse_words(self, factor: Tree) -> None:
-        """A product without a sign has factors that are known: others are words."""
-        match factor:
-            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
-                if name not in LETTERS:
-                    raise Malformed(
-                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
-                        "write the formula on a line of its own or between backquotes"
-                    )
-
-    def refuse_bold(self, token: NotationToken) -> None:
-        """A number that is set as a vector or matrix is one, of a size that has to be named."""
-        style, _ = style_of(self.text.string, token)
-        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
-            raise Malformed(
-                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
-                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
-            )
 
     # -- names --------------------------------------------------------------------------
 
@@ -265,7 +197,7 @@ class Quantities(Grammar):
             argument = self.postfix()
             behind = self.peek()
             is_sign = behind.kind == "operator" and behind.text in "*/·×@"
-            if is_sign and (not behind.spaced or isinstance(argument, syntax.Literal)):
+            if is_sign:
                 behind = self.peek(1)
             is_factor = behind.kind in ("name", "number", "open")
             if is_factor and FUNCTIONS.get(behind.text, behind.text) not in functions():
@@ -373,7 +305,7 @@ class Quantities(Grammar):
         if self.peek().text == "∂":
             self.at += 1
             written, self.at = self.run()
-            return self.entry_or_name(self.scripted(written))
+            return self._unraised(self.entry_or_name(self.scripted(written)))
         written, end = self.run()
         if written[:1] != "d":
             raise UnreadNotation
@@ -383,7 +315,12 @@ class Quantities(Grammar):
             written, end = self.run()
             written = f"d{written}"
         self.at = end
-        return self.entry_or_name(self.scripted(written[1:]))
+        return self._unraised(self.entry_or_name(self.scripted(written[1:])))
+
+    def _unraised(self, by: Tree) -> Tree:
+        if self.peek().text == "^":
+            raise Malformed("a power behind a quotient of differentials: write (dy/dx)^2")
+        return by
 
     def entry_or_name(self, tree: Tree) -> Tree:
         """A tree that is the name of an array, or an entry of it."""

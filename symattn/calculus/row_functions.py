@@ -67,7 +67,7 @@ def each_entry(name: str, x: Tensor) -> Tensor:
     if keep is None:
         return replace(x, entry=lambda at: function(x.entry(at)))
     # The exponential of a hidden score is 0.
-    return Tensor(x.axes, lambda at: times(keep(at), exp(x.entry(at))), x.letters)
+    return Tensor(x.axes, lambda at: times(keep(at), exp(x.entry(at))))
 
 
 def as_single(x: Tensor, what: str) -> Expr:
@@ -107,7 +107,7 @@ def _gelu(forms: Forms, x: Tensor, approximate: str = "none") -> Tensor:
         inner = tanh(term.Mul((slope, plus(value, cubed))))
         return term.Mul((number(Fraction(1, 2)), value, plus(term.ONE, inner)))
 
-    return Tensor(x.axes, lambda at: entry(x.entry(at)), x.letters)
+    return Tensor(x.axes, lambda at: entry(x.entry(at)))
 
 
 @definition
@@ -121,7 +121,7 @@ def _sign(forms: Forms, x: Tensor) -> Tensor:
         value = x.entry(at)
         return minus(above(value, term.ZERO), above(term.ZERO, value))
 
-    return Tensor(x.axes, entry, x.letters)
+    return Tensor(x.axes, entry)
 
 
 @definition
@@ -176,7 +176,7 @@ def _row_totals(forms: Forms, x: Tensor, name: str = "rowsum") -> Tensor:
         return term.Sum(index, x.entry((*at[: len(front)], AxisPlace(index))))
 
     axes = (*front, 1) if front else ()
-    return forms.once(name, Tensor(axes, summed, x.letters))
+    return forms.once(name, Tensor(axes, summed))
 
 
 @definition
@@ -193,16 +193,25 @@ def _colsum(forms: Forms, x: Tensor) -> Tensor:
         index = Index("r", x.axes[0])
         return term.Sum(index, x.entry((AxisPlace(index), at[1])))
 
-    return forms.once("colsum", Tensor((1, x.axes[1]), summed, x.letters))
+    return forms.once("colsum", Tensor((1, x.axes[1]), summed))
+
+
+def _need_row(name: str, x: Tensor, axis: int | None) -> None:
+    if not x.axes:
+        raise Malformed(f"{name}: expected a row or a matrix, found a number")
+    if axis is not None and not -len(x.axes) <= axis < len(x.axes):
+        raise Malformed(f"{name}: there is no axis {axis} of {described(x.axes)}")
 
 
 @definition
 def _total(forms: Forms, x: Tensor) -> Tensor:
+    _need_row("total", x, None)
     return forms.total("total", x)
 
 
 @definition
 def _sum(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
+    _need_row("sum", x, axis)
     if axis is None or len(x.axes) < 2:
         return forms.total("total", x)
     return _along(forms, axis, x, partial(_row_totals, forms)) if axis else _colsum(forms, x)
@@ -210,6 +219,7 @@ def _sum(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
 
 @definition
 def _mean(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
+    _need_row("mean", x, axis)
     if axis is None or len(x.axes) < 2:
         return forms.total("average", x)
     return over(_sum(forms, x, axis), size_of(x.axes[0 if axis == 0 else -1]))
@@ -217,7 +227,7 @@ def _mean(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
 
 def over(x: Tensor, count: Expr) -> Tensor:
     """Every entry divided by a number."""
-    return Tensor(x.axes, lambda at: term.Div(x.entry(at), count), x.letters)
+    return Tensor(x.axes, lambda at: term.Div(x.entry(at), count))
 
 
 def difference(forms: Forms, x: Tensor, y: Tensor) -> Tensor:
@@ -231,7 +241,7 @@ def _root(x: Tensor) -> Tensor:
 
 def squared(x: Tensor) -> Tensor:
     """The square of every entry."""
-    return Tensor(x.axes, lambda at: term.Power(x.entry(at), Fraction(2)), x.letters)
+    return Tensor(x.axes, lambda at: term.Power(x.entry(at), Fraction(2)))
 
 
 @definition
@@ -257,7 +267,7 @@ def _cumsum(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
             entry = row.entry((*at[:-1], AxisPlace(index)))
             return term.Sum(index, times(term.AtMost(AxisPlace(index), at[-1]), entry))
 
-        return forms.once("cumsum", Tensor(row.axes, summed, row.letters))
+        return forms.once("cumsum", Tensor(row.axes, summed))
 
     return _along(forms, axis, x, of_rows)
 
@@ -279,8 +289,8 @@ def _row_largest(forms: Forms, x: Tensor) -> Tensor:
         none = above(number(Fraction(1, 2)), term.Sum(index, beyond))
         return term.Mul((keep(at), none)) if keep else none
 
-    largest = forms.once("largest", Tensor(x.axes, is_largest, x.letters))
-    taken = Tensor(x.axes, lambda at: times(largest.entry(at), x.entry(at)), x.letters)
+    largest = forms.once("largest", Tensor(x.axes, is_largest))
+    taken = Tensor(x.axes, lambda at: times(largest.entry(at), x.entry(at)))
     total, count = _row_totals(forms, taken), _row_totals(forms, largest)
     return forms.once("max", forms.pairwise(total, count, term.Div, "max"))
 
@@ -300,13 +310,12 @@ def negative(x: Tensor) -> Tensor:
     """``-x``."""
     if x.keep:
         raise Malformed(_HIDDEN)
-    return Tensor(x.axes, lambda at: term.Neg(x.entry(at)), x.letters)
+    return Tensor(x.axes, lambda at: term.Neg(x.entry(at)))
 
 
 @definition
 def _max(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
-    if not x.axes:
-        return x
+    _need_row("max", x, axis)
     if axis is not None:
         return _along(forms, axis, x, partial(_row_largest, forms))
     if len(x.axes) == 1:
@@ -314,11 +323,12 @@ def _max(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     need_matrix("max", x)
     column = forms.transposed(_row_largest(forms, x))
     row = _row_largest(forms, column)
-    return Tensor((), lambda _: row.entry((AxisPlace(offset=1),) * 2), row.letters)
+    return Tensor((), lambda _: row.entry((AxisPlace(offset=1),) * 2))
 
 
 @definition
 def _min(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
+    _need_row("min", x, axis)
     return negative(_max(forms, negative(x), axis))
 
 
@@ -382,7 +392,7 @@ def _fitted(x: Tensor, vector: Tensor | None, combine: Callable[..., Expr]) -> T
         places = (AxisPlace(offset=1), at[-1])[2 - own :]
         return combine(x.entry(at), vector.entry(places))
 
-    return Tensor(x.axes, entry, x.letters or vector.letters)
+    return Tensor(x.axes, entry)
 
 
 @definition
@@ -414,7 +424,7 @@ def _rows(x: Tensor) -> int:
 
 
 def _normed(forms: Forms, x: Tensor, square: Tensor, eps: Expr) -> Tensor:
-    spread = Tensor(square.axes, lambda at: plus(square.entry(at), eps), square.letters)
+    spread = Tensor(square.axes, lambda at: plus(square.entry(at), eps))
     deviation = forms.once("deviation", _root(spread))
     return forms.once("normed", forms.pairwise(x, deviation, term.Div, "norm"))
 

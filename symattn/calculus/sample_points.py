@@ -49,6 +49,29 @@ class Ground:
             if line.relation == "==" and set(_named([line])) <= needed
         ]
 
+    def tie(self, line: ParsedLine) -> tuple[Array, Array] | None:
+        """Something given that a line varies, and other in it that an equation is assumed to tie
+        to it; None where there is none."""
+        named = set(_named([line]))
+        parts = [*term.walk(*line.sides)]
+        for array in {array for side in line.sides for array in term.arrays(side)}:
+            parts += term.walk(array.body) if array.body is not None else ()
+        varied = {
+            array
+            for part in parts
+            if isinstance(part, term.Partial | term.Limit)
+            for array in (part.array if isinstance(part, term.Partial) else part.variable,)
+        }
+        if any(isinstance(part, term.Expectation) for part in parts):
+            varied |= {*self.random}
+            named |= {*self.random}
+        for other in self.hypotheses:
+            tied = {*_named([other])} & named if other.relation == "==" else set()
+            for array in sorted(tied & varied, key=lambda each: each.name):
+                for rest in sorted(tied - {array}, key=lambda each: each.name):
+                    return array, rest
+        return None
+
     def positive(self) -> frozenset[Array]:
         """The given arrays that are assumed to be above 0 as such."""
         return frozenset(filter(None, map(above_zero, self.hypotheses)))

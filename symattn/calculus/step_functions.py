@@ -62,6 +62,11 @@ class StepCalls(Forms):
         if name in UNSAYABLE:
             raise Malformed(f"{call.function}: {UNSAYABLE[name]}")
         function = steps.FUNCTIONS[name]
+        if name in ("max", "min") and len(call.arguments) > 1:
+            raise Malformed(
+                f"{name}: write axis={syntax.text(call.arguments[1])} for an axis; the larger of"
+                " two numbers is maximum(x, y), the smaller minimum(x, y)"
+            )
         read = {
             option: self._argument(function, option, tree)
             for option, tree in function.given(call).items()

@@ -32,7 +32,7 @@ Entries = Callable[[tuple[AxisPlace, ...]], Expr]
 
 @dataclass(frozen=True)
 class Tensor:
-    """A number for every place along some axes; ``letters`` are the indices it depends on.
+    """A number for every place along some axes.
 
     Of scores some may be hidden: ``keep`` is 1 at a score that counts, 0 at one that is minus
     infinity. The exponential of a score is that factor times the exponential of its entry.
@@ -41,7 +41,6 @@ class Tensor:
 
     axes: tuple[Axis, ...]
     entry: Entries
-    letters: bool = False
     keep: Entries | None = None
     is_row: bool = False
 
@@ -49,14 +48,12 @@ class Tensor:
         self,
         axes: tuple[Axis, ...],
         back: Callable[[tuple[AxisPlace, ...]], tuple[AxisPlace, ...]],
-        letters: bool = False,
     ) -> Tensor:
         """The same entries in other places; ``back`` says where one was."""
         keep = self.keep
         return Tensor(
             axes,
             lambda at: self.entry(back(at)),
-            self.letters or letters,
             keep and (lambda at: keep(back(at))),
         )
 
@@ -68,7 +65,7 @@ def constant(value: Expr) -> Tensor:
 
 def position(index: Index) -> Tensor:
     """An index as a number."""
-    return Tensor((), lambda _: term.Position(index), True)
+    return Tensor((), lambda _: term.Position(index))
 
 
 def whole(array: Array) -> Tensor:
@@ -224,6 +221,8 @@ class LineScope:
     """What is defined as a vector transposed."""
     masks: frozenset[str] = frozenset()
     """The arrays that are taken to hold 0 and 1."""
+    is_random: bool = False
+    """Whether something given is."""
     advice: str = ""
     """What to do about a name of which nothing is known."""
     unnamed: int = 0
@@ -267,10 +266,20 @@ class Indices:
         """An index of what is being defined."""
         if not isinstance(place, syntax.Name) or place.name in self.free:
             raise Malformed("expected different letters as indices of what is defined")
+        if place.name in self.scope.arrays:
+            raise Malformed(f"{place.name} is given or defined: name the index otherwise")
+        if place.name in self.scope.sizes:
+            raise Malformed(
+                f"{place.name} is a size, and as a place the last one: name the index of what is "
+                "defined otherwise"
+            )
         return self.index(place.name, self.free)
 
     def index(self, name: str, among: dict[str, Index]) -> Index:
         """A new index of that name."""
+        array = self.scope.arrays.get(name)
+        if among is self.free and array is not None and not array.axes:
+            raise Malformed(f"{name} is a number: name the index otherwise")
         index = Index(name)
         self._every.append(index)
         among[name] = index

@@ -186,6 +186,12 @@ def assumed(before: str) -> str:
     return match[1].lower() if match else ""
 
 
+#: Words that right before a formula may be an operation on what it begins with.
+_OPERATIONS = vocabulary("variance derivative deviation partial average")
+#: So many letters side by side may be a product of names.
+_SHORT = 4
+
+
 @dataclass
 class Wording:
     """Tells words from formulas by the names of a text."""
@@ -261,6 +267,8 @@ class Wording:
             return "name"
         if word in functions():
             return "function"
+        if self._is_product(word):
+            return "strange"
         if plain in _NEUTRAL or all(part in _NEUTRAL for part in re.split("[-’']", plain)):
             return "word"
         if plain in _DESCRIBING:
@@ -274,6 +282,16 @@ class Wording:
             self.is_known(names[0])
             or self.is_known("_".join((names[0], *names[1])))
             or (len(names[0]) == 1 and names[0] in "ijkl" and not names[1])
+        )
+
+    def _is_product(self, word: str) -> bool:
+        """Whether a short word is made of names of the text: ``AB`` may be a product."""
+        if len(word) > _SHORT:
+            return False
+        cuts = range(1, len(word))
+        return any(
+            word[:cut] in self.names and (word[cut:] in self.names or self._is_product(word[cut:]))
+            for cut in cuts
         )
 
     def is_known(self, word: str) -> bool:
@@ -327,7 +345,7 @@ class Wording:
             return True
         kind, text, _, _ = before[-1]
         if kind == "word":
-            return text.lower() not in _BINDING
+            return len(text) > 1 and text.lower() not in _BINDING | _OPERATIONS
         return kind in ("mark", "formula", "phrase")
 
     def _may_end(self, token: _Token) -> bool:

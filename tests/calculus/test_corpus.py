@@ -20,8 +20,9 @@ OPEN = {
     "limits": 2,
     "residual-and-scale": 1,
 }
-#: Lines that can't be read: an index is called like a size, or runs along two axes.
-UNREAD = {"limits": 1, "residual-and-scale": 2}
+#: Lines that can't be read: an index is called like a size, or runs along two axes; or that
+#: vary what a hypothesis ties to something else in them.
+UNREAD = {"limits": 1, "residual-and-scale": 2, "rope-circle": 2}
 
 
 def judged(folder, name):

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import Any
 
 import pytest
 
-from symattn.calculus import draft
+from symattn.calculus import draft, line_reading
 from symattn.calculus.certificates import certificate, replay
-from symattn.calculus.judging import derived
+from symattn.calculus.conditions import written
+from symattn.calculus.judged_lines import Evidence, JudgedLine
+from symattn.calculus.judging import Judge, derived
+from symattn.calculus.kernel.proof import Kernel, Shown
+from symattn.calculus.kernel.rule_table import RULES
 from symattn.calculus.kernel.terms import Unproved
 from symattn.calculus.library import THEORY, draft_of
+from symattn.calculus.prover import Prover
+from symattn.calculus.tensors import ParsedLine
 from symattn.errors import Malformed
 
 from .files import document, names, theory, theory_document
-from .proofs import proof
+from .proofs import proof, prover
 
+SHAPES: dict[str, list[object]] = {
+    **{name: ["n"] for name in "xypw"},
+    **{name: [] for name in "tuab"},
+    "S": ["n", "m"],
+    "Q": ["n", "n"],
+}
 TABLES = {
     "sizes": ["n", "m"],
-    "shapes": {
-        **{name: ["n"] for name in "xypw"},
-        **{name: [] for name in "tuab"},
-        "S": ["n", "m"],
-        "Q": ["n", "n"],
-    },
+    "shapes": SHAPES,
     "permutations": {"pi_": "n"},
     "random": ["w"],
     "define": {"q": "sqrt(t**2) / t"},
@@ -107,6 +115,24 @@ TABLES = {
         # What is assumed of a limit says nothing of where its variable is.
         ("step(0 < t) == 1", ["limit(t, 0, erf(1 / t)) == 1"]),
         ("step(0 < t) == 1", ["limit(t, 0, erf(1 / t)) > 0"]),
+        # What a rule needs of a hypothesis is not what the hypothesis says.
+        ("step(0 < 1 + t) == 1", ["b == log(2 + 2 * relu(t))"]),
+        ("step(0 < 1 + t) == 1", ["log(2 + step(0 < a) * 2 * t) > -10"]),
+        ("step(0 < t**2) == 1", ["diff(relu(t)**2, t) == b"]),
+        ("step(0 < a) == 1", ["limit(t, 0, t * log(a + t)) == b"]),
+        # Where a place does not exist nothing is assumed, nor has a meaning.
+        ("step(0 < x[n]) == 1", ["y[i + 1] == log(x[i])"]),
+        ("step(0 < x[1]) == 1", ["y[i] == y[i - 1] + log(x[i])"]),
+        ("abs(x[n]) == x[n]", ["x[i] * exp(y[i + 1]) > 0"]),
+        ("abs(x[n]) == x[n]", ["x[i] > 0 * y[i + 1]"]),
+        # An index has the places of its own axis.
+        ("step(2 <= k - 1) * b + 0 * S[i, k] == 0", ["step(2 <= i) * b + 0 * x[i] == 0"]),
+        ("step(2 <= pi_[1]) * b == 0", ["step(2 <= k) * b + 0 * S[i, k] == 0"]),
+        # What is above 0 at a point is so near it where it does not jump.
+        (
+            "diff(t * relu((1/2 - step(0 < t**2)) * a) / (1/2 - step(0 < t**2)), t) == relu(a)",
+            ["1/2 - step(0 < t**2) > 0"],
+        ),
         # Conditions that are met nowhere.
         ("limit(t, -oo, log(t) * 0) == 0", []),
         ("diff(log(abs(t)), t) == 1 / t", []),
@@ -128,6 +154,19 @@ def test_no_false_line_is_proved(line, hypotheses) -> None:
         ("limit(u, oo, exp(-(a - 1) * u)) == 0", ["a >= 1"], ["-1 + a > 0"]),
         ("diff(relu(t), t) == step(0 < t)", [], ["t != 0"]),
         ("x[5] - x[5] == 0", [], ["n >= 5"]),
+        # Those of an equation that was used within a step, too.
+        (
+            "1 / (y[k] + b / x[k]) == x[k] / (t + b)",
+            ["x[i] * y[i] == t + 0 * y[i + 1]"],
+            ["y[k] + b / x[k] != 0", "t + b != 0", "x[k] != 0", "k + 1 <= n"],
+        ),
+        ("x[k] / x[k] == 1", ["y[i + 1] / x[i] == t"], ["x[k] != 0"]),
+        # What an expression is near an end only is no name for a condition elsewhere.
+        (
+            "limit(t, oo, 1 / (sqrt(t**2) - a)) + limit(u, oo, 1 / ((t - a) * u + 1)) == 0",
+            [],
+            ["a - t != 0"],
+        ),
         ("log(n - m) * sqrt(n - m) * 0 == 0", [], ["n - m > 0"]),
         ("1 / (t - 1) * sqrt(t - 1) == 1 / sqrt(t - 1)", [], ["t - 1 != 0", "t - 1 >= 0"]),
         ("limit(t, oo, exp(-(a**2 + b**2) * t)) == 0", [], ["a**2 + b**2 > 0"]),
@@ -205,6 +244,147 @@ def test_conditions_go_with_what_is_cited() -> None:
     assert [line.where for line in found.lines] == [("t != 0",)] * 2
 
 
+def test_arms_that_there_are_not_are_no_reason_to_refuse() -> None:
+    """Of two deltas that are not 1 at once without a third."""
+    root = "sqrt((delta(i, k) + step(i < n))**2 + 1) * x[i]"
+    assert proof(f"{root} == {root} + 0 * x[k]", TABLES) == ("", [])
+
+
+def test_a_size_is_no_index() -> None:
+    """A condition has letters of its own for its indices, and an index is none of a size."""
+    tables = {"sizes": ["j"], "shapes": {"x": ["j"], "t": []}}
+    line = "diff(sum(i, relu(t * x[i] - j)), t) == sum(i, x[i] * step(j < t * x[i]))"
+    assert proof(line, tables) == ("", ["-j + t * x[k] != 0 for all k"])
+    found = derived("p", {**TABLES, "define": {"p[n]": "x[n]**2"}, "lines": [{"line": "n == n"}]})
+    assert "n is a size" in str(found.faults)
+    again: dict[str, Any] = {
+        **TABLES,
+        "define": {"p[t]": "t * x[t]"},
+        "lines": [{"line": "t == t"}],
+    }
+    assert "t is given or defined" in str(derived("p", again).faults)
+
+
+def test_a_loss_lies_between_what_it_is_of() -> None:
+    """The chain rule through one quantity misses what goes through a loss."""
+    define = {"Y": "t * b", "B": "t * a", "F": "B * L"}
+    line = "diff(F, t) == diff(F, B) * a"
+    lines = [{"line": line, "by": ["B"]}]
+    tables = {**TABLES, "losses": {"L": "Y"}, "define": define, "lines": lines}
+    assert derived("between", tables).lines[0].status == "refuted"
+    read = draft.read(tables)
+    judge = Judge(read)
+    found = judge.prover_from(["B"]).proof(line_reading.line(line, read.scope))
+    assert found.why
+
+
+@pytest.mark.parametrize(
+    ("line", "hypotheses"),
+    [
+        (
+            "where(step(b < a + a) + step(a < b + b), t, u) == "
+            "(step(b < a + a) + step(a < b + b)) * (t - u) + u",
+            [],
+        ),
+        ("sum(j, C[0:2][j + 1]) == C[2]", []),
+        ("diff(u, t) == 0", ["u == t**2"]),
+        ("limit(t, 0, u) == u", ["u == t**2"]),
+        ("expect(x[i]) == x[i]", ["x[i] == 2 * w[i]"]),
+    ],
+)
+def test_what_is_not_proved(line, hypotheses) -> None:
+    """Comparisons that may both hold, places that are none, what is tied to what varies."""
+    tables = {
+        **TABLES,
+        "shapes": {**SHAPES, "C": [4]},
+        "hypotheses": hypotheses,
+        "lines": [{"line": line}],
+    }
+    assert derived("not proved", tables).lines[0].status != "proved"
+
+
+def test_a_reason_holds_where_the_line_stands() -> None:
+    """No hypothesis that is dropped there, nor what was proved under it."""
+    lines = [
+        {"line": "t * t == a * t", "label": "one"},
+        {"line": "t * t == a * t", "by": ["t == a"], "without": [0]},
+        {"line": "t * t == a * t", "by": ["one"], "without": [0]},
+    ]
+    found = derived("without", {**TABLES, "define": {}, "hypotheses": ["t == a"], "lines": lines})
+    assert [line.status for line in found.lines] == ["proved", "refuted", "refuted"]
+    judge = Judge(found.draft)
+    judge.lines()
+    assert judge.stands("t == a", ())
+    assert not judge.stands("t == a", (0,))
+    assert judge.stands("one", ())
+    assert not judge.stands("one", (0,))
+
+
+def test_an_index_in_an_option_is_one_of_the_line() -> None:
+    """What it stands in is another number for each of its values."""
+    row = "sum(k, rmsnorm(x, eps=y[k]**2 + 1)[1] * Q[k, i])"
+    tables = {**TABLES, "define": {"d[i]": row}}
+    line = "d[i] * sum(k, Q[k, j]) == d[j] * sum(k, Q[k, i])"
+    why, _ = proof(line, tables)
+    assert why
+
+
+def cited(tables, *lines):
+    """Why the last line does not follow from those before it, and where it holds."""
+    read = draft.read({**tables, "lines": [{"line": line} for line in lines]})
+    by = prover(read)
+    kernel = by.kernel
+    given: list[tuple[ParsedLine, Shown]] = []
+    for line in lines:
+        parsed = line_reading.line(line, read.scope)
+        defined = frozenset(item.array for item in read.definitions) if given else frozenset()
+        by = Prover(kernel, [] if given else read.ground.hypotheses, given, defined)
+        found = by.proof(parsed)
+        given = [*given, (parsed, by.shown(found))]
+    return found.why, [written(each, found.sources) for each in found.conditions]
+
+
+def test_a_line_says_nothing_of_what_is_defined_otherwise() -> None:
+    """It is true by the definition: where that is varied it need not be."""
+    tables = {**TABLES, "define": {"A_[i]": "exp(x[i]) / sum(j, exp(x[j]))"}}
+    why, _ = cited(tables, "sum(j, A_[j]) == 1", "diff(sum(j, A_[j]), A_[k]) == 0")
+    assert why
+    why, _ = cited(tables, "sum(j, A_[j]) == 1", "diff(log(sum(j, A_[j])), x[k]) == 0")
+    assert not why
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "line"),
+    [("a > 0", "limit(a, -oo, b_ / a) == 1"), ("t == log(a)", "limit(a, -1, b_) == -1"),
+     ("a >= 0", "diff(b_, a) == 1")],
+)  # fmt: skip
+def test_a_cited_line_is_read_with_signs_that_bind_it(hypothesis, line) -> None:
+    """What it is where a > 0 it need not be where a varies."""
+    lines = [
+        {"line": "b_ == sqrt(a**2)", "by": ["b_"]},
+        {"line": line, "by": ["1", hypothesis]},
+    ]
+    define = {"b_": "sqrt(a**2)"}
+    read = draft.read({**TABLES, "define": define, "hypotheses": [hypothesis], "lines": lines})
+    judge = Judge(read)
+    for number, statement in enumerate(read.lines, 1):
+        parsed, by = (
+            line_reading.line(statement.line, read.scope),
+            judge.prover_from(statement.by or ()),
+        )
+        found = by.proof(parsed)
+        evidence = Evidence(by, found, True, {})
+        judge.done.append(JudgedLine(number, statement, "proved", parsed, evidence=evidence))
+    assert found.why
+
+
+def test_a_sign_by_form_is_not_that_of_what_a_condition_makes_of_it() -> None:
+    """Where that does not hold the form is of another term."""
+    tables = {**TABLES, "define": {}, "hypotheses": ["abs(b * a) == exp(3 * t)"]}
+    lines = "exp(log(b * a)) == exp(3 * t)", "log(exp(3 * t)) * 0 + exp(3 * t) == b * a"
+    assert cited(tables, *lines) == ("", ["b * a > 0"])
+
+
 # -- certificates ------------------------------------------------------------------------------
 
 
@@ -279,6 +459,19 @@ NUMBER, SUM = (lambda text: {"number": text}), (lambda *pairs: {"sum": [*map(lis
         # Times 0 everything vanishes.
         ("t == a", [], [["p", SUM([[], NUMBER("0")])]], [], ["clear", [{"at": 0}, 1]]),
         ("t == a", [], [["p", SUM([[], NUMBER("3")])]], [], ["clear", [{"at": 0}, 10**9]]),
+        # A limit has an end that is a number, or none.
+        (
+            "limit(t, 0, 1 / (1 + t**2)) == 0",
+            [],
+            [
+                ["array", "t"],
+                ["x", [{"at": 0}, []]],
+                ["p", SUM([[], NUMBER("1")], [[[{"at": 1}, 2]], NUMBER("1")])],
+                ["L", [{"at": 0}, 0, SUM([[[{"at": 2}, -1]], NUMBER("1")])]],
+            ],
+            [("expansion", [[{"at": 3}, 1]], {"data": 3, "moving": ["t"]})],
+            [],
+        ),
         # A comparison tells no two places to be one.
         (
             "step(i <= k) * x[i] == step(i <= k) * x[k]",
@@ -340,8 +533,9 @@ def test_no_step_proves_what_is_false(line, hypotheses, atoms, steps, last) -> N
     """Whatever a certificate says, each step is one that holds, or there is no proof."""
 
     def step(epoch, rule, to, use):
-        data = {"Instance": {"number": 0, "at": [], **use}}
-        return [epoch, [], {"Step": {"rule": rule, "to": to, "data": data}}]
+        moving = use.get("moving", [])
+        data = use.get("data", {"Instance": {"number": 0, "at": [], **use}})
+        return [epoch, moving, {"Step": {"rule": rule, "to": to, "data": data}}]
 
     proof = {
         "steps": [step(epoch, *each) for epoch in range(4) for each in steps],
@@ -370,4 +564,53 @@ def test_a_line_does_not_follow_from_one_without_a_proof() -> None:
     assert [entry["line"] for entry in data["proofs"]][:3] == [1, 2, 3]
     del data["proofs"][0]
     with pytest.raises(Malformed, match="has no proof"):
+        replay(read, data, draft_of)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        (
+            "limit(t, oo, (exp(sin(1 / t)) - 1) * t) == 1",
+            "limit(t, oo, (exp(sin(1 / t)) - 1) * t) == 0",
+        ),
+        (
+            "limit(t, oo, log(1 + sin(1 / t)) * t) == 1",
+            "limit(t, oo, log(1 + sin(1 / t)) * t) == 0",
+        ),
+    ],
+)
+def test_a_short_series_has_errors(true, false) -> None:
+    """A certificate may ask for few terms: then the limit is not known."""
+    found = derived("true", {**TABLES, "lines": [{"line": true}]})
+    text = json.dumps(certificate(found))
+    assert '"data": 3}' in text
+    read = draft.read({**TABLES, "lines": [{"line": false}]})
+    with pytest.raises(Malformed):
+        replay(read, json.loads(text.replace('"data": 3}', '"data": 1}')), draft_of)
+
+
+def test_a_sum_is_split_with_all_its_factors() -> None:
+    """Those that have none of its indices as well."""
+    kernel = Kernel()
+    read = draft.read({**TABLES, "define": {}, "lines": [{"line": "sum(i, x[i]) == t"}]})
+    total, number = (
+        kernel.read(x) for x in line_reading.line("sum(i, x[i]) == t", read.scope).sides
+    )
+    ((((atom, _),), _),) = total.items()
+    ((((letter, _),), _),) = number.items()
+    constant = kernel.atom("S", (atom.data[0], ((letter, 1),)))
+    assert RULES["split"](kernel, ((constant, 1),), ((0,),)) == kernel.mul(number, kernel.size("n"))
+
+
+def test_a_bundled_derivation_is_no_reason_in_a_certificate() -> None:
+    """There its letters are what they are, here A may be anything."""
+    ready = {"steps": [], "equations": [["assume", 0]], "last": []}
+    proof: dict[str, list[object]] = {"steps": [], "equations": [], "last": []}
+    entry = {"line": 1, "by": True, "ready": ready, "proof": proof, "where": []}
+    data = {"format": "symattn certificate 1", "title": "", "atoms": [], "proofs": [entry]}
+    lines = [{"line": "J[i, k] == A[i] * (delta(i, k) - A[k])", "by": ["softmax-jacobian"]}]
+    define = {"A[i]": "sigmoid(x[i])", "J[i, k]": "diff(A[i], x[k])"}
+    read = draft.read({"sizes": ["n"], "shapes": {"x": ["n"]}, "define": define, "lines": lines})
+    with pytest.raises(Malformed, match="line 1 follows from softmax-jacobian, which has no proof"):
         replay(read, data, draft_of)

@@ -15,14 +15,13 @@ import pytest
 from symattn import syntax
 from symattn.calculus import draft, line_reading
 from symattn.calculus.judging import derived
-from symattn.calculus.kernel.proof import Kernel
-from symattn.calculus.prover import Prover
 from symattn.errors import Malformed
 
 from .files import document, names, theory, theory_document
 from .grids import Unreadable
 from .mutants import Changes
 from .oracle import Judge
+from .proofs import prover
 
 MUTANTS = int(os.environ.get("SYMATTN_MUTANTS", "900"))
 FILES = [("corpus", name) for name in names("corpus")] + [("theory", name) for name in theory()]
@@ -78,12 +77,8 @@ def test_the_kernel_alone_proves_no_false_mutant(kind, name) -> None:
     """The first witness is right without the second."""
     held = tables(kind, name)
     read = draft.read(held)
-    kernel = Kernel()
-    kernel.random = frozenset(read.ground.random)
-    prover = Prover(kernel, read.ground.hypotheses)
-    proofs = [
-        (text, prover.proof(line_reading.line(text, read.scope))) for text in falsehoods(held)
-    ]
+    by = prover(read)
+    proofs = [(text, by.proof(line_reading.line(text, read.scope))) for text in falsehoods(held)]
     assert [text for text, proof in proofs if not proof.why] == []
 
 

@@ -81,7 +81,7 @@ def message(line):
         ("exp(t, t) == 1", "exp(x) takes at most 1, found 2"),
         ("sum(2, x[i]) == 1", "sum takes indices before what is summed, as in sum(j, x[j])"),
         ("mean() == 1", "mean(x, axis=None) needs x, found 0 arguments"),
-        ("sum(S, t) == 1", "the index S has no known range: it indexes no array"),
+        ("sum(S, t) == 1", "S is given, expected an index such as j"),
         ("sum(j, t) == 1", "the index j has no known range: it indexes no array"),
         ("delta(i) == 1", "delta takes two places, as in delta(i, j)"),
         ("step(i) == 1", "step takes a comparison of two places, as in step(j <= i)"),

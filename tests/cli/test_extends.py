@@ -86,6 +86,7 @@ def test_starting_from_what_is_outside(inner, symattn) -> None:
         ["new", "mine.toml", "--from", "inner/case.toml"],
     ],
 )
+@pytest.mark.sampled(4)
 def test_in_a_worker(words: list[str], inner, symattn) -> None:
     """The same where the case is worked on in a process of its own."""
     words = [*words, "--max-seconds", "100"]

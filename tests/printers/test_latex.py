@@ -255,6 +255,7 @@ def check_heat(item: Any, heat: typeset.Heat) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.heavy
 def test_enough_was_read(folder: Path) -> None:
     """The documents hold many blocks of every kind."""
     bodies = [made(which, folder)[1] for which in SHEETS]

@@ -93,6 +93,7 @@ def without_labels(block: b.Block) -> object:
     return block
 
 
+@pytest.mark.sampled(8)
 @some_pages
 @pages
 def test_struck_figures(kind: str, name: str) -> None:

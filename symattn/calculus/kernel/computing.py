@@ -81,6 +81,7 @@ class Computing(Signs):
         self.facts: dict[Mono, Fact | None] = {}
         self.steps: list[Step] = []
         self.random: frozenset[Array] = frozenset()
+        self.permutations: Mapping[str, Axis] = {}
 
     # -- facts -----------------------------------------------------------------------------------
 

@@ -262,7 +262,8 @@ class Germs:
     def _series(self, small: Germ, coefficients: list[Fraction]) -> Germ:
         """A power series in a germ that tends to 0."""
         lowest = [(growth, min(orders)) for growth, orders in small.parts.items()]
-        for growth, order in (*lowest, *small.errors):
+        below = (*lowest, *small.errors)
+        for growth, order in below:
             if not self._fades(growth) if growth else order <= 0:
                 raise Unproved("a series in what does not tend to 0")
         total, raised = Germ({}), self._still(number(1))
@@ -270,7 +271,7 @@ class Germs:
             total = self._add(total, self._mul(raised, self._still(number(c))))
             raised = self._mul(raised, small)
         k = len(coefficients)
-        left = {(self._times(growth, Fraction(k)), order * k) for growth, order in lowest}
+        left = {(self._times(growth, Fraction(k)), order * k) for growth, order in below}
         return self._tidy(total.parts, total.errors | left)
 
     @staticmethod

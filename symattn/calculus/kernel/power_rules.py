@@ -87,6 +87,8 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """``(c a b)^e = c^e a^e b^e``; of a root each factor taken out is above 0, or an even power."""
     atom, e = only(mono, "p")
     content, shared = Fraction(data[0]), data[1]
+    with kernel.apart() as own:
+        _need_parts(kernel, shared)
     with kernel.apart() as conditions:
         poly, outer = _parted(kernel, dict(atom.data), content, shared)
     # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
@@ -98,9 +100,7 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
         for a, k in shared
     )
     is_root = isinstance(e, Fraction)
-    kernel.conditions |= {
-        each for each in conditions if not divides or (is_root and (e < 0 or each.relation != "!="))
-    }
+    kernel.conditions |= conditions if not divides or (is_root and e < 0) else conditions - own
     parts = []
     for inner, k in shared:
         if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):
@@ -118,12 +118,15 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     return kernel.product([kernel.raised(number(content), e), *parts, rest])
 
 
+def _need_parts(kernel: Computing, shared: Mono) -> None:
+    for atom, _e in shared:
+        kernel.need("!=", dict(atom.data) if atom.kind == "p" else power(atom))
+
+
 def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> tuple[Poly, bool]:
     """What is left of a term when factors are taken out of it."""
     check(content != 0)
-    for atom, _e in shared:
-        base = dict(atom.data) if atom.kind == "p" else power(atom)
-        kernel.need("!=", base)
+    _need_parts(kernel, shared)
     inverse: Poly = {tuple((atom, -e) for atom, e in shared): 1 / content}
     return kernel.mul(poly, inverse), bool(shared) or content != 1
 

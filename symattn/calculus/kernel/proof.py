@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
@@ -22,7 +22,7 @@ from symattn.calculus.kernel.place_rules import identified
 from symattn.calculus.kernel.power_rules import cleared
 from symattn.calculus.kernel.reading import Reading
 from symattn.calculus.kernel.rule_table import MOST_WRITTEN, RULES, check
-from symattn.calculus.kernel.signs import Condition, Relation, refuse_beyond
+from symattn.calculus.kernel.signs import Condition, Relation, Source, refuse_beyond
 from symattn.calculus.kernel.terms import (
     UNIT,
     Frozen,
@@ -52,10 +52,16 @@ _TABLES = (place_rules, power_rules, sum_rules)
 
 @dataclass(frozen=True)
 class Shown:
-    """Under which conditions a line was shown before, and of which arrays more was assumed."""
+    """Under which conditions a line was shown before, and of which arrays more was assumed.
+
+    Of what is ``defined`` it was shown by the definition only, but for what was ``folded``.
+    """
 
     conditions: frozenset[Condition] = frozenset()
     bound: frozenset[Array] = frozenset()
+    folded: frozenset[Array] = frozenset()
+    defined: frozenset[Array] = frozenset()
+    sources: Mapping[Condition, Source] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ class Given:
     conditions: frozenset[Condition] = frozenset()
     bound: frozenset[Array] = frozenset()
     """Arrays of which it need not hold but for the values that are assumed of them."""
+    defined: frozenset[Array] = frozenset()
+    """Arrays of which it need not hold but for what they are defined as."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +106,8 @@ class Kernel(Reading):
         self.given: list[Given] = []
         self.supposed: set[Array] = set()
         """Of what signs were assumed."""
-        self._used: set[Array] = set()
-        """What the equations bind that were used of late."""
+        self._used: list[Given] = []
+        """The equations that were used of late."""
 
     def differences(self, sides: Sequence[Expr]) -> list[Poly]:
         """How the sides of a line differ from the first."""
@@ -109,49 +117,71 @@ class Kernel(Reading):
     def assume(self, line: ParsedLine, shown: Shown | None = None) -> list[int]:
         """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
         assumed, and then has a meaning, too."""
+        (first, *rest), conditions, meaning = self._granted(line)
+        named = frozenset(array for side in line.sides for array in arrays(side))
+        if shown is None:
+            meaning = self._wherever(meaning)
+            self.know(self._for_all(meaning, line))
+            self.supposed |= named if meaning else set()
+            conditions -= meaning
+            bound, defined = named, frozenset[Array]()
+        else:
+            conditions |= shown.conditions
+            self.sources = {**shown.sources, **self.sources}
+            all_named = named.union(*(array.uses for array in named))
+            # It is read with what is known of signs.
+            bound = shown.bound | (all_named & self.supposed)
+            own = (array for array in all_named - shown.folded if array.body is not None)
+            defined = shown.defined.union(own)
+        under = frozenset(conditions)
+        for zero in (minus(first, side) for side in rest):
+            self.given.append(self._with_used(Given(zero, free_in(zero), under, bound, defined)))
+        return list(range(len(self.given) - len(rest), len(self.given)))
+
+    def _with_used(self, given: Given) -> Given:
+        """An equation that was made with those that were used of late."""
+        bound = given.bound.union(*(each.bound for each in self._used))
+        defined = given.defined.union(*(each.defined for each in self._used))
+        return replace(given, bound=bound, defined=defined)
+
+    def _granted(self, line: ParsedLine) -> tuple[list[Poly], set[Condition], set[Condition]]:
+        """The sides of a line that is taken for granted, under which conditions they are these
+        terms, and which of those its sides have no meaning without."""
         # Facts do not tell which equations they come of.
         self.forget()
         self._used.clear()
-        with self.apart() as meaning:
-            first, *rest = self._granted(line)
-        zeros = [minus(first, side) for side in rest]
-        if shown is None:
-            named = {array for side in line.sides for array in arrays(side)}
-            shown = Shown(frozenset(), frozenset(named))
-            # Where a place does not exist nothing is assumed.
-            there = {
-                each
-                for each in meaning
-                if each.relation == "exists" and isinstance(each.of[1][0], Index)
-            }
-            known = meaning - there
-            for index in line.free:
-                known = self.quantified(known, index)
-            self.know(known)
-            meaning = there
-        under = shown.conditions | meaning
-        bound = shown.bound | self._used
-        self.given += [Given(zero, free_in(zero), under, bound) for zero in zeros]
-        return list(range(len(self.given) - len(zeros), len(self.given)))
-
-    def _granted(self, line: ParsedLine) -> list[Poly]:
-        """The sides of a line that is taken for granted."""
-        self.is_given = True
+        before, self.sources, self.is_given = self.sources, {}, True
         try:
-            return [self.read(side) for side in line.sides]
+            with self.apart() as conditions:
+                sides = [self.read(side) for side in line.sides]
+            return sides, conditions, conditions & self.sources.keys()
         finally:
-            self.is_given = False
+            self.sources, self.is_given = self.sources | before, False
+
+    @staticmethod
+    def _wherever(conditions: set[Condition]) -> set[Condition]:
+        """What is assumed if no place is named that need not exist: where one does not, nothing
+        is."""
+        there = (
+            relation == "exists" and isinstance(of[1][0], Index) for relation, of, _ in conditions
+        )
+        return set() if any(there) else conditions
+
+    def _for_all(self, conditions: set[Condition], line: ParsedLine) -> set[Condition]:
+        """Conditions for all values of the indices of a line."""
+        for index in line.free:
+            conditions = self.quantified(conditions, index)
+        return conditions
 
     def suppose(self, line: ParsedLine) -> None:
         """Take it that one term is above another, or not below it."""
-        larger, smaller = self._granted(line)
+        (larger, smaller), conditions, meaning = self._granted(line)
+        if conditions != meaning:
+            raise Unproved("what is assumed is this term under conditions only")
         self.supposed |= {array for side in line.sides for array in arrays(side)}
         relation: Relation = ">" if line.relation == ">" else ">="
         above = frozenset(minus(larger, smaller).items())
-        conditions = {Condition(relation, above), *self.conditions}
-        for index in line.free:
-            conditions = self.quantified(conditions, index)
-        self.know(conditions)
+        self.know(self._for_all(self._wherever({Condition(relation, above), *meaning}), line))
 
     def derive(self, how: str, number: int) -> int:
         """The number of an equation that is made of another: ``restated`` with all that is known
@@ -163,8 +193,8 @@ class Kernel(Reading):
             zero = self.again(given.zero) if how == "restated" else self._whole(given.zero)
         if zero == given.zero:
             return number
-        under, bound = given.conditions | conditions, given.bound | self._used
-        self.given.append(Given(zero, given.free, under, bound))
+        other = replace(given, zero=zero, conditions=given.conditions | conditions)
+        self.given.append(self._with_used(other))
         return len(self.given) - 1
 
     def _whole(self, zero: Poly) -> Poly:
@@ -183,16 +213,22 @@ class Kernel(Reading):
         given = self.given[use.number]
         if any(each in self.moving or each.uses & self.moving for each in given.bound):
             raise Unproved("what is assumed need not hold where it is varied")
+        if given.defined & self.moving:
+            raise Unproved("what is defined need not hold where it is varied")
         to = dict(use.at)
         if not given.free <= to.keys() or use.left not in given.zero:
             raise Unproved("an instance without all of its indices")
-        if any(isinstance(base, int) for base, _, _ in to.values()):
-            raise Unproved("an instance at a place that is none")
+        for index, (base, _, images) in use.at:
+            axes = {self.permutations.get(name) for name, _ in images}
+            if base is not None:
+                axes.add(base.size if isinstance(base, Index) else base)
+            if not axes <= {index.size}:
+                raise Unproved("an instance at a place that is none along its axis")
         powers = dict(use.beside)
         check(all(powers.get(atom, 0) >= 0 for atom, _ in self._placed(use.left, to)))
         for index, place in use.at:
             self.need_place(index.size, place)
-        self._used |= given.bound
+        self._used.append(given)
         self.conditions |= self.moved(given.conditions, to)
         left = self._placed(use.left, to)
         if _merged(left, use.beside) != mono:

@@ -55,10 +55,9 @@ class Reading(Slopes):
             case term.Entry(array, at):
                 return self.entry(array, self.places_on(array, at, env))
             case term.Add(parts):
-                total = summed(self.read(part, env) for part in parts)
-                if len(total) > 1:
-                    self._know_by_form(value, total)
-                return total
+                return self._with_sign(
+                    value, lambda: summed(self.read(part, env) for part in parts)
+                )
             case term.Neg(body):
                 return scaled(self.read(body, env), -1)
             case term.Mul(parts):
@@ -69,12 +68,12 @@ class Reading(Slopes):
                 return self.mul(self.read(above, env), self._raised(below, env, -1))
             case term.Power(base, exponent):
                 if exponent.denominator > 1:
-                    self._mean(">" if exponent < 0 else ">=", base, self.read(base, env), env)
+                    self._mean(">" if exponent < 0 else ">=", base, env)
                 elif exponent < 0:
                     self._mean_nonzero(base, env)
                 return self._raised(base, env, exponent)
             case term.Apply("log", body):
-                self._mean(">", body, self.read(body, env), env)
+                self._mean(">", body, env)
                 return self._logarithm(body, env)
             case term.Apply("positive", body):
                 return self._step(body, env)
@@ -167,11 +166,21 @@ class Reading(Slopes):
 
     # -- meaning ---------------------------------------------------------------------------------
 
-    def _mean(self, relation: Relation, value: Expr, poly: Poly, env: Env) -> None:
+    def _mean(self, relation: Relation, value: Expr, env: Env) -> None:
         """Note what an expression has no meaning without, unless it is so by its form."""
-        self._know_by_form(value, poly)
+        poly = self._with_sign(value, lambda: self.read(value, env))
         if self._sign_by_form(value) not in (">", relation):
-            self.mean(relation, poly, Source(value, env))
+            self.mean(relation, poly, None if self.moving else Source(value, env))
+
+    def _with_sign(self, value: Expr, read: Callable[[], Poly]) -> Poly:
+        """The term that an expression stands for, known to have the sign that this has by its
+        form: not where it is that term under a condition only."""
+        with self.apart() as noted:
+            poly = read()
+        self.conditions |= noted
+        if not noted:
+            self._know_by_form(value, poly)
+        return poly
 
     def _know_by_form(self, value: Expr, poly: Poly) -> None:
         """Know the sign that an expression has by what stands in it, at any place: where it
@@ -227,7 +236,7 @@ class Reading(Slopes):
             case term.Neg(body):
                 self._mean_nonzero(body, env)
             case _:
-                self._mean("!=", value, self.read(value, env), env)
+                self._mean("!=", value, env)
 
     def _above_by_form(self, value: Expr) -> bool:
         """Whether an expression is above 0 by what stands in it, where it has a meaning."""

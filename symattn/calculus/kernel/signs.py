@@ -98,13 +98,15 @@ class Signs(Terms):
             return
         self.conditions.add(Condition(relation, frozenset(poly.items())))
 
-    def mean(self, relation: Relation, poly: Poly, source: Source) -> None:
-        """Note the same of what an expression would have no meaning without."""
+    def mean(self, relation: Relation, poly: Poly, source: Source | None) -> None:
+        """Note the same of what an expression would have no meaning without; without a source
+        where the term is that expression only while something varies."""
         if not self.is_met(relation, poly):
             _refuse_numbers(relation, poly)
             condition = Condition(relation, frozenset(poly.items()))
             self.conditions.add(condition)
-            self.sources.setdefault(condition, source)
+            if source is not None:
+                self.sources.setdefault(condition, source)
 
     def is_met(self, relation: Relation, poly: Poly) -> bool:
         """Whether a term has a sign by itself or by what is known."""

@@ -28,6 +28,7 @@ from symattn.calculus.kernel.terms import (
     power,
     scaled,
     summed,
+    within,
     without,
 )
 from symattn.calculus.language import Array
@@ -83,16 +84,30 @@ class Slopes(Computing):
         def stays(arrays: Iterable[Array]) -> bool:
             return not any(each in self.moving or each.uses & self.moving for each in arrays)
 
+        def is_smooth(of: Frozen) -> bool:
+            """Whether a term keeps a strict sign near where it is: it may jump where it moves."""
+            atoms = (inner for mono, _ in of for atom, _ in mono for inner in within(atom))
+            return all(
+                stays(atom.arrays)
+                or not (atom.kind in "hLDE" or (atom.kind == "x" and atom.data[0].body is not None))
+                for atom in atoms
+            )
+
         self.not_negative = {each for each in self.not_negative if stays([each])}
         self.not_below = {of for of in self.not_below if stays(_arrays(of))}
         strict = (">", "!=") if is_near else ()
         self.everywhere = {
-            each for each in self.everywhere if each.relation in strict or stays(_arrays(each.of))
+            each
+            for each in self.everywhere
+            if stays(_arrays(each.of)) or (each.relation in strict and is_smooth(each.of))
         }
-        if not is_near:
-            self.positive = {each for each in self.positive if stays([each])}
-            self.above = {of for of in self.above if stays(_arrays(of))}
-            self.nonzero = {of for of in self.nonzero if stays(_arrays(of))}
+        self.positive = {
+            each for each in self.positive if stays([each]) or (is_near and each.body is None)
+        }
+        self.above, self.nonzero = (
+            {of for of in known if stays(_arrays(of)) or (is_near and is_smooth(of))}
+            for known in (self.above, self.nonzero)
+        )
         self.know(())
 
     def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
@@ -201,11 +216,10 @@ class Slopes(Computing):
         last = {each for each in candidates if not any(each in other.uses for other in candidates)}
         todo, seen = [of], {of, *last}
         while todo:
-            body = todo.pop().body
-            if body is None:
-                continue
-            inner: set[Array] = set()
-            for part in term.walk(body):
+            popped = todo.pop()
+            # A loss depends on what it is a function of.
+            inner = set() if popped.of is None else {popped.of}
+            for part in term.walk(popped.body) if popped.body is not None else ():
                 match part:
                     case term.Entry(other, _):
                         inner.add(other)

@@ -117,7 +117,8 @@ def split(kernel: Computing, mono: Mono, groups: tuple[tuple[int, ...], ...]) ->
             check(all(pair[0].free.isdisjoint(others) for pair in mine))
             product = kernel.mul(product, kernel.sum(own, {mine: UNIT}))
         check(sorted(used) == list(range(len(variables))))
-        return product
+        rest = tuple(pair for pair in body if pair[0].free.isdisjoint(variables))
+        return kernel.mul({rest: UNIT}, product)
 
 
 @rule
@@ -132,6 +133,8 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
             placed = kernel.put({body: UNIT}, to)
             check(len(placed) == 1)
             ((moved, c),) = placed.items()
+            if not all(any(each in atom.free for atom, _ in moved) for each in arranged):
+                return kernel.sum(arranged, placed)
             axes = tuple(each.size for each in arranged)
             other = kernel.atom("S", (axes, kernel.closed(moved, arranged)))
             # What is its own negative is 0.
