@@ -310,14 +310,14 @@ class _Printer:
         return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, _PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
-        """Whether a product goes on with the last factor of a tree: a sum, a limit."""
+        """Whether a product goes on with the last factor of a tree: a sum, a limit, a divisor."""
         match tree:
             case syntax.Call("limit", _) | syntax.Call("sum" | "mean", (_, _, *_)):
                 return True
             case syntax.Negative(last) | syntax.Binary("*" | "@", _, last):
                 return self._is_open(last)
-            case syntax.Binary("/", _, syntax.Call() as last):
-                return self.is_slashed and self._is_open(last)
+            case syntax.Binary("/", _, below):
+                return self.is_slashed and not isinstance(below, syntax.Literal)
         return False
 
     def _factor(self, tree: Tree) -> t.Row:
