@@ -11,11 +11,14 @@ from pathlib import Path
 from flint import fmpq
 
 from symattn import syntax
+from symattn.cases import letters
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.settings import ExerciseTable, read_asked, settings
 from symattn.cases.statements import LoweredSteps, by_head
 from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
+from symattn.numbers.exponential_sums import Symbol
+from symattn.numbers.letters import Letters
 from symattn.numbers.rationals import read_printed
 from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
@@ -75,6 +78,7 @@ class Case:
     tolerance: fmpq | None = None
     asked: ExerciseTable = field(default_factory=ExerciseTable)
     sheet: Mapping[str, object] = field(default_factory=dict)
+    registry: Letters = field(default_factory=Letters, compare=False)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
@@ -84,16 +88,26 @@ class Case:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols of the upstream gradient, sorted."""
-        if isinstance(self.upstream, NumberTable):
-            return ()
-        symbols = {
-            name
-            for row in self.upstream
-            for entry in row
-            if isinstance(entry, Value)
-            for name in entry.symbols
-        }
-        return tuple(sorted(symbols))
+        return tuple(sorted(letters.occurring(self.upstream)))
+
+    @cached_property
+    def letters(self) -> Mapping[str, Symbol]:
+        """All symbols, by name: those of what is given, and of the upstream gradient."""
+        rows = (*self.given.values(), self.upstream)
+        return dict(sorted(item for each in rows for item in letters.occurring(each).items()))
+
+    @cached_property
+    def lettered(self) -> frozenset[str]:
+        """What is given in letters; the output where its upstream gradient is no linear form in
+        symbols of its own."""
+        known = {name: letters.occurring(rows) for name, rows in self.given.items()}
+        names = {name for name, found in known.items() if found}
+        above = {} if isinstance(self.upstream, NumberTable) else dict.fromkeys(self.symbols)
+        forms = [x for row in self.upstream for x in row] if above else []
+        is_linear = all(x.is_linear_form for x in forms if isinstance(x, Value) and x.letters)
+        if not is_linear or any(above.keys() & found for found in known.values()):
+            names.add(gradient_name(self.output))
+        return frozenset(names)
 
     def __repr__(self) -> str:
         steps = ", ".join(list(self.steps)[:8]) + (", ..." if len(self.steps) > 8 else "")
@@ -116,6 +130,7 @@ def make(
     tolerance: str | int | Decimal | None = None,
     exercise: Mapping[str, object] | None = None,
     sheet: Mapping[str, object] | None = None,
+    symbols: object = (),
     reading: Reading | None = None,
 ) -> Case:
     """A checked case, from what a case file says in its tables.
@@ -128,8 +143,9 @@ def make(
     ``printed``, its figures in its shape; or ``holds``, a statement; and may
     have ``where``. ``tolerance`` is positive, as text or an exact number.
     ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
-    ``sheet`` has keys of :class:`~symattn.cases.settings.SheetSettings`. ``reading`` is
-    that of an article.
+    ``sheet`` has keys of :class:`~symattn.cases.settings.SheetSettings`. ``symbols`` declares
+    the letters that numbers may be written with, a list, or a table that says ``"real"`` or
+    ``"positive"`` of each; SymPy's need none. ``reading`` is that of an article.
 
     There may be no steps where there are claims, or an article: then there is no
     output (it is ''), and nothing to differentiate.
@@ -156,7 +172,10 @@ def make(
     if not steps and (loss or not (claims or reading)):
         faults.append(Fault("steps", "expected at least one step"))
     recipe = by_head(steps, given, faults)
-    forward, rows = _forward(given, recipe, (loss or {}).get("output"), faults)
+    registry = Letters(is_open=True)
+    with faults.inside("symbols"):
+        registry = letters.declared(symbols)
+    forward, rows = _forward(given, recipe, (loss or {}).get("output"), registry, faults)
     texts = {name: _written(step) for name, step in recipe.steps.items()}
     # What names a faulty quantity can't be judged, and is no fault of its own.
     unsound = (given.keys() | texts.keys() | recipe.unsound) - forward.quantities.keys()
@@ -164,7 +183,7 @@ def make(
     if texts:
         stated.setdefault("output", [*texts][-1])
     full = _differentiated(forward, unsound, stated, faults)
-    upstream = _upstream(stated.get("upstream"), full, faults)
+    upstream = _upstream(stated.get("upstream"), full, registry, faults)
     wrt = _wrt(stated, full, unsound, faults)
     with faults.inside("claims"):
         read = read_claims(full, claims, _unjudged(full, unsound))
@@ -207,6 +226,7 @@ def make(
         tolerance=distance,
         asked=asked,
         sheet=dict(sheet or {}),
+        registry=registry,
         path=reading.article.path if reading else None,
         reading=reading,
     )
@@ -224,7 +244,7 @@ def with_upstream(case: Case, upstream: object) -> Case:
     """
     full = differentiate(case.program, case.output)
     faults = Faults()
-    rows = _upstream(upstream, full, faults)
+    rows = _upstream(upstream, full, case.registry, faults)
     faults.raise_all()
     return replace(case, program=full, upstream=rows, raw_upstream=upstream)
 
@@ -252,11 +272,11 @@ def with_numbers(case: Case, given: Mapping[str, object], upstream: object = Non
         with faults.inside(f"given.{name}"):
             if name not in case.given:
                 raise Malformed(f"unknown name {short(name)!r}: {expected(name, case.given)}")
-            shape, rows[name] = read_rows(data)
+            shape, rows[name] = read_rows(data, case.registry)
             wanted = case.program.quantities[name].shape
             if shape != wanted:
                 raise Malformed(f"expected {show(wanted)}, found {show(shape)}")
-    above = _upstream(upstream, case.program, faults)
+    above = _upstream(upstream, case.program, case.registry, faults)
     faults.raise_all()
     return replace(
         case,
@@ -277,8 +297,44 @@ def with_numbers(case: Case, given: Mapping[str, object], upstream: object = Non
     )
 
 
+def with_letters(case: Case, numbers: Mapping[str, object]) -> Case:
+    """The case with exact numbers in the place of some of its symbols, by name.
+
+    The program is the same, node for node. Raises :class:`Malformed` with every fault: a name
+    that is no symbol of the case, what is no number, a number that is not in its domain.
+
+    >>> made = make("two", {"X": ["a", 2]}, {"Y": "X * X"}, symbols=["a"])
+    >>> with_letters(made, {"a": "1/2"}).given["X"]
+    ((1/2, 2),)
+    """
+    known = letters.read_numbers(case.letters, numbers)
+    changed = {
+        name: letters.put_in(rows, known)
+        for name, rows in case.given.items()
+        if letters.occurring(rows).keys() & known
+    }
+    raw = {
+        name: letters.texts(case.program.quantities[name].shape, x) for name, x in changed.items()
+    }
+    upstream, raw_upstream = case.upstream, case.raw_upstream
+    if known.keys() & case.symbols and case.program.upstream is not None:
+        upstream = letters.put_in(case.upstream, known)
+        raw_upstream = letters.texts(case.program.upstream.shape, upstream)
+    return replace(
+        case,
+        given={**case.given, **changed},
+        raw={**case.raw, **raw},
+        upstream=upstream,
+        raw_upstream=raw_upstream,
+    )
+
+
 def _forward(
-    given: Mapping[str, object], recipe: LoweredSteps, loss: object, faults: Faults
+    given: Mapping[str, object],
+    recipe: LoweredSteps,
+    loss: object,
+    registry: Letters,
+    faults: Faults,
 ) -> tuple[Program, dict[str, Rows]]:
     """The program of the steps that have no fault, and the given numbers; ``grad(W)`` in a
     step is that of ``loss``."""
@@ -286,9 +342,10 @@ def _forward(
     rows: dict[str, Rows] = {}
     for key, data in given.items():
         with faults.inside(f"given.{key}"):
-            shapes[key], rows[key] = read_rows(data)
+            shapes[key], rows[key] = read_rows(data, registry)
         if key not in rows and (bad := name_fault(key)):
             faults.append(Fault(f"given.{key}", bad))
+    faults += letters.register(registry, rows, {*given, *recipe.steps})
     steps = recipe.steps
     known = {key: step for key, step in steps.items() if isinstance(step, Step)}
     faults += [
@@ -326,7 +383,7 @@ def _unjudged(full: Program, unsound: Set[str]) -> set[str]:
     return {*unsound, *(f"d{name}" for name in without), *map(gradient_name, without)}
 
 
-def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
+def _upstream(raw: object, full: Program, registry: Letters, faults: Faults) -> Rows:
     """The upstream gradient in the output's shape: all ones unless given."""
     target = full.upstream
     rows: Rows = ()
@@ -335,7 +392,7 @@ def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
         rows = NumberTable(width, [1] * (count * width), [1] * (count * width))
     elif raw is not None:
         with faults.inside("loss.upstream"):
-            shape, rows = read_rows(raw, symbols=True)
+            shape, rows = read_rows(raw, registry.opened())
             if target is not None and shape != target.shape:
                 wanted = show(target.shape)
                 raise Malformed(f"expected the output's shape, {wanted}, found {show(shape)}")
@@ -354,8 +411,6 @@ def _entry_faults(entry: Value | Masked, full: Program) -> Iterator[str]:
     if isinstance(entry, Masked):
         yield "expected a finite number, found -inf"
         return
-    if entry.has_symbols and not entry.is_linear_form:
-        yield f"{entry} is not linear in its symbols"
     for symbol in entry.symbols:
         if bad := symbol_fault(symbol):
             yield bad

@@ -19,6 +19,7 @@ _DETAILS: dict[str, type] = {
     **dict.fromkeys(("title", "source", "note", "rounding", "tolerance"), str),
     **dict.fromkeys(("tokens", "claims", "unchecked"), list),
     "exercise": dict,
+    "symbols": object,
     "sheet": dict,
 }
 #: The keys of a file and the kinds of their values.
@@ -176,6 +177,8 @@ def _merged(base: Document, document: Document) -> Document:
     merged["given"] = {**base.get("given", {}), **document.get("given", {})}
     if not document.get("replace_steps", False):
         merged["steps"] = {**base.get("steps", {}), **document.get("steps", {})}
+    if isinstance(base.get("symbols", {}), dict) and isinstance(document.get("symbols", {}), dict):
+        merged["symbols"] = {**base.get("symbols", {}), **document.get("symbols", {})}
     merged["sheet"] = {**base.get("sheet", {}), **document.get("sheet", {})}
     merged["loss"] = {**base.get("loss", {}), **document.get("loss", {})}
     if "loss" not in base and "loss" not in document:

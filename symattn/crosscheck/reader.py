@@ -324,6 +324,17 @@ def _linear(tree: Expression, raw: str) -> _Linear:
                 symbol: _combined(operator.truediv, value, divisor["1"])
                 for symbol, value in terms.items()
             }
+        case "power", [terms, {"1": Fraction(denominator=1) as power}] if terms.keys() == {"1"}:
+            if not terms or abs(power) > MAX_POWER:
+                _refuse(raw, "not a number, nor a sum of multiples of symbols")
+            product: Fraction | Tracked = Fraction(1)
+            for _ in range(abs(int(power))):
+                product = _combined(operator.mul, product, terms["1"])
+            if power >= 0:
+                return {"1": product}
+            if _tracked(product).is_zero:
+                _refuse(raw, "division by zero")
+            return {"1": _combined(operator.truediv, Fraction(1), product)}
         case "call", [terms] if terms.keys() == {"1"} and tree.text in _FUNCTIONS:
             return {"1": _applied(tree.text, terms["1"], raw)}
     _refuse(raw, "not a number, nor a sum of multiples of symbols")

@@ -17,6 +17,7 @@ from symattn.errors import Fault, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.double_double import Array
+from symattn.numbers.letters import Letters
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import AnyArray, Rows, read_rows
 from symattn.numbers.tables import NumberTable
@@ -164,7 +165,7 @@ class MatrixStack:
         return (*self.lead, self.n, self.d)
 
 
-def read_stack(data: object, symbols: bool = False) -> MatrixStack:
+def read_stack(data: object, symbols: Letters | bool = False) -> MatrixStack:
     """A matrix, or matrices along leading axes: nested lists or arrays of exact numbers.
 
     Raises :class:`Malformed` with every fault.
@@ -196,7 +197,7 @@ def read_stack(data: object, symbols: bool = False) -> MatrixStack:
     return _stacked(nested, symbols)
 
 
-def _stacked(nested: Sequence[object], symbols: bool) -> MatrixStack:
+def _stacked(nested: Sequence[object], symbols: Letters | bool) -> MatrixStack:
     parts: list[MatrixStack] = []
     faults: list[Fault] = []
     for place, item in enumerate(nested):

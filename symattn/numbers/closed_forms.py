@@ -18,6 +18,7 @@ from symattn.numbers.exponential_sums import (
     Root,
     Sum,
     Symbol,
+    SymbolicBase,
     Wave,
 )
 from symattn.numbers.quotients import Constant, Denominator, Normaliser, OpaqueAtom, Parts
@@ -111,17 +112,34 @@ def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]
     primitive = exponential_sums.scale(terms, 1 / factor)
     above: list[f.Formula] = []
     count = abs(int(factor.p))
+    exponent, common = _common(primitive)
+    if exponent or common:
+        unit: Sum = {(exponential_sums.negative(exponent), 1, quotients.flipped(common)): fmpq(1)}
+        primitive = exponential_sums.multiply(primitive, unit)
     if len(primitive) == 1:
         key, q = next(iter(primitive.items()))
         above.append(_absolute(key, q * count))
     else:
         if count != 1:
             above.append(f.Number(str(count)))
+        above += _atoms(common, positive=True)
+        above += [_power_of_e(exponent)] if exponent else []
         above.append(sum_formula(primitive))
+        below += _atoms(common, positive=False)
     if factor.q != 1:
         below.insert(0, f.Number(str(factor.q)))
     quotient = f.Quotient(_product(above), _product(below))
     return [f.Negated(quotient) if factor < 0 else quotient]
+
+
+def _common(terms: Sum) -> tuple[Exponent, Atoms]:
+    """The power of e and the symbols that stand before a sum in letters, not in each term."""
+    if len(terms) == 1:
+        return (), ()
+    exponents = {exponent for exponent, _, _ in terms}
+    power = exponents.pop()
+    in_letters = any(isinstance(base, SymbolicBase) for base, _, _ in power)
+    return () if exponents or not in_letters else power, quotients.common_symbols(terms)
 
 
 def sum_formula(terms: Sum) -> f.Formula:
@@ -157,9 +175,11 @@ def _absolute(key: Monomial, q: fmpq) -> f.Formula:
     above: list[f.Formula] = []
     if radicand != 1:
         above.append(f.Root(f.Number(str(radicand))))
+    letters = tuple(item for item in atoms if isinstance(item[0], Symbol))
+    above += _atoms(letters, positive=True)
     if exponent:
         above.append(_power_of_e(exponent))
-    above += _atoms(atoms, positive=True)
+    above += _atoms(tuple(item for item in atoms if item not in letters), positive=True)
     below = _atoms(atoms, positive=False)
     if q.p != 1 or not above:
         above.insert(0, f.Number(str(q.p)))

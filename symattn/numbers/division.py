@@ -14,7 +14,7 @@ from flint import fmpq, nmod_poly
 
 from symattn.numbers import exponential_sums
 from symattn.numbers.balls import spend
-from symattn.numbers.exponential_sums import Exponent, NumberAtom, Sum, Wave
+from symattn.numbers.exponential_sums import Base, Exponent, NumberAtom, Sum, Wave
 
 
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
@@ -122,8 +122,8 @@ class _Coordinates:
     """Whole coordinates for the exponents, angles and atoms of some sums."""
 
     def __init__(self, *many: Sum) -> None:
-        scales: dict[int, int] = {}
-        turns: dict[int, int] = {}
+        scales: dict[Base, int] = {}
+        turns: dict[Base, int] = {}
         atoms: set[NumberAtom] = set()
         for exponent, _, factors in (key for terms in many for key in terms):
             _refine(scales, exponent)
@@ -167,11 +167,11 @@ class _Coordinates:
         return result
 
 
-#: What the coefficients of each root are made whole by.
-_Scales = list[tuple[int, int]]
+#: What the coefficients of each base are made whole by.
+_Scales = list[tuple[Base, int]]
 
 
-def _refine(scales: dict[int, int], exponent: Exponent) -> None:
+def _refine(scales: dict[Base, int], exponent: Exponent) -> None:
     for m, _, q in exponent:
         scales[m] = lcm(scales.get(m, 1), q)
 

@@ -1,25 +1,28 @@
 """Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
 
 ``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of
-rational multiples of such roots, and the atoms are symbols, waves (the cosine or
-the sine of such a sum) or opaque numbers (a nested root; in :mod:`.quotients` a
-logarithm or an exponential). A sum is a dictionary from the monomial
+rational multiples of such roots and of these times powers of symbols, and the atoms are
+symbols, waves (the cosine or the sine of such a sum) or opaque numbers (a nested root; in
+:mod:`.quotients` a logarithm or an exponential). A sum is a dictionary from the monomial
 ``(r, m, atoms)`` to ``q`` without zero coefficients, and with one wave in a
 monomial at most: products of two are sums.
 
 Square roots of distinct square-free integers are linearly independent over
 the rationals, and exponentials of distinct algebraic numbers, the imaginary ones
 that waves are made of among them, over the algebraic numbers
-(Lindemann-Weierstrass; A. Baker, *Transcendental Number Theory*, theorem 1.4).
+(Lindemann-Weierstrass; A. Baker, *Transcendental Number Theory*, theorem 1.4). Those of
+polynomials in symbols that differ by more than a number are so over the algebraic functions
+(J. Ax, *On Schanuel's conjectures*, Ann. Math. 93, 1971).
 So a sum without opaque atoms is zero exactly when its dictionary is empty: that
 is what makes equality decidable."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, total_ordering
 from math import gcd, isqrt, lcm
-from typing import Literal
+from typing import Any, Literal
+from zlib import crc32
 
 from flint import arb, fmpq, fmpz
 
@@ -50,13 +53,54 @@ class NumberAtom:
 
 
 class Symbol(NumberAtom):
-    """A symbol, known by its name."""
+    """A symbol: any real number, or any positive one. ``written`` is what SymPy knows it by, if
+    that is no plain symbol of its name."""
 
-    __slots__ = ("name",)
+    __slots__ = ("is_positive", "name", "written")
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, (name,))
+    def __init__(self, name: str, is_positive: bool = False, written: Any = None) -> None:
+        # Not by the name alone: powers of equal symbols are kept, and would change those of others.
+        super().__init__((name, is_positive, written), (name,))
         self.name = name
+        self.is_positive = is_positive
+        self.written = written
+
+
+@total_ordering
+class SymbolicBase:
+    """What an exponent is a multiple of beside roots: a root times powers of symbols."""
+
+    __slots__ = ("_hash", "_order", "atoms", "radicand", "weight")
+
+    def __init__(self, radicand: int, atoms: Atoms) -> None:
+        self.radicand = radicand
+        self.atoms = atoms
+        self._order = tuple((atom.order, power) for atom, power in atoms), radicand
+        self._hash = hash((radicand, atoms))
+        #: A number to sort by, whose multiples add up as the exponents do: by names, and no
+        #: sum of others but by chance.
+        self.weight = _root(radicand)
+        for atom, power in atoms:
+            self.weight *= _weight(str(atom.order[0])) ** power
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, SymbolicBase)
+            and self.radicand == other.radicand
+            and self.atoms == other.atoms
+        )
+
+    def __lt__(self, other: SymbolicBase | int) -> bool:
+        # Behind all roots.
+        return isinstance(other, SymbolicBase) and self._order < other._order
+
+    @property
+    def symbols(self) -> list[Symbol]:
+        """The symbols."""
+        return [atom for atom, _ in self.atoms if isinstance(atom, Symbol)]
 
 
 class Root(NumberAtom):
@@ -82,8 +126,10 @@ class Wave(NumberAtom):
 
 
 Circular = Literal["cos", "sin"]
-#: ``((radicand, p, q), ...)``, the sum of ``p/q * sqrt(radicand)``, by radicand.
-Exponent = tuple[tuple[int, int, int], ...]
+#: What an exponent is a sum of rational multiples of: ``sqrt(m)`` by m, or that with symbols.
+Base = int | SymbolicBase
+#: ``((base, p, q), ...)``, the sum of ``p/q`` times each base, in order.
+Exponent = tuple[tuple[Base, int, int], ...]
 #: Atoms with their powers, in order.
 Atoms = tuple[tuple[NumberAtom, int], ...]
 Monomial = tuple[Exponent, int, Atoms]
@@ -243,15 +289,23 @@ def _product_of_waves(left: Wave, other: Wave) -> Sum:
 
 
 def exponent_of(terms: Sum) -> Exponent | None:
-    """The sum as an exponent, if it is a sum of rational multiples of roots."""
-    if any(r or atoms for r, _, atoms in terms):
+    """The sum as an exponent, if it is a sum of rational multiples of bases."""
+    if any(r or not all(isinstance(atom, Symbol) for atom, _ in atoms) for r, _, atoms in terms):
         return None
-    return tuple(sorted((m, int(q.p), int(q.q)) for (_, m, _), q in terms.items()))
+    return tuple(
+        sorted(
+            (SymbolicBase(m, atoms) if atoms else m, int(q.p), int(q.q))
+            for (_, m, atoms), q in terms.items()
+        )
+    )
 
 
 def terms_of(exponent: Exponent) -> Sum:
     """An exponent as a sum."""
-    return {((), m, ()): fmpq(p, q) for m, p, q in exponent}
+    return {
+        ((), base, ()) if isinstance(base, int) else ((), base.radicand, base.atoms): fmpq(p, q)
+        for base, p, q in exponent
+    }
 
 
 def root_of_rational(value: fmpq) -> Sum:
@@ -340,16 +394,44 @@ def content(terms: Sum) -> fmpq:
     return fmpq(gcd(*(int(q.p) for q in factors)), lcm(*(int(q.q) for q in factors)))
 
 
+def generic(symbol: str) -> arb:
+    """The number that stands for a symbol where forms are held against each
+    other: transcendental, another one for every symbol."""
+    return arb(fmpq(crc32(symbol.encode()), 1 << 33)).exp() + len(symbol) % 3
+
+
 def exponent_ball(exponent: Exponent) -> arb:
-    """Enclosure of an exponent at the working precision."""
-    return sum((arb(fmpq(p, q)) * arb(m).sqrt() for m, p, q in exponent), arb(0))
+    """Enclosure of an exponent at the working precision; see :func:`generic`."""
+    return sum((arb(fmpq(p, q)) * _base_ball(base) for base, p, q in exponent), arb(0))
+
+
+def _base_ball(base: Base) -> arb:
+    if isinstance(base, int):
+        return arb(base).sqrt()
+    ball = arb(base.radicand).sqrt()
+    for symbol, (_, power) in zip(base.symbols, base.atoms, strict=True):
+        ball *= generic(symbol.name) ** power
+    return ball
+
+
+def _weight(name: str) -> fmpq:
+    """A number of a name: by its letters, and with others of no sum that is seen."""
+    letters = int.from_bytes(name.encode()[:4].ljust(4, b"\0"), "big")
+    return 1 + fmpq(letters, 1 << 32) + fmpq(crc32(name.encode()), 1 << 70)
+
+
+def _root(radicand: int) -> fmpq:
+    return fmpq(isqrt(radicand << 80), 1 << 40)
 
 
 @lru_cache(maxsize=1 << 14)
 def size(exponent: Exponent) -> fmpq:
     """A rational near the exponent, for sorting what is shown; a float would
     overflow."""
-    return sum((fmpq(p, q) * fmpq(isqrt(m << 80), 1 << 40) for m, p, q in exponent), fmpq(0))
+    return sum(
+        (fmpq(p, q) * (_root(b) if isinstance(b, int) else b.weight) for b, p, q in exponent),
+        fmpq(0),
+    )
 
 
 def by_size(monomial: Monomial) -> tuple[object, ...]:

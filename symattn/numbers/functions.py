@@ -8,10 +8,19 @@ from typing import Literal
 
 from flint import fmpq
 
-from symattn.errors import Malformed
-from symattn.numbers import exponential_sums, quotients
+from symattn.errors import Undecided
+from symattn.numbers import exponential_sums, quotients, signs
 from symattn.numbers.balls import LAST, Exceeded, growing, precision
-from symattn.numbers.exponential_sums import UNIT, Circular, Monomial, NumberAtom, Root, Sum
+from symattn.numbers.exponential_sums import (
+    UNIT,
+    Atoms,
+    Circular,
+    Monomial,
+    NumberAtom,
+    Root,
+    Sum,
+    Symbol,
+)
 from symattn.numbers.quotients import Constant, OpaqueAtom, Parts
 
 #: Largest power of what stands in a logarithm that is worked out.
@@ -40,13 +49,7 @@ def exp(parts: Parts) -> Parts:
                 for _ in range(abs(power)):
                     product = quotients.sum_of_products(((product, factor),))
             return product
-    _need_number(parts, "an exponential")
     return _of_atom(OpaqueAtom("exp", parts))
-
-
-def _need_number(parts: Parts, what: str) -> None:
-    if quotients.symbols(parts):
-        raise Malformed(f"{what} of a symbol is not supported")
 
 
 def _logarithm(key: Monomial) -> OpaqueAtom | None:
@@ -59,22 +62,37 @@ def _logarithm(key: Monomial) -> OpaqueAtom | None:
 
 def log(parts: Parts) -> Parts:
     """The natural logarithm of a positive number; that of a rational multiple
-    of an exponential is split."""
+    of an exponential, and of positive symbols, is split."""
     match _only_term(parts):
-        case (exponent, 1, ()), q:
-            rest = {} if q == 1 else _of_atom(OpaqueAtom("log", {(): exponential_sums.constant(q)}))
-            return quotients.total(({(): exponential_sums.terms_of(exponent)}, rest))
-    return _of_atom(OpaqueAtom("log", parts))
+        case (exponent, 1, atoms), q if all(_is_positive(atom) for atom, _ in atoms):
+            pieces: list[Parts] = [{(): exponential_sums.terms_of(exponent)}]
+            if q != 1:
+                pieces.append(_logarithm_of({(): exponential_sums.constant(q)}, 1))
+            pieces += (_logarithm_of(_of_atom(atom), power) for atom, power in atoms)
+            return quotients.total(pieces)
+    return _logarithm_of(parts, 1)
+
+
+def _logarithm_of(parts: Parts, times: int) -> Parts:
+    return {(): {((), 1, ((OpaqueAtom("log", parts), 1),)): fmpq(times)}}
+
+
+def _is_positive(atom: NumberAtom) -> bool:
+    return isinstance(atom, Symbol) and atom.is_positive
 
 
 def sqrt(parts: Parts) -> Parts:
     """The square root of a positive number."""
     match _only_term(parts):
-        case (exponent, 1, ()), q:
+        case (exponent, 1, atoms), q if all(_is_positive(atom) for atom, _ in atoms) and q > 0:
             half = tuple((m, *exponential_sums.lowest(p, 2 * d)) for m, p, d in exponent)
+            factors: Atoms = ()
+            for atom, power in atoms:
+                halves = (atom, power // 2), (Root(_of_atom(atom)[()]), power % 2)
+                factors = exponential_sums.merged(factors, halves)
             return {
                 (): exponential_sums.multiply(
-                    exponential_sums.root_of_rational(q), {(half, 1, ()): fmpq(1)}
+                    exponential_sums.root_of_rational(q), {(half, 1, factors): fmpq(1)}
                 )
             }
     denominator, above = quotients.over_one(parts)
@@ -109,7 +127,6 @@ def _turned(function: Circular, parts: Parts) -> Parts:
     What is left of pi is less than a quarter of it, of either sign: the opposite for opposite
     angles, so that their waves are the same but for the sign.
     """
-    _need_number(parts, "a cosine" if function == "cos" else "a sine")
     halves = parts.get((), {}).get(_PI, fmpq(0)) * 2
     if not halves:
         return _wave(function, parts)
@@ -175,7 +192,6 @@ def _wave(function: Circular, parts: Parts) -> Parts:
 
 def erf(parts: Parts) -> Parts:
     """The error function of a number."""
-    _need_number(parts, "an error function")
     return _with_sign("erf", parts) if parts else {}
 
 
@@ -194,7 +210,13 @@ def _negative(parts: Parts) -> Parts:
 
 
 def _is_negative(terms: Sum) -> bool:
-    """Whether a sum that is not zero is negative."""
+    """Whether a sum that is not zero is negative; :class:`Undecided` where that depends on
+    symbols."""
+    if quotients.symbols({(): terms}):
+        sign = signs.of_parts({(): terms})
+        if sign is None:
+            raise Undecided("the sign of what a root is divided by depends on symbols")
+        return sign < 0
     for bits in growing(last=LAST):
         with precision(bits):
             ball = quotients.ball({(): terms})

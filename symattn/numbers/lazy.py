@@ -18,11 +18,12 @@ from flint import arb, fmpq
 
 from symattn.errors import Malformed, Refuted, Undecided
 from symattn.limits import DECIDING, ENCLOSURE, EXPANSION, QUICK, QUICK_BITS, SHOWN, Budget
-from symattn.numbers import closed_forms, functions, quotients, rounding, zero_test
+from symattn.numbers import closed_forms, functions, quotients, rounding, signs, zero_test
 from symattn.numbers.balls import FIRST, LAST, Exceeded, growing, precision, spending
 from symattn.numbers.exponential_sums import UNIT, Symbol, Wave
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.rounding import LeadingTerm
+from symattn.numbers.signs import Sign
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
@@ -71,8 +72,8 @@ def _function(name: str) -> Operation:
     return _Made(lambda x: getattr(functions, name)(x[0]), lambda x: getattr(x[0], name)())
 
 
-_NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
-EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, _NAMES))
+NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
+EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, NAMES))
 
 #: Operations that need no closed form to be evaluated at a point.
 _KINDS: Mapping[int, zero_test.InstructionKind] = {
@@ -81,7 +82,7 @@ _KINDS: Mapping[int, zero_test.InstructionKind] = {
 
 #: Operations of one operand on numbers with a leading term.
 _LEADING: dict[int, Callable[[LeadingTerm], LeadingTerm]] = {id(INVERSE): rounding.inverse}
-_LEADING |= {id(x): rounding.FUNCTIONS[name] for x, name in zip(FUNCTIONS, _NAMES, strict=True)}
+_LEADING |= {id(x): rounding.FUNCTIONS[name] for x, name in zip(FUNCTIONS, NAMES, strict=True)}
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
@@ -331,15 +332,64 @@ class LazyExpression:
         return lines
 
     def sign(self) -> int:
-        """-1, 0 or 1; :class:`Undecided` where no precision tells."""
+        """-1, 0 or 1; :class:`Undecided` where no precision tells, or symbols do."""
         if self.symbols:
-            raise Malformed(f"{self!r} has symbols in it and is not one number")
+            seen = self.seen_sign()
+            if seen is None or abs(seen) < 2:
+                raise Undecided(self._depends())
+            return 1 if seen > 0 else -1
         if self.is_zero() is Verdict.HOLDS:
             return 0
         sign = self._sign_by_balls(4 * LAST)
         if sign is None:
             raise Undecided(f"can't decide the sign of {self!r}")
         return sign
+
+    def is_negative(self) -> bool:
+        """Whether the number is below zero; :class:`Undecided` where that isn't known."""
+        if not self.symbols:
+            return self.sign() < 0
+        seen = self.seen_sign()
+        if seen is None or seen == -1:
+            raise Undecided(self._depends())
+        return seen < 0
+
+    def _depends(self) -> str:
+        names = ", ".join(self.symbols)
+        return f"the sign of {self!r} depends on {names}: put numbers in"
+
+    def seen_sign(self) -> Sign:
+        """The sign that an expression has whatever its symbols are: by how it is made, in
+        which squares are seen, or by its closed form; see :mod:`.signs`."""
+        seen: dict[int, Sign] = {}
+        for node in in_order(self, lambda node: node.operands if node.letters else ()):
+            below = [seen[id(x)] for x in node.operands] if node.letters else []
+            seen[id(node)] = node._seen(below)
+        made = seen[id(self)]
+        parts = self.form() if made is None else None
+        return made if parts is None else signs.of_parts(parts)
+
+    def _seen(self, below: Sequence[Sign]) -> Sign:
+        """The sign by those of the operands."""
+        if not self.letters:
+            return 2 * self.sign()
+        if self.operation is TOTAL:
+            return signs.of_sum(below)
+        if self.operation is PRODUCTS:
+            terms = zip(_pairs(self.operands), _pairs(below), strict=True)
+            return signs.of_sum(
+                (1 if s is None or abs(s) < 2 else 2) if _same(x, y) else signs.of_product(s, t)
+                for (x, y), (s, t) in terms
+            )
+        if self.operation is INVERSE:
+            return below[0] and (2 if below[0] > 0 else -2)
+        if self.operation is EXP:
+            return 2
+        if self.operation is SQRT:
+            return 2 if below[0] == 2 else 1
+        if self.operation is ERF:
+            return below[0]
+        return signs.of_parts(self._forms[0]) if self.operation is NUMBER else None
 
     def _sign_by_balls(self, last: int) -> int | None:
         """1 or -1 by balls of growing precision, of the expression and then of a
@@ -353,6 +403,11 @@ class LazyExpression:
             if sign is None:
                 sign = _first_sign(self.enclosure, 4 * QUICK_BITS, last)
         return sign
+
+
+def _same(left: LazyExpression, right: LazyExpression) -> bool:
+    """Whether two factors are seen to be the same."""
+    return left is right or (left.form() is not None and left.form() == right.form())
 
 
 def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:

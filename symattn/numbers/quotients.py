@@ -10,14 +10,21 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from math import prod
 from typing import Literal
-from zlib import crc32
 
 from flint import arb, ctx, fmpq
 
 from symattn.numbers import exponential_sums
 from symattn.numbers.balls import spend
 from symattn.numbers.division import divide
-from symattn.numbers.exponential_sums import NumberAtom, Root, Sum, Symbol, Wave
+from symattn.numbers.exponential_sums import (
+    Atoms,
+    Base,
+    NumberAtom,
+    Root,
+    Sum,
+    Symbol,
+    Wave,
+)
 
 
 class Normaliser:
@@ -28,7 +35,7 @@ class Normaliser:
 
     def __init__(self, terms: Sum) -> None:
         self.terms = terms
-        self.symbols = _symbols_of(terms)
+        self.symbols = _letters_of(terms)
         self._key = exponential_sums.structure(terms)
         self._hash = hash(self._key)
         self._order: tuple[object, ...] = ()
@@ -262,10 +269,23 @@ def primitive(terms: Sum) -> tuple[Sum, Denominator]:
     if terms[first] < 0:
         factor = -factor
     shift = exponential_sums.negative(first[0])
+    common = common_symbols(terms)
     rest = exponential_sums.multiply(
-        exponential_sums.scale(terms, 1 / factor), {(shift, 1, ()): fmpq(1)}
+        exponential_sums.scale(terms, 1 / factor), {(shift, 1, flipped(common)): fmpq(1)}
     )
-    return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
+    return {(first[0], 1, common): factor}, ((Normaliser(rest), 1),)
+
+
+def common_symbols(terms: Sum) -> Atoms:
+    """The symbols that all terms have as factors, with the lowest power of each."""
+    counts = [{x: k for x, k in atoms if isinstance(x, Symbol)} for _, _, atoms in terms]
+    lowest = {x: min(count.get(x, 0) for count in counts) for count in counts for x in count}
+    return exponential_sums.merged(tuple(lowest.items()), ())
+
+
+def flipped(atoms: Atoms) -> Atoms:
+    """One over a product of atoms."""
+    return tuple((atom, -power) for atom, power in atoms)
 
 
 def _without_wave(terms: Sum) -> tuple[Sum, Denominator]:
@@ -284,22 +304,15 @@ def _inverse_unit(terms: Sum) -> Sum:
     """``1 / terms`` where all terms share their exponential and their atoms, without waves."""
     exponent, _, atoms = next(iter(terms))
     surd: Sum = {((), m, ()): q for (_, m, _), q in terms.items()}
-    flipped = tuple((atom, -power) for atom, power in atoms)
     return exponential_sums.multiply(
         exponential_sums.invert_surd(surd),
-        {(exponential_sums.negative(exponent), 1, flipped): fmpq(1)},
+        {(exponential_sums.negative(exponent), 1, flipped(atoms)): fmpq(1)},
     )
-
-
-def generic(symbol: str) -> arb:
-    """The number that stands for a symbol where forms are held against each
-    other: transcendental, another one for every symbol."""
-    return arb(fmpq(crc32(symbol.encode()), 1 << 31)).exp() + len(symbol)
 
 
 def ball(parts: Parts) -> arb:
     """An enclosure at the working precision; with symbols that of the
-    :func:`generic` numbers."""
+    :func:`~symattn.numbers.exponential_sums.generic` numbers."""
     result = arb(0)
     for denominator, terms in parts.items():
         part = _ball(terms)
@@ -326,7 +339,7 @@ def _ball(terms: Sum) -> arb:
 def _atom_ball(atom: NumberAtom) -> arb:
     match atom:
         case Symbol(name=name):
-            return generic(name)
+            return exponential_sums.generic(name)
         case Root():
             return _ball(atom.radicand).sqrt()
         case Wave():
@@ -346,26 +359,58 @@ def _atom_ball(atom: NumberAtom) -> arb:
 
 
 def symbols(parts: Parts) -> tuple[str, ...]:
-    """The symbols that occur, sorted."""
-    names = {name for terms in parts.values() for name in _symbols_of(terms)}
+    """The names of the symbols that occur, sorted."""
+    return tuple(sorted(letters(parts)))
+
+
+def letters(parts: Parts) -> dict[str, Symbol]:
+    """The symbols that occur, by name."""
+    found = {atom.name: atom for terms in parts.values() for atom in _letters_of(terms)}
     for denominator in parts:
         for normaliser, _ in denominator:
-            names |= normaliser.symbols
-    return tuple(sorted(names))
+            found |= {atom.name: atom for atom in normaliser.symbols}
+    return found
 
 
-def _symbols_of(terms: Sum) -> frozenset[str]:
+def _letters_of(terms: Sum) -> frozenset[Symbol]:
     return frozenset(
-        atom.name for _, _, atoms in terms for atom, _ in atoms if isinstance(atom, Symbol)
+        letter
+        for exponent, _, atoms in terms
+        for found in (*map(_letters_in, exponent), *(_letters(atom) for atom, _ in atoms))
+        for letter in found
     )
+
+
+def _letters_in(multiple: tuple[Base, int, int]) -> list[Symbol]:
+    base = multiple[0]
+    return [] if isinstance(base, int) else base.symbols
+
+
+def _letters(atom: NumberAtom) -> Iterable[Symbol]:
+    """The symbols in an atom."""
+    match atom:
+        case Symbol():
+            return (atom,)
+        case Root():
+            return _letters_of(atom.radicand)
+        case Wave():
+            return [letter for multiple in atom.angle for letter in _letters_in(multiple)]
+        case OpaqueAtom():
+            return letters(atom.argument).values()
+    return ()
 
 
 def is_linear(parts: Parts) -> bool:
     """Whether symbols occur, at most one in each term and none below."""
     if any(normaliser.symbols for denominator in parts for normaliser, _ in denominator):
         return False
-    terms = [atoms for group in parts.values() for _, _, atoms in group]
-    powers = [[k for atom, k in atoms if isinstance(atom, Symbol)] for atoms in terms]
+    powers: list[list[int]] = []
+    for exponent, _, atoms in (monomial for group in parts.values() for monomial in group):
+        alone = [k for atom, k in atoms if isinstance(atom, Symbol)]
+        inside = [atom for atom, _ in atoms if not isinstance(atom, Symbol)]
+        if any(map(_letters_in, exponent)) or any(map(_letters, inside)):
+            return False
+        powers.append(alone)
     return any(powers) and all(group in ([], [1]) for group in powers)
 
 

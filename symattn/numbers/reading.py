@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
+from symattn import formulas as f
 from symattn import syntax
-from symattn.errors import Malformed
+from symattn.errors import Malformed, short
 from symattn.numbers import rationals
-from symattn.numbers.values import PI, Value, rational, symbol
+from symattn.numbers.letters import Letters, letters_of
+from symattn.numbers.values import PI, Value, rational
 
 #: Functions that numbers may be written with.
 FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh", "erf")
@@ -30,11 +32,12 @@ class Masked:
 MASKED = Masked()
 
 
-def read(number: object, symbols: bool = False) -> Value:
+def read(number: object, symbols: Letters | bool = False) -> Value:
     """The exact value of an integer, fraction, decimal or text.
 
     Text may use ``+ - * /``, brackets, ``pi`` and the functions :data:`FUNCTIONS`; with
-    ``symbols`` it may also name symbols. Raises :class:`~symattn.errors.Malformed`.
+    ``symbols`` it may also have whole powers ``**`` and name symbols, all or those of some
+    :class:`~symattn.numbers.letters.Letters`. Raises :class:`~symattn.errors.Malformed`.
 
     >>> print(read("1/3"), read("sqrt(8)"), read(Decimal("0.50")))
     1/3 2*sqrt(2) 1/2
@@ -48,12 +51,12 @@ Decimal('0.1') or a Fraction, or take its binary value with symattn.from_floats
         return number
     if isinstance(number, str):
         value = rationals.from_text(number)
-        return _read_expression(number, symbols) if value is None else rational(value)
+        return _read_expression(number, letters_of(symbols)) if value is None else rational(value)
     value = rationals.from_number(number)
-    return _read_foreign(number, symbols) if value is None else rational(value)
+    return _read_foreign(number, letters_of(symbols)) if value is None else rational(value)
 
 
-def read_entry(number: object, symbols: bool = False) -> Value | Masked:
+def read_entry(number: object, symbols: Letters | bool = False) -> Value | Masked:
     """Like :func:`read`, but ``"-inf"`` is a masked score.
 
     >>> read_entry("-inf")
@@ -71,33 +74,97 @@ def read_entry(number: object, symbols: bool = False) -> Value | Masked:
     return read(number, symbols)
 
 
-def _read_expression(text: str, symbols: bool) -> Value:
+def _read_expression(text: str, letters: Letters | None) -> Value:
     if text.strip().lstrip("+-").lower() in ("nan", "inf", "infinity"):
         raise Malformed(f"expected a finite number, found {text!r}")
-    return evaluate(syntax.parse(text), text, symbols)
+    return evaluate(syntax.parse(text), text, letters)
 
 
-def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
-    """The exact value of a parsed number."""
+def evaluate(tree: syntax.Tree, text: str, letters: Letters | None = None) -> Value:
+    """The exact value of a parsed number, which may name these letters."""
     match tree:
         case syntax.Literal(digits):
             number = rationals.from_text(digits)
             assert number is not None  # The grammar has the same limits.
             return rational(number)
         case syntax.Negative(operand):
-            return -evaluate(operand, text, symbols)
+            return -evaluate(operand, text, letters)
         case syntax.Binary(op, left, right) if op != "@":
-            a, b = evaluate(left, text, symbols), evaluate(right, text, symbols)
+            a, b = evaluate(left, text, letters), evaluate(right, text, letters)
             return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
         case syntax.Call(name, (operand,), ()) if name in FUNCTIONS:
-            value: Value = getattr(evaluate(operand, text, symbols), name)()
+            value: Value = getattr(evaluate(operand, text, letters), name)()
             return value
+        case syntax.Power(base, exponent) if letters and (power := _whole(exponent)) is not None:
+            return evaluate(base, text, letters) ** power
         case syntax.Name("pi"):
             return PI
-        case syntax.Name(name) if symbols:
-            return symbol(name)
-    what = f"numbers, pi, + - * /, {' '.join(FUNCTIONS)}" + (" and symbols" if symbols else "")
+        case syntax.Name(name) if letters and (named := letters.named(name)):
+            return named
+        case syntax.Name(name) if letters and name not in ("e", "inf", "nan", *FUNCTIONS):
+            raise Malformed(
+                f"unknown name {short(name)!r} in {short(text)!r}: a symbol is declared, as in"
+                f' symbols = {{ {short(name)} = "real" }}'
+            )
+    what = f"numbers, pi, + - * /, {' '.join(FUNCTIONS)}" + (" and symbols" if letters else "")
     raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
+
+
+def _whole(exponent: syntax.Tree) -> int | None:
+    """A whole exponent."""
+    match exponent:
+        case syntax.Literal(digits) if digits.isdigit():
+            return int(digits)
+        case syntax.Negative(operand):
+            power = _whole(operand)
+            return None if power is None else -power
+    return None
+
+
+def written(value: Value) -> str:
+    """The closed form as text that :func:`read` reads.
+
+    >>> written(read("2*exp(a)**2/(1 + sqrt(2))", symbols=True))
+    '2*sqrt(2)*exp(2*a) - 2*exp(2*a)'
+    """
+    return _written(value.formula())
+
+
+def _written(tree: f.Formula) -> str:
+    match tree:
+        case f.Number(digits):
+            return digits
+        case f.E:
+            return "exp(1)"
+        case f.Symbol(name):
+            return name
+        case f.Power(f.E, exponent):
+            return f"exp({_written(exponent)})"
+        case f.Power(base, exponent):
+            return f"{_factor(base)}**{_factor(exponent)}"
+        case f.Root(operand):
+            return f"sqrt({_written(operand)})"
+        case f.Function(name, (operand,)):
+            return f"{name}({_written(operand)})"
+        case f.Product(factors):
+            return "*".join(map(_factor, factors))
+        case f.Quotient(above, below):
+            return f"{_factor(above)}/{_factor(below)}"
+        case f.Negated(operand):
+            return f"-{_factor(operand)}"
+        case f.Sum(terms):
+            text = _written(terms[0])
+            for term in terms[1:]:
+                sign, part = (" - ", term.operand) if isinstance(term, f.Negated) else (" + ", term)
+                text += sign + (_factor(part) if isinstance(part, f.Sum) else _written(part))
+            return text
+    raise AssertionError(f"no closed form contains {tree!r}")
+
+
+def _factor(tree: f.Formula) -> str:
+    """A part that stands beside others."""
+    is_whole = isinstance(tree, f.Number | f.Symbol | f.Root | f.Function | f.Power)
+    return _written(tree) if is_whole else f"({_written(tree)})"
 
 
 def read_tree(tree: syntax.Tree) -> Value | Masked:
@@ -112,16 +179,16 @@ def read_tree(tree: syntax.Tree) -> Value | Masked:
     return evaluate(tree, syntax.text(tree))
 
 
-def _read_foreign(number: object, symbols: bool) -> Value:
+def _read_foreign(number: object, letters: Letters | None) -> Value:
     """NumPy's scalars and SymPy's expressions, without importing either."""
     home = type(number).__module__.partition(".")[0]
     if home == "numpy" and getattr(number, "ndim", 1) == 0 and hasattr(number, "item"):
         item = number.item()
         # A longdouble has no Python number that it could become.
         if type(item) is not type(number):
-            return read(item, symbols)
+            return read(item, letters or False)
     elif home == "sympy":
         from symattn.numbers.sympy_bridge import from_sympy
 
-        return from_sympy(number, symbols)
+        return from_sympy(number, letters or False)
     raise Malformed(f"expected a number, found {type(number).__name__}")

@@ -20,6 +20,7 @@ from flint import fmpq, fmpz
 from symattn.errors import Fault, Faults, Malformed
 from symattn.limits import ENTRIES
 from symattn.numbers import tables
+from symattn.numbers.letters import Letters
 from symattn.numbers.reading import Masked, read_entry
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
@@ -127,7 +128,7 @@ def _is_read(row: object) -> bool:
     return isinstance(row, tuple) and all(isinstance(entry, Value | Masked) for entry in row)
 
 
-def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
+def read_rows(data: Any, symbols: Letters | bool = False) -> tuple[Shape, Rows]:
     """Shape and exact entries of nested lists of numbers, text or arrays;
     with ``symbols`` entries may name symbols. Raises :class:`Malformed`.
 

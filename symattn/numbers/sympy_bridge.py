@@ -10,7 +10,10 @@ from flint import fmpq, fmpz
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.values import ONE, PI, Value, rational, symbol, total
+from symattn.numbers import quotients
+from symattn.numbers.exponential_sums import Symbol
+from symattn.numbers.letters import Letters, letters_of
+from symattn.numbers.values import ONE, PI, Value, rational, total
 
 
 def to_sympy(value: Value) -> sympy.Expr:
@@ -22,7 +25,7 @@ def to_sympy(value: Value) -> sympy.Expr:
     """
     if value.number is not None:
         return sympy.Rational(int(value.number.p), int(value.number.q))
-    return _expression(value.formula())
+    return _expression(value.formula(), quotients.letters(value.parts))
 
 
 _FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
@@ -30,7 +33,17 @@ _FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
 }  # fmt: skip
 
 
-def _expression(tree: f.Formula) -> sympy.Expr:
+def _symbol(letter: Symbol | None, name: str) -> sympy.Symbol:
+    """SymPy's symbol: the one that was given, or one of that name."""
+    if letter is None or letter.written is None:
+        return sympy.Symbol(name, positive=(letter is not None and letter.is_positive) or None)
+    return letter.written
+
+
+def _expression(tree: f.Formula, letters: Mapping[str, Symbol]) -> sympy.Expr:
+    def of(part: f.Formula) -> sympy.Expr:
+        return _expression(part, letters)
+
     match tree:
         case f.Number(digits):
             # Through fmpz: Python limits the digits that int() reads.
@@ -40,32 +53,32 @@ def _expression(tree: f.Formula) -> sympy.Expr:
         case f.PI:
             return sympy.pi
         case f.Symbol(name):
-            return sympy.Symbol(name)
+            return _symbol(letters.get(name), name)
         case f.Negated(operand):
-            return -_expression(operand)
+            return -of(operand)
         case f.Sum(terms):
-            return sympy.Add(*map(_expression, terms))
+            return sympy.Add(*map(of, terms))
         case f.Product(factors):
-            return sympy.Mul(*map(_expression, factors))
+            return sympy.Mul(*map(of, factors))
         case f.Quotient(numerator, denominator):
-            return _expression(numerator) / _expression(denominator)
+            return of(numerator) / of(denominator)
         case f.Power(base, exponent):
-            return sympy.Pow(_expression(base), _expression(exponent))
+            return sympy.Pow(of(base), of(exponent))
         case f.Root(operand):
-            return sympy.sqrt(_expression(operand))
+            return sympy.sqrt(of(operand))
         case f.Function(name, (operand,)) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](_expression(operand))
+            return _FUNCTIONS[name](of(operand))
     raise AssertionError(f"no closed form contains {tree!r}")
 
 
 def from_sympy(
     expression: sympy.Basic,
-    symbols: bool = False,
+    symbols: Letters | bool = False,
     known: MutableMapping[sympy.Basic, Value] | None = None,
 ) -> Value:
-    """The exact value of a SymPy expression made of rationals, roots,
-    exponentials, their functions and, with ``symbols``, symbols; else
-    :class:`Malformed`. ``known`` are parts that were read before; new ones are added.
+    """The exact value of a SymPy expression made of rationals, roots, exponentials, their
+    functions and ``symbols``; else :class:`Malformed`.
+    ``known`` are parts that were read before; new ones are added.
 
     >>> print(from_sympy(sympy.sqrt(2) / 3 + sympy.exp(1)))
     sqrt(2)/3 + e
@@ -73,15 +86,17 @@ def from_sympy(
     known = {} if known is None else known
     value = known.get(expression)
     if value is None:
-        value = known[expression] = _read(expression, symbols, known)
+        value = known[expression] = _read(expression, letters_of(symbols), known)
     return value
 
 
 def _read(
-    expression: sympy.Basic, symbols: bool, known: MutableMapping[sympy.Basic, Value]
+    expression: sympy.Basic,
+    letters: Letters | None,
+    known: MutableMapping[sympy.Basic, Value],
 ) -> Value:
     def read(part: sympy.Basic) -> Value:
-        return from_sympy(part, symbols, known)
+        return from_sympy(part, letters or False, known)
 
     match expression:
         case sympy.Rational():
@@ -95,8 +110,8 @@ def _read(
             return value
         case sympy.Pow():
             return _power(read(expression.base), expression.exp)
-        case sympy.Symbol() if symbols:
-            return symbol(expression.name)
+        case sympy.Symbol() if letters:
+            return letters.written(expression)
     if expression is sympy.E:
         return ONE.exp()
     if expression is sympy.pi:

@@ -105,7 +105,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         return sum_of_products(((self, MINUS_ONE),))
 
     def __abs__(self) -> Value:
-        return -self if self.sign() < 0 else self
+        return -self if self.is_negative() else self
 
     def inverse(self) -> Value:
         """``1 / self``; :class:`Malformed` for zero."""
@@ -120,7 +120,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     def exp(self) -> Value:
         """``e ** self``."""
-        return self._function(lazy.EXP, ONE, "an exponential")
+        return self._function(lazy.EXP, ONE)
 
     def log(self) -> Value:
         """The natural logarithm of a positive value."""
@@ -130,10 +130,9 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     def sqrt(self) -> Value:
         """The square root of a non-negative value."""
-        sign = self.sign()
-        if sign < 0:
+        if self.is_negative():
             raise Malformed(f"the square root of {self!r}, which is negative")
-        return Value(lazy.SQRT, (self,)) if sign else ZERO
+        return ZERO if self.is_zero() is Verdict.HOLDS else Value(lazy.SQRT, (self,))
 
     def tanh(self) -> Value:
         """The hyperbolic tangent, a quotient of exponentials.
@@ -151,11 +150,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         >>> x.cos() * y.cos() + x.sin() * y.sin() == (x - y).cos(), x.cos() ** 2
         (True, 1/2 + cos(1)/2)
         """
-        return self._function(lazy.COS, ONE, "a cosine")
+        return self._function(lazy.COS, ONE)
 
     def sin(self) -> Value:
         """The sine."""
-        return self._function(lazy.SIN, ZERO, "a sine")
+        return self._function(lazy.SIN, ZERO)
 
     def erf(self) -> Value:
         """The error function: of another field, so that its equalities are mostly undecided.
@@ -163,11 +162,9 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         >>> ONE.erf().decimal(6), ONE.erf() + MINUS_ONE.erf() == 0
         (Decimal('0.842701'), True)
         """
-        return self._function(lazy.ERF, ZERO, "an error function")
+        return self._function(lazy.ERF, ZERO)
 
-    def _function(self, operation: Operation, at_zero: Value, what: str) -> Value:
-        if self.has_symbols:
-            raise Malformed(f"{what} of a symbol is not supported")
+    def _function(self, operation: Operation, at_zero: Value) -> Value:
         return at_zero if self.number == 0 else Value(operation, (self,))
 
     def maximum(self, other: Operand) -> Value:
@@ -179,11 +176,8 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         right = _operand(other)
         if right is None:
             raise Malformed(f"expected a number to compare with, found {type(other).__name__}")
-        for value in (self, right):
-            if value.has_symbols:
-                raise Malformed(f"{value!r} has symbols in it and is not one number")
         try:
-            return right if (self - right).sign() < 0 else self
+            return right if (self - right).is_negative() else self
         except Undecided as error:
             message = f"can't decide which is larger, {self!r} or {right!r}: {error}"
             raise Undecided(message) from None
@@ -371,7 +365,12 @@ PI = of_parts(functions.PI)
 
 def symbol(name: str) -> Value:
     """A symbol as a value: algebraically independent of every number."""
-    return of_parts({(): {((), 1, ((Symbol(name), 1),)): fmpq(1)}})
+    return of_symbol(Symbol(name))
+
+
+def of_symbol(atom: Symbol) -> Value:
+    """A symbol that may be known to be positive."""
+    return of_parts({(): {((), 1, ((atom, 1),)): fmpq(1)}})
 
 
 def compare(left: Value, right: Value) -> Verdict:

@@ -3,7 +3,8 @@
 A number made by sums, products and inverses of exponential sums is a rational
 function of the powers ``e^(sqrt(r)/m)`` in it, with roots as coefficients. These powers
 are algebraically independent for distinct square-free r (Lindemann-Weierstrass; A.
-Baker, *Transcendental Number Theory*, theorem 1.4), so the number is zero exactly when
+Baker, *Transcendental Number Theory*, theorem 1.4), and so are those with symbols in the
+exponent (J. Ax, *On Schanuel's conjectures*, 1971), so the number is zero exactly when
 the function is, and other values may be put in their place:
 
 - random ones modulo a prime: where the function doesn't vanish there, the number is
@@ -30,7 +31,15 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 from flint import fmpq, fmpz
 
 from symattn.limits import BOUNDED, EVALUATED, EVALUATION
-from symattn.numbers.exponential_sums import Exponent, Monomial, NumberAtom, Sum, Symbol, Wave
+from symattn.numbers.exponential_sums import (
+    Base,
+    Exponent,
+    Monomial,
+    NumberAtom,
+    Sum,
+    Symbol,
+    Wave,
+)
 from symattn.numbers.quotients import Denominator, Normaliser, Parts
 from symattn.verdicts import Verdict
 
@@ -46,9 +55,9 @@ class ZeroTestLine(NamedTuple):
     parts: Parts = {}  # noqa: RUF012
 
 
-#: What other values are put in the place of: ``e^(sqrt(r)/m)`` by r, ``sqrt(p)`` by the
+#: What other values are put in the place of: ``e^(r/m)`` by its base r, ``sqrt(p)`` by the
 #: prime p, an atom by itself.
-Variable = tuple[Literal["power", "root"], int] | NumberAtom
+Variable = tuple[Literal["power", "root"], Base] | NumberAtom
 #: A monomial as whole powers of variables.
 Powers = Mapping[Variable, int]
 
@@ -80,8 +89,8 @@ class _Variables:
     """The variables of a program: ``steps`` are the common denominators of exponents."""
 
     def __init__(self, lines: Iterable[ZeroTestLine]) -> None:
-        self.steps: dict[int, int] = {}
-        self.turns: dict[int, int] = {}
+        self.steps: dict[Base, int] = {}
+        self.turns: dict[Base, int] = {}
         self.atoms: set[NumberAtom] = set()
         self.roots: set[int] = set()
         for exponent, radicand, atoms in _monomials(lines):
@@ -205,7 +214,7 @@ def _residue(lines: Sequence[ZeroTestLine], variables: _Variables) -> int | None
 
 def _waves(variables: _Variables, chance: random.Random, prime: int) -> dict[Variable, int]:
     """The waves at random angles, modulo a prime that is 3 modulo 4: no square is -1."""
-    circle: dict[int, tuple[int, int]] = {}
+    circle: dict[Base, tuple[int, int]] = {}
     for r in sorted(variables.turns):
         u = chance.randrange(2, prime - 1)
         below = pow(1 + u * u, -1, prime)

@@ -13,6 +13,7 @@ from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
 from symattn.ieee import need_ieee
 from symattn.numbers import double_double, series
@@ -42,10 +43,14 @@ class DoubleDoubleMatrices:
 
 
 def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
-    """Pairs around exact entries; symbols are generic numbers."""
+    """Pairs around exact entries; of what has symbols nothing is known."""
     if isinstance(rows, NumberTable):
         return rows.pairs()
-    balls = [None if isinstance(x, Masked) else x.enclosure(FIRST) for row in rows for x in row]
+    balls = [
+        None if isinstance(x, Masked) else arb.nan() if x.letters else x.enclosure(FIRST)
+        for row in rows
+        for x in row
+    ]
     grid = len(rows), len(rows[0])
     return double_double.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
 

@@ -18,9 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.cases.case import Case, make
+from symattn.cases.letters import declared
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
+from symattn.numbers.letters import Letters
 from symattn.numbers.reading import read
 from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
@@ -142,6 +144,7 @@ class AttentionOptions:
     softcap: Number | float | None = None
     sink: Number | ArrayLike | None = None
     on_empty_row: Empty = "error"
+    symbols: object = ()
 
 
 @dataclass(frozen=True)
@@ -171,20 +174,24 @@ def heads_of(
     (1, 2, 2)
     """
     faults = Faults()
+    letters = Letters(is_open=True)
+    with faults.inside("symbols"):
+        letters = declared(asked.symbols)
     stacks: dict[str, MatrixStack] = {}
     for name, data in (("Q", q), ("K", k), ("V", v)):
         with faults.inside(name):
-            stacks[name] = arrays.read_stack(data)
+            stacks[name] = arrays.read_stack(data, letters)
     factors: dict[str, Value | None] = {}
     for name, number in (("scale", asked.scale), ("softcap", asked.softcap)):
         with faults.inside(name):
-            factors[name] = None if number is None else _number(number)
+            factors[name] = None if number is None else _number(number, letters)
     if asked.on_empty_row not in _EMPTY:
         message = f"unknown choice {asked.on_empty_row!r}: {expected(asked.on_empty_row, _EMPTY)}"
         faults.append(Fault("on_empty_row", message))
     cap = factors.get("softcap")
-    if cap is not None and cap.sign() <= 0:
-        faults.append(Fault("softcap", f"expected a positive number, found {cap}"))
+    with faults.inside("softcap"):
+        if cap is not None and cap.sign() <= 0:
+            raise Malformed(f"expected a positive number, found {cap}")
     faults.raise_all()
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
@@ -194,10 +201,10 @@ def heads_of(
         kept = seen(lead, n_q, n_k, mask, causal, asked.window, asked.lengths)
     with faults.inside("bias"):
         if asked.bias is not None:
-            bias = grouped(_spread(arrays.read_stack(asked.bias), lead, n_q, n_k), group)
+            bias = grouped(_spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k), group)
     with faults.inside("sink"):
         if asked.sink is not None:
-            sinks = grouped(_sinks(asked.sink, lead, n_q), group)
+            sinks = grouped(_sinks(asked.sink, lead, n_q, letters), group)
     faults.raise_all()
     empty = np.zeros((*lead, n_q), dtype=bool)
     if kept is not None and sinks is None:
@@ -272,14 +279,14 @@ def _axes(lead: Shape) -> str:
     return "x".join(map(str, lead)) or "none"
 
 
-def _number(number: Number | float) -> Value:
+def _number(number: Number | float, letters: Letters) -> Value:
     """One exact number; a float only where its decimal text is its binary value."""
     shape = shape_of(number)
     if shape:
         raise Malformed(f"expected a number, found {show(shape)}")
     if isinstance(number, float) and Fraction(float(number)) == Fraction(repr(float(number))):
         return read(Fraction(float(number)))
-    return read(number)
+    return read(number, letters)
 
 
 def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Rows]:
@@ -296,12 +303,12 @@ def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Row
     return [stack.matrices[place] for place in wide.ravel().tolist()]
 
 
-def _sinks(sink: Number | ArrayLike, lead: Shape, n_q: int) -> Sequence[Rows]:
+def _sinks(sink: Number | ArrayLike, lead: Shape, n_q: int, letters: Letters) -> Sequence[Rows]:
     """The column of each head's sink: one number for all, or one a head."""
     array = as_array(sink)
     if array is not None and array.ndim == 0:
         sink = array.item()
-    shape, rows = read_rows(sink)
+    shape, rows = read_rows(sink, letters)
     heads = lead[-1] if lead else 1
     if shape not in ((), (heads,)):
         raise Malformed(f"expected a number, or one for each of {heads} heads, found {show(shape)}")

@@ -7,7 +7,7 @@ Quantities of one shape along leading axes: one quantity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays, double_double, series
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble
+from symattn.numbers.letters import Letters
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.numbers.values import Value, total
@@ -62,6 +63,13 @@ def stacked(
         title = f"{name} [{symbol or 1}]"
         return stacked(title, lead, [part.coefficient(symbol or "1") for part in parts], undefined)
 
+    def put(numbers: Mapping[str, object]) -> Quantity:
+        each = [
+            part.at(**known) if (known := _only(numbers, part.letters)) else part for part in parts
+        ]
+        return stacked(name, lead, each, undefined)
+
+    is_lettered = any(part.is_lettered for part in parts)
     return Quantity(
         name,
         shape,
@@ -72,9 +80,14 @@ def stacked(
         ),
         first.rounding,
         letters,
-        coefficient if letters else None,
+        coefficient if letters and not is_lettered else None,
         is_weights=first.is_weights,
+        put=put if letters else None,
     )
+
+
+def _only(numbers: Mapping[str, object], letters: Collection[str]) -> dict[str, object]:
+    return {name: number for name, number in numbers.items() if name in letters}
 
 
 Flags = npt.NDArray[np.bool_]
@@ -135,7 +148,18 @@ def log_sums(head: Solution) -> Quantity:
     """
     scores = head["concat(M, sink)" if "sink" in head else "M"]
     live = head["live"].nearest()[:, 0] if "live" in head else np.ones(scores.shape[0])
-    return Quantity("lse", (scores.shape[0],), _LogSums(scores, live == 0), head.case.rounding)
+
+    def put(numbers: Mapping[str, object]) -> Quantity:
+        return log_sums(head.at(**numbers))
+
+    return Quantity(
+        "lse",
+        (scores.shape[0],),
+        _LogSums(scores, live == 0),
+        head.case.rounding,
+        scores.letters,
+        put=put if scores.letters else None,
+    )
 
 
 class Attention:
@@ -202,8 +226,12 @@ class Attention:
         if upstream is None:
             return [None] * len(self.heads)
         faults = Faults()
+        letters = Letters(is_open=True)
+        for head in self.heads:
+            for symbol in head.case.registry.known.values():
+                letters.taken(symbol)
         with faults.inside("upstream"):
-            stack = arrays.read_stack(upstream, symbols=True)
+            stack = arrays.read_stack(upstream, letters)
             wanted = self.output.shape
             if stack.shape != wanted:
                 raise Malformed(
@@ -343,15 +371,18 @@ def attention(
     softcap: Number | float | None = None,
     sink: Number | ArrayLike | None = None,
     on_empty_row: Empty = "error",
+    symbols: object = (),
 ) -> Attention:
     """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values
     v (... x n_k x d_v): ``softmax(scale * q k^T) v`` (Vaswani et al., 2017, eq. 1).
 
     Entries are integers, Fractions, Decimals, exact text (``"1/3"``, ``"sqrt(2)"``) or
-    SymPy numbers, in nested lists or arrays; floats are refused, see
-    :func:`symattn.from_floats`. Axes before the last two are batches and heads, the same
-    for all; keys may have fewer heads (the last of these axes), each for a group of as
-    many queries' heads, in order (Ainslie et al., *GQA*, 2023; one is multi-query attention).
+    SymPy's numbers and symbols, in nested lists or arrays; floats are refused, see
+    :func:`symattn.from_floats`. ``symbols`` declares letters that text may have (``"a b"``, a
+    list, or a table that says ``"real"`` or ``"positive"`` of each). Axes before the last two
+    are batches and heads, the same for all; keys may have fewer heads (the last of these axes),
+    each for a group of as many queries' heads, in order (Ainslie et al., *GQA*, 2023; one is
+    multi-query attention).
 
     In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c
     makes scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without
@@ -394,7 +425,9 @@ def attention(
         q,
         k,
         v,
-        AttentionOptions(mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row),
+        AttentionOptions(
+            mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row, symbols
+        ),
     )
     solved = [Solution(head.case()) for head in heads]
     return Attention(solved, layout, on_empty_row == "nan" and bool(layout.empty.any()))

@@ -50,6 +50,8 @@ class _Quantity(Protocol):
     letters: tuple[str, ...]
 
     @property
+    def is_lettered(self) -> bool: ...
+    @property
     def grid(self) -> tuple[int, int]: ...
     def entry(self, i: int, j: int) -> Value | Masked: ...
     def is_masked(self, i: int, j: int) -> bool: ...
@@ -78,6 +80,8 @@ class EntryValue:
 
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
+        if self.quantity.is_lettered:
+            return self.value.ball(bits)
         if self.quantity.letters and not self.has_symbols:
             # They cancel, though the closed form may be too long to show it.
             return EntryValue(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
@@ -89,10 +93,12 @@ class EntryValue:
 
     @property
     def has_symbols(self) -> bool:
-        """Whether the entry is a linear form in symbols."""
+        """Whether the entry is a form in symbols."""
         # A quantity of numbers needs no exact value to know that it has none.
         if not self.quantity.letters or self.is_masked:
             return False
+        if self.quantity.is_lettered:
+            return self.value.has_symbols
         return any(symbol is not None for symbol, _ in self.coefficients())
 
     @property

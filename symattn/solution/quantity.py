@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast, overload
 
 import numpy as np
 from flint import arb
@@ -45,8 +45,9 @@ class Quantity:
     """A scalar, vector or matrix of exact entries, or matrices along leading axes.
 
     ``source`` gives the entries of the grid, exactly and enclosed (a vector is one
-    row). ``letters`` are the symbols that its entries may be linear forms in,
-    ``coefficient`` gives the quantity of what stands before one (None: alone).
+    row). ``letters`` are the symbols that its entries may have; where they are linear forms
+    in these ``coefficient`` gives the quantity of what stands before one (None: alone);
+    ``put`` gives that with numbers in their place.
     ``labels`` are those of the rows and of the columns of the grid, empty where they
     have none; the output of a softmax ``is_weights``. ``role`` tells which part of
     attention it is, if it is one.
@@ -70,6 +71,7 @@ class Quantity:
         labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
         is_weights: bool = False,
         role: AttentionRole | None = None,
+        put: Callable[[Mapping[str, object]], Quantity] | None = None,
     ) -> None:
         self.name = name
         self.shape = shape
@@ -77,6 +79,7 @@ class Quantity:
         self.rounding = rounding
         self.letters = tuple(letters)
         self._coefficient = coefficient
+        self._put = put
         self.labels = labels
         self.is_weights = is_weights
         self.role = role
@@ -100,9 +103,29 @@ class Quantity:
         """The exact entries that are numbers, row by row."""
         return (value for row in self.rows for value in row if isinstance(value, Value))
 
-    def at(self, *place: int) -> Value | Masked:
+    @property
+    def is_lettered(self) -> bool:
+        """Whether entries may have symbols in another way than as linear forms."""
+        return bool(self.letters) and self._coefficient is None
+
+    @overload
+    def at(self, *place: int) -> Value | Masked: ...
+    @overload
+    def at(self, **numbers: object) -> Quantity: ...
+    def at(self, *place: int, **numbers: object) -> Value | Masked | Quantity:
         """The exact entry at as many indices as the shape has; negative ones
-        count from the end, as in NumPy. :class:`OutOfRange` outside."""
+        count from the end, as in NumPy. :class:`OutOfRange` outside.
+
+        Or, by name, the quantity with exact numbers in the place of symbols; see
+        :meth:`~symattn.solution.solution.Solution.at`.
+        """
+        if numbers:
+            if place or self._put is None:
+                known = ", ".join(self.letters) or "none"
+                raise Malformed(
+                    f"{self.name}: numbers are put into symbols, of which it has {known}"
+                )
+            return self._put(numbers)
         shape, places = self._chosen(place)
         if shape:
             message = f"expected {len(self.shape)} indices, found {len(place)}"
@@ -141,6 +164,9 @@ class Quantity:
         def coefficient(symbol: str | None) -> Quantity:
             return cast(Quantity, self.coefficient(symbol or "1")[key])
 
+        def put(numbers: Mapping[str, object]) -> Quantity:
+            return cast(Quantity, self.at(**numbers)[key])
+
         labels = tuple(
             [names[k] for k in places] if names else ()
             for names, places in zip(self.labels, (rows, columns), strict=True)
@@ -151,10 +177,11 @@ class Quantity:
             PartialSource(self.source, flat, across, self.grid[1]),
             self.rounding,
             self.letters,
-            coefficient,
+            None if self.is_lettered else coefficient,
             cast("tuple[Sequence[str], Sequence[str]]", labels),
             self.is_weights,
             self.role and self.role.taken(key),
+            put if self._put else None,
         )
 
     def __len__(self) -> int:
@@ -199,9 +226,11 @@ class Quantity:
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """The symbols that the entries are linear forms in; empty for numbers."""
+        """The symbols that the entries have; empty for numbers."""
         if not self.letters:
             return ()
+        if self.is_lettered:
+            return tuple(sorted({symbol for value in self.values() for symbol in value.symbols}))
         rows, columns = self.grid
         places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_masked(i, j)]
         entries = [EntryValue(self, i, j) for i, j in places]
@@ -265,6 +294,8 @@ class Quantity:
     def _rounded(self, to: Rounding, digits: int, mode: RoundingMode | None) -> Any:
         """Every entry rounded, nested in the quantity's shape."""
         rows, columns = self.grid
+        if self.is_lettered:
+            self._need_numbers()
         if self.source.undefined is not None and self.source.undefined.any():
             raise Malformed(f"{self.name} has entries that are not numbers: they have no digits")
         faults = Faults()
@@ -298,6 +329,8 @@ class Quantity:
         form = float_formats.float_format(name)
         if undecided not in ("error", "nan"):
             raise Malformed(f"undecided={undecided!r}: {expected(undecided, ('error', 'nan'))}")
+        if self.is_lettered:
+            self._need_numbers()
         if self.symbols:
             raise Malformed(
                 f"{self.name} is a linear form in {', '.join(self.symbols)}: ask for "
@@ -309,6 +342,13 @@ class Quantity:
         with np.errstate(over="ignore"):
             kept = name if name in ("float64", "float32", "float16") else "float32"
             return floats.reshape(self.shape).astype(kept)
+
+    def _need_numbers(self) -> None:
+        """:class:`Malformed` where there are symbols."""
+        if names := self.symbols:
+            several, puts = ", ".join(names), ", ".join(f"{name}=..." for name in names)
+            value = "a value" if len(names) == 1 else "values"
+            raise Malformed(f"{self.name} needs {value} for {several}: say .at({puts})")
 
     def is_masked(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""

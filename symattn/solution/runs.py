@@ -5,7 +5,7 @@ Where the entries of a quantity come from: exact, and enclosed ever more closely
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from operator import methodcaller
@@ -43,6 +43,7 @@ class Runs:
         self._base = base
         self._apart = apart
         self._degrees: dict[int, int] = {}
+        self._lettered: dict[int, bool] = {}
         self.polynomials: Run[Held | None] = Run(
             polynomials.PolynomialMatrices(),
             lambda node: self._known(node, polynomials.read, lambda runs: runs.polynomials),
@@ -89,6 +90,14 @@ class Runs:
             below = [self._degrees[x.serial] for x in needed.operands]
             self._degrees[needed.serial] = int(needed is self._apart) or _degree(needed.op, below)
         return self._degrees[node.serial]
+
+    def has_letters(self, node: Node, lettered: Container[int]) -> bool:
+        """Whether a node depends on one of those that are given in letters."""
+        for needed in ancestors([node], stop=lambda x: x.serial in self._lettered):
+            self._lettered[needed.serial] = needed.serial in lettered or any(
+                self._lettered[x.serial] for x in needed.operands
+            )
+        return self._lettered[node.serial]
 
     def entries(self, node: Node) -> Callable[[int, int], Value | Masked]:
         """The exact entries of a node, each held against the run in balls.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from symattn.cases import library
 from symattn.cases.article import case_of, without
-from symattn.cases.case import Case
+from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
 from symattn.numbers.reading import Masked
@@ -55,6 +55,8 @@ class Solution:
         self._quantities: dict[str, Quantity] = {}
         self._by_node: dict[tuple[int, str], Quantity] = {}
         self._asked: set[int] = set()
+        known = self.program.named
+        self._lettered = {known[name].serial for name in case.lettered}
         if forward is None:
             self._validate()
 
@@ -128,15 +130,37 @@ class Solution:
             self._by_node[key] = self._made(node, name)
         return self._by_node[key]
 
+    def at(self, **numbers: object) -> Solution:
+        """The solution with exact numbers in the place of symbols, by name: the one that is
+        had by solving with these numbers. Other symbols stay.
+
+        Raises :class:`Malformed` for a name that is no symbol, what is no exact number, and
+        where a step is not defined at these numbers.
+
+        >>> from symattn import case
+        >>> made = case("two", {"x": ["a", "b"]}, {"y": "softmax(x)"}, symbols=["a", "b"])
+        >>> s = solve(made)
+        >>> print(s["y"]); print(s.at(a=1, b="1/2")["y"])
+        [1/(1 + e^(b - a)), e^(b - a)/(1 + e^(b - a))]
+        [sqrt(e)/(1 + sqrt(e)), 1/(1 + sqrt(e))]
+        """
+        return Solution(with_letters(self.case, numbers))
+
     def keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
         """Whether the mask of a masking step keeps entry (i, j); see
         :data:`~symattn.programs.entrywise.Keeps`."""
         return not self.quantity(node).is_masked(i, j)
 
     def _made(self, node: Node, name: str) -> Quantity:
+        is_lettered = self._runs.has_letters(node, self._lettered)
         degree = self._runs.degree(node) if self.case.symbols else 0
-        if not degree:
+        if not degree and not is_lettered:
             return self._of(self._runs, node, name)
+
+        def put(numbers: Mapping[str, object]) -> Quantity:
+            solution = self.at(**numbers)
+            # Another upstream gradient has nodes of its own.
+            return solution[name] if name else solution.quantity(node)
 
         # One of each, as it holds all its entries' balls.
         @cache
@@ -148,9 +172,11 @@ class Solution:
             node.shape,
             EntrySource(self._runs.entries(node)),
             rounding=self.case.rounding,
-            letters=self.case.symbols,
-            coefficient=coefficient if degree == 1 else None,
+            letters=tuple(self.case.letters),
+            coefficient=coefficient if degree == 1 and not is_lettered else None,
             labels=self._labels(node),
+            is_weights=node.op == "softmax",
+            put=put,
         )
 
     def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
@@ -227,7 +253,8 @@ class Solution:
             try:
                 if outside := self._outside(node):
                     raise Malformed(outside)
-                if np.isfinite(self._runs.pairs[node].error).all():
+                is_lettered = self._runs.has_letters(node, self._lettered)
+                if not is_lettered and np.isfinite(self._runs.pairs[node].error).all():
                     continue
                 self.quantity(node, name).rows  # noqa: B018
             except SymattnError as error:

@@ -14,6 +14,7 @@ from symattn import formulas as f
 from symattn.cases.case import Case
 from symattn.errors import NoClosedForm, UnknownName, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
+from symattn.numbers.letters import Letters
 from symattn.numbers.reading import Masked
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
@@ -54,7 +55,8 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
         #: What letters stand for, in letters of what is given, and in numbers.
         self.letters = _Written(self.derived, lambda stage: {}, EXPANDED, EXPANDED)
         self.numbers = _Written(self.derived, self._numbers, FORMULA, ARGUMENT)
-        #: SymPy's numbers that were read as exact values before.
+        #: The symbols of SymPy's numbers, and those that were read as exact values before.
+        self.registry = Letters()
         self.read: dict[sympy.Basic, Value] = {}
         self._formulas: dict[str, _DerivedFormula] = {}
 
@@ -182,7 +184,7 @@ class _DerivedFormula:
         if isinstance(value, Masked) or entry == -sympy.oo:
             same = isinstance(value, Masked) and entry == -sympy.oo
             return Verdict.HOLDS if same else Verdict.REFUTED
-        read = from_sympy(entry, symbols=True, known=self._among.read)
+        read = from_sympy(entry, self._among.registry, known=self._among.read)
         for each in (value, read):
             if each.form() is None:
                 raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(each)))

@@ -212,17 +212,14 @@ def test_linear_forms_are_rounded_by_coefficient():
         ([["e"]], "'e' is reserved"),
         ([["softmax"]], "'softmax' is reserved"),
         ([["-inf"]], "expected a finite number, found -inf"),
-        ([["g*h"]], "g*h is not linear in its symbols"),
-        ([["1/(1 + g)"]], "1/(1 + g) is not linear in its symbols"),
         ([["1/0"]], "division by zero"),
-        ([["exp(g)"]], "an exponential of a symbol is not supported"),
-        ([["sqrt(g)"]], "has symbols in it and is not one number"),
+        ([["sqrt(g)"]], "the sign of g depends on g"),
         ([["().__class__"]], "expected a value"),
     ],
     ids=str,
 )
 def test_bad_upstreams_are_refused(upstream, message):
-    """The upstream has the output's shape; its entries are numbers or linear in symbols."""
+    """The upstream has the output's shape; its entries are numbers or forms in symbols."""
     with pytest.raises(Malformed) as caught:
         attention([[1]], [[1], [2]], [[1], [2]]).backward(upstream)
     assert message in str(caught.value)
