@@ -12,10 +12,12 @@ The closed forms must be equal to what comes out, exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import numpy as np
 from flint import arb
@@ -24,14 +26,19 @@ from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, BoundedFloats, CheckedGradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.languages.sentence import Sentence
-from symattn.limits import DERIVED
+from symattn.limits import DERIVED, QUICK_BITS
 from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.reading import read
 from symattn.numbers.rounding import Real
+from symattn.numbers.substitution import put
 from symattn.programs.program import uses
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
+
+#: At so many points a case in letters is checked.
+POINTS = 5
 
 #: A complex step is too small for derivatives whose bound is smaller than this.
 _SMALLEST_STEP = 2.0**-300
@@ -100,12 +107,14 @@ def _short(figure: float) -> float | None:
 @dataclass(frozen=True)
 class Verification:
     """The checks of one case; ``probed`` of ``probes`` gradient entries were
-    also differentiated by complex steps."""
+    also differentiated by complex steps. What is given in letters was checked at
+    ``points``, the exact numbers that were put in their place."""
 
     case: str
     checks: tuple[Check, ...]
     probed: int
     probes: int
+    points: tuple[Mapping[str, Fraction], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Verification of {self.case[:60]!r}: {len(self.checks)} checks, {self.verdict}>"
@@ -149,13 +158,79 @@ def _by_reason(doubts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verification:
     """Every quantity of a case or a solution, forward and backward, against
     the recomputation and against SymPy; without ``symbolic`` what SymPy says
-    is left undecided, and it is not loaded. Raises :class:`Malformed` for a
-    case with faults.
+    is left undecided, and it is not loaded. A case in letters is checked at
+    :data:`POINTS` points, at each of which its forms must be what solving gives, and
+    SymPy's formulas must be the same in letters. Raises :class:`Malformed` for a case with
+    faults.
 
     >>> verify("cat-sat-mat").verdict
     <Verdict.HOLDS: 'holds'>
     """
     solution = case if isinstance(case, Solution) else solve(case)
+    verification = _at_points(solution) if solution.case.lettered else _at_numbers(solution)
+    if not symbolic:
+        return verification
+    checks = tuple(_with_symbolic(check, solution) for check in verification.checks)
+    return replace(verification, checks=checks)
+
+
+def _at_points(solution: Solution) -> Verification:
+    """The checks of a case in letters, by the worst of each at several points."""
+    points = dict(_points(solution))
+    if not points:
+        message = "at none of the points that were tried all steps are defined"
+        raise Undecided(f"{solution.case.name}: {message}: put numbers in with .at(...)")
+    each = [_at_numbers(there) for there in points.values()]
+    checks = []
+    for same in zip(*(one.checks for one in each), strict=True):
+        name = same[0].quantity
+        forms = Verdict.all(
+            _same_at(solution[name], there[name], dict(numbers))
+            for numbers, there in points.items()
+        )
+        worst = max(same, key=lambda check: (check.verdict is Verdict.REFUTED, check.scaled_ulp))
+        verdict = Verdict.all((forms, *(check.verdict for check in same)))
+        doubt = next((check.doubt for check in same if check.doubt), "")
+        checks.append(replace(worst, verdict=verdict, doubt=doubt))
+    return Verification(
+        solution.case.name,
+        tuple(checks),
+        sum(one.probed for one in each),
+        sum(one.probes for one in each),
+        tuple(map(dict, points)),
+    )
+
+
+def _points(solution: Solution) -> Iterator[tuple[tuple[tuple[str, Fraction], ...], Solution]]:
+    """Random exact numbers for all letters, the same in each run, and the solution there: as
+    many as :data:`POINTS`, less where too few of them are in the domain of all steps."""
+    chance, found = Random(0), 0
+    for _ in range(8 * POINTS):
+        numbers = {
+            name: Fraction(chance.randint(1, 9), chance.choice((2, 3, 4)))
+            * (1 if symbol.is_positive else chance.choice((-1, 1)))
+            for name, symbol in solution.case.letters.items()
+        }
+        try:
+            yield (*numbers.items(),), solution.at(**numbers)
+        except (Malformed, Undecided):
+            continue
+        found += 1
+        if found == POINTS:
+            return
+
+
+def _same_at(form: Quantity, there: Quantity, numbers: Mapping[str, Fraction]) -> Verdict:
+    """Whether a form in letters is what solving gives where numbers are put into it."""
+    known = {name: read(number) for name, number in numbers.items()}
+    pairs = zip(form.values(), there.values(), strict=True)
+    return Verdict.all(
+        (put(in_letters, known) - exact).is_zero(bits=QUICK_BITS) for in_letters, exact in pairs
+    )
+
+
+def _at_numbers(solution: Solution) -> Verification:
+    """The checks of a case in numbers, without SymPy's."""
     case = solution.case
     # The recomputation reads text itself; a solution made from other exact
     # numbers (Fractions, SymPy) hands them over as text.
@@ -177,8 +252,6 @@ def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verific
             if exact.letters or part == PLAIN
         ]
         checks.append(_check(exact.name, pairs))
-    if symbolic:
-        checks = [_with_symbolic(check, solution) for check in checks]
     return Verification(case.name, tuple(checks), recomputed.probed, recomputed.probes)
 
 

@@ -172,9 +172,7 @@ def make(
     if not steps and (loss or not (claims or reading)):
         faults.append(Fault("steps", "expected at least one step"))
     recipe = by_head(steps, given, faults)
-    registry = Letters(is_open=True)
-    with faults.inside("symbols"):
-        registry = letters.declared(symbols)
+    registry = letters.registered(symbols, faults)
     forward, rows = _forward(given, recipe, (loss or {}).get("output"), registry, faults)
     texts = {name: _written(step) for name, step in recipe.steps.items()}
     # What names a faulty quantity can't be judged, and is no fault of its own.

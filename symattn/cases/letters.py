@@ -53,6 +53,15 @@ def declared(table: object) -> Letters:
     return Letters(table)
 
 
+def registered(table: object, faults: Faults) -> Letters:
+    """The symbols that are declared; where that has faults any, so that these are all that is
+    said of them."""
+    with faults.inside("symbols"):
+        return declared(table)
+    names = table if isinstance(table, list | tuple | Mapping) else ()
+    return Letters(dict.fromkeys(map(str, names), "positive"), is_open=True)
+
+
 def occurring(rows: Rows) -> dict[str, Symbol]:
     """The symbols in some rows, by name."""
     if isinstance(rows, NumberTable):

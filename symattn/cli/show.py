@@ -34,6 +34,13 @@ _MOST = 1 << 12
 @click.argument("quantity")
 @click.option("--at", metavar="I,J", help="Show a single entry; indices count from 0.")
 @click.option("--places", default=6, show_default=True, help="Decimal places.")
+@click.option(
+    "--put",
+    "numbers",
+    metavar="NAME=NUMBER",
+    multiple=True,
+    help="Put an exact number in the place of a symbol.",
+)
 @click.option("--rounding", help="half-even, half-up, half-down, down, up, floor or ceiling.")
 @options.form("text", "latex", "json")
 @options.paced()
@@ -42,6 +49,7 @@ def command(
     quantity: str,
     at: str | None,
     places: int,
+    numbers: tuple[str, ...],
     rounding: str | None,
     form: str,
     pace: options.Pace,
@@ -49,7 +57,8 @@ def command(
     """Show a QUANTITY of a CASE, exactly and correctly rounded.
 
     A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression in them. For
-    large ones only decimals are shown; --at shows both for a single entry.
+    large ones only decimals are shown; --at shows both for a single entry. What has symbols
+    in it has no decimals; --put a=1/2 gives them numbers.
 
     \b
       symattn show cat-sat-mat A --places 10
@@ -58,7 +67,10 @@ def command(
       symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
     """
     place = None if at is None else _indices(at)
-    texts = case_arguments.of_each([case], pace, _report, quantity, place, places, rounding, form)
+    known = _numbers(numbers)
+    texts = case_arguments.of_each(
+        [case], pace, _report, quantity, place, known, places, rounding, form
+    )
     for text in texts.whole():
         click.echo(text)
 
@@ -68,6 +80,7 @@ def _report(
     case: case_arguments.CaseArgument,
     quantity: str,
     place: list[int] | None,
+    numbers: dict[str, object],
     places: int,
     rounding: str | None,
     form: str,
@@ -80,12 +93,15 @@ def _report(
     read = case.load()
     asker.stage("computing")
     solution = solve(read)
+    if numbers:
+        solution = solution.at(**numbers)
     result = solution[quantity]
     if place is not None:
         result.at(*place)
         result = solution[f"({quantity})[{', '.join(map(str, place))}]"]
     mode = solution.case.rounding if rounding is None else rounding_mode(rounding)
-    decimal = _texts(result.decimal(places, mode))
+    is_lettered = result.is_lettered and bool(result.symbols)
+    decimal = None if is_lettered else _texts(result.decimal(places, mode))
     if form == "json":
         exact, latex = _nested(result, _exact), _nested(result, _latex)
         content = {
@@ -106,6 +122,19 @@ def _report(
     if place is not None:
         name = syntax.entry_text(quantity, syntax.parse(quantity), place)
     return "\n".join(_lines(visible(name), result, decimal, f"{places} places, {mode}"))
+
+
+def _numbers(texts: tuple[str, ...]) -> dict[str, object]:
+    """Numbers by the names of symbols."""
+    numbers: dict[str, object] = {}
+    for text in texts:
+        name, sign, number = text.partition("=")
+        if not sign:
+            raise Malformed(
+                f"--put: expected a symbol and its number such as a=1/2, found {text[:40]!r}"
+            )
+        numbers[name.strip()] = number.strip()
+    return numbers
 
 
 def _indices(at: str) -> list[int]:
@@ -153,6 +182,9 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
     from symattn.shapes import show
 
     rows, columns = quantity.grid
+    if decimal is None:
+        yield from _formulas(name, quantity)
+        return
     if not quantity.shape:
         exact = _exact(quantity.rows[0][0])
         nearly = "" if exact == decimal else f" \N{ALMOST EQUAL TO} {decimal}"
@@ -182,6 +214,23 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
         yield from _columns(figures)
         yield "exact:"
         yield from _columns(forms)
+
+
+def _formulas(name: str, quantity: Quantity) -> Iterator[str]:
+    """What has symbols in it, of which there are no decimals."""
+    from symattn.shapes import keys, show
+
+    table = [[_exact(entry) or _NO_FORM for entry in row] for row in quantity.rows]
+    if not quantity.shape:
+        yield f"{name} = {table[0][0]}"
+        return
+    yield f"{name}, {show(quantity.shape)}, in {', '.join(quantity.symbols)}:"
+    if _fits(table):
+        yield from _columns(table)
+        return
+    for i, row in enumerate(table):
+        for j, entry in enumerate(row):
+            yield f"  {name}{[*keys(quantity.shape, i, j)]} = {entry}"
 
 
 def _all_short(quantity: Quantity) -> bool:

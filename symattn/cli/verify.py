@@ -76,6 +76,8 @@ def _print(item: Verification, out: Console) -> None:
     styles = {Verdict.HOLDS: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
     head = styled(item.case, style="bold")
     head.append(f"  {item.verdict}", style=styles[item.verdict])
+    if item.points:
+        head.append(f"  in letters, by NumPy at {len(item.points)} exact points", "dim")
     head.append(f"  {item.probed} of {item.probes} gradient entries also by complex steps", "dim")
     out.print(head)
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")

@@ -106,40 +106,58 @@ def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]
     if not below:
         form = sum_formula(terms)
         return list(form.terms) if isinstance(form, f.Sum) else [form]
+    return [_quotient(terms, below)]
+
+
+def _quotient(terms: Sum, below: list[f.Formula]) -> f.Formula:
+    """A sum over what is below it, with what all its terms have before it."""
     factor = exponential_sums.content(terms)
     if all(q < 0 for q in terms.values()):
         factor = -factor
-    primitive = exponential_sums.scale(terms, 1 / factor)
+    exponent, radicand, common = _common(terms)
+    unit: Sum = {
+        (exponential_sums.negative(exponent), radicand, quotients.flipped(common)): 1
+        / (factor * radicand)
+    }
+    primitive = exponential_sums.multiply(terms, unit)
     above: list[f.Formula] = []
     count = abs(int(factor.p))
-    exponent, common = _common(primitive)
-    if exponent or common:
-        unit: Sum = {(exponential_sums.negative(exponent), 1, quotients.flipped(common)): fmpq(1)}
-        primitive = exponential_sums.multiply(primitive, unit)
     if len(primitive) == 1:
         key, q = next(iter(primitive.items()))
         above.append(_absolute(key, q * count))
     else:
         if count != 1:
             above.append(f.Number(str(count)))
+        above += [] if radicand == 1 else [f.Root(f.Number(str(radicand)))]
         above += _atoms(common, positive=True)
         above += [_power_of_e(exponent)] if exponent else []
         above.append(sum_formula(primitive))
         below += _atoms(common, positive=False)
     if factor.q != 1:
         below.insert(0, f.Number(str(factor.q)))
-    quotient = f.Quotient(_product(above), _product(below))
-    return [f.Negated(quotient) if factor < 0 else quotient]
+    whole = f.Quotient(_product(above), _product(below)) if below else _product(above)
+    return f.Negated(whole) if factor < 0 else whole
 
 
-def _common(terms: Sum) -> tuple[Exponent, Atoms]:
-    """The power of e and the symbols that stand before a sum in letters, not in each term."""
-    if len(terms) == 1:
-        return (), ()
+def _common(terms: Sum) -> Monomial:
+    """What stands before a sum in letters, not in each of its terms."""
+    if len(terms) == 1 or not _in_letters(terms):
+        return exponential_sums.UNIT
     exponents = {exponent for exponent, _, _ in terms}
-    power = exponents.pop()
-    in_letters = any(isinstance(base, SymbolicBase) for base, _, _ in power)
-    return () if exponents or not in_letters else power, quotients.common_symbols(terms)
+    radicands = {radicand for _, radicand, _ in terms}
+    return (
+        exponents.pop() if len(exponents) == 1 else (),
+        radicands.pop() if len(radicands) == 1 else 1,
+        quotients.common_symbols(terms),
+    )
+
+
+def _in_letters(terms: Sum) -> bool:
+    return any(
+        isinstance(part, Symbol | SymbolicBase)
+        for exponent, _, atoms in terms
+        for part, *_ in (*exponent, *atoms)
+    )
 
 
 def sum_formula(terms: Sum) -> f.Formula:
@@ -230,4 +248,6 @@ def _power_of_e(exponent: Exponent) -> f.Formula:
         return f.E
     if exponent == ((1, 1, 2),):
         return f.Root(f.E)
-    return f.Power(f.E, sum_formula(exponential_sums.terms_of(exponent)))
+    terms = exponential_sums.terms_of(exponent)
+    shared = len(terms) > 1 and _in_letters(terms)
+    return f.Power(f.E, _quotient(terms, []) if shared else sum_formula(terms))

@@ -97,7 +97,8 @@ def _rounded(steps: Steps, node: Node, i: int) -> b.Matrix:
     table = _table(steps, node, i)
     cells = tuple(tuple(f.typeset(steps.shown.rounded(v)) for v in line) for line in table)
     exact = all(v.rational() == 0 for line in table for v in line)
-    return b.Matrix(_named(str(i)) + (t.EQUALS if exact else t.ABOUT), cells)
+    relation = t.EQUALS if exact else steps.shown.about(node)
+    return b.Matrix(_named(str(i)) + relation, cells)
 
 
 def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
@@ -108,7 +109,7 @@ def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
         return [rounded]
     factor, cells = exact
     closed = b.Matrix(_named(str(i)) + t.EQUALS + factor, cells)
-    if cells == rounded.cells:
+    if cells == rounded.cells or steps.shown.is_lettered(node):
         return [closed]
     if matrix_width(closed) > TEXT:
         return [rounded]
@@ -168,9 +169,9 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
             return b.Matrices(tuple(items))
     near = [[f.typeset(steps.shown.decimal(x, i, j)) for j in columns] for x in (flow, node)]
     items = [
-        b.Matrix(head + t.ABOUT, _rounded(steps, weights, i).cells),
+        b.Matrix(head + steps.shown.about(weights), _rounded(steps, weights, i).cells),
         *(b.Matrix(before, tuple((cell,) for cell in row))
-          for before, row in zip((t.Row(), t.ABOUT), near, strict=True)),
+          for before, row in zip((t.Row(), steps.shown.about(node)), near, strict=True)),
     ]  # fmt: skip
     if sum(display_width(item) + APART for item in items) <= TEXT + APART:
         return b.Matrices(tuple(items))
@@ -183,7 +184,7 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
         for k in columns
     ]
     stages = [broken(f.Sum(tuple(terms)), room), broken(steps.shown.decimal(node, i, 0), room)]
-    return b.Equations(tuple(chained(name, stages, True, room)))
+    return b.Equations(tuple(chained(name, stages, not steps.shown.is_lettered(node), room)))
 
 
 def backward(

@@ -36,7 +36,7 @@ from symattn.sheets import definitions
 from symattn.sheets.backward import backward
 from symattn.sheets.checks import checks, comparison, statements
 from symattn.sheets.definitions import of_call
-from symattn.sheets.presentation import RowNormaliser
+from symattn.sheets.presentation import UNWRITTEN, RowNormaliser
 from symattn.sheets.redpen import differences
 from symattn.sheets.steps import FIGURES, SHADES, Steps, chained, elided, first_rows
 from symattn.solution.solution import Solution, solve
@@ -93,6 +93,18 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     if count < node.grid[0]:
         name = first_rows(name, count)
     rows = [row.powers for row in steps.shown.normalisers[node.serial][:count]]
+    cells = tuple(
+        tuple(
+            _NOTHING
+            if power is None
+            else f.typeset(power.formula() if power.is_closed else UNWRITTEN)
+            for power in row
+        )
+        for row in rows
+    )
+    exact = b.Matrix(name + t.EQUALS, cells, steps.tokens(scores, 0)[:count])
+    if steps.shown.is_lettered(scores):
+        return [exact]
     rounded = tuple(
         tuple(_NOTHING if power is None else f.typeset(steps.shown.rounded(power)) for power in row)
         for row in rows
@@ -100,11 +112,6 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     near = b.Matrix(name + t.ABOUT, rounded)
     if not all(power is None or power.is_closed for row in rows for power in row):
         return [near]
-    cells = tuple(
-        tuple(_NOTHING if power is None else f.typeset(power.formula()) for power in row)
-        for row in rows
-    )
-    exact = b.Matrix(name + t.EQUALS, cells, steps.tokens(scores, 0)[:count])
     return [exact, b.Matrix(t.ABOUT, rounded)] if matrix_width(exact) <= TEXT else [near]
 
 
@@ -128,7 +135,7 @@ def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
         simplified = row.value.formula()
         if f.typeset(simplified) != f.typeset(added):
             stages.append(broken(simplified, room))
-    approximate = exact is None
+    approximate = exact is None and not row.value.has_symbols
     if approximate:
         stages.append([f.typeset(steps.shown.rounded(row.value))])
     yield from chained(name, stages, approximate, room)
@@ -166,6 +173,9 @@ def _seen(node: Node) -> tuple[Node, ...]:
 def weights(steps: Steps, node: Node) -> Iterator[b.Block]:
     """A softmax that is a step: its exponentials, rows worked, closed forms, shades."""
     yield from row_sums(steps, node)
+    if steps.shown.is_lettered(node):
+        yield from steps.forms(node)
+        return
     yield from steps.formless(node)
     shades = b.HeatMaps((steps.heat_map(steps.shown, node, ()),))
     drawn = len(shades.items[0].columns) <= FIGURES and node.grid[0] <= SHADES
@@ -272,7 +282,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.S
         blocks += checks(steps, verification)
     if wanted.commands:
         blocks += commands(case, wanted)
-    blocks = [*_opening(steps), *_in_pieces(steps, blocks), *blocks]
+    blocks = [*_opening(steps, len(verification.points)), *_in_pieces(steps, blocks), *blocks]
     title = steps.prose(case.title or case.name)
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
     return b.Sheet(case.name, title, (subtitle,), tuple(blocks), steps.say, wanted.paper)
@@ -319,7 +329,9 @@ def verified(solution: Solution, symbolic: bool = False) -> Verification:
     return verification
 
 
-def _opening(steps: Steps) -> Iterator[b.Block]:
+def _opening(steps: Steps, points: int = 0) -> Iterator[b.Block]:
+    """What the sheet is about, and how it is read; in letters, at how many points it was
+    checked."""
     case, say = steps.case, steps.say
     if case.note:
         yield b.Paragraph(steps.prose(case.note))
@@ -340,6 +352,11 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         rounding=_rounding(steps),
         entry=b.Math(t.index(t.letters("A"), t.letters("0,1"))),
     )
+    if points:
+        sentence += (" ", *say(
+            "Letters stand for any numbers for which no divisor is 0; every formula was checked "
+            "at {count} points, with exact numbers in the place of letters.", count=str(points)
+        ))  # fmt: skip
     if steps.large:
         sentence += (" ", *say(
             "This case is large: a few entries of each step are worked out, and the rest is "

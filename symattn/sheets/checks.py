@@ -220,7 +220,8 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     yield b.Table((say("quantity"), say("compared with the base case")), tuple(rows), "ll")
     for name in changed:
         node, old = steps.program.quantities[name], base.program.quantities[name]
-        if node.op == "softmax" and old.op == "softmax":
+        in_letters = steps.shown.is_lettered(node) or other.is_lettered(old)
+        if node.op == "softmax" and old.op == "softmax" and not in_letters:
             symbol = b.Math(f.typeset_name(name))
             then, now = say("{name}, base case", name=symbol), say("{name}, here", name=symbol)
             yield b.HeatMaps(

@@ -24,6 +24,7 @@ from symattn.crosscheck import definitions
 from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.tape import Tape, tape
 from symattn.errors import Malformed
+from symattn.programs.display import formula
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 from symattn.shapes import Shape
@@ -371,6 +372,8 @@ def _turned(node: Node, named: Named) -> bool:
 
 
 def _letter_of(node: Node, named: Named) -> t.Row:
+    if node.op == "constant":
+        return f.typeset(formula(node, named))
     return f.typeset(named[node.serial]) if node.serial in named else t.letters("⋅")
 
 

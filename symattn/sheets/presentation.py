@@ -67,7 +67,7 @@ MAX_ENTRIES, FIRST_ROWS = 256, 4
 _MANY_ENTRIES = 1 << 12
 
 #: What stands for a number that is too large, or too little known, for digits.
-_UNWRITTEN = f.Symbol("(no digits)", t.row(t.Text("(no digits)")))
+UNWRITTEN = f.Symbol("(no digits)", t.row(t.Text("(no digits)")))
 
 #: What the sum of a row of exponentials is called: the first that is free.
 _ROW_SUMS = ("Z", "N", "R", "𝒵")
@@ -147,7 +147,7 @@ class Presentation:
 
     def _free_letter(self) -> str:
         """A letter for row sums that no quantity and no symbol has."""
-        names = (*self.solution.program.quantities, *self.solution.case.symbols)
+        names = (*self.solution.program.quantities, *self.solution.case.letters)
         taken = {f.name_parts(name)[0] for name in names}
         return next((x for x in _ROW_SUMS if x not in taken), _ROW_SUMS[-1])
 
@@ -230,6 +230,14 @@ class Presentation:
         """A number of the program: whatever its size, it was written there."""
         return self.value(value) or value.formula()
 
+    def is_lettered(self, node: Node) -> bool:
+        """Whether entries are formulas in symbols that have no digits."""
+        return self.quantity(node).is_lettered and bool(self.quantity(node).symbols)
+
+    def about(self, node: Node) -> t.Row:
+        """What stands before rounded entries: formulas in symbols are not rounded."""
+        return t.EQUALS if self.is_lettered(node) else t.ABOUT
+
     def is_closed(self, node: Node) -> bool:
         """Whether every entry has a short closed form."""
         if node.serial not in self._closed:
@@ -244,6 +252,8 @@ class Presentation:
         quantity = self.quantity(node)
         if quantity.is_masked(i, j):
             return True
+        if quantity.is_lettered:
+            return EntryValue(quantity, i, j).value.is_zero(QUICK) is Verdict.HOLDS
         if quantity.letters:
             return next(EntryValue(quantity, i, j).coefficients(), None) is None
         near = quantity.near(i, j)
@@ -301,6 +311,8 @@ class Presentation:
         if quantity.is_masked(i, j):
             return f.MINUS_INFINITY
         real = EntryValue(quantity, i, j)
+        if quantity.is_lettered and real.has_symbols:
+            return self.exact(node, i, j) or UNWRITTEN
         if real.has_symbols:
             return linear_form((s, self.rounded(x, places)) for s, x in real.coefficients())
         return self.rounded(real, places)
@@ -309,8 +321,9 @@ class Presentation:
         self, node: Node, i: int, j: int, places: int | None = None
     ) -> f.Formula | None:
         """The entry rounded as by :meth:`decimal`, or None where the closed form shows it."""
-        value = self.quantity(node).entry(i, j)
-        if isinstance(value, Masked):
+        quantity = self.quantity(node)
+        value = quantity.entry(i, j)
+        if isinstance(value, Masked) or (quantity.is_lettered and value.has_symbols):
             return None
         number = value.rational()
         if number is not None and _decimal_places(number, places or self.places) is not None:
@@ -320,6 +333,10 @@ class Presentation:
     def rounded(self, real: rounding.Real, places: int | None = None) -> f.Formula:
         """A number to the sheet's places, or to so many, or with a power of ten
         where those would show it as zero; zero itself is ``0``."""
+        if self.solution.case.lettered:
+            value = real.value
+            if isinstance(value, Value) and value.has_symbols:
+                return self.value(value) or UNWRITTEN
         near = real.ball(FIRST)
         plain = None
         try:
@@ -333,7 +350,7 @@ class Presentation:
             return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
         except (Malformed, Undecided):
             # Its places are certain, or not even its size can be written out.
-            return plain or _UNWRITTEN
+            return plain or UNWRITTEN
 
     # -- worked entries -----------------------------------------------------------
 

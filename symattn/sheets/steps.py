@@ -19,7 +19,7 @@ from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
-from symattn.sheets.presentation import FIRST_ROWS, MAX_ENTRIES, NARROW, Presentation
+from symattn.sheets.presentation import FIRST_ROWS, MAX_ENTRIES, NARROW, UNWRITTEN, Presentation
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
@@ -113,7 +113,7 @@ class Steps:
 
         A name of one letter, and a word, may be no name at all: ``A`` and ``mean`` stay.
         """
-        known = {*self.program.quantities, *self.case.symbols}
+        known = {*self.program.quantities, *self.case.letters}
         pieces = re.split(r"(?<![\w.])([A-Za-z]\w*)(?![\w.]*\w)", text)
         parts: list[str | b.Math] = [""]
         for piece in pieces:
@@ -164,7 +164,7 @@ class Steps:
         """A quantity in full: worked entries beside its closed form and its
         rounded value."""
         if self.shown.quantity(node).symbols:
-            yield from self.linear_forms(node)
+            yield from self.forms(node)
             return
         worked = [] if node.op in ("hide", "table") else list(self.worked_rows(node))
         values = self.values(node) if node.shape else []
@@ -211,6 +211,9 @@ class Steps:
                 decimal = self.shown.approximate(node, i, j)
                 if self.shown.quantity(node).symbols and is_short(stages[-1]):
                     decimal = None
+            elif self.shown.is_lettered(node):
+                stages.append(self.shown.exact(node, i, j) or UNWRITTEN)
+                decimal = None
             written = [tuple(elided(broken(stage, _ROOM))) for stage in dict.fromkeys(stages)]
             if decimal is not None:
                 written.append(tuple(broken(decimal, _ROOM)))
@@ -254,8 +257,8 @@ class Steps:
                          last=str(node.grid[0] - 1))
             )  # fmt: skip
 
-    def linear_forms(self, node: Node) -> Iterator[b.Block]:
-        """A quantity whose entries are linear forms in symbols: a row worked, then
+    def forms(self, node: Node) -> Iterator[b.Block]:
+        """A quantity whose entries are forms in symbols: a row worked, then
         the whole as a matrix, or as equations where that is too wide."""
         rows = 1 if self.large else self.rows_shown(node)
         places = [(i, j) for i in range(rows) for j in range(node.grid[1])]
@@ -263,7 +266,8 @@ class Steps:
         if not live:
             # Of a large case that shows its first row.
             live = places[:1]
-        exact = all(is_short(self.shown.exact(node, i, j)) for i, j in places)
+        exact = self.shown.is_lettered(node)
+        exact = exact or all(is_short(self.shown.exact(node, i, j)) for i, j in places)
         (matrix,) = self.whole(node, self.name(node), exact=exact)
         first = max(live, key=lambda place: (place[0] == self.shown.telling_row(node), -place[1]))
         if node.op != "given" and matrix_width(matrix) <= TEXT:
@@ -290,7 +294,8 @@ class Steps:
             yield name, t.EQUALS, f.typeset(exact)
             return
         room = TEXT - width(name) - 3
-        yield from chained(name, [broken(self.shown.decimal(node, i, j), room)], True, room)
+        about = not self.shown.is_lettered(node)
+        yield from chained(name, [broken(self.shown.decimal(node, i, j), room)], about, room)
 
     def whole(self, node: Node, name: t.Row, exact: bool) -> list[b.Matrix]:
         """The matrix of a quantity, of a large one its first rows; ``exact``

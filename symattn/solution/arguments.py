@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.cases.case import Case, make
-from symattn.cases.letters import declared
+from symattn.cases.letters import registered
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
@@ -174,9 +174,7 @@ def heads_of(
     (1, 2, 2)
     """
     faults = Faults()
-    letters = Letters(is_open=True)
-    with faults.inside("symbols"):
-        letters = declared(asked.symbols)
+    letters = registered(asked.symbols, faults)
     stacks: dict[str, MatrixStack] = {}
     for name, data in (("Q", q), ("K", k), ("V", v)):
         with faults.inside(name):

@@ -239,14 +239,24 @@ def _outside(node: Node, domain: Domain, known: Known) -> Iterator[tuple[str, st
     doubtful = ~np.broadcast_to(_inside(pairs(node), domain), node.grid)
     for i, j in np.argwhere(doubtful).tolist():
         value = exact(node, i, j)
-        if isinstance(value, Masked) or not _holds(value, domain):
+        if isinstance(value, Masked) or not _is_seen(value, domain):
             yield "".join(f"[{k}]" for k in keys(node.shape, i, j)), _said(value)
+
+
+def _is_seen(value: Value, domain: Domain) -> bool:
+    """Whether a number is in a domain, or what has symbols is whatever they are."""
+    if not value.has_symbols:
+        return _holds(value, domain)
+    try:
+        return not domain.whole and _holds(value, domain)
+    except Undecided:
+        return False
 
 
 def _said(value: Value | Masked) -> str:
     if isinstance(value, Masked):
         return "-inf"
-    if value.rational() is not None:
+    if value.has_symbols or value.rational() is not None:
         return short(str(value), 40)
     return str(rounding.significant(value, 6, "half-even"))
 

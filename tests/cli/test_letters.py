@@ -1,0 +1,114 @@
+"""Cases in letters at the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+FILE = """
+title = "In letters"
+[symbols]
+a = "real"
+t = "positive"
+[given]
+Q = [["a", 1], [0, "t"], ["a", "t"]]
+K = [["t", "a"], [2, 1]]
+V = [[1, 2], ["sqrt(t)", 1]]
+[steps]
+S = "Q @ K.T"
+A = "softmax(S)"
+Y = "A @ V"
+[loss]
+output = "Y"
+upstream = [["g*a", 1], [0, 1], [1, 1]]
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file in letters."""
+    made = tmp_path / "letters.toml"
+    made.write_text(FILE, "utf-8")
+    return str(made)
+
+
+def test_show_prints_formulas_and_no_decimals(path, symattn):
+    """In which symbols they are is said; in JSON there are no decimals."""
+    done = symattn("show", path, "A[1]")
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "A[1], a vector of 2, in a, t:",
+        "  e^(t*(a - 1))/(1 + e^(t*(a - 1)))  1/(1 + e^(t*(a - 1)))",
+    ]
+    assert symattn("show", path, "S", "--at", "0,0").out == "S[0, 0] = a + a*t\n"
+    found = json.loads(symattn("show", path, "V", "--format", "json").out)
+    assert found["decimal"] is None
+    assert found["exact"] == [["1", "2"], ["sqrt(t)", "1"]]
+
+
+def test_show_puts_numbers_in(path, symattn):
+    """All that a quantity has, or some; what is no number of a symbol is said."""
+    done = symattn("show", path, "A", "--at", "1,0", "--put", "a=1", "--put", "t = 1/2")
+    assert done.out == "A[1, 0] = 1/2 ≈ 0.500000\n"
+    assert symattn("show", path, "S[1]", "--put", "a=3").out.endswith("  3*t  t\n")
+    for put, said in [
+        ("a", "--put: expected a symbol and its number such as a=1/2, found 'a'"),
+        ("z=1", "z: unknown symbol 'z': expected one of a, g, t"),
+        ("t=-1", "t: t is positive, found -1"),
+        ("a=x", "'x' is not an exact number"),
+    ]:
+        done = symattn("show", path, "A", "--put", put)
+        assert done.code == 2
+        assert said in done.err
+
+
+def test_verify_says_at_how_many_points(path, symattn):
+    """By NumPy there, by SymPy in letters."""
+    done = symattn("verify", path, "--strict")
+    assert done.code == 0
+    assert "in letters, by NumPy at 5 exact points" in done.out
+    assert [row[0] for row in done.table[2:]][-4:] == ["dL/dV", "dL/dS", "dL/dA", "dL/dY"]
+
+
+@pytest.mark.parametrize("form", ["tex", "html", "md"])
+def test_sheets_in_letters_round_nothing(path, form, symattn, tmp_path):
+    """Every entry is a formula, sums of exponentials have their names."""
+    done = symattn(
+        "sheet", path, "--format", form, "--strict", "--detail", "full", "-o", str(tmp_path)
+    )
+    assert done.code == 0
+    text = (tmp_path / f"letters.{form}").read_text("utf-8")
+    assert "checked at 5 points" in " ".join(text.split())
+    about = {"tex": r"\approx", "html": "≈", "md": r"\approx"}[form]
+    # But where it is said what it means.
+    assert text.count(about) == 1
+    assert "Z_{0}" in text.replace(" ", "") or form == "html"
+
+
+def test_files_that_extend_others_may_declare_more(path, symattn, tmp_path):
+    """Symbols of the file that is extended are known."""
+    more = tmp_path / "more.toml"
+    more.write_text(
+        'extends = "letters.toml"\n[symbols]\nc = "real"\n[given]\nK = [["c", "a"], [2, 1]]\n',
+        "utf-8",
+    )
+    assert symattn("show", str(more), "S", "--at", "0,0").out == "S[0, 0] = a + a*c\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('a = "real"', 'a = "complex"', "letters.toml:4: symbols.a: unknown domain 'complex'"),
+        ('a = "real"', "", "letters.toml:7: given.Q[0][0]: unknown name 'a' in 'a'"),
+        ("[symbols]", "symbols = 3\n[other]", "symbols: expected a table of symbols"),
+        ('a = "real"', 'Q = "real"\na = "real"', ""),
+    ],
+)
+def test_faults_of_declarations(old, new, said, path, symattn):
+    """With their lines."""
+    Path(path).write_text(FILE.replace(old, new, 1), "utf-8")
+    done = symattn("show", path, "A")
+    assert said in done.err
+    assert done.code == (2 if said else 0)
