@@ -189,6 +189,12 @@ RADICAND = 10**40
 #: Bits of rational numbers that are worked out; longer ones are kept as recipes.
 RATIONAL = 1 << 18
 
+#: Entries of a Jacobian.
+JACOBIAN = Limit(
+    1 << 12,
+    "a Jacobian of {found} entries, beyond {most}: take some of them, as in dA[0]/dT[0]",
+)
+
 # -- formulas that SymPy derives ------------------------------------------------------
 
 #: Uses of entries in a program (:mod:`symattn.programs.program`): a second or two.

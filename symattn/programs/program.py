@@ -19,10 +19,11 @@ from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.limits import STEPS
 from symattn.numbers.reading import MASKED, Masked, evaluate, read_tree
 from symattn.numbers.values import Value
-from symattn.programs import nodes
+from symattn.programs import jacobians, nodes
 from symattn.programs.backward import flows, number, pi, times
 from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, StepFunction
 from symattn.programs.functions.entries import power
+from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, WrittenCall, ancestors
 from symattn.shapes import Shape, show
 from symattn.syntax.trees import WORDS
@@ -115,6 +116,8 @@ class Program:
 
         if isinstance(tree, syntax.Call) and (node := special(tree)) is not None:
             return node
+        if self.upstream and (found := self.jacobian(tree)) is not None:
+            return found.node
         match tree:
             case syntax.Literal():
                 return nodes.constant(evaluate(tree, tree.text))
@@ -147,6 +150,10 @@ class Program:
             case syntax.Call(name):
                 return self._function(name).called(tree, lower)
         raise Malformed("a list in brackets and statements joined by 'and' are no quantities")
+
+    def jacobian(self, tree: syntax.Tree) -> Jacobian | None:
+        """The Jacobian that an expression is, if it is one."""
+        return jacobians.read(tree, self.quantities.get, self._gradient)
 
     def _quantity(self, name: str) -> Node:
         if name in self.quantities:
