@@ -153,7 +153,7 @@ class Program:
 
     def jacobian(self, tree: syntax.Tree) -> Jacobian | None:
         """The Jacobian that an expression is, if it is one."""
-        return jacobians.read(tree, self.quantities.get, self._gradient)
+        return jacobians.read(tree, self.quantities.get, self.lower_tree)
 
     def _quantity(self, name: str) -> Node:
         if name in self.quantities:

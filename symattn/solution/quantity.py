@@ -72,6 +72,7 @@ class Quantity:
         is_weights: bool = False,
         role: AttentionRole | None = None,
         put: Callable[[Mapping[str, object]], Quantity] | None = None,
+        symbolic: Callable[[], Any] | None = None,
     ) -> None:
         self.name = name
         self.shape = shape
@@ -80,6 +81,7 @@ class Quantity:
         self.letters = tuple(letters)
         self._coefficient = coefficient
         self._put = put
+        self._symbolic = symbolic
         self.labels = labels
         self.is_weights = is_weights
         self.role = role
@@ -223,6 +225,31 @@ class Quantity:
         quantity = copy(self)
         quantity.role = role
         return quantity
+
+    def labelled(
+        self,
+        name: str,
+        labels: tuple[Sequence[str], Sequence[str]],
+        symbolic: Callable[[], Any],
+    ) -> Quantity:
+        """The same quantity with names of its own, and how SymPy derives it."""
+        quantity = copy(self)
+        quantity.name, quantity.labels, quantity._symbolic = name, labels, symbolic
+        return quantity
+
+    @property
+    def symbolic(self) -> Any:
+        """The formula as SymPy derives it, in letters of what it depends on; loads SymPy.
+
+        :class:`Malformed` for what is no step, gradient or Jacobian of a solution.
+
+        >>> from symattn.solution.solution import solve
+        >>> solve("cat-sat-mat").jacobian("S[0, 0]", "Q[0]").symbolic.matrix
+        Matrix([[X[0, 0], X[0, 1], X[0, 2], X[0, 3]]])
+        """
+        if self._symbolic is None:
+            raise Malformed(f"{self.name} is no step, gradient or Jacobian: it has no formula")
+        return self._symbolic()
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symattn import syntax
 from symattn.cases import library
 from symattn.cases.article import case_of, without
 from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
 from symattn.numbers.reading import Masked
+from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.pointwise import Axes
 from symattn.shapes import show
@@ -65,10 +67,14 @@ class Solution:
         (``"A[0, 1]"``), a gradient (``"dL/dQ"``, ``"grad(Q)"``, ``"dQ"``) or any
         expression over them. :class:`Malformed` if it is none."""
         if expression not in self._quantities:
-            node = self.program.lower(expression)
+            tree = syntax.parse(expression)
+            found = self.program.jacobian(tree)
+            node = self.program.lower_tree(tree) if found is None else found.node
             if outside := self._outside(node):
                 raise Malformed(outside)
-            self._quantities[expression] = self.quantity(node, self._name(expression, node))
+            name = self._name(expression, node)
+            quantity = self.quantity(node, name)
+            self._quantities[expression] = quantity if found is None else self._by(found, quantity)
         return self._quantities[expression]
 
     def __iter__(self) -> Iterator[str]:
@@ -122,6 +128,44 @@ class Solution:
         if name not in self.program.quantities:
             name = gradient_of(name) or name
         return self[gradient_name(name)]
+
+    def jacobian(self, of: str, by: str) -> Quantity:
+        """How each entry of a quantity, a row, changes with each entry of another, a column.
+
+        ``of`` and ``by`` name quantities or some of their entries (``"A"``, ``"A[0]"``), in
+        any steps between which there are; labels name the entries. In expressions and claims
+        it is ``"dA[0]/dT[0]"``. Raises :class:`Malformed` for other expressions and beyond
+        :data:`~symattn.limits.JACOBIAN`; :class:`~symattn.errors.UnknownName` where ``of``
+        does not depend on ``by``.
+
+        >>> J = solve("cat-sat-mat").jacobian("A[0]", "T[0]")
+        >>> print(J[0]); print(J.labels[0])
+        [(e + e^(3/2))/(1 + sqrt(e) + e)^2, -e/(1 + sqrt(e) + e)^2, -e^(3/2)/(1 + sqrt(e) + e)^2]
+        ('A[0, 0]', 'A[0, 1]', 'A[0, 2]')
+        """
+        return self[f"jacobian({of}, {by})"]
+
+    def hessian(self, of: str, by: str, and_by: str = "") -> Quantity:
+        """The second derivatives of a loss by the entries of a quantity, or of two.
+
+        ``of`` is ``"L"``, the loss of the case, or a step that is a number; the rows are the
+        entries of the gradient by ``by``, the columns those of ``and_by``, or of ``by`` again.
+        Raises what :meth:`jacobian` raises.
+
+        >>> H = solve("cat-sat-mat").hessian("L", "V")
+        >>> H.shape, float(H.nearest().max())
+        ((12, 12), 0.0)
+        """
+        slope = f"grad({by})"
+        if of != "L" or of in self.program.quantities:
+            slope = f"grad({of}, {by})"
+        return self[f"jacobian({slope}, {and_by or by})"]
+
+    def _by(self, found: Jacobian, quantity: Quantity) -> Quantity:
+        """The quantity of a Jacobian, which says what its rows and columns are."""
+        return quantity.labelled(
+            found.name, (found.of.labels, found.by.labels), lambda: self.symbolic.jacobian(found)
+        )
 
     def quantity(self, node: Node, name: str = "") -> Quantity:
         """The quantity of a node of the program."""
@@ -177,6 +221,7 @@ class Solution:
             labels=self._labels(node),
             is_weights=node.op == "softmax",
             put=put,
+            symbolic=self._formula(name),
         )
 
     def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
@@ -189,7 +234,12 @@ class Solution:
             self.case.rounding,
             labels=self._labels(node),
             is_weights=node.op == "softmax",
+            symbolic=self._formula(name),
         )
+
+    def _formula(self, name: str) -> Callable[[], Any] | None:
+        """What gives the formula of a step or a gradient."""
+        return (lambda: self.symbolic[name]) if name in self.program.named else None
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis of a node (0 rows, 1 columns) runs over them as the

@@ -6,6 +6,7 @@ Loads SymPy: :attr:`symattn.solution.solution.Solution.symbolic` is the door.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import sympy
@@ -20,6 +21,7 @@ from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs.display import symbol
 from symattn.programs.entrywise import Keeps
+from symattn.programs.jacobians import Jacobian
 from symattn.programs.program import uses
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Expr, Stage, Stages, letters_of
@@ -70,6 +72,25 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
         if known not in self._formulas:
             self._formulas[known] = _DerivedFormula(self, known)
         return self._formulas[known]
+
+    def jacobian(self, found: Jacobian) -> DerivedJacobian:
+        """The Jacobian, differentiated by SymPy in letters of what it is by.
+
+        :class:`NoClosedForm` beyond :data:`~symattn.limits.EXPANDED`.
+        """
+        of, by = self.derived[self._name(found.of.name)], self.derived[self._name(found.by.name)]
+        kept = _Written(self.derived, lambda stage: {}, EXPANDED, EXPANDED, by.name)
+        entries = of.matrix(kept.up_to(of.name))
+        letters = by.matrix({})
+        columns = [letters[place] for place in found.by.places]
+        if not all(isinstance(letter, sympy.Indexed | sympy.Symbol) for letter in columns):
+            raise NoClosedForm(f"{found.name}: SymPy has no letters for {by.name}")
+        return DerivedJacobian(
+            found.name,
+            sympy.ImmutableDenseMatrix(
+                [[_slope(entries[place], by) for by in columns] for place in found.of.places]
+            ),
+        )
 
     def __repr__(self) -> str:
         return f"<Symbolic: {short(', '.join(self), 100)}>"
@@ -207,11 +228,36 @@ class _DerivedFormula:
         return f"<Formula of {self.name}: {stages}>"
 
 
+def _slope(entry: Expr, letter: Expr) -> Expr:
+    """The derivative of an entry; none flows through a masked score."""
+    return sympy.S.Zero if entry == -sympy.oo else sympy.diff(entry, letter)
+
+
+@dataclass(frozen=True)
+class DerivedJacobian:
+    """A Jacobian as SymPy derived it, ``matrix`` in letters of what it is by."""
+
+    name: str
+    matrix: sympy.ImmutableDenseMatrix
+
+    def latex(self) -> str:
+        """The matrix as LaTeX."""
+        return str(sympy.latex(self.matrix))
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def __repr__(self) -> str:
+        rows, columns = self.matrix.shape
+        return f"<Formula of {self.name}: {rows}x{columns}>"
+
+
 class _Written:
     """What the letters of stages stand for, all the way down to what is given.
 
     ``given`` says what is put for the letters of a given stage; ``most`` limits
-    the operations of one entry, ``inside`` those under a root or in a function.
+    the operations of one entry, ``inside`` those under a root or in a function. The
+    letters of the stage ``kept`` stay.
     """
 
     def __init__(
@@ -220,11 +266,13 @@ class _Written:
         given: Callable[[Stage], Mapping[Expr, Expr]],
         most: Limit,
         inside: Limit,
+        kept: str = "",
     ) -> None:
         self._stages = stages
         self._given = given
         self._most = most
         self._inside = inside
+        self._kept = kept
         self._entries: dict[Expr, Expr] = {}
         self._sizes: dict[sympy.Basic, int] = {}
         self._done: set[str] = set()
@@ -238,6 +286,8 @@ class _Written:
         return self._entries
 
     def _write(self, stage: Stage) -> None:
+        if stage.name == self._kept:
+            return
         if stage.is_given:
             self._entries |= self._given(stage)
         for letter, definition in stage.defined.items():
