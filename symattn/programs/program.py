@@ -164,6 +164,13 @@ class Program:
             return self._gradient(name[1:])
         raise UnknownName(no_quantity(name, self.quantities, self.functions))
 
+    def definition(self, call: WrittenCall) -> Node:
+        """What a function of one's own makes of its parameters, given in the shapes of a call.
+
+        Raises :class:`Malformed` where that is not to be said in letters alone.
+        """
+        return self.functions[call.function].in_letters(call, self._within)
+
     def _within(self, operands: Mapping[str, Node], body: syntax.Tree) -> Node:
         """The node of the body of a function, which knows its operands and nothing else."""
         known = Program(operands, tuple(operands), (), functions=self.functions)

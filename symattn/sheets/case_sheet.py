@@ -418,9 +418,11 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
         yield b.Heading((b.Math(formula), f" \N{EN DASH} {named}" if named else ""), 2)
         if formula == f.typeset_name(name):
             yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
+        yield from steps.own(node)
         equations = definitions.of_step(node, steps.named, steps.row_sum(node))
         if node.written:
-            equations = of_call(name, steps.case.steps[name], steps.program.shapes())
+            text, shapes = steps.case.steps[name], steps.program.shapes()
+            equations = of_call(name, text, shapes, steps.case.functions)
         yield from steps.definitions(equations)
         yield from _later(steps, node)
         yield from inside(steps, node)

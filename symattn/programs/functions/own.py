@@ -79,6 +79,23 @@ class OwnFunction:
         )
         return replace(node, written=written)
 
+    def in_letters(
+        self, call: WrittenCall, within: Callable[[Mapping[str, Node], syntax.Tree], Node]
+    ) -> Node:
+        """The body in letters of its parameters, in the shapes of a call's operands.
+
+        Raises :class:`Malformed` where a parameter stands for a word, or an exponent.
+        """
+        if call.options or any(isinstance(tree, syntax.Word) for tree in self.parameters.values()):
+            raise Malformed(f"{self.name} takes words")
+        in_order = iter(self.parameters)
+        shapes = {
+            label or next(in_order): operand.shape
+            for label, operand in zip(call.labels, call.operands, strict=True)
+        }
+        letters = {name: nodes.given(name, shapes.get(name, ())) for name in self.parameters}
+        return within(letters, self.body)
+
     def given(self, call: syntax.Call) -> dict[str, syntax.Tree]:
         """The arguments of a call by parameter; raises :class:`Malformed` where they don't fit.
 
