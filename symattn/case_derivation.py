@@ -144,7 +144,7 @@ class _CaseTables:
         return program
 
     def _named_places(self) -> dict[str, Size]:
-        every = ancestors(self.case.program.quantities.values(), through=nodes.arguments)
+        every = ancestors(self.case.program.quantities.values(), through=nodes.built_in)
         named = [found for node in every if (found := ids(node)) is not None]
         return {
             node.extra: self.sizes.places(node) if self.lengths else self.sizes.counts[node.extra]

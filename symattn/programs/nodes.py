@@ -113,6 +113,12 @@ def arguments(node: Node) -> tuple[Node, ...]:
     return node.operands if node.written is None else node.written.operands
 
 
+def built_in(node: Node) -> tuple[Node, ...]:
+    """What a node was written with in functions that all cases know: of a call of one's own
+    function what its body is made of."""
+    return node.operands if node.written is None or node.written.is_own else node.written.operands
+
+
 def ancestors(
     targets: Iterable[Node],
     stop: Callable[[Node], bool] = lambda node: False,
