@@ -163,7 +163,7 @@ def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verific
     upstream = _as_text(case.raw_upstream)
     loss = Loss(case.output, upstream, case.wrt) if case.output else None
     try:
-        recomputed = recompute(given, case.steps, loss, functions=case.functions)
+        recomputed = recompute(given, case.steps, loss, case.functions)
     except Malformed as error:
         raise Malformed(error.faults, source=str(case.path or case.name)) from None
     checks = [

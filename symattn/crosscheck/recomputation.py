@@ -103,8 +103,8 @@ def recompute(
     given: Mapping[str, object],
     steps: Mapping[str, str],
     loss: Loss | None = None,
-    max_probes: int = _MAX_PROBES,
     functions: Mapping[str, str] | None = None,
+    max_probes: int = _MAX_PROBES,
 ) -> Recomputation:
     """Compute every quantity, and the gradients if there is a loss.
 

@@ -109,7 +109,7 @@ def test_claims_heads_and_gradients_in_steps_know_them() -> None:
         "L": "total(Y)",
         "U": "X - grad(L, X)",
     }
-    claims = [
+    claims: list[dict[str, object]] = [
         {"holds": "mish(X)[0, 0] == H_0[0, 0] and max(mish(X)) < 2"},
         {"of": "mish(mish(X))[0]", "printed": ["0.73", "-0.13"]},
     ]
