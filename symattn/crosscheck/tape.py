@@ -377,9 +377,9 @@ def _plain(terms: Mapping[str, Tracked]) -> Tracked:
 
 
 def _stands(tree: Expression) -> bool:
-    """Whether an argument is a number or a word that is written out."""
-    if tree.operation == "negation":
-        return tree.operands[0].operation == "number"
+    """Whether an argument is a number, a fraction or a word that is written out."""
+    if tree.operation in ("negation", "quotient"):
+        return all(part.operation == "number" for part in tree.operands)
     is_word = tree.operation == "name" and tree.text in ("True", "False", "None")
     return is_word or tree.operation in ("number", "word")
 

@@ -83,13 +83,13 @@ def test_parameters_defaults_and_options() -> None:
     ]
     steps = {
         "A": "lrelu(X) + lrelu(X, 1/10) + lrelu(slope=0.5, x=X)",
-        "B": "raised(X, 3) + raised(X, n=-1)",
+        "B": "raised(X, 3) + raised(X, n=-1) + raised(X**2, 1/2)",
         "C": "gate(X) + gate(X, how='tanh')",
         "D": "less(X, 1)",
     }
     written = {
         "A": "where(X > 0, X, 0.01*X) + where(X > 0, X, X/10) + where(X > 0, X, 0.5*X)",
-        "B": "X**3 + X**-1",
+        "B": "X**3 + X**-1 + sqrt(X**2)",
         "C": "gelu(X) + gelu(X, approximate='tanh')",
         "D": "X - 1",
     }

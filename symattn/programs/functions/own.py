@@ -125,9 +125,15 @@ class OwnFunction:
 
 
 def is_plain(tree: syntax.Tree) -> bool:
-    """Whether an argument is a number or a word, written out."""
-    number = tree.operand if isinstance(tree, syntax.Negative) else tree
-    return isinstance(number, syntax.Literal) or isinstance(tree, syntax.Word)
+    """Whether an argument is a word, a number or a fraction, written out.
+
+    >>> [is_plain(syntax.parse(text)) for text in ("-2", "1/2", "x", "1 + 1")]
+    [True, True, False, False]
+    """
+    match tree:
+        case syntax.Negative(number) | syntax.Binary("/", number, syntax.Literal()):
+            return isinstance(number, syntax.Literal)
+    return isinstance(tree, syntax.Literal | syntax.Word)
 
 
 def calls(tree: syntax.Tree) -> Iterator[str]:
