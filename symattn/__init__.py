@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from symattn.cases.case import Case
     from symattn.cases.case import make as case
     from symattn.cases.claims import Claim
+    from symattn.cases.functions import function
     from symattn.cases.library import load, names
     from symattn.drawing.picture import draw
     from symattn.errors import (
@@ -77,6 +78,7 @@ _HOMES = {
     "derive_case": "symattn.case_derivation",
     "draw": "symattn.drawing.picture",
     "from_floats": "symattn.numbers.arrays",
+    "function": "symattn.cases.functions",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "read": "symattn.numbers.reading",
@@ -118,6 +120,7 @@ __all__ = [
     "derive_case",
     "draw",
     "from_floats",
+    "function",
     "load",
     "names",
     "read",

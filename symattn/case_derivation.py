@@ -118,7 +118,7 @@ class _CaseTables:
         """A length for each size, which no number of the steps is equal to."""
         digits = {
             part.text
-            for step in self.case.steps.values()
+            for step in (*self.case.steps.values(), *self.case.functions.values())
             for part in syntax.walk(syntax.parse(step))
             if isinstance(part, syntax.Literal)
         }
@@ -135,15 +135,16 @@ class _CaseTables:
             name: tuple(self.lengths[size] if isinstance(size, str) else size for size in axes)
             for name, axes in self.shapes.items()
         }
-        program, faults = sound_part(shapes, self.case.steps, loss=self.case.output)
+        steps, own = self.case.steps, self.case.program.functions
+        program, faults = sound_part(shapes, steps, loss=self.case.output, functions=own)
         if faults:
-            own = {name: self.case.program.quantities[name].shape for name in self.case.given}
-            self.shapes, self.lengths = dict(own), {}
-            program, _ = sound_part(own, self.case.steps, loss=self.case.output)
+            sizes = {name: self.case.program.quantities[name].shape for name in self.case.given}
+            self.shapes, self.lengths = dict(sizes), {}
+            program, _ = sound_part(sizes, steps, loss=self.case.output, functions=own)
         return program
 
     def _named_places(self) -> dict[str, Size]:
-        every = ancestors(self.case.program.quantities.values(), through=nodes.arguments)
+        every = ancestors(self.case.program.quantities.values(), through=nodes.built_in)
         named = [found for node in every if (found := ids(node)) is not None]
         return {
             node.extra: self.sizes.places(node) if self.lengths else self.sizes.counts[node.extra]

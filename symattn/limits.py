@@ -75,6 +75,11 @@ NESTING = Limit(60, "nested deeper than {most}")
 #: Digits of a number, and the power of ten that it may be multiplied by.
 DIGITS = Limit(400, "a number of {found} digits; at most {most} are read")
 EXPONENT = Limit(400, "power of ten beyond {most}")
+#: Functions of one's own; parts, and their nesting, of an expression in which they are
+#: written out, which may double with every one.
+FUNCTIONS = Limit(100, "{found} functions; at most {most} are read")
+WRITTEN_OUT = Limit(2_000, "{found} parts with its functions written out; at most {most} are read")
+NESTED_CALLS = Limit(150, "with its functions written out nested deeper than {most}")
 
 #: Pages of an article in PDF, and signs and brackets or rules on one of them.
 PAGES = Limit(100, "{found} pages; at most {most} are read")

@@ -238,7 +238,7 @@ def _at_numbers(solution: Solution) -> Verification:
     upstream = _as_text(case.raw_upstream)
     loss = Loss(case.output, upstream, case.wrt) if case.output else None
     try:
-        recomputed = recompute(given, case.steps, loss)
+        recomputed = recompute(given, case.steps, loss, case.functions)
     except Malformed as error:
         raise Malformed(error.faults, source=str(case.path or case.name)) from None
     checks = [

@@ -326,7 +326,7 @@ def test_a_wrong_mask_is_refuted(name, monkeypatch) -> None:
 
     def masked(*arguments):
         """The recomputation of a program whose mask hides an entry more."""
-        raw, text, loss = arguments
+        raw, text, loss, _ = arguments
         return recompute({**raw, "M": [[1, 0], [1, 1]]}, {**text, "T": "mask(X @ X.T, M)"}, loss)
 
     monkeypatch.setattr(verification, "recompute", masked)

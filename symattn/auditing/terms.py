@@ -169,7 +169,8 @@ def mistaken_calls(node: Node) -> Iterator[Slip]:
     if written is None:
         return
     first = written.operands[0] if written.operands else None
-    if first is not None and first.shape == node.shape and written.function in _LEFT_OUT:
+    is_forgotten = written.is_own or written.function in _LEFT_OUT
+    if first is not None and first.shape == node.shape and is_forgotten:
         yield "function-dropped", first, (written.function,)
     for name in ("gamma", "beta", "sink", "label_smoothing"):
         if written.given.get(name) is not None:

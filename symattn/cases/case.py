@@ -13,6 +13,7 @@ from flint import fmpq
 from symattn import syntax
 from symattn.cases import letters
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
+from symattn.cases.functions import OwnFunctions, read_functions
 from symattn.cases.settings import ExerciseTable, read_asked, settings
 from symattn.cases.statements import LoweredSteps, by_head
 from symattn.documents.reading import Reading
@@ -25,6 +26,7 @@ from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
+from symattn.programs.functions.own import OwnFunction
 from symattn.programs.program import (
     Program,
     Step,
@@ -51,7 +53,8 @@ class Case:
     the largest distance that a printed figure may have, where the document
     declares one; ``origins`` are the steps as which those of single heads were written;
     ``asked`` is what it says of an exercise, ``sheet`` what its
-    sheets have on them (:mod:`symattn.cases.settings`). ``lines`` are those of
+    sheets have on them (:mod:`symattn.cases.settings`); ``functions`` are its own, heads and
+    bodies as they were written. ``lines`` are those of
     the steps in the file of the case, ``path``, and ``base`` is the file of the
     case it extends. ``reading`` is what an article was understood to say, where
     the case was read from one.
@@ -79,6 +82,7 @@ class Case:
     asked: ExerciseTable = field(default_factory=ExerciseTable)
     sheet: Mapping[str, object] = field(default_factory=dict)
     registry: Letters = field(default_factory=Letters, compare=False)
+    functions: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
@@ -131,6 +135,7 @@ def make(
     exercise: Mapping[str, object] | None = None,
     sheet: Mapping[str, object] | None = None,
     symbols: object = (),
+    functions: Mapping[str, str] | Iterable[OwnFunction] = (),
     reading: Reading | None = None,
 ) -> Case:
     """A checked case, from what a case file says in its tables.
@@ -145,7 +150,8 @@ def make(
     ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
     ``sheet`` has keys of :class:`~symattn.cases.settings.SheetSettings`. ``symbols`` declares
     the letters that numbers may be written with, a list, or a table that says ``"real"`` or
-    ``"positive"`` of each; SymPy's need none. ``reading`` is that of an article.
+    ``"positive"`` of each; SymPy's need none. ``functions`` are what :func:`symattn.function`
+    makes, or maps heads such as ``"mish(x)"`` to bodies. ``reading`` is that of an article.
 
     There may be no steps where there are claims, or an article: then there is no
     output (it is ''), and nothing to differentiate.
@@ -173,10 +179,12 @@ def make(
         faults.append(Fault("steps", "expected at least one step"))
     recipe = by_head(steps, given, faults)
     registry = letters.registered(symbols, faults)
-    forward, rows = _forward(given, recipe, (loss or {}).get("output"), registry, faults)
+    own = read_functions(functions, {*given, *steps, *recipe.steps}, faults)
+    forward, rows = _forward(given, recipe, own, (loss or {}).get("output"), registry, faults)
     texts = {name: _written(step) for name, step in recipe.steps.items()}
     # What names a faulty quantity can't be judged, and is no fault of its own.
     unsound = (given.keys() | texts.keys() | recipe.unsound) - forward.quantities.keys()
+    unsound |= own.unsound
     stated = dict(loss or {})
     if texts:
         stated.setdefault("output", [*texts][-1])
@@ -225,6 +233,7 @@ def make(
         asked=asked,
         sheet=dict(sheet or {}),
         registry=registry,
+        functions={function.key: function.text for function in own.sound.values()},
         path=reading.article.path if reading else None,
         reading=reading,
     )
@@ -330,6 +339,7 @@ def with_letters(case: Case, numbers: Mapping[str, object]) -> Case:
 def _forward(
     given: Mapping[str, object],
     recipe: LoweredSteps,
+    own: OwnFunctions,
     loss: object,
     registry: Letters,
     faults: Faults,
@@ -351,9 +361,10 @@ def _forward(
         for key, step in steps.items()
         if key not in known
     ]
-    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - known.keys()) | recipe.unsound
+    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - known.keys())
+    unreadable |= recipe.unsound | own.unsound
     of = loss if isinstance(loss, str) else ""
-    forward, step_faults = sound_part(shapes, known, unreadable, of)
+    forward, step_faults = sound_part(shapes, known, unreadable, of, own.sound)
     faults += map(recipe.placed, step_faults)
     return forward, rows
 

@@ -15,6 +15,7 @@ from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rows import read_each
+from symattn.programs.functions.own import calls
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, grid, show
@@ -145,7 +146,7 @@ class _ClaimReader:
 
     def __init__(self, program: Program, passed_over: Collection[str]) -> None:
         self.program = program
-        self.passed_over = passed_over
+        self.passed_over = frozenset(passed_over)
         self._trees: dict[str, syntax.Tree] = {}
         self._nodes: dict[str, Node] = {}
         self._comparisons: dict[str, tuple[LoweredComparison, ...]] = {}
@@ -203,8 +204,8 @@ class _ClaimReader:
 
     def _sound(self, text: str) -> bool:
         """Whether all that the text names can be held against the program."""
-        tree, passed_over = self._tree(text), self.passed_over
-        return not (passed_over and any(name in passed_over for name in syntax.names(tree)))
+        tree = self._tree(text)
+        return self.passed_over.isdisjoint((*syntax.names(tree), *calls(tree)))
 
     def _arithmetic(self, text: str) -> Node | None:
         """The node of an expression that names nothing."""

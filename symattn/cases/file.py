@@ -8,6 +8,7 @@ from pathlib import Path
 
 from symattn.advice import MAKE_ONE
 from symattn.cases.case import Case, make
+from symattn.cases.functions import own_name
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.languages.language import LANGUAGE_FILE, language
 from symattn.limits import CHAIN
@@ -18,9 +19,8 @@ from symattn.tables.places import misfits, unknown
 _DETAILS: dict[str, type] = {
     **dict.fromkeys(("title", "source", "note", "rounding", "tolerance"), str),
     **dict.fromkeys(("tokens", "claims", "unchecked"), list),
-    "exercise": dict,
+    **dict.fromkeys(("exercise", "functions", "sheet"), dict),
     "symbols": object,
-    "sheet": dict,
 }
 #: The keys of a file and the kinds of their values.
 _KEYS: dict[str, type] = {
@@ -179,6 +179,13 @@ def _merged(base: Document, document: Document) -> Document:
         merged["steps"] = {**base.get("steps", {}), **document.get("steps", {})}
     if isinstance(base.get("symbols", {}), dict) and isinstance(document.get("symbols", {}), dict):
         merged["symbols"] = {**base.get("symbols", {}), **document.get("symbols", {})}
+    # A function takes the place of one of its name, whatever its parameters.
+    own = document.get("functions", {})
+    above = set(map(own_name, own))
+    kept = {
+        key: body for key, body in base.get("functions", {}).items() if own_name(key) not in above
+    }
+    merged["functions"] = {**kept, **own}
     merged["sheet"] = {**base.get("sheet", {}), **document.get("sheet", {})}
     merged["loss"] = {**base.get("loss", {}), **document.get("loss", {})}
     if "loss" not in base and "loss" not in document:

@@ -71,7 +71,7 @@ class Expression:
     (their text is in ``text``), ``call`` (of the function ``text``, with ``options``),
     ``gradient`` (with respect to ``text``; its operand, if any, is the loss),
     ``selection`` (its keys are in ``keys``), ``entries`` (the numbers are in
-    ``rows``, nested as they are written).
+    ``rows``, nested as they are written), ``line`` (of a tape, its only key).
     """
 
     operation: str

@@ -103,12 +103,14 @@ def recompute(
     given: Mapping[str, object],
     steps: Mapping[str, str],
     loss: Loss | None = None,
+    functions: Mapping[str, str] | None = None,
     max_probes: int = _MAX_PROBES,
 ) -> Recomputation:
     """Compute every quantity, and the gradients if there is a loss.
 
     ``given`` holds numbers, vectors (lists) and matrices (lists of rows) of
-    exact numbers, ``steps`` the text of each step, in order. Raises
+    exact numbers, ``steps`` the text of each step, in order, ``functions`` the text of each
+    function that they define, by its head. Raises
     :class:`~symattn.errors.Malformed`, listing all faults that can be found, and
     :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754.
 
@@ -119,7 +121,8 @@ def recompute(
     array([-0.235,  0.235])
     """
     need_ieee()
-    tape = laid_out(given, steps, loss.output, loss.upstream) if loss else laid_out(given, steps)
+    above = (loss.output, loss.upstream) if loss else ("", None)
+    tape = laid_out(given, steps, *above, functions)
     wanted, parts = _read_loss(tape, loss) if loss else ((), {})
     lines = passes.forward(tape)
     doubts = Doubts(tape, lines)

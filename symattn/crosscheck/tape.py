@@ -12,6 +12,7 @@ from typing import Any
 from symattn.crosscheck import reader
 from symattn.crosscheck.calls import ALIASES, FUNCTIONS
 from symattn.crosscheck.lines import Place, TapeLine, TapeLines
+from symattn.crosscheck.own import OwnFunction, arguments, own_functions, put_in
 from symattn.crosscheck.reader import Expression
 from symattn.crosscheck.scalars import PI, UNKNOWN, Tracked
 from symattn.errors import Faults, Malformed, expected
@@ -62,17 +63,19 @@ def tape(
     steps: Mapping[str, str],
     output: str = "",
     upstream: object | None = None,
+    functions: Mapping[str, str] | None = None,
 ) -> Tape:
     """The tape of a case; :class:`~symattn.errors.Malformed` lists all faults.
 
     A step that uses a faulty quantity is passed over: it is no fault of its own.
-    ``output`` and ``upstream`` are those of the loss, which steps may differentiate.
+    ``output`` and ``upstream`` are those of the loss, which steps may differentiate;
+    ``functions`` are those of the case, heads and bodies.
 
     >>> laid = tape({"Q": [[1, 2]]}, {"S": "Q @ Q.T"})
     >>> [line.operation for line in laid.lines], laid.lines[1].shape
     (['entries', 'score'], (1, 1))
     """
-    writer, faults = _Writer(output, upstream), Faults()
+    writer, faults = _Writer(output, upstream, own_functions(functions or {})), Faults()
     known: set[str] = set()
     sound: set[str] = set()
     for name, raw in given.items():
@@ -110,8 +113,11 @@ def _inside(tree: Expression) -> Iterator[Expression]:
 class _Writer(TapeLines):
     """Writes steps as lines; quantities of several heads have a line for each."""
 
-    def __init__(self, output: str, upstream: object | None) -> None:
+    def __init__(
+        self, output: str, upstream: object | None, functions: Mapping[str, OwnFunction]
+    ) -> None:
         super().__init__()
+        self.functions = functions
         self.places: dict[str, Place] = {}
         self.output, self.upstream = output, upstream
         #: How many heads a quantity has, and which head of how many is being written.
@@ -162,6 +168,10 @@ class _Writer(TapeLines):
                 return self.add("entries", (), shape, entries=tuple(map(tuple, rows)))
             case "name":
                 return self.name(tree.text)
+            case "line":
+                (line,) = tree.keys
+                assert isinstance(line, int)
+                return line
             case "negation" if self.is_infinity(tree.operands[0]):
                 return self.number(-float("inf"))
             case "product":
@@ -242,8 +252,10 @@ class _Writer(TapeLines):
             return self.part(*self.divided(tree))
         if tree.text == "merge":
             return self.merged(tree)
+        if tree.text in self.functions:
+            return self.own(tree)
         if tree.text not in FUNCTIONS:
-            known = (*FUNCTIONS, *_HEADS, "grad")
+            known = (*FUNCTIONS, *self.functions, *_HEADS, "grad")
             raise Malformed(f"no function {tree.text!r}: {expected(tree.text, known)}")
         function = FUNCTIONS[tree.text]
         signature = inspect.signature(function)
@@ -261,6 +273,23 @@ class _Writer(TapeLines):
                 else self.argument(kind, operand, name)
             )
         return function(*bound.args, **bound.kwargs)
+
+    def own(self, tree: Expression) -> Place:
+        """What the body of a function of the case writes: numbers and words as they stand in
+        the call, for other arguments their lines."""
+        given = {
+            parameter: part if _stands(part) else Expression("line", keys=(self.write(part),))
+            for parameter, part in arguments(tree, self.functions[tree.text]).items()
+        }
+        # A body knows no quantities of the case, and isn't made of itself.
+        outer = self.places, self.functions
+        body = self.functions[tree.text].body
+        others = {name: own for name, own in self.functions.items() if name != tree.text}
+        self.places, self.functions = {}, others
+        try:
+            return self.write(put_in(body, given))
+        finally:
+            self.places, self.functions = outer
 
     def argument(self, kind: str, tree: Expression, name: str) -> Any:
         """An argument as the function's type says that it is taken."""
@@ -345,6 +374,14 @@ class _Writer(TapeLines):
 def _plain(terms: Mapping[str, Tracked]) -> Tracked:
     """A number of the upstream; what holds symbols is not known."""
     return UNKNOWN if terms.keys() - {"1"} else terms.get("1", Tracked(0.0))
+
+
+def _stands(tree: Expression) -> bool:
+    """Whether an argument is a number, a fraction or a word that is written out."""
+    if tree.operation in ("negation", "quotient"):
+        return all(part.operation == "number" for part in tree.operands)
+    is_word = tree.operation == "name" and tree.text in ("True", "False", "None")
+    return is_word or tree.operation in ("number", "word")
 
 
 def _rooted(tree: Expression) -> Expression | None:

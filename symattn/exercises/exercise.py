@@ -76,6 +76,7 @@ def masked(case: Case) -> Case:
         title=case.title,
         rounding=case.rounding,
         exercise=case.asked.table,
+        functions=case.functions,
     )
 
 

@@ -40,7 +40,7 @@ _KEYS: Mapping[str, type] = {
     **dict.fromkeys(("name", "title", "level", "rounding"), str),
     "seed": int,
     **dict.fromkeys(("tokens", "parts", "versions"), list),
-    **dict.fromkeys(("steps", "loss", "scheme"), dict),
+    **dict.fromkeys(("steps", "functions", "loss", "scheme"), dict),
 }
 _PART_KEYS: Mapping[str, type] = {"quantity": str, "points": int, "places": int, "shape": list}
 _VERSION_KEYS: Mapping[str, type] = {
@@ -82,6 +82,9 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     yield from ("", "[steps]")
     for name, step in case.steps.items():
         yield f"{name} = {text(step)}"
+    if case.functions:
+        yield from ("", "[functions]")
+        yield from (f"{text(head)} = {text(body)}" for head, body in case.functions.items())
     if case.states_loss:
         yield from ("", "[loss]", f"output = {text(case.output)}", f"wrt = {written(case.wrt)}")
     for part in first.parts:
@@ -204,6 +207,7 @@ def _cases(
             tokens=whole.get("tokens", ()),
             title=whole.get("title", ""),
             rounding=whole.get("rounding", "half-even"),
+            functions=whole.get("functions", {}),
         )
     except Malformed as error:
         moved = [replace(fault, where=_moved(fault.where)) for fault in error.faults]

@@ -25,7 +25,8 @@ from symattn.printers.web import line, math, paragraph, table
 from symattn.programs.display import formula, names, symbol
 from symattn.programs.nodes import Node
 from symattn.programs.pointwise import Axes
-from symattn.sheets.presentation import SHORT, rational_formula
+from symattn.sheets.figures import rational_formula
+from symattn.sheets.presentation import SHORT
 
 #: What a masked score is shown as.
 MASKED = "&minus;&infin;"

@@ -87,6 +87,9 @@ class Jacobian:
             for i in range(rows)
         )
         gradient = flows(of, nodes.table(start, of.shape)).get(by.serial)
+        if gradient is None and "/" in self.of.name:
+            # A gradient that is the same everywhere has no slope.
+            gradient = nodes.table(((ZERO,) * by.grid[1],) * by.grid[0], by.shape)
         if gradient is None:
             raise UnknownName(f"{self.name}: {self.of.name} does not depend on {self.by.name}")
         return flat(nodes.index(gradient, self.by.keys) if self.by.keys else gradient)

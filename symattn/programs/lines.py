@@ -49,7 +49,7 @@ class LineWriter:
         return _named(self.lengths.get(length, length))
 
     def _operation(self, node: Node) -> Tree:
-        if node.written is not None:
+        if node.written is not None and not node.written.is_own:
             return self._call(node, node.written)
         x = node.operands
         match node.op:

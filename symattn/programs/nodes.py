@@ -70,7 +70,7 @@ class WrittenCall:
     ``labels`` are the names of options that are operands, '' for others, ``options`` the rest
     by name, '' for those that are no options. ``given`` is all that it was called with, by
     parameter. ``back`` is the rule of its gradient, None where that is left to the operations
-    below.
+    below. A function ``is_own`` where the case defines it.
     """
 
     function: str
@@ -79,6 +79,7 @@ class WrittenCall:
     options: tuple[tuple[str, str], ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
     back: Back | None = None
+    is_own: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,12 @@ class Node:
 def arguments(node: Node) -> tuple[Node, ...]:
     """What a node was written with: the operands of a call, or its own."""
     return node.operands if node.written is None else node.written.operands
+
+
+def built_in(node: Node) -> tuple[Node, ...]:
+    """What a node was written with in functions that all cases know: of a call of one's own
+    function what its body is made of."""
+    return node.operands if node.written is None or node.written.is_own else node.written.operands
 
 
 def ancestors(

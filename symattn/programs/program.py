@@ -8,7 +8,7 @@ How much there is to derive in a program, told from its shapes alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from math import prod
@@ -23,6 +23,7 @@ from symattn.programs import jacobians, nodes
 from symattn.programs.backward import flows, number, pi, times
 from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, StepFunction
 from symattn.programs.functions.entries import power
+from symattn.programs.functions.own import OwnFunction, calls, need_short
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, WrittenCall, ancestors
 from symattn.shapes import Shape, show
@@ -56,7 +57,7 @@ RESERVED: Mapping[str, tuple[str, str]] = {
 @dataclass(frozen=True)
 class Program:
     """Named quantities, each a node; ``given`` ones come from outside. ``loss`` is the step
-    whose gradient ``grad(W)`` is in other steps.
+    whose gradient ``grad(W)`` is in other steps, ``functions`` are those of one's own, by name.
 
     >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "A": "softmax(S)"})
     >>> p.shapes()
@@ -69,6 +70,7 @@ class Program:
     gradients: Mapping[str, Node] = field(default_factory=dict)
     upstream: Node | None = None
     loss: str = ""
+    functions: Mapping[str, OwnFunction] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Program: {short(', '.join(self.quantities), 100)}>"
@@ -110,9 +112,12 @@ class Program:
     def lower_tree(self, tree: syntax.Tree, special: Special = lambda call: None) -> Node:
         """The node of a parsed expression; ``special`` may give the node of a
         call that steps don't know."""
+        need_short(tree, self.functions)
+        return self._lowered(tree, special)
 
+    def _lowered(self, tree: syntax.Tree, special: Special) -> Node:
         def lower(part: syntax.Tree) -> Node:
-            return self.lower_tree(part, special)
+            return self._lowered(part, special)
 
         if isinstance(tree, syntax.Call) and (node := special(tree)) is not None:
             return node
@@ -147,6 +152,8 @@ class Program:
                 return self._gradient(name)
             case syntax.Call("grad", (syntax.Name(of), syntax.Name(by)), ()):
                 return self._slope(of, by)
+            case syntax.Call(name) if name in self.functions:
+                return self.functions[name].called(tree, lower, self._within)
             case syntax.Call(name):
                 return self._function(name).called(tree, lower)
         raise Malformed("a list in brackets and statements joined by 'and' are no quantities")
@@ -160,15 +167,21 @@ class Program:
             return self.quantities[name]
         if name == "pi":
             return pi()
-        if name in RESERVED:
-            raise UnknownName(f"{name!r} is no quantity; {RESERVED[name][1]}")
-        if name in FUNCTIONS:
-            raise UnknownName(f"{name!r} is no quantity; as a function it needs brackets")
-        if name == "e":
-            raise UnknownName("'e' is no quantity; write exp(1) for Euler's number")
         if name[0] == "d" and name[1:] in self.quantities:
             return self._gradient(name[1:])
-        raise UnknownName(f"unknown name {short(name)!r}: {expected(name, self.quantities)}")
+        raise UnknownName(no_quantity(name, self.quantities, self.functions))
+
+    def definition(self, call: WrittenCall) -> Node:
+        """What a function of one's own makes of its parameters, given in the shapes of a call.
+
+        Raises :class:`Malformed` where that is not to be said in letters alone.
+        """
+        return self.functions[call.function].in_letters(call, self._within)
+
+    def _within(self, operands: Mapping[str, Node], body: syntax.Tree) -> Node:
+        """The node of the body of a function, which knows its operands and nothing else."""
+        known = Program(operands, tuple(operands), (), functions=self.functions)
+        return known._lowered(body, lambda call: None)
 
     def _function(self, name: str) -> StepFunction:
         """The function of that name."""
@@ -180,8 +193,7 @@ class Program:
             raise Malformed(f"{of}: write '{name} @ (...)' or '{name} * (...)'")
         if name == "grad":
             raise Malformed("grad takes names of quantities, as in grad(Q) or grad(L, Q)")
-        instead = of_word(name) or expected(name, sorted([*FUNCTIONS, "grad", "heads", "merge"]))
-        raise UnknownName(f"unknown function {short(name)!r}: {instead}")
+        raise UnknownName(no_function(name, self.functions))
 
     @staticmethod
     def _compared(operands: list[Node], relations: tuple[str, ...]) -> Node:
@@ -233,6 +245,31 @@ class Program:
         }
         bindings = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
         return f" ({', '.join(bindings)})" if bindings else ""
+
+
+def no_quantity(name: str, known: Iterable[str], functions: Collection[str] = ()) -> str:
+    """What is said of a name that no quantity has.
+
+    >>> no_quantity("Z", ["Q", "K"])
+    "unknown name 'Z': expected one of Q, K"
+    """
+    if name in RESERVED:
+        return f"{name!r} is no quantity; {RESERVED[name][1]}"
+    if name in FUNCTIONS or name in functions:
+        return f"{name!r} is no quantity; as a function it needs brackets"
+    if name == "e":
+        return "'e' is no quantity; write exp(1) for Euler's number"
+    return f"unknown name {short(name)!r}: {expected(name, known)}"
+
+
+def no_function(name: str, own: Iterable[str] = ()) -> str:
+    """What is said of a name that no function has.
+
+    >>> no_function("sofmax")
+    "unknown function 'sofmax': did you mean softmax?"
+    """
+    known = sorted([*FUNCTIONS, *own, "grad", "heads", "merge"])
+    return f"unknown function {short(name)!r}: {of_word(name) or expected(name, known)}"
 
 
 def _exponent(tree: syntax.Tree) -> Node:
@@ -327,9 +364,11 @@ def sound_part(
     steps: Mapping[str, Step],
     unreadable: Iterable[str] = (),
     loss: str = "",
+    functions: Mapping[str, OwnFunction] | None = None,
 ) -> tuple[Program, list[Fault]]:
     """Like :func:`program`: the program of what has no fault, and the faults. ``loss`` is the
-    step that ``grad(W)`` is of.
+    step that ``grad(W)`` is of, ``functions`` are those of one's own; an ``unreadable`` one of
+    these is passed over like a quantity.
 
     >>> made, faults = sound_part({"Q": (3, 4)}, {"S": "Q + R", "T": "Q @ Q.T"})
     >>> list(made.quantities), [fault.where for fault in faults]
@@ -343,13 +382,13 @@ def sound_part(
         faults.append(Fault("steps", STEPS.said(len(steps))))
         steps = {}
     broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
-    program = Program(quantities, tuple(given), (), loss=loss)
+    program = Program(quantities, tuple(given), (), loss=loss, functions=functions or {})
     for name, step in steps.items():
         _collect(faults, f"steps.{name}", partial(_add_step, program, name, step, broken))
         if name not in quantities:
             broken.add(name)
     sound = tuple(name for name in steps if name not in broken)
-    return Program(quantities, tuple(given), sound, loss=loss), faults
+    return replace(program, steps=sound), faults
 
 
 def _collect(faults: list[Fault], where: str, act: Callable[[], None]) -> None:
@@ -373,7 +412,7 @@ def _add_step(so_far: Program, name: str, step: Step, broken: set[str]) -> None:
     if name in so_far.quantities:
         raise Malformed(f"the name {name!r} is given already")
     tree = syntax.parse(step) if isinstance(step, str) else step
-    if broken & set(syntax.names(tree)):
+    if broken & {*syntax.names(tree), *calls(tree)}:
         return
     node = so_far.lower_tree(tree)
     if any(node is known for known in so_far.quantities.values()):

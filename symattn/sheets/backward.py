@@ -15,7 +15,7 @@ from symattn.printers import blocks as b
 from symattn.printers.layout import APART, TEXT, broken, display_width, matrix_width, width
 from symattn.programs.display import differential, gradient_symbol
 from symattn.programs.functions import FUNCTIONS
-from symattn.programs.nodes import Node, ancestors, arguments
+from symattn.programs.nodes import Node, ancestors, built_in
 from symattn.sheets import definitions
 from symattn.sheets.presentation import grouped, indexed
 from symattn.sheets.steps import Steps, chained
@@ -259,8 +259,8 @@ def _kinks(steps: Steps) -> Iterator[b.Block]:
     """What is taken for the gradient of functions where they have none."""
     output = steps.program.quantities[steps.case.output]
     used: dict[str, str] = {}
-    for node in ancestors([output], through=arguments):
-        name = node.written.function if node.written else node.op
+    for node in ancestors([output], through=built_in):
+        name = node.written.function if node.written and not node.written.is_own else node.op
         if name in FUNCTIONS and FUNCTIONS[name].kink:
             used[name] = FUNCTIONS[name].kink
     for name, kink in used.items():

@@ -389,8 +389,11 @@ _NORMALISED = ("softmax", "log_softmax")
 _MOST = 4
 
 
-def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[t.Row]:
-    r"""The definitions that a step uses; none where they would say little.
+def of_call(
+    name: str, text: str, shapes: Mapping[str, Shape], functions: Mapping[str, str] | None = None
+) -> list[t.Row]:
+    r"""The definitions that a step uses, which may call ``functions`` of the case; none where
+    they would say little.
 
     >>> t.latex(of_call("N", "rmsnorm(X, g, eps=0)", {"X": (2, 3), "g": (3,)})[1])
     'N_{i,j} = \\frac{X_{i,j}}{\\sqrt{v_{i}}}g_{j}'
@@ -398,7 +401,7 @@ def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[t.Row]:
     used = set(re.findall(r"\w+", text)) - {name}
     given = {quantity: _filled(shape) for quantity, shape in shapes.items() if quantity in used}
     try:
-        laid = tape(given, {name: text})
+        laid = tape(given, {name: text}, functions=functions)
     except Malformed:
         return []
     known = {place: f.typeset_name(quantity) for quantity, place in laid.places.items()}

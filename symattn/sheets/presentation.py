@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property, partial
 
 from flint import fmpq
@@ -31,6 +30,7 @@ from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Entrywise, LazyGrid
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.shapes import keys
+from symattn.sheets.figures import decimal_places, rational_formula, scientific
 from symattn.sheets.worked import FormulaScalars, TerseScalars
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
@@ -303,7 +303,7 @@ class Presentation:
                     return False
         value = quantity.entry(i, j)
         number = fmpq(0) if isinstance(value, Masked) else value.rational()
-        return number is not None and _decimal_places(number, self.places) is not None
+        return number is not None and decimal_places(number, self.places) is not None
 
     def decimal(self, node: Node, i: int, j: int, places: int | None = None) -> f.Formula:
         """An entry correctly rounded to the sheet's places, or to so many."""
@@ -326,7 +326,7 @@ class Presentation:
         if isinstance(value, Masked) or (quantity.is_lettered and value.has_symbols):
             return None
         number = value.rational()
-        if number is not None and _decimal_places(number, places or self.places) is not None:
+        if number is not None and decimal_places(number, places or self.places) is not None:
             return None
         return self.decimal(node, i, j, places)
 
@@ -462,45 +462,3 @@ def _are_longer_by_name(rows: tuple[RowNormaliser, ...]) -> bool:
             named += width(f.typeset(f.Quotient(power.formula(), row.label))) + _LOOK_UP
             itself += width(f.typeset((power * below).formula()))
     return named > itself
-
-
-def rational_formula(number: fmpq, places: int) -> f.Formula:
-    """A rational number: as a decimal where that is exact and short, else as
-    a fraction.
-
-    >>> f.text(rational_formula(fmpq(-3, 8), 4)), f.text(rational_formula(fmpq(1, 3), 4))
-    ('-0.375', '1/3')
-    """
-    size = abs(number)
-    needed = _decimal_places(size, places)
-    if needed is None:
-        form: f.Formula = f.Quotient(f.Number(str(size.p)), f.Number(str(size.q)))
-    else:
-        digits = str((size * 10**needed).p).rjust(needed + 1, "0")
-        point = len(digits) - needed
-        form = f.Number(digits if not needed else f"{digits[:point]}.{digits[point:]}")
-    return f.Negated(form) if number < 0 else form
-
-
-def _decimal_places(number: fmpq, most: int) -> int | None:
-    """How many decimal places show the number exactly, if at most ``most``."""
-    for places in range(most + 1):
-        if (number * 10**places).q == 1:
-            return places
-    return None
-
-
-def scientific(number: Decimal) -> f.Formula:
-    """A decimal as digits times a power of ten.
-
-    >>> f.text(scientific(Decimal("0.0000123")))
-    '1.23*10^(-5)'
-    """
-    sign, digits, _ = number.as_tuple()
-    exponent = number.adjusted()
-    lead = "".join(map(str, digits))
-    mantissa = f.Number(lead[0] + (f".{lead[1:]}" if lead[1:] else ""))
-    power = f.Number(str(abs(exponent)))
-    raised = f.Power(f.Number("10"), f.Negated(power) if exponent < 0 else power)
-    product = f.Product((mantissa, raised))
-    return f.Negated(product) if sign else product

@@ -14,11 +14,13 @@ from collections.abc import Iterator, Sequence
 from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.cases.settings import SheetSettings
+from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, width
 from symattn.programs.display import formula as step_formula
-from symattn.programs.nodes import Node
+from symattn.programs.functions.own import calls
+from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.sheets.presentation import FIRST_ROWS, MAX_ENTRIES, NARROW, UNWRITTEN, Presentation
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
@@ -106,6 +108,7 @@ class Steps:
         self.shown = Presentation(solution, settings.places)
         self.named = self.shown.named
         self.large = self.shown.large
+        self._told: set[str] = set()
         self._forward = {node.serial for node in self.program.quantities.values()}
 
     def prose(self, text: str) -> b.Line:
@@ -159,6 +162,44 @@ class Steps:
                     equation = t.row(t.Styled(True, equation))
                 text += [b.Math(equation), ", \N{EM SPACE}"]
             yield b.Paragraph(self.say("Entry by entry: {formulas}.", formulas=tuple(text[:-1])))
+
+    def own(self, node: Node) -> Iterator[b.Block]:
+        """What the functions are that the case defines, where a step is the first to call them."""
+        if definitions := [*self._own(node)]:
+            text = [part for definition in definitions for part in (definition, ", \N{EM SPACE}")]
+            yield b.Paragraph(
+                self.say("Defined for this case: {formulas}.", formulas=tuple(text[:-1]))
+            )
+
+    def _own(self, node: Node) -> Iterator[b.Math | b.Code]:
+        for part in ancestors(
+            [node], stop=lambda x: x.serial in self.named and x is not node, through=arguments
+        ):
+            call = part.written
+            if call is None or not call.is_own or call.function in self._told:
+                continue
+            function = self.program.functions[call.function]
+            head = f.typeset(f.Function(function.name, tuple(map(f.Symbol, function.parameters))))
+            try:
+                body = self.program.definition(call)
+                computed = self.computed(head, body)
+            except Malformed:
+                computed = t.Row()
+            if computed:
+                self._told.add(call.function)
+                yield b.Math(head + t.EQUALS + computed)
+                yield from self._own(body)
+            else:
+                yield from self._own_text(call.function)
+
+    def _own_text(self, name: str) -> Iterator[b.Code]:
+        """A function as it is written, and those that it calls."""
+        if name in self.program.functions and name not in self._told:
+            self._told.add(name)
+            function = self.program.functions[name]
+            yield b.Code(f"{function.head} = {function.text}")
+            for called in calls(function.body):
+                yield from self._own_text(called)
 
     def work(self, node: Node) -> Iterator[b.Block]:
         """A quantity in full: worked entries beside its closed form and its

@@ -152,6 +152,9 @@ def _lines(solution: Solution) -> Iterator[str]:
     yield from ("", "[steps]")
     for name, step in case.steps.items():
         yield f"{name} = {text(step)}"
+    if case.functions:
+        yield from ("", "[functions]")
+        yield from (f"{text(head)} = {text(body)}" for head, body in case.functions.items())
     if case.states_loss:
         yield from ("", "[loss]", f"output = {text(case.output)}")
         if case.raw_upstream is not None:

@@ -66,7 +66,8 @@ def test_work_in_fractions_is_bounded():
     """Larger lines are left to floats, which decide all but ties."""
     n = 40
     given = {"X": [[f"{(7 * i + 3 * j) % 11 - 5}/7" for j in range(n)] for i in range(n)]}
-    found = recompute(given, {"h": "X @ X @ X", "y": "relu(h)"}, Loss("y", None, ["h"]), 4)
+    steps = {"h": "X @ X @ X", "y": "relu(h)"}
+    found = recompute(given, steps, Loss("y", None, ["h"]), max_probes=4)
     flow = found.gradients["h"]["1"]
     exact = np.array([[(7 * i + 3 * j) % 11 - 5 for j in range(n)] for i in range(n)])
     exact = exact @ exact @ exact

@@ -42,6 +42,7 @@ EXPRESSIONS: list[tuple[str, Callable[[], object]]] = [
     ("np.square(X)", lambda: X**2),
     ("np.exp(X)", lambda: np.exp(X)),
     ("np.tanh(X)", lambda: np.tanh(X)),
+    ("np.log1p(np.exp(X)) + np.expm1(X)", lambda: np.log1p(np.exp(X)) + np.expm1(X)),
     ("np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)", lambda: softmax(X)),
     ("np.exp(X) / np.sum(np.exp(X), axis=-1, keepdims=True)", lambda: softmax(X)),
     ("scipy.special.softmax(X, axis=-1)", lambda: softmax(X)),
@@ -145,6 +146,8 @@ PROGRAMS: list[tuple[str, object]] = [
     ("with torch.no_grad():\n    result = X @ K.T\n", X @ K.T),
     ("if True:\n    result = X @ K.T\nelse:\n    result = X\n", X @ K.T),
     ("half = lambda x: x / 2\nresult = half(X)\n", X / 2),
+    ("def mish(x):\n    return x * np.tanh(np.log1p(np.exp(x)))\nresult = mish(X @ K.T)\n",
+     X @ K.T * np.tanh(np.log1p(np.exp(X @ K.T)))),
 ]  # fmt: skip
 
 

@@ -23,6 +23,33 @@ def said(case: Case | str) -> str:
     return "\n".join(paragraphs(case_sheet.sheet(solve(case))))
 
 
+def test_own_functions_are_defined_where_they_are_called_first() -> None:
+    """Once, with those that they call; as it is written where letters can't say it."""
+    own = {
+        "mish(x)": "x * tanh(softplus(x))",
+        "raised(x, n)": "gated(mish(x), how='tanh')**n",
+        "gated(x, how='none')": "gelu(x, approximate=how)",
+        "attend(Q, K)": "softmax(mish(Q) @ K.T)",
+    }
+    steps = {"A": "attend(X, X)", "H": "mish(A) + raised(X, 2)"}
+    case = symattn.case("own", {"X": [[1, 2], [0, 1]]}, steps, functions=own)
+    defined = [line for line in paragraphs(case_sheet.sheet(solve(case))) if "Defined" in line]
+    assert len(defined) == 2
+    mish = r"\operatorname{mish}\left(x\right) = x \odot \operatorname{tanh}"
+    assert r"\operatorname{attend}\left(Q, K\right) = \operatorname{softmax}" in defined[0]
+    assert mish in defined[0]
+    assert mish not in defined[1]
+    assert "raised(x, n) = gated(mish(x), how='tanh')**n" in defined[1]
+    assert 'gated(x, how="none") = gelu(x, approximate=how)' in defined[1]
+
+
+def test_a_kink_inside_of_an_own_function_is_told() -> None:
+    """The case's function has none of its own."""
+    own = {"cut(x)": "2 * relu(x)"}
+    text = said(symattn.case("cut", {"X": [[1, -2], [0, 1]]}, {"Y": "cut(X)"}, functions=own))
+    assert "Where relu has no derivative, its gradient is taken to be 0 at 0." in text
+
+
 def test_equal_sums_say_whether_their_exponentials_are_the_same() -> None:
     """Of two rows, in whichever order, or by chance of others."""
     steps = {"S": "log(X)", "A": "softmax(S)"}

@@ -298,6 +298,8 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     ),
     **{name: _elementwise(name) for name in ENTRYWISE},
     **dict.fromkeys(("expit",), _elementwise("sigmoid")),
+    "log1p": lambda given: call("log", syntax.Binary("+", number("1"), given.tree(0))),
+    "expm1": lambda given: syntax.Binary("-", call("exp", given.tree(0)), number("1")),
     **{name: _pairwise(name) for name in ("maximum", "minimum", "outer")},
     **dict.fromkeys(("clip", "clamp"), _bounded),
     "float": _infinite,
