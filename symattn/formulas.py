@@ -183,6 +183,14 @@ def _join(parts: list[str]) -> str:
 
 
 def _text(formula: Formula) -> tuple[str, int]:
+    """The text and how tightly it binds, kept with the formula: it may stand in many others."""
+    written: tuple[str, int] | None = formula.__dict__.get("_text")
+    if written is None:
+        written = formula.__dict__["_text"] = _written(formula)
+    return written
+
+
+def _written(formula: Formula) -> tuple[str, int]:
     match formula:
         case Number(digits):
             return digits, _ATOM

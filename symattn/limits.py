@@ -183,11 +183,15 @@ EVALUATED = 100_000
 EVALUATION = 1 << 25
 #: Products of denominators that are formed to learn how many bits that would be.
 BOUNDED = 100_000
-#: Products of digits of packed polynomials that one operation on matrices may cost, their
+#: Products of digits of packed polynomials that one operation on matrices may cost (some
+#: tenths of a second), digits of all entries where parts are added (eight bytes each), their
 #: degree in a row of weights, and entries of what is read for them.
-PACKED = 1 << 22
+PACKED = 1 << 26
+PACKED_DIGITS = 1 << 23
 PACKED_DEGREE = 1 << 10
 PACKED_ENTRIES = 1 << 12
+#: So few entries are looked at as polynomials before floats: in those they take longer.
+PACKED_FEW = 64
 #: Largest number under a root whose square factors are looked for, beside
 #: small ones: FLINT finds those of 40 digits in some 30 ms.
 RADICAND = 10**40

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-from flint import fmpq
+from math import gcd
 
 from symattn import formulas as f
 from symattn.numbers import exponential_sums, quotients
@@ -21,7 +20,14 @@ from symattn.numbers.exponential_sums import (
     SymbolicBase,
     Wave,
 )
-from symattn.numbers.quotients import Constant, Denominator, Normaliser, OpaqueAtom, Parts
+from symattn.numbers.quotients import (
+    Constant,
+    Denominator,
+    Normaliser,
+    OpaqueAtom,
+    Parts,
+    WholeParts,
+)
 
 #: Longest closed form that messages and ``repr`` show whole.
 MAX_SHORT = 200
@@ -59,6 +65,59 @@ def formula(parts: Parts, names: Names | None = None) -> f.Formula:
     pieces: list[f.Formula] = []
     for denominator in quotients.denominators(parts):
         pieces += _part(parts[denominator], denominator, names or {})
+    return _joined(pieces)
+
+
+def of_whole(parts: WholeParts, below: int) -> f.Formula:
+    """The closed form of parts over a whole number, without letters."""
+    pieces: list[f.Formula] = []
+    for denominator in quotients.denominators(parts):
+        keys, numbers = parts[denominator]
+        if denominator:
+            pieces.append(_over(keys, numbers, below, denominator))
+        else:
+            terms = zip(keys, numbers, strict=True)
+            form = _added({key: exponential_sums.lowest(p, below) for key, p in terms})
+            pieces += form.terms if isinstance(form, f.Sum) else [form]
+    return _joined(pieces)
+
+
+def _over(
+    keys: Sequence[Monomial], numbers: Sequence[int], below: int, denominator: Denominator
+) -> f.Formula:
+    factor = gcd(*numbers)
+    shared = gcd(factor, below)
+    count = factor // shared
+    is_negative = max(numbers) < 0
+    if is_negative:
+        factor = -factor
+    if len(keys) == 1:
+        upper = _term(keys[0], count, 1)
+    else:
+        upper = _numerator((*keys,), (*[p // factor for p in numbers],))
+        if count != 1:
+            upper = f.Product((f.Number(str(count)), upper))
+    quotient = f.Quotient(upper, _lower(denominator, below // shared))
+    return f.Negated(quotient) if is_negative else quotient
+
+
+# What flows into a key differs by factors, from column to column.
+@lru_cache(maxsize=1 << 8)
+def _numerator(keys: tuple[Monomial, ...], numbers: tuple[int, ...]) -> f.Formula:
+    return _added({key: (p, 1) for key, p in zip(keys, numbers, strict=True)})
+
+
+# Many entries share what stands below.
+@lru_cache(maxsize=1 << 12)
+def _lower(denominator: Denominator, share: int) -> f.Formula:
+    below: list[f.Formula] = [] if share == 1 else [f.Number(str(share))]
+    for normaliser, power in denominator:
+        form = sum_formula(normaliser.terms)
+        below.append(form if power == 1 else f.Power(form, f.Number(str(power))))
+    return _product(below)
+
+
+def _joined(pieces: Sequence[f.Formula]) -> f.Formula:
     if not pieces:
         return f.Number("0")
     return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
@@ -124,7 +183,7 @@ def _quotient(terms: Sum, below: list[f.Formula]) -> f.Formula:
     count = abs(int(factor.p))
     if len(primitive) == 1:
         key, q = next(iter(primitive.items()))
-        above.append(_absolute(key, q * count))
+        above.append(_term(key, int(q.p) * count, int(q.q)))
     else:
         if count != 1:
             above.append(f.Number(str(count)))
@@ -167,28 +226,47 @@ def sum_formula(terms: Sum) -> f.Formula:
     >>> f.text(sum_formula((read(1).exp() + read(2)).parts[()]))
     '2 + e'
     """
+    return _added({key: (int(q.p), int(q.q)) for key, q in terms.items()})
+
+
+def _added(terms: Mapping[Monomial, tuple[int, int]]) -> f.Formula:
+    """Monomials times fractions."""
     ordered = sorted(terms, key=_reading_order)
     # e - 1 rather than -1 + e.
-    first = next((key for key in ordered if terms[key] > 0), ordered[0])
-    ordered.remove(first)
-    pieces = tuple(_term(key, terms[key]) for key in (first, *ordered))
+    first = next((key for key in ordered if terms[key][0] > 0), ordered[0])
+    if first is not ordered[0]:
+        ordered.remove(first)
+        ordered.insert(0, first)
+    pieces = tuple([_term(key, *terms[key]) for key in ordered])
     return pieces[0] if len(pieces) == 1 else f.Sum(pieces)
 
 
+@lru_cache(maxsize=1 << 12)
 def _reading_order(key: Monomial) -> tuple[object, ...]:
     """By the text of the atoms, then by growing exponents."""
     exponent, radicand, atoms = key
     named = " ".join(f"{name}^{power}" for name, _, power in _by_text(atoms))
-    return named, exponential_sums.size(exponent), exponent, radicand
+    size = exponential_sums.size(exponent)
+    # Whole numbers first: they are compared faster.
+    return named, int(size * 1024), size, exponent, radicand
 
 
-def _term(key: Monomial, q: fmpq) -> f.Formula:
-    absolute = _absolute(key, abs(q))
-    return f.Negated(absolute) if q < 0 else absolute
+# Terms recur, from sum to sum.
+@lru_cache(maxsize=1 << 14)
+def _term(key: Monomial, p: int, q: int) -> f.Formula:
+    """``p/q`` times a monomial."""
+    above, below = _factors(key)
+    if abs(p) != 1 or not above:
+        above = f.Number(str(abs(p))), *above
+    if q != 1:
+        below = f.Number(str(q)), *below
+    absolute = f.Quotient(_product(above), _product(below)) if below else _product(above)
+    return f.Negated(absolute) if p < 0 else absolute
 
 
-def _absolute(key: Monomial, q: fmpq) -> f.Formula:
-    """``q * sqrt(m) * exp(r) * atoms`` for a positive ``q``."""
+@lru_cache(maxsize=1 << 12)
+def _factors(key: Monomial) -> tuple[tuple[f.Formula, ...], tuple[f.Formula, ...]]:
+    """``sqrt(m) * exp(r) * atoms``: what stands above, and below."""
     exponent, radicand, atoms = key
     above: list[f.Formula] = []
     if radicand != 1:
@@ -198,13 +276,7 @@ def _absolute(key: Monomial, q: fmpq) -> f.Formula:
     if exponent:
         above.append(_power_of_e(exponent))
     above += _atoms(tuple(item for item in atoms if item not in letters), positive=True)
-    below = _atoms(atoms, positive=False)
-    if q.p != 1 or not above:
-        above.insert(0, f.Number(str(q.p)))
-    if q.q != 1:
-        below.insert(0, f.Number(str(q.q)))
-    upper = _product(above)
-    return f.Quotient(upper, _product(below)) if below else upper
+    return tuple(above), tuple(_atoms(atoms, positive=False))
 
 
 def _atoms(atoms: Atoms, positive: bool) -> list[f.Formula]:
@@ -238,7 +310,7 @@ def _atom(atom: NumberAtom) -> tuple[str, f.Formula]:
     return f.text(form), form
 
 
-def _product(factors: list[f.Formula]) -> f.Formula:
+def _product(factors: Sequence[f.Formula]) -> f.Formula:
     return factors[0] if len(factors) == 1 else f.Product(tuple(factors))
 
 

@@ -443,7 +443,7 @@ def by_size(monomial: Monomial) -> tuple[object, ...]:
 
 def length(terms: Sum) -> int:
     """The terms, with those inside their atoms."""
-    return sum(1 + sum(atom.size for atom, _ in atoms) for _, _, atoms in terms)
+    return len(terms) + sum(atom.size for _, _, atoms in terms for atom, _ in atoms)
 
 
 def structure(terms: Sum) -> Structure:

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import compress
 from math import gcd
 from struct import unpack
 
 from flint import arb, ctx, fmpq, fmpz, fmpz_poly
 
-from symattn.numbers import exponential_sums
+from symattn.limits import SHOWN, Budget
+from symattn.numbers import exponential_sums, quotients
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.exponential_sums import Sum
-from symattn.numbers.quotients import Denominator, Normaliser, Parts
+from symattn.numbers.quotients import Denominator, Normaliser, Parts, WholeParts
 
 #: Bits of a digit; coefficients and their sums are smaller than half of that.
 _DIGIT = 64
@@ -58,6 +60,7 @@ class KroneckerLattice:
         ]
         self.size = max(map(len, powers))
         self._known: dict[fmpz, Normaliser] = {}
+        self._denominators: dict[tuple[fmpz, int], Denominator] = {}
         self._units: dict[int, arb] = {}
         self._values: dict[tuple[fmpz, int], arb] = {}
         self._monomials: list[exponential_sums.Monomial] = [exponential_sums.UNIT]
@@ -65,8 +68,7 @@ class KroneckerLattice:
     def normal(self, parts: Sequence[PackedPart]) -> Sequence[PackedPart]:
         """The sum of parts that are in normal form and not 0, as
         :func:`~symattn.numbers.quotients.simplified` makes it."""
-        kinds = {below for below, _, _ in parts}
-        if len(kinds) == len(parts) and (len(kinds) != 2 or _ONE not in kinds):
+        if not are_added([below for below, _, _ in parts]):
             return parts
         totals: dict[tuple[fmpz, int], fmpz] = {}
         for below, power, above in parts:
@@ -93,33 +95,44 @@ class KroneckerLattice:
         {(): {((), 1, ()): 1/6, (((1, 1, 2),), 1, ()): -1/2}}
         """
         return {
-            self._denominator(normaliser, power): self._terms(above, below)
+            self.denominator(normaliser, power): self._terms(above, below)
             for normaliser, power, above in packed_parts
         }
 
-    def _denominator(self, normaliser: fmpz, power: int) -> Denominator:
+    def denominator(self, normaliser: fmpz, power: int) -> Denominator:
+        """A normaliser's power as what stands below."""
         if not power:
             return ()
-        if normaliser not in self._known:
-            self._known[normaliser] = Normaliser(self._terms(normaliser, 1))
-        return ((self._known[normaliser], power),)
+        denominator = self._denominators.get((normaliser, power))
+        if denominator is None:
+            known = self._known.setdefault(normaliser, Normaliser(self._terms(normaliser, 1)))
+            denominator = self._denominators[normaliser, power] = ((known, power),)
+        return denominator
 
     def _terms(self, above: fmpz, below: int) -> Sum:
         numbers = coefficients(above)
-        missing = range(len(self._monomials), len(numbers))
+        terms = zip(self.monomials(len(numbers)), numbers, strict=False)
+        return {monomial: fmpq(number, below) for monomial, number in terms if number}
+
+    def monomials(self, count: int) -> Sequence[exponential_sums.Monomial]:
+        """Powers of t, at least so many."""
+        missing = range(len(self._monomials), count)
         self._monomials += [
             (((1, *exponential_sums.lowest(k, self.steps)),), 1, ()) for k in missing
         ]
-        terms = zip(self._monomials, numbers, strict=False)
-        return {monomial: fmpq(number, below) for monomial, number in terms if number}
+        return self._monomials
 
     def ball(self, packed_parts: Iterable[PackedPart], below: int) -> arb:
         """The sum of the parts over a whole number, at the working precision."""
-        t, total = self._unit(ctx.prec), arb(0)
-        for normaliser, power, above in packed_parts:
-            part = _polynomial(above)(t)
-            total += part / self._value(normaliser, ctx.prec) ** power if power else part
-        return total / below
+        parts = (
+            self.quotient(below, power, coefficients(above)) for below, power, above in packed_parts
+        )
+        return sum(parts, arb(0)) / below
+
+    def quotient(self, normaliser: fmpz, power: int, above: Sequence[int]) -> arb:
+        """A polynomial over a normaliser's power, at the working precision."""
+        number = fmpz_poly([*above])(self._unit(ctx.prec))
+        return number / self._value(normaliser, ctx.prec) ** power if power else number
 
     def _unit(self, bits: int) -> arb:
         """``t`` at the working precision."""
@@ -138,10 +151,11 @@ class PackedQuotient:
     """An entry as an operation without operands: packed parts in normal form over a whole
     number, written down as a closed form when that is used.
 
-    ``check`` is given an enclosure of it before it is used for the first time.
+    ``check`` is given an enclosure of it before it is used for the first time, and one of
+    the closed form.
     """
 
-    __slots__ = ("_below", "_check", "_lattice", "_packed")
+    __slots__ = ("_ball_is_checked", "_below", "_check", "_lattice", "_packed")
 
     def __init__(
         self,
@@ -153,32 +167,81 @@ class PackedQuotient:
         self._lattice = lattice
         self._packed = packed
         self._below = below
-        self._check: Callable[[arb], None] | None = check
+        self._check = check
+        self._ball_is_checked = False
 
     def rational(self) -> fmpq | None:
         """The entry, if it is rational."""
-        if not self._packed:
-            return fmpq(0)
+        count = len(self._packed)
+        if count != 1:
+            return None if count else fmpq(0)
         _, power, above = self._packed[0]
-        if power or len(self._packed) > 1 or abs(above) >= MOST:
+        if power or abs(above) >= MOST:
             return None
         return fmpq(above, self._below)
 
+    def is_beyond(self, budget: Budget) -> bool:
+        """See :class:`~symattn.numbers.lazy.Operation`."""
+        if self._below.bit_length() > budget.bits:
+            return True
+        numbers = [above for _, _, above in self._packed]
+        numbers += {below for below, power, _ in self._packed if power}
+        if sum(number.bit_length() // _DIGIT + 1 for number in numbers) <= budget.size:
+            return False
+        left = budget.size
+        for number in numbers:
+            digits = coefficients(number)
+            left -= len(digits) - digits.count(0)
+            if left < 0:
+                return True
+        return False
+
     def form(self, operands: Sequence[Parts] = ()) -> Parts:
         """See :class:`~symattn.numbers.lazy.Operation`."""
-        self._need_check()
-        return self._lattice.parts(self._packed, self._below)
+        parts = self._lattice.parts(self._packed, self._below)
+        with precision(FIRST):
+            self._check(quotients.ball(parts))
+        return parts
+
+    def whole(self) -> tuple[WholeParts, int] | None:
+        """The closed form as :func:`~symattn.numbers.closed_forms.of_whole` takes it; None
+        where it is too long to be shown."""
+        if self.is_beyond(SHOWN):
+            return None
+        total = arb(0)
+        parts: WholeParts = {}
+        with precision(FIRST):
+            for normaliser, power, above in self._packed:
+                numbers = coefficients(above)
+                total += self._lattice.quotient(normaliser, power, numbers)
+                parts[self._lattice.denominator(normaliser, power)] = (
+                    [*compress(self._lattice.monomials(len(numbers)), numbers)],
+                    [*filter(None, numbers)],
+                )
+            self._check(total / self._below)
+        return parts, self._below
 
     def ball(self, operands: Sequence[arb] = ()) -> arb:
         """See :class:`~symattn.numbers.lazy.Operation`."""
-        self._need_check()
-        return self._lattice.ball(self._packed, self._below)
-
-    def _need_check(self) -> None:
-        if self._check is not None:
+        if not self._ball_is_checked and ctx.prec != FIRST:
             with precision(FIRST):
-                self._check(self._lattice.ball(self._packed, self._below))
-            self._check = None
+                self.ball()
+        ball = self._lattice.ball(self._packed, self._below)
+        if not self._ball_is_checked:
+            self._check(ball)
+            self._ball_is_checked = True
+        return ball
+
+
+def are_added(normalisers: Sequence[fmpz]) -> bool:
+    """Whether of parts over these some are added in a normal form, or may be where only some
+    of the parts are there.
+
+    >>> two, three = fmpz(2), fmpz(3)
+    >>> are_added([two, three]), are_added([two, three, two]), are_added([two, fmpz(1)])
+    (False, True, True)
+    """
+    return len({_ONE, *normalisers}) <= len(normalisers) > 1
 
 
 def packed(powers: Iterable[int]) -> fmpz:

@@ -33,6 +33,10 @@ R = TypeVar("R", bound="LazyExpression")
 class Operation(Protocol):
     """What is done to the operands' closed forms, and to balls."""
 
+    def is_beyond(self, budget: Budget, /) -> bool | None:
+        """Whether the form is beyond the budget; None where that isn't known before."""
+        ...
+
     def form(self, operands: Sequence[Parts], /) -> Parts:
         """The closed form of the result."""
         ...
@@ -48,6 +52,9 @@ class _Made:
 
     form: Callable[[Sequence[Parts]], Parts]
     ball: Callable[[Sequence[arb]], arb]
+
+    def is_beyond(self, budget: Budget) -> None:
+        return None
 
 
 def _pairs(flat: Sequence[T]) -> Iterator[tuple[T, T]]:
@@ -239,13 +246,15 @@ class LazyExpression:
         below = [parts for x in self.operands if (parts := x._at(level)) is not None]
         form: Parts | None = None
         # A function of something long is an atom that nothing is lost by.
-        if budget is SHOWN or self.operation not in FUNCTIONS or _is_short(below[0]):
+        is_kept = budget is SHOWN or self.operation not in FUNCTIONS or _is_short(below[0])
+        is_beyond = self.operation.is_beyond(budget)
+        if is_kept and not is_beyond:
             try:
                 with spending(budget.products):
                     form = self.operation.form(below)
             except (Exceeded, Undecided):
                 form = None
-        if form is not None and _fits(form, budget):
+        if form is not None and (is_beyond is False or _fits(form, budget)):
             self._forms[level] = form
         elif budget is not SHOWN:
             atom = Unfolded(self.enclosure)
@@ -263,7 +272,8 @@ class LazyExpression:
         if parts is not None and self.operation is NUMBER and quotients.height(parts) > SHOWN.bits:
             # A rational number that was worked out, but that nobody would read.
             return None
-        if parts is not None and self.operation is not NUMBER and not self._checked:
+        # A form that waited was held against them as it was written down.
+        if parts is not None and self.operands and not self._checked:
             closed, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
             if closed.is_finite() and near.is_finite() and not closed.overlaps(near):
                 raise Refuted(f"the closed form {closed_forms.short(parts)} is not {near}")

@@ -6,8 +6,9 @@ product of powers of normalisers, which are kept whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import count
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import chain, count
 from math import prod
 from typing import Literal
 
@@ -19,6 +20,7 @@ from symattn.numbers.division import divide
 from symattn.numbers.exponential_sums import (
     Atoms,
     Base,
+    Monomial,
     NumberAtom,
     Root,
     Sum,
@@ -31,7 +33,7 @@ class Normaliser:
     """A denominator: a sum with several terms, smallest exponent 0,
     coprime integer coefficients, the first one positive; or a wave."""
 
-    __slots__ = ("_hash", "_key", "_order", "symbols", "terms")
+    __slots__ = ("_balls", "_hash", "_key", "_order", "symbols", "terms")
 
     def __init__(self, terms: Sum) -> None:
         self.terms = terms
@@ -39,6 +41,8 @@ class Normaliser:
         self._key = exponential_sums.structure(terms)
         self._hash = hash(self._key)
         self._order: tuple[object, ...] = ()
+        #: Enclosures by bits: many entries share it.
+        self._balls: dict[int, arb] = {}
 
     def __hash__(self) -> int:
         return self._hash
@@ -53,10 +57,18 @@ class Normaliser:
             self._order = len(self.terms), *exponential_sums.order(self.terms)
         return self._order
 
+    def ball(self) -> arb:
+        """An enclosure at the working precision."""
+        if ctx.prec not in self._balls:
+            self._balls[ctx.prec] = _ball(self.terms)
+        return self._balls[ctx.prec]
+
 
 #: Normalisers with their powers; empty for a value without denominator.
 Denominator = tuple[tuple[Normaliser, int], ...]
 Parts = dict[Denominator, Sum]
+#: Parts as monomials and whole numbers before them, over another one.
+WholeParts = dict[Denominator, tuple[Sequence[Monomial], Sequence[int]]]
 
 
 class OpaqueAtom(NumberAtom):
@@ -123,12 +135,19 @@ def _sums(parts: Parts) -> list[Sum]:
 
 def height(parts: Parts) -> int:
     """Bits of the longest coefficient."""
-    return max((q.height_bits() for terms in _sums(parts) for q in terms.values()), default=0)
+    numbers = chain.from_iterable(terms.values() for terms in _sums(parts))
+    return max(map(fmpq.height_bits, numbers), default=0)
 
 
-def denominators(parts: Parts) -> list[Denominator]:
+def denominators(parts: Iterable[Denominator]) -> list[Denominator]:
     """The denominators of the parts, in the order they are shown in."""
-    return sorted(parts, key=_by_normalisers)
+    return [*_in_order(tuple(parts))]
+
+
+# Many entries have the same.
+@lru_cache(maxsize=1 << 10)
+def _in_order(below: tuple[Denominator, ...]) -> tuple[Denominator, ...]:
+    return tuple(sorted(below, key=_by_normalisers))
 
 
 def _by_normalisers(denominator: Denominator) -> tuple[object, ...]:
@@ -317,9 +336,15 @@ def ball(parts: Parts) -> arb:
     for denominator, terms in parts.items():
         part = _ball(terms)
         for normaliser, power in denominator:
-            part /= _ball(normaliser.terms) ** power
+            part /= normaliser.ball() ** power
         result += part
     return result
+
+
+@lru_cache(maxsize=1 << 12)
+def _exponential_ball(exponent: exponential_sums.Exponent, bits: int) -> arb:
+    """At the working precision, which is ``bits``."""
+    return exponential_sums.exponent_ball(exponent).exp()
 
 
 def _ball(terms: Sum) -> arb:
@@ -329,7 +354,7 @@ def _ball(terms: Sum) -> arb:
         if radicand != 1:
             part *= arb(radicand).sqrt()
         if exponent:
-            part *= exponential_sums.exponent_ball(exponent).exp()
+            part *= _exponential_ball(exponent, ctx.prec)
         for atom, power in atoms:
             part *= _atom_ball(atom) ** power
         result += part

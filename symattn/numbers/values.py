@@ -30,6 +30,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.closed_forms import Names
 from symattn.numbers.exponential_sums import Symbol
 from symattn.numbers.float_formats import FloatFormat, float_format, nearest
+from symattn.numbers.kronecker import PackedQuotient
 from symattn.numbers.lazy import LazyExpression, Operation
 from symattn.numbers.quotients import Parts
 from symattn.numbers.rounding import RoundingMode, decimal, significant
@@ -287,10 +288,17 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         :class:`NoClosedForm` where there is none within the budget
         :data:`~symattn.limits.SHOWN`: the digits are certain all the same.
         """
-        parts = self.checked_form()
-        if parts is None:
+        form = self._closed(names)
+        if form is None:
             raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(self)))
-        return closed_forms.formula(parts, names)
+        return form
+
+    def _closed(self, names: Names | None = None) -> Formula | None:
+        if isinstance(self.operation, PackedQuotient) and not names:
+            whole = self.operation.whole()
+            return None if whole is None else closed_forms.of_whole(*whole)
+        parts = self.checked_form()
+        return None if parts is None else closed_forms.formula(parts, names)
 
     def coefficients(self) -> Iterator[tuple[str | None, Value]]:
         """The terms of a linear form: what stands alone (None), and before
@@ -312,9 +320,9 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         return self._text(closed_forms.MAX_SHORT)
 
     def _text(self, most: int | None) -> str:
-        parts = self.checked_form()
-        if parts is not None:
-            written = text(closed_forms.formula(parts))
+        form = self._closed()
+        if form is not None:
+            written = text(form)
             return written if most is None or len(written) <= most else f"{written[: most - 3]}..."
         if self.letters:
             return f"a form in {len(self.letters)} symbols"

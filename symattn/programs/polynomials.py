@@ -9,21 +9,23 @@ takes longer, is not held, nor is what depends on it: None.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, isqrt, lcm, prod
+from typing import Any
 
 from flint import arb, fmpq, fmpz, fmpz_mat
 
-from symattn.limits import PACKED, PACKED_DEGREE, PACKED_ENTRIES
+from symattn.limits import PACKED, PACKED_DEGREE, PACKED_DIGITS, PACKED_ENTRIES
 from symattn.numbers.kronecker import (
     MOST,
     KroneckerLattice,
     NotPacked,
     PackedPart,
     PackedQuotient,
+    are_added,
     cancelled,
     packed,
 )
@@ -102,6 +104,25 @@ class Polynomials:
         return Quotients(self.lattice, rows, self.below)
 
 
+class _Products(Sequence[PackedPart]):
+    """Parts times whole numbers, multiplied when they are used: those of all entries would
+    fill the memory."""
+
+    def __init__(self, parts: Sequence[PackedPart | None], factors: Sequence[fmpz]) -> None:
+        self._parts, self._factors = parts, factors
+
+    def __iter__(self) -> Iterator[PackedPart]:
+        for part, factor in zip(self._parts, self._factors, strict=True):
+            if part and factor:
+                yield part[0], part[1], part[2] * factor
+
+    def __len__(self) -> int:
+        return sum(1 for x in zip(self._parts, self._factors, strict=True) if all(x))
+
+    def __getitem__(self, place: Any) -> Any:
+        return [*self][place]
+
+
 @dataclass(frozen=True)
 class _Mixed:
     """A product that sums over rows with normalisers of their own: of one that is
@@ -126,19 +147,14 @@ class _Mixed:
     def quotients(self) -> Quotients:
         """All entries."""
         columns = self.right.matrix.transpose().tolist()
-
-        def entry(
-            row: Sequence[PackedPart | None], factors: Sequence[fmpz]
-        ) -> Sequence[PackedPart]:
-            return self.lattice.normal(
-                [
-                    (part[0], part[1], part[2] * factor)
-                    for part, factor in zip(row, factors, strict=True)
-                    if part and factor
-                ]
-            )
-
-        rows = [[entry(row, factors) for factors in columns] for row in self.left.normal]
+        rows: list[list[Sequence[PackedPart]]] = []
+        for row in self.left.normal:
+            entries: list[Sequence[PackedPart]] = [_Products(row, each) for each in columns]
+            # Told once for all entries: to hash normalisers costs more than to multiply.
+            if are_added([part[0] for part in row if part]):
+                _need(*self.left.shape, len(columns), self.left.digits, most=PACKED_DIGITS)
+                entries = [self.lattice.normal([*entry]) for entry in entries]
+            rows.append(entries)
         if self.transposed:
             rows = [list(row) for row in zip(*rows, strict=True)]
         return Quotients(self.lattice, rows, self.left.below * self.right.below)
@@ -214,9 +230,9 @@ def _fractions(grid: tuple[int, int], above: Sequence[int], below: Sequence[int]
     return Polynomials(fmpz_mat(*grid, above), common, max(map(abs, above)))
 
 
-def _need(*work: int) -> None:
+def _need(*work: int, most: int = PACKED) -> None:
     """:class:`NotPacked` beyond what is computed at once."""
-    if prod(work) > PACKED:
+    if prod(work) > most:
         raise NotPacked
 
 

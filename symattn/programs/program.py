@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from math import prod
 
 from symattn import syntax
@@ -218,6 +218,11 @@ class Program:
         )
 
     @cached_property
+    def derivatives(self) -> dict[str, Program]:
+        """What :func:`differentiate` has made, by the output."""
+        return {}
+
+    @cached_property
     def _slopes(self) -> dict[int, dict[int, Node]]:
         """The gradients that steps have asked for, by what they are of."""
         return {}
@@ -374,21 +379,38 @@ def sound_part(
     >>> list(made.quantities), [fault.where for fault in faults]
     (['Q', 'T'], ['steps.S'])
     """
+    parts = tuple(given.items()), tuple(steps.items()), frozenset(unreadable), loss
+    sound, faults = _sound_part(*parts, functions) if functions else _known_part(*parts)
+    return sound, [*faults]
+
+
+def _sound_part(
+    given: tuple[tuple[str, Shape], ...],
+    steps: tuple[tuple[str, Step], ...],
+    unreadable: frozenset[str],
+    loss: str,
+    functions: Mapping[str, OwnFunction] | None = None,
+) -> tuple[Program, list[Fault]]:
     faults: list[Fault] = []
     quantities: dict[str, Node] = {}
-    for name, shape in given.items():
+    for name, shape in given:
         _collect(faults, f"given.{name}", partial(_add_given, quantities, name, shape))
     if len(steps) > STEPS.most:
         faults.append(Fault("steps", STEPS.said(len(steps))))
-        steps = {}
-    broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
-    program = Program(quantities, tuple(given), (), loss=loss, functions=functions or {})
-    for name, step in steps.items():
+        steps = ()
+    names = tuple(name for name, _ in given)
+    broken: set[str] = {name for name in names if name not in quantities} | unreadable
+    program = Program(quantities, names, (), loss=loss, functions=functions or {})
+    for name, step in steps:
         _collect(faults, f"steps.{name}", partial(_add_step, program, name, step, broken))
         if name not in quantities:
             broken.add(name)
-    sound = tuple(name for name in steps if name not in broken)
+    sound = tuple(name for name, _ in steps if name not in broken)
     return replace(program, steps=sound), faults
+
+
+# Attention is computed again and again with other numbers of the same shapes.
+_known_part = lru_cache(maxsize=64)(_sound_part)
 
 
 def _collect(faults: list[Fault], where: str, act: Callable[[], None]) -> None:
@@ -435,15 +457,17 @@ def differentiate(forward: Program, output: str) -> Program:
     >>> sorted(differentiate(p, "A").gradients)
     ['A', 'K', 'Q', 'S']
     """
-    target = forward.quantities[output]
-    upstream = nodes.given("upstream", target.shape)
-    gradients = flows(target, upstream)
-    named = {
-        name: gradients[node.serial]
-        for name, node in forward.quantities.items()
-        if node.serial in gradients
-    }
-    return replace(forward, gradients=named, upstream=upstream)
+    if output not in forward.derivatives:
+        target = forward.quantities[output]
+        upstream = nodes.given("upstream", target.shape)
+        gradients = flows(target, upstream)
+        named = {
+            name: gradients[node.serial]
+            for name, node in forward.quantities.items()
+            if node.serial in gradients
+        }
+        forward.derivatives[output] = replace(forward, gradients=named, upstream=upstream)
+    return forward.derivatives[output]
 
 
 def uses(program: Program) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from functools import lru_cache, partial
 from itertools import chain
+from math import prod
 from operator import methodcaller
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from flint import arb
 
 from symattn.cases.case import Rows
 from symattn.errors import Refuted
+from symattn.limits import PACKED_FEW
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble, joined
 from symattn.numbers.reading import MASKED, Masked
@@ -74,6 +76,12 @@ class Runs:
             return None
         check = self._check
         return LazyGrid(*node.grid, lambda i, j: quotients.at(i, j, partial(check, node, i, j)))
+
+    def is_finite(self, node: Node) -> bool:
+        """Whether all entries are numbers, as polynomials or floats show at once."""
+        if prod(node.grid) <= PACKED_FEW and self.polynomials[node] is not None:
+            return True
+        return bool(np.isfinite(self.pairs[node].error).all())
 
     def _check(self, node: Node, i: int, j: int, ball: arb) -> None:
         """:class:`Refuted` where an entry is another number than in the run in balls: two
@@ -161,6 +169,8 @@ class _BallRun(Run[Enclosure]):
         super().__init__(enclosures.BallMatrices(), leaf)
 
     def __getitem__(self, node: Node) -> Enclosure:
+        if node.serial in self._results:
+            return self._results[node.serial]
         with precision(self.bits):
             return super().__getitem__(node)
 

@@ -8,8 +8,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from symattn import syntax
 from symattn.cases import library
 from symattn.cases.article import case_of, without
@@ -304,7 +302,7 @@ class Solution:
                 if outside := self._outside(node):
                     raise Malformed(outside)
                 is_lettered = self._runs.has_letters(node, self._lettered)
-                if not is_lettered and np.isfinite(self._runs.pairs[node].error).all():
+                if not is_lettered and self._runs.is_finite(node):
                     continue
                 self.quantity(node, name).rows  # noqa: B018
             except SymattnError as error:

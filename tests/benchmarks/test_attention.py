@@ -7,10 +7,12 @@ starts at balls that are ready, and ends with balls. What is wanted of each grou
 
 from __future__ import annotations
 
+import operator
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import isqrt
 from time import process_time
 from typing import Any
 
@@ -32,6 +34,9 @@ WANTED = {
     "float32, causal, 2x8 heads, n = d = 64, to float32; 16 Arb kernels at 128 bits": 1 / 2,
     "int8, n = 24, d = 64, to float64; decimals of 3 digits": 3,
     "closed forms O and dQ, n = d = 16, small integers; pairs in polynomials": 2,
+    "closed forms O, dQ, dK, dV as text, n = d = 4, small integers; SymEngine in stages": 1,
+    "closed forms O and dQ, n = d = 32, small integers; ours, n = d = 16": 10,
+    "closed forms O, dQ, dK, dV as text, n = d = 32, small integers; ours, n = d = 16": 10,
 }
 TEXT, DOUBLE = [name for name in WANTED if "float64; Arb" in name]
 
@@ -155,7 +160,77 @@ def pairs(q: Tables, k: Tables, v: Tables, g: Tables) -> list[fmpz_poly]:
     return found
 
 
-WORK = dict(zip(WANTED, (text, single, double, heads, int8, forms), strict=True))
+def small(n: int, count: int = 1) -> Iterator[list[Any]]:
+    """So many times four matrices of small integers at once, always others."""
+    while True:
+        yield RNG.integers(-2, 4, size=(count, 4, n, n)).tolist()
+
+
+def printed() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Closed forms as text, of ten times four matrices that nobody has seen before, from the
+    reading of the numbers on; SymEngine is told what to do, and has expanded forms."""
+    symengine = pytest.importorskip("symengine", reason="SymEngine is the peer here")
+    cases = small(4, 10)
+    return (
+        lambda: [ours_as_text(tables) for tables in next(cases)],
+        lambda: [staged(symengine, tables) for tables in next(cases)],
+    )
+
+
+def closed(tables: Sequence[list[Any]], *gradients: str) -> list[Any]:
+    """Closed forms of the output and of gradients. The scale is rational, as it is by itself
+    where d is a square."""
+    q, k, v, g = tables
+    a = attention(q, k, v, scale=Fraction(1, isqrt(len(q))))
+    back = a.backward(g)
+    return [x for part in (a.output, *map(back.__getitem__, gradients)) for x in part.values()]
+
+
+def ours_as_text(tables: Sequence[list[Any]]) -> list[str]:
+    """Output, dQ, dK and dV as text: digits where a form would be too long to be read."""
+    return [str(x) for x in closed(tables, "dQ", "dK", "dV")]
+
+
+def staged(library: Any, tables: Sequence[Tables]) -> list[str]:
+    """The same by a library for expressions: products, exponentials, weights and what flows
+    back, one after the other, each entry expanded and written."""
+
+    def times(left: Tables, turned: Tables) -> list[list[Any]]:
+        return [[total(x * y for x, y in zip(a, b, strict=True)) for b in turned] for a in left]
+
+    def total(terms: Iterable[Any]) -> Any:
+        return library.Add(*terms)
+
+    q, k, v, g = ([[library.Integer(x) for x in row] for row in table] for table in tables)
+    root = library.sqrt(len(q[0]))
+    powers = [[library.exp(x / root) for x in row] for row in times(q, k)]
+    weights = [[x / total(row) for x in row] for row in powers]
+    into = [
+        [
+            x * (y - total(map(operator.mul, row, flows))) / root
+            for x, y in zip(row, flows, strict=True)
+        ]
+        for row, flows in zip(weights, times(g, v), strict=True)
+    ]
+    kt, qt, vt, gt, wt, it = ([*zip(*x, strict=True)] for x in (k, q, v, g, weights, into))
+    found = times(weights, vt), times(into, kt), times(it, qt), times(wt, gt)
+    return [str(library.expand(x)) for part in found for row in part for x in row]
+
+
+def larger() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Closed forms of twice the size, as polynomials, beside those of the size."""
+    twice, once = small(32), small(16)
+    return lambda: closed(next(twice)[0], "dQ"), lambda: closed(next(once)[0], "dQ")
+
+
+def larger_printed() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """The same as text, with all gradients."""
+    twice, once = small(32), small(16)
+    return lambda: ours_as_text(next(twice)[0]), lambda: ours_as_text(next(once)[0])
+
+
+ROWS = text, single, double, heads, int8, forms, printed, larger, larger_printed
+WORK = dict(zip(WANTED, ROWS, strict=True))
 
 
 def taken(work: Callable[[], Any]) -> float:
@@ -205,3 +280,14 @@ def test_the_same_forms() -> None:
             assert value.ball(64).overlaps(number / below)
         for value, number in zip(gradient[i], above[16:], strict=True):
             assert value.ball(64).overlaps(number / below**2)
+
+
+def test_the_same_text() -> None:
+    """What we write is the number that SymEngine's expanded form is, entry by entry."""
+    symengine = pytest.importorskip("symengine", reason="SymEngine is the peer here")
+    ((tables,),) = [next(small(4))]
+    for value, text in zip(
+        closed(tables, "dQ", "dK", "dV"), staged(symengine, tables), strict=True
+    ):
+        number = float(symengine.sympify(text).n(53, real=True))
+        assert number == pytest.approx(value.nearest(), rel=1e-9, abs=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import fmpz
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from symattn import attention
 from symattn.errors import Refuted
+from symattn.limits import DECIDING
 from symattn.numbers import kronecker
 from symattn.programs import entrywise, polynomials
 from symattn.programs.nodes import Run
@@ -185,19 +187,60 @@ def test_a_wrong_form_is_refuted(monkeypatch):
             use(value)
 
 
+@pytest.mark.parametrize("use", [str, lambda x: x.form()])
+def test_digits_read_wrongly_are_refuted(monkeypatch, use):
+    """What is written is what is held against balls, not the number it was read from."""
+    value = attention([[1], [2]], [[1], [0]], [[1], [3]]).output.at(0, 0)
+    monkeypatch.setattr(kronecker, "coefficients", lambda number: (1, 1))
+    with pytest.raises(Refuted, match=r"entry \[0, 0\] is .* exactly, in balls"):
+        use(value)
+
+
+def drawn(n, seed):
+    """Attention of small integers at a rational scale, and its gradients."""
+    q, k, v, g = np.random.default_rng(seed).integers(-2, 3, size=(4, n, n)).tolist()
+    a = attention(q, k, v, scale=1)
+    return a, a.backward(g)
+
+
+def test_larger_attention_is_held():
+    """At n = 32 too all forms are polynomials, of gradients that sum over rows as well."""
+    a, back = drawn(32, 0)
+    for part in (a.output, back.dQ, back.dK, back.dV):
+        assert all(value.waits or value.number is not None for value in part.values())
+
+
+def test_long_forms_are_not_written_down(monkeypatch):
+    """Where there is none to be shown nothing is made of one, and digits are printed; what is
+    decided of it is made under the larger budget."""
+    value = drawn(24, 1)[1].dK.at(0, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(kronecker.KroneckerLattice, "parts", None)
+        assert not value.is_closed
+        assert str(value) == str(value.enclosure(128).str(8))
+    assert value.form(DECIDING) is not None
+
+
+def test_forms_of_sums_over_equal_rows():
+    """Parts with the same normaliser are added, others are not: to the letter as entry by
+    entry, where a factor is 0 too."""
+    data = {**DATA, "Q": [[1, 0, 2, -1], [0, 1, 0, 0], [1, 0, 2, -1]]}
+    assert "dL/dK" in beside(differentiate(program(SHAPES, ATTENTION), "Y"), data)
+
+
 def test_forms_are_written_down_when_they_are_used(monkeypatch):
     """Those of all entries are decided, none is written down."""
     written = []
-    parts = kronecker.KroneckerLattice.parts
+    coefficients = kronecker.coefficients
 
-    def counted(*given):
-        written.append(given)
-        return parts(*given)
+    def counted(number):
+        written.append(number)
+        return coefficients(number)
 
-    monkeypatch.setattr(kronecker.KroneckerLattice, "parts", counted)
+    monkeypatch.setattr(kronecker, "coefficients", counted)
     a = attention([[1, 2], [0, 1]], [[1, 0], [0, 1]], [[1], [3]], scale="1/2")
     values = [*a.output.values(), *a.backward([[1], [2]]).dQ.values()]
     assert all(value.waits for value in values)
     assert not written
     assert str(values[1]) == "(1 + 3*sqrt(e))/(1 + sqrt(e))"
-    assert len(written) == 1
+    assert written

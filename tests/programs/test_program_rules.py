@@ -207,3 +207,15 @@ def test_masks_are_the_derived_ones(step: str) -> None:
     # In the first causal row one key is left, and nothing can change its weight.
     assert gradient("S")[0].tolist() == [0.0, 0.0, 0.0]
     assert THEORY["masking"].proved
+
+
+def test_programs_of_the_same_steps_are_made_once():
+    """Whoever has the same steps over the same shapes has the same program, node for node;
+    with other shapes, steps or another order of names another one."""
+    shapes, steps = {"X": (2, 3)}, {"A": "softmax(X)", "Y": "A * X"}
+    made = program(shapes, steps)
+    assert program(dict(shapes), dict(steps)).named == made.named
+    assert differentiate(made, "Y") is differentiate(made, "Y")
+    assert differentiate(made, "A").upstream is not differentiate(made, "Y").upstream
+    for other in (program({"X": (3, 3)}, steps), program(shapes, {**steps, "Y": "A + X"})):
+        assert other.quantities["Y"] is not made.quantities["Y"]
