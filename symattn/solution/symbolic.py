@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import sympy
 
 from symattn import formulas as f
 from symattn.cases.case import Case
-from symattn.errors import Fault, Malformed, NoClosedForm, UnknownName, short
+from symattn.errors import Fault, Malformed, NoClosedForm, UnknownName, expected, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
 from symattn.numbers.letters import Letters
 from symattn.numbers.reading import Masked
@@ -25,6 +25,7 @@ from symattn.programs.entrywise import Keeps
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.program import uses
 from symattn.solution.float_function import FloatFunction
+from symattn.solution.formula_lines import Entries, align, expression, stage_lines
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Expr, Stage, Stages, letters_of
 from symattn.solution.substitution import NOT_REAL, GivenLetters, Givens
@@ -33,6 +34,11 @@ from symattn.verdicts import Verdict
 
 #: Bits of a number that count like one operation.
 _BITS = 4
+
+
+#: How a formula is printed.
+FormulaStyle: TypeAlias = Literal["stages", "matrix", "entry"]
+_STYLES = get_args(FormulaStyle)
 
 
 class Symbolic(Mapping[str, "_DerivedFormula"]):
@@ -282,13 +288,44 @@ class _DerivedFormula:
             return Verdict.HOLDS
         return verdict
 
-    def latex(self) -> str:
-        """The entries in letters of what is given, as LaTeX."""
-        names = {sympy.Symbol(name): f.latex(symbol(name)) for name in self._among.program.named}
-        return str(sympy.latex(self.matrix, symbol_names=names))
+    def latex(self, style: FormulaStyle = "stages") -> str:
+        r"""The formula as LaTeX for a paper.
+
+        ``"stages"`` are the steps and gradients that it takes, one line of an ``align*`` each, as
+        on the sheets; ``"entry"`` are SymPy's stages, one line each for the general entry, or a
+        line for every entry where none holds for all; ``"matrix"`` is one expression: a step in
+        what is given, a gradient in that and steps; where that would be too long, the matrix of
+        entries in letters of what is given, which may be beyond EXPANDED. Sums run over the
+        sizes of the case.
+
+        >>> from symattn.solution.solution import solve
+        >>> formulas = solve("cat-sat-mat").symbolic
+        >>> print(formulas["S"].latex())
+        \begin{align*}
+        Q &= X \\
+        K &= X \\
+        S &= Q\,K^{\top}
+        \end{align*}
+        >>> print(formulas["S"].latex("matrix"))
+        X\,X^{\top}
+        >>> formulas["A"].latex("entry").splitlines()[-2]
+        'A_{i,j} &= \\frac{E_{i,j}}{Z_{i}}'
+        """
+        program, name = self._among.program, self.name
+        if style not in _STYLES:
+            raise Malformed(f"style={style!r}: {expected(style, _STYLES)}")
+        if style == "entry" and not self._stage.is_given:
+            return align(Entries(program, self._among.derived, name).lines())
+        if style == "matrix" and (whole := expression(program, name)):
+            return whole
+        lines = [*stage_lines(program, name)] if style == "stages" else []
+        if lines:
+            return align(lines)
+        entries = Entries(program, self._among.derived, name).written(self.matrix)
+        return entries if style == "matrix" else align([(f.latex(symbol(name)), entries)])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+        return self.latex()
 
     def __repr__(self) -> str:
         stages = ", ".join(self.stages)

@@ -164,6 +164,7 @@ FAULTS = [
     ({"Q": 1}, "Q: expected 2x2, found a scalar"),
     ({"Q": [[1, 2], [3]]}, "Q[1]: expected 2 numbers as in the other rows, found 1"),
     ({"d_k": [1, 2]}, "d_k: expected a scalar, found a vector of 2"),
+    ({"Q": np.eye(2, dtype="float32")}, "Q: a NumPy float32 array is not exact"),
     ({"d_k": 0.5}, "d_k: 0.5 is a float, not an exact number: write '0.5' as text"),
     ({"Q[0, 1]": 0.5}, "Q[0, 1]: 0.5 is a float, not an exact number"),
     ({"Q": [[1, 0.5], [2, 3]]}, "Q[0][1]: 0.5 is a float, not an exact number"),
