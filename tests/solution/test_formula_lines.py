@@ -196,6 +196,15 @@ def test_every_entry_has_the_definition(n, m, d, data):
         assert general_entry(odd, shapes_of(s.symbolic.derived.up_to("C")), "ijkl") is None
 
 
+def test_places_that_begin_elsewhere_are_added():
+    """A sum over some of the columns is written out."""
+    s = Solution(make("part", {"X": [[1, 2, 3], [4, 5, 6]]}, {"y": "rowsum(X[:, 1:3])"}))
+    letter, definition = general(s, "y")
+    i = letter.indices[0]
+    x = sympy.IndexedBase("X")
+    assert definition == x[i, 1] + x[i, 2]
+
+
 def test_entries_that_differ_are_listed():
     """Masked scores too, and what is 0 for them."""
     lines = lines_of(solve("cat-sat-mat-causal").symbolic["A"].latex("entry"))

@@ -22,7 +22,7 @@ from symattn.numbers.sympy_bridge import from_sympy
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
-from ..strategies import few, matrices, some
+from ..strategies import brief, few, matrices, some
 
 ATTENTION = {"S": "Q @ K.T", "T": "S / sqrt(d_k)", "A": "softmax(T)", "Y": "A @ V"}
 NUMBERS: dict[str, Any] = {
@@ -272,10 +272,9 @@ KINDS = [
 ]
 
 
-@some
-@given(
-    st.sampled_from(KINDS), matrices(2, 3, binary), matrices(2, 3, binary), matrices(1, 3, binary)
-)
+@pytest.mark.parametrize("step", KINDS)
+@brief
+@given(matrices(2, 3, binary), matrices(2, 3, binary), matrices(1, 3, binary))
 def test_floats_of_small_programs(step, p, q, v):
     """Functions of every kind, and their gradients."""
     data = {"P": p, "Q": q, "v": v[0], "c": Fraction(3, 2)}
