@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from symattn import testing
     from symattn.auditing.audit import Audit, audit
     from symattn.auditing.figures import Cause, Figure, Slip, Statement
     from symattn.calculus.derivation import Derivation
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-#: The module that each public name is from.
+#: The module that each public name is from; what has none is a module itself.
 _HOMES = {
     "Attention": "symattn.solution.attention",
     "Audit": "symattn.auditing.audit",
@@ -126,16 +127,19 @@ __all__ = [
     "read",
     "sheet",
     "solve",
+    "testing",
     "theory",
     "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
     from importlib import import_module
 
+    if name not in _HOMES:
+        return import_module(f"symattn.{name}")
     value = getattr(import_module(_HOMES[name]), _AT_HOME.get(name, name))
     globals()[name] = value
     return value

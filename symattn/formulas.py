@@ -275,9 +275,12 @@ def _typeset(formula: Formula) -> tuple[t.Row, int]:
         case Transpose(operand):
             return t.index(_fence(_typeset(operand), _ATOM), above=TOP), _POSTFIX
         case Entry(operand, keys):
-            inner = _fence(_typeset(operand), _ATOM)
+            inner, binding = _typeset(operand)
+            if binding < _ATOM:
+                inner = t.fenced(inner)
             # TeX refuses a second subscript on W_{Q}.
-            inner = bracketed(inner) if t.has_index(inner) else inner
+            elif t.has_index(inner):
+                inner = bracketed(inner)
             return t.index(inner, t.letters(",".join(keys))), _POSTFIX
         case Matrix(rows):
             return t.matrix(map(typeset, row) for row in rows), _ATOM

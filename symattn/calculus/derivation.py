@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from textwrap import wrap
 from typing import Any
 
+from symattn import typesetting as t
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judged_lines import STATUSES, JudgedLine, in_unicode
-from symattn.calculus.printing import prose, text
-from symattn.errors import Fault
+from symattn.calculus.printing import prose, text, typeset
+from symattn.errors import Fault, Malformed
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,28 @@ class Derivation:
 
         shapes = self.draft.shapes
         rows = [
-            (str(x.number), in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
+            (
+                str(x.number),
+                in_unicode(x.text, shapes),
+                x.status,
+                ". ".join(filter(None, (prose(x.said.because, shapes), *x.against))),
+            )
             for x in self.lines
         ]
         header = ("", "line", "status", "because")
         faults = "; ".join(map(str, self.faults))
         title = prose(self.draft.title, shapes) or self.name
         return markdown.summary(title, self.summary(), header, rows, faults)
+
+    def _repr_latex_(self) -> str | None:
+        rows = []
+        for line in self.lines:
+            formula = _latex(line.text, self.draft.shapes)
+            rows.append(rf"{line.number}.\quad & {formula} && \text{{{line.status}}}")
+            notes = chain.from_iterable(wrap(note, 78) for note in line.against)
+            rows += [rf"& {t.latex(t.row(t.Text(note)))}" for note in notes]
+        body = " \\\\\n".join(rows)
+        return f"\\begin{{align*}}\n{body}\n\\end{{align*}}" if rows else None
 
     def to_dict(self) -> dict[str, Any]:
         """The derivation as plain data."""
@@ -120,3 +137,11 @@ class Derivation:
 def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:
     """Prose in lines that fit a terminal."""
     return wrap(prose(words, shapes), 78, initial_indent="  ", subsequent_indent="  ")
+
+
+def _latex(line: str, shapes: Mapping[str, int]) -> str:
+    """A line as it is set, as it is written where it can't be read."""
+    try:
+        return t.latex(typeset(line, shapes))
+    except Malformed:
+        return t.latex(t.row(t.Text(line)))

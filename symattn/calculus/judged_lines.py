@@ -107,6 +107,12 @@ class JudgedLine:
         """Whether both witnesses agree that it holds for all sizes."""
         return self.status == "proved"
 
+    @property
+    def against(self) -> tuple[str, ...]:
+        """What speaks against a refuted line: its counterexample, and its hint."""
+        place = str(self.counterexample) if self.counterexample else ""
+        return tuple(filter(None, (place, self.hint)))
+
     def told(self, shapes: Mapping[str, int]) -> list[str]:
         """The line in Unicode, with its reason, and what is to be said of it."""
         flag = "" if self.proved else f"  {self.status.upper()}"

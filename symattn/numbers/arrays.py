@@ -18,6 +18,7 @@ from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.double_double import Array
 from symattn.numbers.letters import Letters
+from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import AnyArray, Rows, read_rows
 from symattn.numbers.tables import NumberTable
@@ -175,11 +176,9 @@ def read_stack(data: object, symbols: Letters | bool = False) -> MatrixStack:
     ((2,), 1, 2, (3, 4))
     """
     array = data.array if isinstance(data, FloatEntries) else as_array(data)
-    if array is not None and array.dtype.kind == "f" and not isinstance(data, FloatEntries):
-        raise Malformed(
-            f"an array of {array.dtype} is not exact: take its binary values with "
-            "symattn.from_floats(array), or write the numbers as text"
-        )
+    refusal = array_refusal(data) or array_refusal(array)
+    if refusal and not isinstance(data, FloatEntries):
+        raise Malformed(refusal)
     if array is not None and array.ndim >= 2 and array.dtype.kind in "iuf":
         _need_room(array.shape)
         *lead, n, d = array.shape

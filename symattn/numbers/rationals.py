@@ -112,6 +112,21 @@ def refusal(number: float) -> str:
     )
 
 
+def array_refusal(data: object) -> str:
+    """What is said to an array of floats, of any package; '' to anything else. A number of
+    NumPy's is told by its digits, as Python's floats are."""
+    package = type(data).__module__.partition(".")[0]
+    kind = str(getattr(data, "dtype", "")).rpartition(".")[2]
+    if "float" not in kind or (package == "numpy" and not getattr(data, "ndim", 0)):
+        return ""
+    package = {"numpy": "NumPy", "jaxlib": "jax"}.get(package, package)
+    thing = "tensor" if "tensor" in type(data).__name__.lower() else "array"
+    return (
+        f"a {package} {kind} {thing} is not exact: take its binary values with "
+        "symattn.from_floats, or write the numbers as text"
+    )
+
+
 _PRINTED = re.compile(
     r"\s*(?:≈|~|=)?\s*(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
     r"(?P<after>(?:\s*(?:[eE]|[x*]\s*10\^?\s*)\(?(?P<power>[+-]?[0-9]{1,3})\)?)?"

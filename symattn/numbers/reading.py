@@ -191,4 +191,5 @@ def _read_foreign(number: object, letters: Letters | None) -> Value:
         from symattn.numbers.sympy_bridge import from_sympy
 
         return from_sympy(number, letters or False)
-    raise Malformed(f"expected a number, found {type(number).__name__}")
+    found = f"expected a number, found {type(number).__name__}"
+    raise Malformed(rationals.array_refusal(number) or found)

@@ -21,6 +21,7 @@ from symattn.errors import Fault, Faults, Malformed
 from symattn.limits import ENTRIES
 from symattn.numbers import tables
 from symattn.numbers.letters import Letters
+from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import Masked, read_entry
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
@@ -75,7 +76,9 @@ def shape_of(data: Any) -> Shape:
 
 
 def _plain(data: Any) -> Any:
-    """Arrays and matrices of other packages as nested lists."""
+    """Arrays and matrices of other packages as nested lists; :class:`Malformed` for floats."""
+    if refusal := array_refusal(data):
+        raise Malformed(refusal)
     return data.tolist() if hasattr(data, "tolist") else data
 
 

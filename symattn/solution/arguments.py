@@ -28,7 +28,7 @@ from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
-from symattn.solution.stages import Alignment, Seen, seen
+from symattn.solution.masks import Alignment, Seen, seen
 
 
 @dataclass(frozen=True)

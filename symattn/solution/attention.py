@@ -33,10 +33,10 @@ from symattn.solution.arguments import (
     scores_of,
 )
 from symattn.solution.entries import AttentionPart, AttentionRole
+from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import EntrySource, StackedSource
 from symattn.solution.solution import Solution
-from symattn.solution.stages import Alignment
 from symattn.syntax import gradient_of
 
 

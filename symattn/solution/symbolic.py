@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
 
 import sympy
 
 from symattn import formulas as f
 from symattn.cases.case import Case
-from symattn.errors import NoClosedForm, UnknownName, short
+from symattn.errors import Fault, Malformed, NoClosedForm, UnknownName, expected, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
 from symattn.numbers.letters import Letters
 from symattn.numbers.reading import Masked
@@ -23,13 +24,21 @@ from symattn.programs.display import symbol
 from symattn.programs.entrywise import Keeps
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.program import uses
+from symattn.solution.float_function import FloatFunction
+from symattn.solution.formula_lines import Entries, align, expression, stage_lines
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Expr, Stage, Stages, letters_of
+from symattn.solution.substitution import NOT_REAL, GivenLetters, Givens
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 #: Bits of a number that count like one operation.
 _BITS = 4
+
+
+#: How a formula is printed.
+FormulaStyle: TypeAlias = Literal["stages", "matrix", "entry"]
+_STYLES = get_args(FormulaStyle)
 
 
 class Symbolic(Mapping[str, "_DerivedFormula"]):
@@ -53,10 +62,23 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
         if (count := uses(self.program)) > DERIVED.most:
             raise NoClosedForm(DERIVED.said(count))
         self.derived = Stages(case.program, case.output, case.given, keeps)
-        self._rows = {**case.given, gradient_name(case.output): case.upstream}
+        rows = {**case.given, gradient_name(case.output): case.upstream}
+        given = {
+            stage.name: GivenLetters(
+                stage.name, self.program.named[stage.name].shape, stage.letters
+            )
+            for stage in self.derived.given
+        }
+        self.givens = Givens(given, self.program.known)
+        #: The case's numbers for the letters of what is given.
+        self.case_numbers: dict[Expr, Value] = {
+            letter: number
+            for name, letters in given.items()
+            for letter, number in letters.paired(rows[name])
+        }
         #: What letters stand for, in letters of what is given, and in numbers.
-        self.letters = _Written(self.derived, lambda stage: {}, EXPANDED, EXPANDED)
-        self.numbers = _Written(self.derived, self._numbers, FORMULA, ARGUMENT)
+        self.letters = _Written(self.derived, lambda stage: {}, EXPANDED)
+        self.numbers = _Written(self.derived, self._numbers, FORMULA)
         #: The symbols of SymPy's numbers, and those that were read as exact values before.
         self.registry = Letters()
         self.read: dict[sympy.Basic, Value] = {}
@@ -79,7 +101,7 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
         :class:`NoClosedForm` beyond :data:`~symattn.limits.EXPANDED`.
         """
         of, by = self.derived[self._name(found.of.name)], self.derived[self._name(found.by.name)]
-        kept = _Written(self.derived, lambda stage: {}, EXPANDED, EXPANDED, by.name)
+        kept = _Written(self.derived, lambda stage: {}, EXPANDED, by.name)
         entries = of.matrix(kept.up_to(of.name))
         letters = by.matrix({})
         columns = [letters[place] for place in found.by.places]
@@ -116,12 +138,8 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
 
     def _numbers(self, stage: Stage) -> dict[Expr, Expr]:
         """The case's numbers for the letters of a given stage."""
-        return {
-            letter: to_sympy(number)
-            for row, numbers in zip(stage.letters, self._rows[stage.name], strict=True)
-            for letter, number in zip(row, numbers, strict=True)
-            if isinstance(number, Value)
-        }
+        letters = self.givens.given[stage.name].all
+        return {letter: to_sympy(self.case_numbers[letter]) for letter in letters}
 
 
 class _DerivedFormula:
@@ -182,6 +200,61 @@ class _DerivedFormula:
         """
         return self._stage.matrix(self._among.numbers.up_to(self.name))
 
+    def subs(
+        self, values: Mapping[Any, object] | None = None, /, **arrays: object
+    ) -> sympy.ImmutableDenseMatrix:
+        """The formula with exact numbers, or expressions of SymPy's, put in for what is given,
+        stage by stage; what isn't put in stays a letter.
+
+        Whole arrays by their names, ``Q=[[a, 1], [0, "1/2"]]`` or ``{"dL/dY": ...}``, nested
+        lists, SymPy's matrices or NumPy's arrays of integers; entries by their places,
+        ``{"Q[0, 0]": a}``. What the formula doesn't depend on changes nothing. Text names
+        symbols, as in the upstream gradient of a case.
+
+        Raises :class:`Malformed` with every fault: names that are not given, places outside,
+        other shapes, floats, what is put in twice, scores masked otherwise than in the case;
+        and where a stage is no real number with what is put in. :class:`NoClosedForm` beyond
+        :data:`~symattn.limits.EXPANDED`.
+
+        >>> from symattn.solution.solution import solve
+        >>> formula, a = solve("cat-sat-mat").symbolic["T"], sympy.Symbol("a")
+        >>> formula.subs({"X[0, 1]": a}, d_k=4).row(0)[1]
+        a*X[1, 1]/2 + X[0, 0]*X[1, 0]/2 + X[0, 2]*X[1, 2]/2 + X[0, 3]*X[1, 3]/2
+        """
+        put = self._among.givens.put([*(values or {}).items(), *arrays.items()])
+        entries = _Written(self._among.derived, lambda stage: put, EXPANDED).up_to(self.name)
+        for letter, entry in entries.items():
+            if entry.has(*NOT_REAL):
+                why = "with what is put in this is no real number"
+                raise Malformed(Fault(str(letter), why))
+        return self._stage.matrix(entries)
+
+    def lambdify(self) -> FloatFunction:
+        """The formula as a function of NumPy arrays, worked out stage by stage in floats.
+
+        Takes what is given by keywords, the upstream gradient dL/dY as ``dY``; what isn't
+        passed has the case's numbers. A softmax takes the largest score of its row from all,
+        so that its exponentials don't overflow.
+
+        With M the largest number in size among the quantities and gradients of the case, 1 at
+        least, entries are within 1e-13 M of ``nearest("float64")`` where steps are sums,
+        products and softmax of numbers that aren't large; as with all floats, exponentials of
+        large numbers, differences of what is nearly equal and quotients by what is nearly 0
+        lose more. Other exponentials may overflow, and NumPy warns of it.
+
+        >>> from symattn.solution.solution import solve
+        >>> s = solve("cat-sat-mat")
+        >>> weights = s.symbolic["A"].lambdify()
+        >>> weights()[0].round(4).tolist()
+        [0.5065, 0.1863, 0.3072]
+        >>> weights(X=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 900]])[2].tolist()
+        [0.0, 0.0, 1.0]
+        """
+        shape = self._among.program.named[self.name].shape
+        return FloatFunction(
+            self.name, shape, self._among.derived, self._among.givens, self._among.case_numbers
+        )
+
     def equals(self, quantity: Quantity) -> Verdict:
         """Whether the numbers put in give the quantity, entry by entry, exactly.
 
@@ -215,13 +288,44 @@ class _DerivedFormula:
             return Verdict.HOLDS
         return verdict
 
-    def latex(self) -> str:
-        """The entries in letters of what is given, as LaTeX."""
-        names = {sympy.Symbol(name): f.latex(symbol(name)) for name in self._among.program.named}
-        return str(sympy.latex(self.matrix, symbol_names=names))
+    def latex(self, style: FormulaStyle = "stages") -> str:
+        r"""The formula as LaTeX for a paper.
+
+        ``"stages"`` are the steps and gradients that it takes, one line of an ``align*`` each, as
+        on the sheets; ``"entry"`` are SymPy's stages, one line each for the general entry, or a
+        line for every entry where none holds for all; ``"matrix"`` is one expression: a step in
+        what is given, a gradient in that and steps; where that would be too long, the matrix of
+        entries in letters of what is given, which may be beyond EXPANDED. Sums run over the
+        sizes of the case.
+
+        >>> from symattn.solution.solution import solve
+        >>> formulas = solve("cat-sat-mat").symbolic
+        >>> print(formulas["S"].latex())
+        \begin{align*}
+        Q &= X \\
+        K &= X \\
+        S &= Q\,K^{\top}
+        \end{align*}
+        >>> print(formulas["S"].latex("matrix"))
+        X\,X^{\top}
+        >>> formulas["A"].latex("entry").splitlines()[-2]
+        'A_{i,j} &= \\frac{E_{i,j}}{Z_{i}}'
+        """
+        program, name = self._among.program, self.name
+        if style not in _STYLES:
+            raise Malformed(f"style={style!r}: {expected(style, _STYLES)}")
+        if style == "entry" and not self._stage.is_given:
+            return align(Entries(program, self._among.derived, name).lines())
+        if style == "matrix" and (whole := expression(program, name)):
+            return whole
+        lines = [*stage_lines(program, name)] if style == "stages" else []
+        if lines:
+            return align(lines)
+        entries = Entries(program, self._among.derived, name).written(self.matrix)
+        return entries if style == "matrix" else align([(f.latex(symbol(name)), entries)])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+        return self.latex()
 
     def __repr__(self) -> str:
         stages = ", ".join(self.stages)
@@ -256,7 +360,7 @@ class _Written:
     """What the letters of stages stand for, all the way down to what is given.
 
     ``given`` says what is put for the letters of a given stage; ``most`` limits
-    the operations of one entry, ``inside`` those under a root or in a function. The
+    the operations of one entry, ARGUMENT those of numbers under a root or in a function. The
     letters of the stage ``kept`` stay.
     """
 
@@ -265,13 +369,11 @@ class _Written:
         stages: Stages,
         given: Callable[[Stage], Mapping[Expr, Expr]],
         most: Limit,
-        inside: Limit,
         kept: str = "",
     ) -> None:
         self._stages = stages
         self._given = given
         self._most = most
-        self._inside = inside
         self._kept = kept
         self._entries: dict[Expr, Expr] = {}
         self._sizes: dict[sympy.Basic, int] = {}
@@ -296,13 +398,15 @@ class _Written:
                 raise NoClosedForm(f"{letter}: {self._most.said(size)}")
             for part in definition.atoms(sympy.Function, sympy.Pow):
                 is_power = isinstance(part, sympy.Pow) and part.exp.is_Integer
-                if not is_power and (size := self._size_with(part)) > self._inside.most:
-                    raise NoClosedForm(f"{letter}: {self._inside.said(size)}")
+                if not is_power and (size := self._size_with(part, False)) > ARGUMENT.most:
+                    raise NoClosedForm(f"{letter}: {ARGUMENT.said(size)}")
             self._entries[letter] = definition.xreplace(self._entries)
 
-    def _size_with(self, part: Expr) -> int:
-        """The size of what is to be put into a definition, or into a part of it."""
-        return sum(self._size(self._entries.get(used, used)) for used in letters_of(part))
+    def _size_with(self, part: Expr, with_letters: bool = True) -> int:
+        """The size of what is to be put into a definition, or into a part of it; or of the
+        numbers among that."""
+        put = [self._entries.get(used, used) for used in letters_of(part)]
+        return sum(self._size(entry) for entry in put if with_letters or not entry.free_symbols)
 
     def _size(self, entry: sympy.Basic) -> int:
         """How many operations, letters and numbers; long numbers count for more."""

@@ -20,8 +20,8 @@ from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
+from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
-from symattn.solution.stages import Alignment
 from symattn.testing.attention_steps import Array, Flags, rounded_to
 from symattn.testing.bounds import Level, Precision, floats_of, format_of, named
 from symattn.testing.causes import causes_of

@@ -165,3 +165,21 @@ def test_a_text_is_judged_without_raising() -> None:
     assert derive("sizes = [").faults
     assert derive("").faults
     assert derive('[[lines]]\nline = "1 == 1"').proved
+
+
+def test_notebooks_show_what_speaks_against_a_line():
+    """A refuted line has its counterexample and its hint, in LaTeX and in HTML; others haven't."""
+    lines = [{"line": "sum(i, p[i]) == 2"}, {"line": "sum(i, p[i]) == 1"}]
+    found = derived("sums", {**TABLES, "lines": lines}, lambda _: None)
+    wrong, right = found.lines
+    assert (wrong.status, right.status) == ("refuted", "proved")
+    assert wrong.against == (str(wrong.counterexample), wrong.hint)
+    assert right.against == ()
+    latex = found._repr_latex_() or ""
+    assert latex.startswith("\\begin{align*}\n1.\\quad & \\sum_{i} p_{i} = 2 && \\text{refuted}")
+    assert latex.endswith("&& \\text{proved}\n\\end{align*}")
+    assert "$" not in latex
+    for shown in (latex, found._repr_html_()):
+        assert "is not 2" in shown
+        assert "it would hold with a division by 2" in shown
+    assert derived("none", {**TABLES, "lines": []}, lambda _: None)._repr_latex_() is None

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symattn
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed, SymattnError
 from symattn.numbers.reading import read
@@ -166,3 +167,55 @@ def test_ragged_matrices_are_refused(data, places):
     with pytest.raises(Malformed) as caught:
         read_rows(data)
     assert [fault.where for fault in caught.value.faults] == places
+
+
+class Tensor:
+    """A tensor as PyTorch's are seen from outside."""
+
+    def __init__(self, array, kind):
+        self.array, self.dtype = array, f"torch.{kind}"
+
+    @property
+    def shape(self):
+        return self.array.shape
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    def tolist(self):
+        return self.array.tolist()
+
+
+Tensor.__module__ = "torch"
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("array", [np.array(0.5), np.ones(2), np.ones((2, 2))], ids=np.ndim)
+def test_a_tensor_of_floats_is_called_by_its_name(array, kind):
+    """As numbers of a case, an entry of a list, numbers put in, and in attention."""
+    said = f"a torch {kind} tensor is not exact: take its binary values with symattn.from_floats"
+    tensor = Tensor(array, kind)
+    for read_it in (
+        read,
+        read_rows,
+        lambda x: symattn.case("mine", {"X": x}, {"Y": "X"}),
+        lambda x: symattn.solve("cat-sat-mat").symbolic["A"].subs(X=x),
+        lambda x: symattn.attention(x, [[1]], [[1]]),
+    ):
+        with pytest.raises(Malformed, match=said):
+            read_it(tensor)
+    if not array.ndim:
+        with pytest.raises(Malformed, match=rf"\[0\]\[1\]: {said}"):
+            read_rows([[1, tensor]])
+    # What holds whole numbers is exact.
+    assert read_rows(Tensor(np.ones((2, 2), dtype=int), "int64"))[0] == (2, 2)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_an_array_of_floats_is_called_by_its_name(kind):
+    """Once, not for each of its entries."""
+    with pytest.raises(Malformed) as caught:
+        read_rows(np.ones((2, 3), dtype=kind))
+    (fault,) = caught.value.faults
+    assert fault.message.startswith(f"a NumPy {kind} array is not exact: take its binary values")

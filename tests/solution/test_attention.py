@@ -89,7 +89,7 @@ def test_floats_enter_through_their_own_door():
     """A float is refused in every argument; from_floats takes its binary value."""
     with pytest.raises(Malformed, match=r"\[0\]\[0\]: 0\.1 is a float, not an exact number"):
         attention([[0.1]], [[1]], [[1]])
-    with pytest.raises(Malformed, match=r"V: an array of float64 is not exact: take its binary"):
+    with pytest.raises(Malformed, match=r"V: a NumPy float64 array is not exact: take its binary"):
         attention([[1]], [[1]], np.array([[0.5]]))
     with pytest.raises(Malformed, match=r"scale: 0\.1 is a float"):
         attention([[1]], [[1]], [[1]], scale=0.1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -233,3 +235,15 @@ def test_reprs_are_short():
     ):
         assert len(repr(item)) < 300
         assert "\n" not in repr(item)
+
+
+def test_testing_needs_no_import_of_its_own():
+    """``symattn.testing`` is there when it is asked for, and not before; without pytest."""
+    code = (
+        "import sys, symattn; before = 'symattn.testing' in sys.modules; "
+        "symattn.testing.assert_close; "
+        "print(before, 'symattn.testing' in sys.modules, 'pytest' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "False"]
+    assert "testing" in dir(symattn)

@@ -276,14 +276,6 @@ def test_names_of_stages_are_free_ones():
     assert formula.equals(s["Y"]) is HOLDS
 
 
-def test_latex():
-    """Letters have indices, the upstream gradient its own sign."""
-    made = attention().symbolic["dL/dA"]
-    assert made.latex().count(r"\mathrm{d}Y") == 8
-    assert "dL/d" not in made.latex()
-    assert made._repr_latex_() == f"$\\displaystyle {made.latex()}$"
-
-
 # -- masked scores ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,172 @@
+"""Which keys queries see: masks, causal order, windows and lengths."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.errors import Faults, Malformed, expected
+from symattn.numbers.arrays import FloatEntries, as_array
+from symattn.numbers.reading import read
+from symattn.numbers.values import ONE, ZERO, compare
+from symattn.shapes import Shape, show
+from symattn.verdicts import Verdict
+
+#: Which positions queries have among the keys: the first ones, or the last.
+Alignment = Literal["top-left", "bottom-right"]
+_ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
+
+Seen = npt.NDArray[np.bool_]
+
+
+def seen(
+    lead: Shape,
+    n_q: int,
+    n_k: int,
+    mask: object = None,
+    causal: Alignment | bool | None = None,
+    window: int | tuple[int | None, int | None] | None = None,
+    lengths: object = None,
+) -> Seen | None:
+    """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
+    are those of :func:`symattn.solution.attention.attention`.
+
+    Raises :class:`Malformed` for a mask or lengths of another shape, and for what is
+    neither a mask nor an order.
+
+    >>> seen((), 2, 3, causal="bottom-right").astype(int).tolist()
+    [[1, 1, 0], [1, 1, 1]]
+    >>> seen((), 3, 3, window=(1, 0)).astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+    """
+    parts = [
+        _masked(mask, lead, n_q, n_k),
+        _ordered(causal, window, n_q, n_k),
+        _within(lengths, lead, n_k),
+    ]
+    if all(part is None for part in parts):
+        return None
+    whole = np.ones((*lead, n_q, n_k), dtype=bool)
+    for part in parts:
+        whole &= True if part is None else part
+    return whole
+
+
+def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:
+    if mask is None:
+        return None
+    array = mask.array if isinstance(mask, FloatEntries) else as_array(mask)
+    if array is None:
+        array = _plain(mask)
+    if array.ndim < 2 or array.shape[-2:] != (n_q, n_k):
+        raise Malformed(
+            f"mask: expected {show((n_q, n_k))}, or that along leading axes, found "
+            f"{show(array.shape)}: keys that are padding are told by lengths"
+        )
+    try:
+        np.broadcast_to(array, (*lead, n_q, n_k))
+    except ValueError:
+        raise Malformed(
+            f"mask: expected leading axes that fit those of Q, found {show(array.shape)}"
+        ) from None
+    if array.dtype == bool or (array.dtype.kind in "iu" and np.isin(array, (0, 1)).all()):
+        return np.asarray(array, dtype=bool)
+    if array.dtype.kind == "f" and ((array == 0) | np.isneginf(array)).all():
+        return np.asarray(array == 0)
+    raise Malformed(
+        "mask: expected booleans, or 1 (keep) and 0 (hide) as integers, or 0 and -inf as floats "
+        "that are added; other numbers that are added to scores are a bias"
+    )
+
+
+def _plain(mask: Any) -> npt.NDArray[Any]:
+    """A mask in lists, or of an exact package: 1 and 0, or 0 and -inf as text."""
+    nested = mask.tolist() if hasattr(mask, "tolist") else mask
+    try:
+        array = np.array(nested, dtype=object)
+    except ValueError:
+        raise Malformed("mask: expected rows of one length") from None
+    if any(isinstance(entry, list | tuple) for entry in array.ravel()):
+        raise Malformed("mask: expected rows of one length")
+    texts = {str(entry) for entry in array.ravel()}
+    if texts <= {"0", "0.0", "-inf"} and "-inf" in texts:
+        return ~np.isin(array.astype(str), ("-inf",))
+    if texts <= {"True", "False", "0", "1"}:
+        return np.isin(array.astype(str), ("1", "True"))
+    faults = Faults()
+    kept = np.zeros(array.shape, dtype=bool)
+    for place, entry in np.ndenumerate(array):
+        with faults.inside("mask" + "".join(f"[{k}]" for k in place)):
+            kept[place] = _keeps(entry)
+    faults.raise_all()
+    return kept
+
+
+def _keeps(entry: object) -> bool:
+    """Whether an exact number is 1, not 0."""
+    value = read(entry)
+    for whole in (ZERO, ONE):
+        if compare(value, whole) is Verdict.HOLDS:
+            return whole is ONE
+    raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {value}")
+
+
+def _ordered(alignment: Alignment | bool | None, window: object, n_q: int, n_k: int) -> Seen | None:
+    """The causal order and the window, by positions of the queries among the keys."""
+    if alignment in (None, False) and window is None:
+        return None
+    if alignment is True:
+        if n_q != n_k:
+            raise Malformed(
+                f"causal: {n_q} queries and {n_k} keys can be aligned in two ways: write "
+                'causal="top-left" or, as in a decoder step, causal="bottom-right"'
+            )
+        alignment = "top-left"
+    if alignment not in (None, False, *_ALIGNMENTS):
+        raise Malformed(
+            f"causal: unknown order {alignment!r}: {expected(str(alignment), _ALIGNMENTS)}"
+        )
+    shift = 0 if alignment == "top-left" else n_k - n_q
+    ahead = np.arange(n_k)[None, :] - (np.arange(n_q)[:, None] + shift)
+    left, right = _window(window)
+    if alignment:
+        right = 0 if right is None else min(right, 0)
+    kept = np.ones((n_q, n_k), dtype=bool)
+    if left is not None:
+        kept &= ahead >= -left
+    if right is not None:
+        kept &= ahead <= right
+    return kept
+
+
+def _window(window: object) -> tuple[int | None, int | None]:
+    if window is None:
+        return None, None
+    pair = (window, window) if isinstance(window, int) else window
+    if (
+        not isinstance(pair, tuple | list)
+        or len(pair) != 2
+        or any(not (side is None or (isinstance(side, int) and side >= 0)) for side in pair)
+    ):
+        raise Malformed(
+            f"window: expected how many keys to the left and to the right are seen, as in "
+            f"window=(2, 0), None for all; found {window!r}"
+        )
+    return pair[0], pair[1]
+
+
+def _within(lengths: object, lead: Shape, n_k: int) -> Seen | None:
+    """Keys before the length of each sequence: of the first leading axes."""
+    if lengths is None:
+        return None
+    counts = np.asarray(lengths)
+    if counts.dtype.kind not in "iu" or not ((counts >= 0) & (counts <= n_k)).all():
+        raise Malformed(f"lengths: expected whole numbers from 0 to {n_k}, found {lengths!r}")
+    if counts.shape != lead[: counts.ndim]:
+        wanted = f"a number, or numbers along the leading axes {show(lead)}"
+        raise Malformed(f"lengths: expected {wanted}, found {show(counts.shape)}")
+    wide = counts.reshape(*counts.shape, *([1] * (len(lead) - counts.ndim)), 1, 1)
+    kept: Seen = np.arange(n_k) < wide
+    return kept
