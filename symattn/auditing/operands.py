@@ -182,7 +182,7 @@ class _Rounded(Program):
         """A run with these balls."""
         return Run(_Wide(), lambda node: self.balls.get(node.serial))
 
-    def lower_tree(self, tree: syntax.Tree, special: Special = lambda call: None) -> Node:
+    def lowered(self, tree: syntax.Tree, special: Special) -> Node:
         match tree:
             case syntax.Name(name) if (ball := self.by_name.get(name)) is not None:
                 return self._input((), [ball])
@@ -193,7 +193,7 @@ class _Rounded(Program):
                 return self._input((len(rows), len(first)), list(map(self._entry, entries)))
             case syntax.Array(entries):
                 return self._input((len(entries),), list(map(self._entry, entries)))
-        return super().lower_tree(tree, special)
+        return super().lowered(tree, special)
 
     def _input(self, shape: Shape, entries: list[arb]) -> Node:
         node = nodes.given("operand", shape)

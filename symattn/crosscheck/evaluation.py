@@ -187,6 +187,19 @@ def flow(
     line: TapeLine, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
 ) -> Tracks | None:
     """What flows from a line's result into its operand number ``index``; None: nothing."""
+    rows = flow_of(line, index, operands, result, gradient, operands)
+    return None if rows is None else tracks(rows)
+
+
+def flow_of(
+    line: TapeLine,
+    index: int,
+    operands: Sequence[Rows],
+    result: Rows,
+    gradient: Rows,
+    known: Sequence[Tracks],
+) -> Rows | None:
+    """The same in any scalars; ``known`` are the operands in tracked floats."""
     operand = operands[index]
     rows, columns = len(operand), len(operand[0])
     match line.operation:
@@ -195,7 +208,8 @@ def flow(
         case "spread":
             return _gathered(gradient, rows, columns)
         case "selection":
-            spot: Tracks = [[Tracked(0.0)] * columns for _ in operand]
+            zero = Tracked(0.0) if isinstance(operand[0][0], Tracked) else 0.0
+            spot: Rows = [[zero] * columns for _ in operand]
             for picks, flows in zip(line.picks, gradient, strict=True):
                 for (i, j), arriving in zip(picks, flows, strict=True):
                     spot[i][j] = arriving
@@ -204,14 +218,14 @@ def flow(
     if name is None:
         return None
     try:
-        bound = _bindings(name, line, operands, operands, result, gradient)
+        bound = _bindings(name, line, operands, known, result, gradient)
     except CannotTell:
         return [[UNKNOWN] * columns for _ in range(rows)]
     computed = entries(name, bound, (rows, columns))
-    return tracks(_where_known(bound["M"], computed) if "M" in bound else computed)
+    return _where_known(bound["M"], computed) if "M" in bound else computed
 
 
-def _gathered(gradient: Tracks, rows: int, columns: int) -> Tracks:
+def _gathered(gradient: Rows, rows: int, columns: int) -> Rows:
     """The gradient summed over the axes that broadcasting has repeated."""
     if rows < len(gradient):
         sizes = {"A": gradient, "n": len(gradient)}
@@ -219,13 +233,13 @@ def _gathered(gradient: Tracks, rows: int, columns: int) -> Tracks:
     if columns < len(gradient[0]):
         sizes = {"A": gradient, "d": len(gradient[0])}
         gradient = entries("rowsum", sizes, (len(gradient), 1))
-    return tracks(gradient)
+    return gradient
 
 
 def tracks(rows: Rows) -> Tracks:
     """Definitions may give plain numbers, as a mask's 0 and -inf."""
     return [
-        [entry if entry.__class__ is Tracked else Tracked(float(entry)) for entry in row]
+        [entry if isinstance(entry, Tracked) else Tracked(float(entry)) for entry in row]
         for row in rows
     ]
 

@@ -250,7 +250,7 @@ def _smooth(name: str) -> Function:
     of_floats, of_vectors = getattr(math, name), getattr(np, name)
 
     def function(x: Any) -> Any:
-        if x.__class__ is Tracked:
+        if isinstance(x, Tracked):
             return getattr(x, name)()
         return of_vectors(x) if isinstance(x, np.ndarray) else of_floats(x)
 
@@ -267,7 +267,7 @@ def ln(x: Any) -> Any:
     >>> 0.0 * ln(0.0), (Tracked(0.0) * ln(Tracked(0.0))).error
     (0.0, 0.0)
     """
-    if x.__class__ is Tracked:
+    if isinstance(x, Tracked):
         return x.log_of_weight()
     if isinstance(x, np.ndarray):
         return np.log(np.where(x == 0, 1, _sloped(x)))
@@ -280,7 +280,7 @@ def sqrt(x: Any) -> Any:
     >>> sqrt(4.0), sqrt(Tracked(4.0)).value
     (2.0, 2.0)
     """
-    if x.__class__ is Tracked:
+    if isinstance(x, Tracked):
         return x.sqrt()
     return np.sqrt(_sloped(x)) if isinstance(x, np.ndarray) else math.sqrt(x)
 
@@ -294,7 +294,7 @@ def erf(x: Any) -> Any:
     >>> erf(0.0), erf(Tracked(0.0)).value
     (0.0, 0.0)
     """
-    if x.__class__ is Tracked:
+    if isinstance(x, Tracked):
         return x.erf()
     if isinstance(x, np.ndarray):
         place = _place(x)
@@ -309,7 +309,7 @@ def sign(x: Any) -> Any:
     >>> sign(-3.0), sign(Tracked(0.0)).value
     (-1.0, 0.0)
     """
-    if x.__class__ is Tracked:
+    if isinstance(x, Tracked):
         return x.sign()
     place = _place(x)
     return math.nan if math.isnan(place) else float((place > 0) - (place < 0))
@@ -321,7 +321,7 @@ def magnitude(x: Any) -> Any:
     >>> magnitude(-3.0), magnitude(Tracked(-3.0)).value
     (3.0, 3.0)
     """
-    return abs(x) if x.__class__ is Tracked else _further(x, -x, 1)
+    return abs(x) if isinstance(x, Tracked) else _further(x, -x, 1)
 
 
 def _place(x: Any) -> Any:
@@ -348,9 +348,9 @@ def _moving(place: float, moves: Any) -> Any:
 def _further(x: Any, y: Any, way: int) -> Any:
     """The one of two that lies further on the way, up (1) or down (-1); where both are
     the same and move apart there is no slope."""
-    if x.__class__ is Tracked:
+    if isinstance(x, Tracked):
         return x.extreme(y, way)
-    if y.__class__ is Tracked:
+    if isinstance(y, Tracked):
         return y.extreme(x, way)
     left, right = way * _place(x), way * _place(y)
     if left != right:

@@ -5,28 +5,27 @@ gradient back through the lines, and :func:`complex_step` runs the lines again
 on complex vectors, one component for each entry that is perturbed, which gives
 derivatives without any gradient definition (W. Squire and G. Trapp, *Using
 complex variables to estimate derivatives of real functions*, 1998).
-
-What floats can't tell, and why: the lines of a tape where that begins.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import definitions
+from symattn.crosscheck.duals import Dual, slope_of
 from symattn.crosscheck.evaluation import (
     DECIDING,
     Rows,
     Tracks,
     entries,
     flow,
+    flow_of,
     is_class,
-    rational,
     run,
     sharpened,
     tracks,
@@ -36,8 +35,6 @@ from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.scalars import NOTHING, UNIT, UNKNOWN, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.errors import Fault, Malformed
-from symattn.languages.sentence import Sentence
-from symattn.limits import RECOMPUTED
 
 #: How far an entry is moved along the imaginary axis: about 1e-200, and a power
 #: of 2, so that multiplying by it and dividing by it rounds nothing.
@@ -200,12 +197,9 @@ def reverse(
     have no slope, and what arrives there flows on as unknown.
     """
     left_out = tape.beyond()
-    # Lines that a wanted line flows into: only there a gradient is of use.
-    useful: set[int] = set()
-    for place, line in enumerate(tape.lines):
-        if place in wanted or not useful.isdisjoint(line.operands):
-            useful.add(place)
+    useful = _useful(tape, wanted)
     arrived: dict[int, Tracks] = {output: upstream}
+    shared: set[int] = set()
     for place in range(output, -1, -1):
         if place not in arrived or place not in useful:
             continue
@@ -214,9 +208,10 @@ def reverse(
             gradient = _sloped(tape, lines, output, gradient)
         line = tape.lines[place]
         if line.operation == "gradient":
-            # A second derivative, which no definition gives.
-            for earlier in tape.uses(line.operands[0]) & useful:
-                arrived[earlier] = _filled(tape.lines[earlier], UNKNOWN)
+            for earlier, bent in _bent(tape, lines, line, gradient, useful):
+                before = arrived.get(earlier)
+                arrived[earlier] = _added(before, bent) if before else bent
+            shared |= _shared(tape, line)
             continue
         if place in left_out:
             for operand in useful.intersection(line.operands):
@@ -229,7 +224,75 @@ def reverse(
             if arriving is not None:
                 before = arrived.get(operand)
                 arrived[operand] = _added(before, arriving) if before else arriving
+    for place in shared & arrived.keys():
+        arrived[place] = _filled(tape.lines[place], UNKNOWN)
     return arrived
+
+
+def _shared(tape: Tape, line: TapeLine) -> set[int]:
+    """The results that flows to a gradient are written with, as that of a softmax: what flows
+    into these is counted with their operands, and no part of it is known to be their own."""
+    output, _, wanted = line.operands
+    return {
+        place
+        for place in tape.uses(output)
+        if place > wanted and (rule := definitions.RULES.get(tape.lines[place].operation))
+        if any(name and rule[0] in definitions.parameters(name) for name in rule[1])
+    }
+
+
+def _useful(tape: Tape, wanted: Collection[int]) -> set[int]:
+    """Lines that a wanted line flows into: only there a gradient is of use."""
+    useful: set[int] = set()
+    for place, line in enumerate(tape.lines):
+        if place in wanted or not useful.isdisjoint(line.operands):
+            useful.add(place)
+    return useful
+
+
+def _bent(
+    tape: Tape, lines: Sequence[Tracks], line: TapeLine, arriving: Tracks, useful: Set[int]
+) -> Iterator[tuple[int, Tracks]]:
+    """What flows from a gradient into the lines that it is computed from, each for itself.
+
+    With g the gradient of f by w, the derivative of ``sum(arriving * g)`` is that of the slope
+    of f along ``arriving``: so w moves by that, and what changes in each flow back to w from
+    there is what flows on (A. Griewank and A. Walther, *Evaluating Derivatives*, section 5.3).
+    """
+    output, above, wanted = line.operands
+    between = [place for place in sorted(tape.uses(output)) if place > wanted]
+    if any(tape.lines[place].operation == "gradient" for place in between):
+        # A third derivative.
+        for place in tape.uses(output) & useful:
+            yield place, _filled(tape.lines[place], UNKNOWN)
+        return
+    moved = {wanted: _paired(lines[wanted], arriving)}
+    for place in between:
+        operands = tape.lines[place].operands
+        if not moved.keys().isdisjoint(operands):
+            known = [lines[operand] for operand in operands]
+            duals = [moved.get(operand, lines[operand]) for operand in operands]
+            moved[place] = tracks(run(tape.lines[place], duals, known))
+    flows = reverse(tape, lines, output, lines[above], sorted(tape.uses(output)))
+    for place in reversed(between):
+        used = tape.lines[place]
+        if place not in flows or moved.keys().isdisjoint((place, *used.operands)):
+            continue
+        duals = [moved.get(operand, lines[operand]) for operand in used.operands]
+        result = moved.get(place, lines[place])
+        for index, operand in enumerate(used.operands):
+            back = flow(used, index, duals, result, flows[place]) if operand in useful else None
+            if back is not None:
+                yield operand, [[slope_of(entry) for entry in row] for row in back]
+    if above in useful and output in moved:
+        yield above, [[slope_of(entry) for entry in row] for row in moved[output]]
+
+
+def _paired(rows: Tracks, slopes: Tracks) -> Tracks:
+    """Numbers that move by the slopes."""
+    return [
+        [Dual(*pair) for pair in zip(*both, strict=True)] for both in zip(rows, slopes, strict=True)
+    ]
 
 
 def _sloped(tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks) -> Tracks:
@@ -317,7 +380,7 @@ def _perturbed_run(
         line, floats = tape.lines[place], values(lines[place])
         rows: Rows = [list(row) for row in floats]
         if _moves(line) and any(operand in runs for operand in line.operands):
-            rows = _moved(line, lines, runs, floats, components)
+            rows = _moved(tape, line, lines, runs, floats)
         elif place not in perturbed:
             continue
         for component, i, j in perturbed.get(place, ()):
@@ -338,17 +401,49 @@ def _moves(line: TapeLine) -> bool:
     return rule is None or any(rule[1])
 
 
+def _moved_gradient(
+    tape: Tape, line: TapeLine, lines: Sequence[Tracks], runs: Mapping[int, Rows]
+) -> Rows:
+    """A gradient by the definitions, where the lines that it flows through have moved."""
+    output, above, wanted = line.operands
+
+    def rows(place: int) -> Rows:
+        return runs[place] if place in runs else values(lines[place])
+
+    needed = _useful(tape, [wanted])
+    arrived = {output: rows(above)}
+    for place in range(output, wanted, -1):
+        if place not in arrived or place not in needed:
+            continue
+        used = tape.lines[place]
+        if used.operation == "gradient":
+            return [[math.nan] * len(row) for row in rows(wanted)]
+        operands = [rows(operand) for operand in used.operands]
+        known = [lines[operand] for operand in used.operands]
+        for index, operand in enumerate(used.operands):
+            if operand not in needed:
+                continue
+            back = flow_of(used, index, operands, rows(place), arrived[place], known)
+            if back is not None:
+                before = arrived.get(operand)
+                arrived[operand] = _summed(before, back) if before else back
+    return arrived.get(wanted, [[0.0] * len(row) for row in rows(wanted)])
+
+
+def _summed(left: Rows, right: Rows) -> Rows:
+    return [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(left, right, strict=True)]
+
+
 def _moved(
+    tape: Tape,
     line: TapeLine,
     lines: Sequence[Tracks],
     runs: Mapping[int, Rows],
     floats: list[list[float]],
-    components: int,
 ) -> Rows:
     """The entries of a line whose operands have moved."""
     if line.operation == "gradient":
-        # The gradients of gradients are not known.
-        return [[np.full(components, math.nan + 0j) for _ in row] for row in floats]
+        return _moved_gradient(tape, line, lines, runs)
     known = [lines[operand] for operand in line.operands]
     operands = [
         runs[operand] if operand in runs else values(lines[operand]) for operand in line.operands
@@ -361,119 +456,3 @@ def _moved(
         ]
         for pair in zip(run(line, operands, known), floats, strict=True)
     ]
-
-
-#: What can't be told where an operation has no float for a result.
-_NO_FLOAT = {
-    "quotient": Sentence("a divisor can't be distinguished from 0"),
-    "scaled_score": Sentence("a divisor can't be distinguished from 0"),
-    "logarithm": Sentence("the argument of a logarithm can't be distinguished from 0"),
-    "square_root": Sentence("the argument of a root can't be distinguished from a negative number"),
-    "mask": Sentence("whether the mask is 0 or 1 can't be decided"),
-    "where": Sentence("whether the mask is 0 or 1 can't be decided"),
-    **dict.fromkeys(
-        ("greater", "at_least", "less", "at_most", "equal", "unequal", "sign"),
-        Sentence("which of two numbers is larger can't be decided"),
-    ),
-    **dict.fromkeys(
-        ("one_hot", "embedding", "nll"),
-        Sentence("whether a number is an integer can't be decided"),
-    ),
-    "entropy": Sentence("whether a weight is 0 can't be decided"),
-    "cross_entropy": Sentence("whether the target of a masked logit is 0 can't be decided"),
-    "entries": Sentence("the upstream gradient contains symbols"),
-    "gradient": Sentence("a divisor can't be distinguished from 0, or a number from a kink"),
-}
-_OVERFLOW = Sentence("a number is beyond the range of 64-bit floats")
-_NEARLY = Sentence("the mask is 0 or 1 only up to rounding")
-
-
-class Doubts:
-    """The lines at which floats stop to tell what is true, with the reason."""
-
-    def __init__(self, tape: Tape, lines: Sequence[Tracks]) -> None:
-        self._tape = tape
-        self._unknown = {place for place, rows in enumerate(lines) if _has_unknown(rows)}
-        #: Where something unknown comes of what is known.
-        beyond = tape.beyond()
-        self._origins = {
-            place: RECOMPUTED.said(beyond[place])
-            if place in beyond
-            else _reason(tape.lines[place], lines[place])
-            for place in sorted(self._unknown)
-            if self._unknown.isdisjoint(tape.lines[place].operands)
-        }
-        # Steps may mask more than once; each is one quantity.
-        self._masks = {
-            line.where: _said(line, _NEARLY)
-            for line in tape.lines
-            if line.operation in MASKS
-            and _is_rounded(lines[line.operands[MASKS[line.operation]]])
-            and rational(tape, lines, line.operands[MASKS[line.operation]]) is None
-        }
-
-    def of_quantity(self, place: int) -> str:
-        """Why floats leave a quantity open; '' where they don't."""
-        if place in self._unknown:
-            return self._first(self._tape.uses(place))
-        return self._masks.get(self._tape.lines[place].where, "")
-
-    def of_gradient(self, output: int, flow: Tracks, slopeless: bool) -> str:
-        """Why floats leave a gradient open; ``slopeless`` where the output holds
-        -inf at an entry that counts."""
-        if not _has_unknown(flow):
-            return ""
-        name = _name(self._tape.lines[output])
-        if slopeless:
-            return Sentence(
-                "{output}, the output of the loss, contains -inf, where it has no derivative",
-                output=name,
-            )
-        return self._first(self._tape.uses(output)) or self._way_back(output, name)
-
-    def _way_back(self, output: int, name: str) -> str:
-        operations = {self._tape.lines[place].operation for place in self._tape.uses(output)}
-        if "gradient" in operations:
-            return Sentence(
-                "{output} contains a gradient, and gradients of gradients are not computed",
-                output=name,
-            )
-        if operations & DECIDING:
-            return Sentence(
-                "in the backward pass from {output} a number can't be distinguished from a kink",
-                output=name,
-            )
-        return Sentence(
-            "in the backward pass from {output} a divisor can't be distinguished from 0, or "
-            "{overflow}",
-            output=name, overflow=_OVERFLOW,
-        )  # fmt: skip
-
-    def _first(self, places: Iterable[int]) -> str:
-        return next(
-            (self._origins[place] for place in sorted(places) if place in self._origins), ""
-        )
-
-
-def _has_unknown(rows: Tracks) -> bool:
-    """Whether nothing is known of an entry."""
-    return any(entry.is_unknown for row in rows for entry in row)
-
-
-def _is_rounded(mask: Tracks) -> bool:
-    return any(entry.error for row in mask for entry in row if len(entry.near(0.0, 1.0)) == 1)
-
-
-def _reason(line: TapeLine, rows: Tracks) -> str:
-    entries = [entry for row in rows for entry in row if entry.is_unknown]
-    undefined = any(math.isnan(entry.value) for entry in entries)
-    return _said(line, _NO_FLOAT.get(line.operation, _OVERFLOW) if undefined else _OVERFLOW)
-
-
-def _said(line: TapeLine, what: str) -> str:
-    return Sentence("in {quantity} {what}", quantity=_name(line), what=what)
-
-
-def _name(line: TapeLine) -> str:
-    """The quantity that a line belongs to."""
-    return line.where.partition(".")[2]

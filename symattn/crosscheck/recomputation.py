@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import passes, reader
+from symattn.crosscheck.doubts import Doubts
 from symattn.crosscheck.evaluation import Tracks
 from symattn.crosscheck.lines import TapeLine
-from symattn.crosscheck.passes import Doubts
 from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out

@@ -1,7 +1,8 @@
 """The scalars that the definitions run in.
 
-The same definition is run on three kinds of scalar: Python's ``float``,
-:class:`Tracked` (a float with a bound on its error) and complex NumPy vectors
+The same definition is run on four kinds of scalar: Python's ``float``,
+:class:`Tracked` (a float with a bound on its error), such floats that move
+(:class:`~symattn.crosscheck.duals.Dual`) and complex NumPy vectors
 (one component per perturbed entry). Only the functions of :mod:`.functions` have
 to know which one they are given.
 
@@ -231,6 +232,9 @@ class Tracked:
     def extreme(self, other: Any, way: int) -> Tracked:
         """The greater of two numbers (``way`` 1) or the lesser (-1): itself where that can be
         told, and else a number that is known all the same."""
+        if isinstance(other, Tracked) and other.__class__ is not Tracked:
+            # What moves knows how the lesser one does, too.
+            return other.extreme(self, way)
         right: Tracked = other if other.__class__ is Tracked else Tracked(float(other))
         try:
             return self if way * self._side(right) > 0 else right

@@ -113,11 +113,12 @@ class Program:
         """The node of a parsed expression; ``special`` may give the node of a
         call that steps don't know."""
         need_short(tree, self.functions)
-        return self._lowered(tree, special)
+        return self.lowered(tree, special)
 
-    def _lowered(self, tree: syntax.Tree, special: Special) -> Node:
+    def lowered(self, tree: syntax.Tree, special: Special) -> Node:
+        """The node of an expression, or of a part of one, that isn't too long."""
         def lower(part: syntax.Tree) -> Node:
-            return self._lowered(part, special)
+            return self.lowered(part, special)
 
         if isinstance(tree, syntax.Call) and (node := special(tree)) is not None:
             return node
@@ -181,7 +182,7 @@ class Program:
     def _within(self, operands: Mapping[str, Node], body: syntax.Tree) -> Node:
         """The node of the body of a function, which knows its operands and nothing else."""
         known = Program(operands, tuple(operands), (), functions=self.functions)
-        return known._lowered(body, lambda call: None)
+        return known.lowered(body, lambda call: None)
 
     def _function(self, name: str) -> StepFunction:
         """The function of that name."""

@@ -150,9 +150,24 @@ def test_gradients_of_other_numbers():
     found = recompute({"x": [1, 2], "y": [3, 5], "z": [1]}, steps, Loss("m", None, ["x"]))
     assert found.quantities["g"].value.tolist() == [-2, -3]
     assert found.quantities["h"].value.tolist() == [0]
+    # m is -x (y - x), so that its gradient is 2 x - y.
     gradient = found.gradients["x"]["1"]
-    assert np.isinf(gradient.bound).all()
-    assert gradient.doubt == "m contains a gradient, and gradients of gradients are not computed"
+    assert gradient.value.tolist() == pytest.approx([-1, -1])
+    assert gradient.step.tolist() == pytest.approx([-1, -1])
+    assert gradient.bound.max() < 1e-14
+    third = recompute(
+        {"x": [1, 2]},
+        {
+            "l": "total(x**4)",
+            "g": "grad(l, x)",
+            "k": "total(g)",
+            "h": "grad(k, x)",
+            "m": "total(h)",
+        },
+        Loss("m", None, ["x"]),
+    ).gradients["x"]["1"]
+    assert np.isinf(third.bound).all()
+    assert "needs a third derivative" in third.doubt
 
 
 def test_gradients_of_symbols():
