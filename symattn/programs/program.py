@@ -117,6 +117,7 @@ class Program:
 
     def lowered(self, tree: syntax.Tree, special: Special) -> Node:
         """The node of an expression, or of a part of one, that isn't too long."""
+
         def lower(part: syntax.Tree) -> Node:
             return self.lowered(part, special)
 
