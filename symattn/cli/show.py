@@ -57,8 +57,8 @@ def command(
     """Show a QUANTITY of a CASE, exactly and correctly rounded.
 
     A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ), a Jacobian (dA[0]/dT[0]) or
-    an expression in them. For large ones only decimals are shown; --at shows both for a single entry. What has symbols
-    in it has no decimals; --put a=1/2 gives them numbers.
+    an expression in them. For large ones only decimals are shown; --at shows both for a
+    single entry. What has symbols in it has no decimals; --put a=1/2 gives them numbers.
 
     \b
       symattn show cat-sat-mat A --places 10
