@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,9 @@ from symattn.solution.quantity import Quantity
 from symattn.solution.runs import EntrySource, StackedSource
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_of
+
+if TYPE_CHECKING:
+    from symattn.solution.symbolic import Symbolic
 
 
 def stacked(
@@ -186,6 +190,17 @@ class Attention:
             raise Malformed(f"there are {len(self.heads)} heads: their solutions are in heads")
         return self.heads[0]
 
+    @property
+    def symbolic(self) -> Symbolic:
+        """The formulas of the only head as SymPy derives them; see
+        :attr:`~symattn.solution.solution.Solution.symbolic`.
+
+        >>> from symattn import attention
+        >>> attention([[1, 2]], [[1, 0]], [[3]], scale=1).symbolic["S"].matrix
+        Matrix([[K[0, 0]*Q[0, 0] + K[0, 1]*Q[0, 1]]])
+        """
+        return self.solution.symbolic
+
     @cached_property
     def scores(self) -> Quantity:
         """What softmax sees: scaled, masked scores, ... x n_q x n_k."""
@@ -306,6 +321,11 @@ class Gradients:
     def solution(self) -> Solution:
         """The solution of the only head; :class:`Malformed` where there are more."""
         return Attention(self.heads, self._forward.layout).solution
+
+    @property
+    def symbolic(self) -> Symbolic:
+        """The formulas of the only head, with those of its gradients."""
+        return self.solution.symbolic
 
     @cached_property
     def dQ(self) -> Quantity:
