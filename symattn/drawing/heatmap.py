@@ -24,8 +24,8 @@ from symattn.solution.quantity import Quantity
 
 #: What shades mean: weights from 0 to 1, or to the largest where all are small;
 #: numbers with their signs, the largest darkest; entries in symbols, by the
-#: largest of their coefficients.
-Scale = Literal["weights", "small weights", "signed", "symbols"]
+#: largest of their coefficients; formulas in letters have none.
+Scale = Literal["weights", "small weights", "signed", "symbols", "letters"]
 
 #: Weights up to this are small: from 0 to 1 they would all look alike.
 _SMALL = 0.2
@@ -99,7 +99,9 @@ def cells(
     known = [abs(entry[0]) for row in sizes for entry in row if entry and entry[0] is not None]
     size = max(known, default=arb(0))
     scale: Scale = "symbols" if quantity.symbols else "signed"
-    if are_weights:
+    if quantity.is_lettered and quantity.symbols:
+        scale = "letters"
+    elif are_weights:
         scale = "small weights" if size <= _SMALL else "weights"
     largest = arb(1) if scale == "weights" else size
     has_figures = max(rows, columns) <= _FIGURED
@@ -111,7 +113,7 @@ def cells(
         middle, i, j = entry
         shade = 0.0
         # One number by itself is neither small nor large.
-        if middle is not None and largest > 0 and quantity.shape:
+        if middle is not None and largest > 0 and quantity.shape and scale != "letters":
             with precision(FIRST):
                 shade = max(-1.0, min(1.0, float(middle / largest)))
         return HeatCell(shade, figure(quantity, i, j, digits) if has_figures else "")
@@ -145,6 +147,8 @@ def _middle(quantity: Quantity, i: int, j: int) -> arb | None:
     no enclosure is small enough to tell."""
     entry = EntryValue(quantity, i, j)
     try:
+        if quantity.is_lettered and entry.has_symbols:
+            return arb(0)
         if entry.has_symbols:
             parts = [abs(real.ball(FIRST).mid()) for _, real in entry.coefficients()]
             return max(parts, default=arb(0))
@@ -168,7 +172,7 @@ def figure(quantity: Quantity, i: int, j: int, places: int) -> str:
     most = _LONGEST
     try:
         if entry.has_symbols:
-            most = _LONGEST_FORM
+            most = _LONGEST if quantity.is_lettered else _LONGEST_FORM
             text = _form(entry, places, quantity.rounding)
         else:
             text = _figure(entry, places, quantity.rounding)
@@ -192,7 +196,9 @@ def _figure(entry: rounding.Real, places: int, mode: rounding.RoundingMode) -> s
 
 
 def _form(entry: EntryValue, places: int, mode: rounding.RoundingMode) -> str:
-    """A linear form in symbols: ``g1``, ``−0.5g1 + 2``."""
+    """A linear form in symbols: ``g1``, ``−0.5g1 + 2``; a formula as it is written."""
+    if entry.quantity.is_lettered:
+        return str(entry.value).replace("-", MINUS).replace("*", "·")
     text = ""
     for symbol, real in entry.coefficients():
         digits = _figure(real, places, mode)

@@ -112,3 +112,12 @@ def test_faults_of_declarations(old, new, said, path, symattn):
     done = symattn("show", path, "A")
     assert said in done.err
     assert done.code == (2 if said else 0)
+
+
+def test_drawings_in_letters_have_no_shades(path, symattn, tmp_path):
+    """Cells say their formulas where these are short; nothing stands for how large they are."""
+    done = symattn("draw", path, "--what", "flow", "-o", str(tmp_path / "flow.svg"))
+    assert done.code == 0
+    text = (tmp_path / "flow.svg").read_text("utf-8")
+    assert "a + a·t" in text
+    assert "coefficient" not in text
