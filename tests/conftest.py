@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A machine that does other work beside is slow, and that is no fault of a law.
-settings.register_profile("calm", deadline=None)
+# A machine that does other work beside is slow, and that is no fault of a law. CI tries more.
+EXAMPLES = 100 if os.environ.get("SYMATTN_ALL_PROGRAMS") else 30
+settings.register_profile("calm", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("calm")
 
 # What no reader expected comes out, also in the processes that tests start: only tests of

@@ -403,7 +403,7 @@ def test_certificates_are_replayed(name) -> None:
     assert where == {line.number: line.where for line in THEORY[name].lines if line.proved}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", names("corpus"))
 def test_certificates_of_the_corpus_are_replayed(name) -> None:
     """With hypotheses, limits, and means too."""

@@ -433,6 +433,7 @@ def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     assert name not in NAMES or not told
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("cat-sat-mat-")] + ["variant"])
 def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
     """Each step of both with one shape, and in how many entries it differs exactly."""

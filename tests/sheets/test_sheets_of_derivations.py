@@ -97,6 +97,7 @@ def test_every_reason_says_what_it_uses(name: str) -> None:
         assert not re.search(r"[a-z]+-(?:backward|jacobian|gradients|invariance)", reason)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_array_has_its_shape(name: str) -> None:
     """Given or defined; every definition stands there; nothing is wider than the page."""

@@ -15,6 +15,8 @@ from symattn.errors import Malformed, NoClosedForm, SymattnError, UnknownName
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.solution.solution import Solution
 
+from ..strategies import few
+
 STEPS = {
     "S": "Q @ K.T",
     "T": "S / sqrt(2)",
@@ -81,6 +83,7 @@ _ENTRIES = st.fractions(min_value=-2, max_value=2, max_denominator=3)
 _MATRICES = st.lists(st.lists(_ENTRIES, min_size=2, max_size=2), min_size=2, max_size=2)
 
 
+@few
 @given(_MATRICES, _MATRICES, _MATRICES, st.sampled_from("QKV"), st.sampled_from("QKV"))
 def test_second_derivatives_are_differences_of_gradients(q, k, v, first, second):
     """Central differences of exact gradients, along a column."""
