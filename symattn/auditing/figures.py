@@ -364,7 +364,7 @@ def _value(function: Function, operand: Quantity) -> Node:
     if function != "abs":
         return nodes.constant(_extreme(function, operand))
     entries = (tuple(map(_number, row)) for row in operand.rows)
-    rows = tuple(tuple(-x if _sign(x) < 0 else x for x in row) for row in entries)
+    rows = tuple(tuple(map(abs, row)) for row in entries)
     return nodes.table(rows, operand.shape)
 
 
@@ -392,12 +392,6 @@ def _number(value: Value | Masked) -> Value:
     return value
 
 
-def _sign(value: Value) -> int:
-    if value.has_symbols:
-        raise Undecided(f"the sign of {value} depends on its symbols")
-    return value.sign()
-
-
 def _extreme(kind: Function, quantity: Quantity) -> Value:
     """The largest or smallest entry, or the first place of the largest."""
     best: Value | None = None
@@ -407,7 +401,7 @@ def _extreme(kind: Function, quantity: Quantity) -> Value:
         if isinstance(value, Masked) and kind != "min":
             continue
         number = _number(value)
-        if best is None or _sign(number - best) * (-1 if kind == "min" else 1) > 0:
+        if best is None or (number - best).sign() * (-1 if kind == "min" else 1) > 0:
             best, place = number, k
     if best is None:
         raise Malformed("all entries are masked scores (-inf)")
@@ -435,15 +429,20 @@ def _compared(left: Value | Masked, relation: str, right: Value | Masked) -> Ver
 
 def _ordered(difference: Value, relation: str) -> Verdict:
     zero = difference.is_zero()
-    if relation == "!=":
-        return zero.negated
     if relation == "==" or zero is Verdict.UNDECIDED:
-        return zero
+        return zero.negated if relation == "!=" else zero
     if zero is Verdict.HOLDS:
-        return _verdict("=" in relation)
-    if difference.has_symbols:
-        return Verdict.UNDECIDED
-    return _verdict((difference.sign() < 0) == relation.startswith("<"))
+        return _verdict(relation in ("<=", ">="))
+    try:
+        # What has symbols may be zero for some of them.
+        if relation == "!=":
+            return _verdict(not difference.has_symbols or difference.sign() != 0)
+        less = difference if relation in ("<", ">=") else -difference
+        return _verdict(less.is_negative() == (relation in ("<", ">")))
+    except Undecided:
+        if difference.has_symbols:
+            return Verdict.UNDECIDED
+        raise
 
 
 def _verdict(truth: bool) -> Verdict:

@@ -234,6 +234,11 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
 def _parts(
     program: Program, case: Case, level: str, asked: ExerciseTable, places: int
 ) -> Iterator[Part]:
+    if given := sorted(case.lettered - {gradient_name(case.output)}):
+        raise Malformed(
+            f"{', '.join(given)} has symbols, but answers must be numbers: put numbers in their "
+            "place under [given]"
+        )
     names = asked.ask or [*_forward(program), *(_backward(case) if level == "backward" else ())]
     gradients = {node.serial for node in program.gradients.values()}
     named = {node.serial for node in program.named.values()}

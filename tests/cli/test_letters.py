@@ -121,3 +121,22 @@ def test_drawings_in_letters_have_no_shades(path, symattn, tmp_path):
     text = (tmp_path / "flow.svg").read_text("utf-8")
     assert "a + a·t" in text
     assert "coefficient" not in text
+
+
+def test_exercises_ask_for_numbers(path, symattn, tmp_path):
+    """What is given in letters can't be answered with digits."""
+    done = symattn("exercise", path, "-o", str(tmp_path / "out"))
+    assert done.code == 2
+    assert "Q, K, V has symbols, but answers must be numbers" in done.err.replace("K, Q", "Q, K")
+    assert not (tmp_path / "out").exists()
+
+
+def test_statements_that_letters_decide(path, symattn):
+    """What holds whatever they are is so; what depends on them is undecided."""
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write('[[claims]]\nholds = "A[0, 0] + A[0, 1] == 1"\n')
+        file.write('[[claims]]\nholds = "A[0, 0] > A[0, 1]"\n[[claims]]\nholds = "A > 0"\n')
+    done = symattn("audit", path, "--format", "json")
+    found = json.loads(done.out)
+    verdicts = [claim["verdict"] for claim in found["claims"]]
+    assert verdicts == ["holds", "undecided", "holds"]
