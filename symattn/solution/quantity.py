@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.errors import Fault, Faults, Malformed, OutOfRange, Undecided, expected
 from symattn.limits import PURSUED
 from symattn.numbers import float_formats
@@ -24,6 +25,7 @@ from symattn.numbers.float_formats import FloatFormat
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
+from symattn.programs.display import symbol
 from symattn.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
 from symattn.solution.entries import AttentionRole, EntryValue, Rounding, nearest, rounded
 from symattn.solution.runs import EntrySource, PartialSource
@@ -82,6 +84,7 @@ class Quantity:
         self._coefficient = coefficient
         self._put = put
         self._symbolic = symbolic
+        self.is_jacobian = False
         self.labels = labels
         self.is_weights = is_weights
         self.role = role
@@ -232,9 +235,11 @@ class Quantity:
         labels: tuple[Sequence[str], Sequence[str]],
         symbolic: Callable[[], Any],
     ) -> Quantity:
-        """The same quantity with names of its own, and how SymPy derives it."""
+        """The same quantity as a Jacobian, with the names of entries for labels, and how SymPy
+        derives it."""
         quantity = copy(self)
         quantity.name, quantity.labels, quantity._symbolic = name, labels, symbolic
+        quantity.is_jacobian = True
         return quantity
 
     @property
@@ -398,7 +403,8 @@ class Quantity:
     # -- display ------------------------------------------------------------
 
     def latex(self, names: Names | None = None) -> str:
-        """The closed forms as a LaTeX matrix."""
+        """The closed forms as a LaTeX matrix; those of a Jacobian with what its rows and
+        columns are of."""
         cells = tuple(
             tuple(
                 f.MINUS_INFINITY if isinstance(value, Masked) else value.formula(names)
@@ -406,6 +412,8 @@ class Quantity:
             )
             for row in self.rows
         )
+        if self.is_jacobian:
+            return _headed(self.labels, [[*map(f.latex, row)] for row in cells])
         return f.latex(f.Matrix(cells) if self.shape else cells[0][0])
 
     def _repr_latex_(self) -> str | None:
@@ -451,6 +459,26 @@ class Quantity:
     def __str__(self) -> str:
         lines = ["[" + ", ".join(map(str, row)) + "]" for row in self.rows]
         return "\n".join(lines) if self.shape else lines[0][1:-1]
+
+
+def _headed(labels: tuple[Sequence[str], Sequence[str]], cells: Sequence[Sequence[str]]) -> str:
+    """Cells beside and below the names of entries."""
+    above, beside = ([_entry_name(label) for label in names] for names in reversed(labels))
+    lines = [" & ".join(("", *above)) + r" \\ \hline"]
+    lines += [" & ".join((name, *row)) + r" \\" for name, row in zip(beside, cells, strict=True)]
+    columns = "c|" + "c" * len(above)
+    return "\n".join((rf"\begin{{array}}{{{columns}}}", *lines, r"\end{array}"))
+
+
+def _entry_name(label: str) -> str:
+    """``\\partial A_{0,1}`` of ``A[0, 1]``."""
+    name, _, at = label.partition("[")
+    row = f.typeset(symbol(name))
+    if at:
+        row = t.index(
+            f.bracketed(row) if t.has_index(row) else row, t.letters(at[:-1].replace(" ", ""))
+        )
+    return t.latex(t.PARTIAL + row)
 
 
 def _same(ours: Value | Masked, theirs: Value | Masked) -> Verdict:

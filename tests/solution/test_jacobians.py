@@ -67,6 +67,18 @@ def test_rows_and_columns_are_of_what_indices_choose(small):
     assert [*small.jacobian("L", "V")[0]] == [x for row in small["dL/dV"].rows for x in row]
 
 
+def test_latex_names_rows_and_columns(small):
+    """Of entries of quantities with an index of their own, too."""
+    assert small.jacobian("S[0]", "Q[0]").latex().splitlines() == [
+        r"\begin{array}{c|cc}",
+        r" & \partial Q_{0,0} & \partial Q_{0,1} \\ \hline",
+        r"\partial S_{0,0} & 1 & 1 \\",
+        r"\partial S_{0,1} & 0 & 2 \\",
+        r"\end{array}",
+    ]
+    assert r"\partial\mathrm{d}Q_{0,0} &" in small.hessian("L", "Q").latex()
+
+
 def test_the_hessian_of_a_loss_is_symmetric(small):
     """And the same by the other quantity first."""
     hessian = small.hessian("L", "Q")
