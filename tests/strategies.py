@@ -15,9 +15,8 @@ _calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 brief = settings(_calm, max_examples=6)
 few = settings(_calm, max_examples=15)
 # CI tries more.
-_times = 2 if os.environ.get("SYMATTN_ALL_PROGRAMS") else 1
-some = settings(_calm, max_examples=20 * _times)
-many = settings(_calm, max_examples=50 * _times)
+some = settings(_calm, max_examples=40 if os.environ.get("SYMATTN_ALL_PROGRAMS") else 20)
+many = settings(_calm, max_examples=100)
 
 fractions = st.builds(Fraction, st.integers(-40, 40), st.integers(1, 12))
 small = st.builds(Fraction, st.integers(-6, 6), st.integers(3, 5))

@@ -421,9 +421,9 @@ def write(
 
     ``suite`` is the name of one, or samples (:func:`samples_of`). Any
     :class:`concurrent.futures.Executor` does the work, of this machine or of many
-    (``distributed.Client().get_executor()``), ``chunk`` samples at a time; the files are
-    written here. ``watch`` is told how many are done, of how many. The same bytes whoever
-    works. Raises :class:`Malformed` for an unknown suite, and where nothing can be written,
+    (``distributed.Client().get_executor()``), ``chunk`` samples at a time; what it loses is
+    done again, and the files are written, in the calling process. ``watch`` is told how many
+    are done, of how many. The same bytes whoever works. Raises :class:`Malformed` for an unknown suite, and where nothing can be written,
     or what is there was not written by this; ``force`` replaces that.
 
     >>> import tempfile
@@ -450,23 +450,33 @@ def write(
 def _chunks(
     samples: Sequence[SampleRequest], executor: Executor | None, size: int, forms: Sequence[Form]
 ) -> Iterator[tuple[int, Sequence[SampleFiles]]]:
-    """Where each chunk begins and what it gave, as they end."""
+    """Where each chunk begins and what it gave, as they end; those that the executor loses, with
+    a machine or a process that was ended, are done here at last."""
     if executor is None:
         for start in range(len(samples)):
             yield start, _chunk_of(samples[start : start + 1], forms)
         return
     waiting: dict[Future[list[SampleFiles]], int] = {}
+    lost: list[int] = []
     try:
         for start in range(0, len(samples), size):
             part = samples[start : start + size]
-            waiting[executor.submit(_chunk_of, part, forms)] = start
+            try:
+                waiting[executor.submit(_chunk_of, part, forms)] = start
+            # One that is broken takes nothing more.
+            except Exception:
+                lost.append(start)
         for future in as_completed([*waiting]):
             start = waiting.pop(future)
             try:
-                yield start, future.result()
-            # The executor's own: a machine lost, a process ended by the system.
-            except Exception as error:
-                yield start, [failure(item, error) for item in samples[start : start + size]]
+                group = future.result()
+            # The executor's own: what a sample itself meets is told in its line.
+            except Exception:
+                lost.append(start)
+            else:
+                yield start, group
+        for start in sorted(lost):
+            yield start, _chunk_of(samples[start : start + size], forms)
     finally:
         for future in waiting:
             future.cancel()
