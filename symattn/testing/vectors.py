@@ -423,8 +423,9 @@ def write(
     :class:`concurrent.futures.Executor` does the work, of this machine or of many
     (``distributed.Client().get_executor()``), ``chunk`` samples at a time; what it loses is
     done again, and the files are written, in the calling process. ``watch`` is told how many
-    are done, of how many. The same bytes whoever works. Raises :class:`Malformed` for an unknown suite, and where nothing can be written,
-    or what is there was not written by this; ``force`` replaces that.
+    are done, of how many. The same bytes whoever works. Raises :class:`Malformed` for an
+    unknown suite, and where nothing can be written, or what is there was not written by this;
+    ``force`` replaces that.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
