@@ -39,7 +39,12 @@ def declared(table: object) -> Letters:
     if isinstance(table, str):
         table = re.split(r"[\s,]+", table.strip())
     if isinstance(table, list | tuple):
-        table = dict.fromkeys(map(str, table), "real")
+        Faults(
+            Fault(f"[{k}]", f"expected a name, found {kind(name)}")
+            for k, name in enumerate(table)
+            if not isinstance(name, str)
+        ).raise_all()
+        table = dict.fromkeys(table, "real")
     if not isinstance(table, Mapping):
         raise Malformed(f"expected a table of symbols, or a list, found {kind(table)}")
     faults = Faults()

@@ -25,6 +25,8 @@ _NO_FORM = "(long)"
 #: A quantity of more entries is large: of those the closed forms are shown that are as
 #: short as figures. A line is at most so wide.
 _MANY, _SHORT, _WIDE = 64, 12, 160
+#: So many symbols are named.
+_FEW = 20
 #: Entries beyond which closed forms are worked out where they are asked for only.
 _MOST = 1 << 12
 
@@ -224,7 +226,9 @@ def _formulas(name: str, quantity: Quantity) -> Iterator[str]:
     if not quantity.shape:
         yield f"{name} = {table[0][0]}"
         return
-    yield f"{name}, {show(quantity.shape)}, in {', '.join(quantity.symbols)}:"
+    names = quantity.symbols
+    said = ", ".join(names) if len(names) <= _FEW else f"{len(names)} symbols"
+    yield f"{name}, {show(quantity.shape)}, in {said}:"
     if _fits(table):
         yield from _columns(table)
         return

@@ -161,6 +161,7 @@ def test_letters_where_only_numbers_may_stand(given, step, said):
         ({"a": "complex"}, "symbols.a: unknown domain 'complex': expected one of real, positive"),
         (["softmax"], "symbols.softmax: 'softmax' is reserved"),
         ("2a", "symbols.2a: '2a' is no name"),
+        (["a", 1], "symbols[1]: expected a name, found a number"),
         (3, "symbols: expected a table of symbols, or a list, found a number"),
     ],
 )
