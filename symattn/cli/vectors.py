@@ -72,7 +72,7 @@ def command(
       symattn vectors                                   standard: all kinds, three of each
       symattn vectors --suite quick --dtype bfloat16    one of each kind for every kernel
       symattn vectors --suite blocks -o blocks          130 keys, for kernels in blocks of 64
-      symattn vectors --seeds 500 --jobs 8              36,000 samples
+      symattn vectors --seeds 500 --jobs 8              46,000 samples
 
     The bytes are the same on every machine and for any --jobs. In Python,
     symattn.testing.vectors.write does the same, on a cluster too.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import shake_256
-from math import prod
+from math import prod, sqrt
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -180,6 +180,29 @@ def _empty_row(draw: SampleDraw) -> Made:
     return draw.all(), {"mask": kept, "on_empty_row": "zero"}
 
 
+def _sunk(arrays: dict[str, Array], queries: Array | float, keys: Array | float) -> None:
+    """Let first columns add, to the scores before scaling, minus a product: exact in all
+    formats, and far more than the other columns add."""
+    arrays["q"][..., 0] = queries
+    arrays["k"][..., 0] = np.negative(keys)
+
+
+def _far_below(draw: SampleDraw) -> Made:
+    arrays = draw.all()
+    times = np.where(np.arange(draw.n_q) % 2, 8, 1)
+    _sunk(arrays, times * round(8 * sqrt(draw.d_k)), 16)
+    return arrays, {}
+
+
+def _mask_reached(draw: SampleDraw) -> Made:
+    arrays = draw.all()
+    is_seen = np.arange(draw.n_k) % 2 == 0
+    # What is not scaled yet must be no overflow in float16.
+    is_narrow = draw.form.highest < 16
+    _sunk(arrays, 8 if is_narrow else round(8 * sqrt(draw.d_k)), np.where(is_seen, 7680, 0))
+    return arrays, {"mask": np.tile(is_seen, (draw.n_q, 1))}
+
+
 @dataclass(frozen=True)
 class SampleKind:
     """A kind of samples: what it is, how it is made, and the lengths of its axes, which
@@ -243,9 +266,27 @@ KINDS: Mapping[str, SampleKind] = {
         "values of half as many columns as keys", _given(), lambda n, d: {"d_v": d // 2}
     ),
     "empty-row": SampleKind("the first query fully masked: its output is 0", _empty_row),
+    "far-below": SampleKind(
+        "all scores of a row near -128 or -1024: a maximum begun at 0 is none", _far_below
+    ),
+    "mask-reached": SampleKind(
+        "keys that are seen score some ten thousands less than masked ones: -1e4 is no mask",
+        _mask_reached,
+    ),
+    "few-keys": SampleKind("three keys, fewer than a tile has", _given(), lambda n, d: {"n_k": 3}),
+    "below-tile": SampleKind(
+        "15 queries and 127 keys: one less than tiles have",
+        _given(),
+        lambda n, d: {"n_q": 15, "n_k": 127},
+    ),
+    "above-tile": SampleKind(
+        "17 queries and 129 keys: one more than tiles have",
+        _given(),
+        lambda n, d: {"n_q": 17, "n_k": 129},
+    ),
 }
-#: The first ten: what needs no option but a mask, and the causal order.
-STANDARD: tuple[str, ...] = (*KINDS,)[:10]
+#: What needs no option but a mask, and the causal order: the first ten, and the last five.
+STANDARD: tuple[str, ...] = (*(*KINDS,)[:10], *(*KINDS,)[-5:])
 
 #: Lengths that samples can have.
 _LENGTHS = range(2, 1025)

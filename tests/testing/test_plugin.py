@@ -92,7 +92,7 @@ def test_five_lines(run):
     and for two seeds."""
     assert len([line for line in FIVE_LINES.splitlines() if line]) == 5
     done = run(FIVE_LINES, "-v")
-    done.assert_outcomes(passed=40)
+    done.assert_outcomes(passed=60)
     done.stdout.fnmatch_lines(
         [
             "*::test_attention?equal-keys-float64-1? PASSED*",
@@ -139,7 +139,7 @@ def test_what_a_kernel_lacks(run):
             attention_case.check(lambda q, k, v: attention(q, k, v))
         """
     done = run(test.format(mark=""), "-rs")
-    done.assert_outcomes(passed=8, skipped=2)
+    done.assert_outcomes(passed=12, skipped=3)
     done.stdout.fnmatch_lines(["*the kernel takes no mask, which masked-float32-0 needs"])
     done = run(test.format(mark="@pytest.mark.attention(kinds=['masked', 'causal'])"))
     done.assert_outcomes(failed=2)
@@ -175,7 +175,7 @@ def test_options_go_by_their_names(run):
             assert visible is None or (told["mask"] == visible).all()
         """
     )
-    done.assert_outcomes(passed=18)
+    done.assert_outcomes(passed=23)
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -97,16 +97,17 @@ def attention(x, options):
         scores = cap * np.tanh(scaled / cap)
         slope = 1 - np.tanh(scaled / cap) ** 2
     scores = scores + x.get("bias", 0)
-    keep = x.get("mask", np.ones_like(scores)).astype(bool)
-    powers = np.where(keep, np.exp(scores - scores.max()), 0)
+    scores = np.where(x.get("mask", np.ones_like(scores)), scores, -np.inf)
+    top = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(float).min)
+    powers = np.exp(scores - top)
     total = powers.sum(axis=1, keepdims=True)
     if "sink" in options:
-        total = total + np.exp(float.fromhex(options["sink"]) - scores.max())
+        total = total + np.exp(float.fromhex(options["sink"]) - top)
     weights = np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
     da = do @ v.T
     ds = weights * (da - (weights * da).sum(axis=1, keepdims=True)) * slope * k.shape[1] ** -0.5
     with np.errstate(divide="ignore"):
-        lse = (np.log(total) + scores.max())[:, 0]
+        lse = (np.log(total) + top)[:, 0]
     return {"output": weights @ v, "lse": lse, "dq": ds @ k, "dk": ds.T @ q, "dv": weights.T @ do}
 
 
@@ -120,8 +121,8 @@ def test_who_follows_the_conventions_gets_the_results(kind):
         # What is rounded to float64 is off by as much again, at most.
         off = np.subtract(exact, mine, out=np.zeros_like(exact), where=exact != mine)
         assert (abs(off) <= 2 * bound).all()
-        if kind not in ("huge", "tiny"):
-            # There what is lost below the smallest normal number counts.
+        if kind not in ("huge", "tiny", "mask-reached"):
+            # There what is lost below the smallest normal number counts, or large scores' digits.
             assert (bound <= 1e-11 * arrays[f"{name}.condition"] + 1e-290)[np.isfinite(bound)].all()
 
 
@@ -147,15 +148,22 @@ def test_the_bytes_are_the_same_whoever_works(tmp_path, eager_switching):
             assert sha256((tmp_path / "one" / path).read_bytes()).hexdigest() == expected
 
 
-def test_the_numbers_are_those_that_were_written_down():
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ([*KINDS][:18], "cc38022413e4b29750dd74cbe4af2f875bc293f582a76ff9ff7ab40005a7e5e0"),
+        ([*KINDS][18:], "a6d5f20b2219a8659d9c2da66d8f428a7605600f953d9a3402bb11f376a8a93b"),
+    ],
+)
+def test_the_numbers_are_those_that_were_written_down(kinds, expected):
     """Every machine makes these inputs and results: their digest was taken on one."""
     whole = sha256()
-    for kind in KINDS:
+    for kind in kinds:
         packed_file = made(SampleRequest(kind, "bfloat16", 9), ["safetensors"]).files.popitem()[1]
         for name, part in sorted(safetensors.deserialize(packed_file)):
             if not name.endswith((".condition", ".bound")):
                 whole.update(name.encode() + bytes(part["data"]))
-    assert whole.hexdigest() == "cc38022413e4b29750dd74cbe4af2f875bc293f582a76ff9ff7ab40005a7e5e0"
+    assert whole.hexdigest() == expected
 
 
 class Losing(Executor):
@@ -222,7 +230,7 @@ def test_no_manifest_speaks_of_what_is_not_there(tmp_path):
 
 def test_suites():
     """A suite has samples of each of its kinds and formats; what there is not is refused."""
-    assert len(samples_of("quick")) == 40
+    assert len(samples_of("quick")) == 60
     assert len(samples_of("standard", ["float64", "float64"], 2)) == 2 * len(KINDS)
     assert {one.n for one in samples_of("blocks")} == {130}
     for name in vectors.SUITES:
