@@ -39,10 +39,11 @@ def rounded_to(values: Array, form: FloatFormat) -> Array:
 
 #: What attention is computed from. A query sees the keys that are ``seen``; where it has none
 #: (is not ``live``) that is all of them, with equal scores, and its weights are ``used`` if
-#: their mean is what it makes of the values. Nothing flows into its scores.
+#: their mean is what it makes of the values. Nothing flows into its scores. What flows into keys
+#: and values comes from the queries that are ``counted``: all of them.
 _GIVEN = {
     "Q": (2, 4), "K": (3, 4), "V": (3, 5), "scale": (), "cap": (), "bias": (2, 3),
-    "sink": (2, 1), "seen": (2, 3), "live": (2, 1), "used": (2, 1), "dY": (2, 5),
+    "sink": (2, 1), "seen": (2, 3), "live": (2, 1), "used": (2, 1), "counted": (2, 1), "dY": (2, 5),
 }  # fmt: skip
 _STEPS = {
     "S": "Q @ K.T * scale",
@@ -62,8 +63,8 @@ _STEPS = {
     "D": "rowsum(A * dA)",
     "dM": "A * (dA - D) * live",
     "dS": "dM * slope",
-    "dS_T": "dS.T",
-    "A_T": "A.T",
+    "dS_T": "(dS * counted).T",
+    "A_T": "(A * counted).T",
     "scale_Q": "scale",
     "scale_K": "scale",
     "dQ": "dS @ K * scale_Q",
@@ -224,6 +225,7 @@ def steps_of(forward: Attention, backward: Gradients | None = None) -> Attention
         "seen": ~masked | ~live,
         "live": live,
         "used": live | has_mean,
+        "counted": np.ones(live.shape),
     }
     if backward is not None:
         given["dY"] = _stacked(backward.heads, "dL/dY")

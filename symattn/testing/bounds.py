@@ -61,7 +61,7 @@ import numpy as np
 
 from symattn.errors import Malformed
 from symattn.numbers.arrays import FloatEntries, as_array
-from symattn.numbers.float_formats import FORMATS, BinaryFormat, FloatFormat, float_format
+from symattn.numbers.float_formats import FORMATS, FloatFormat, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import Array, AttentionSteps, exactly, turned
@@ -97,7 +97,7 @@ class Precision:
     @property
     def w(self) -> float:
         """The unit roundoff of sums."""
-        return 2.0**-self._sums.digits
+        return 2.0 ** -FORMATS[self.sums].digits
 
     @property
     def tiny(self) -> float:
@@ -111,12 +111,13 @@ class Precision:
     @property
     def small(self) -> float:
         """What a term of a sum may be off where it is below the smallest normal number."""
-        return 2.0**self._sums.lowest
+        return 2.0 ** FORMATS[self.sums].lowest
 
     @property
-    def _sums(self) -> BinaryFormat:
+    def sums(self) -> FloatFormat:
+        """The format of sums."""
         wide: FloatFormat = "float64" if self.format == "float64" else "float32"
-        return float_format(self.accumulate or wide)
+        return float_format(self.accumulate or wide).name
 
     def lost(self, values: Array) -> Array:
         """What is lost of inputs that are taken for zero."""

@@ -24,11 +24,19 @@ from symattn.testing.attention_steps import (
     Flags,
     number,
     rounded_to,
+    turned,
 )
 from symattn.testing.bounds import Precision
 
 #: Faults of kernels that no document shows, by kind.
 _OWN: Mapping[str, str] = {
+    "mask-negated": "{a} with the mask negated: what should be hidden is seen, and nothing else",
+    "mask-reversed": "{a} with the mask counted from the last key",
+    "mask-of-row": "{a} with the first query's mask for all",
+    "mask-as-number": "{a} with the mask added as 1 and 0",
+    "mask-finite": "masked entries of {a} {b} {c}, not minus infinity",
+    "mask-added": "{a} with a causal mask that was not asked for",
+    "window-moved": "{a} with a window that {b}",
     "mask-shifted": "{a} with the mask shifted by one key: each query attends to {b}",
     "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
     "cap-forgotten": "{a} without soft capping",
@@ -38,6 +46,12 @@ _OWN: Mapping[str, str] = {
     "empty-row": "a fully masked row giving {a} instead of {b}",
     "sums-in": "{a} accumulated in {b}",
     "sum-down": "{a} with {b} summed down the columns",
+    "maximum": "the exponentials {a}",
+    "keys-dropped": "{a} without {b}",
+    "keys-added": "{a} with {b} of zeros beyond the last",
+    "rows-moved": "{a} with its rows {b}",
+    "head-dropped": "{a} from {b} only",
+    "stale": "{a} of all keys but the last {b}",
     "not-rescaled": "{a} computed in blocks of {b} keys without rescaling when the maximum grows",
 }
 
@@ -65,13 +79,23 @@ class InjectedFault:
 def injected(s: AttentionSteps, precision: Precision) -> Iterator[InjectedFault]:
     """All faults that can be made with these inputs, each an edit of the graph."""
     of_blocks = (_of_block(size) for size in _BLOCKS if size < s["K"].shape[1])
-    edits = (_of_scale(s), _of_mask(s), _of_scores(s), *of_blocks, _of_rows(s), _of_gradients(s))
+    edits = (
+        _of_scale(s),
+        _of_mask(s),
+        _of_keys(s),
+        _of_scores(s),
+        _of_maximum(s, precision.sums),
+        *of_blocks,
+        _of_rows(s),
+        _of_log_sums(s),
+        _of_gradients(s),
+    )
     for kind, words, changes in chain(*edits):
         yield InjectedFault(kind, words, s.edited(changes))
     yield from _of_heads(s)
     for form in _NARROW:
         if FORMATS[form].digits < FORMATS[precision.format].digits:
-            for kind, words, changes in _of_format(form):
+            for kind, words, changes in _of_format(s, form):
                 yield InjectedFault(kind, words, s.edited(changes), rounds=True)
 
 
@@ -94,6 +118,10 @@ def _of_mask(s: AttentionSteps) -> Iterator[_Edit]:
         return
     n_q, n_k = s.layout.n_q, keep.shape[-1]
     yield from _seeing(s, np.ones_like(keep), "mask-forgotten")
+    yield from _seeing(s, ~keep, "mask-negated")
+    yield from _seeing(s, keep[..., ::-1], "mask-reversed")
+    yield from _seeing(s, np.broadcast_to(keep[:, :1], keep.shape), "mask-of-row")
+    yield from _of_window(s, keep)
     yield from _seeing(s, _moved(keep, 1), "mask-shifted", "one key too many")
     yield from _seeing(s, _moved(keep, -1), "mask-shifted", "one key too few")
     both = [np.tile(np.tri(n_q, n_k, k, dtype=bool), (s.layout.group, 1)) for k in (0, n_k - n_q)]
@@ -111,12 +139,72 @@ def _of_mask(s: AttentionSteps) -> Iterator[_Edit]:
     yield "mask-after", ("the weights",), late
     zero: Changes = {"seen": all_seen, "B": lambda s: np.where(keep, s.own("B"), 0.0)}
     yield "mask-as-zero", (_SCORES,), zero
+    ones: Changes = {"seen": all_seen, "B": lambda s: s.own("B") + keep}
+    yield "mask-as-number", (_SCORES,), ones
+    for mask in _LOW:
+        put: Changes = {"seen": all_seen, "B": _masked(keep, 0.0, mask)}
+        added: Changes = {"seen": all_seen, "B": _masked(keep, 1.0, mask)}
+        yield "mask-finite", (_SCORES, "set to", f"{mask:g}"), put
+        yield "mask-finite", (_SCORES, "lowered by", f"{-mask:g}"), added
     if np.isfinite(s["cap"]):
         masked: Changes = {
             "seen": all_seen,
             "C": _capped(lambda s: np.where(keep, s["S"], -np.inf)),
         }
         yield "capped-after", (_SCORES, "the mask"), masked
+
+
+def _masked(keep: Flags, own: float, mask: float) -> Change:
+    """Scores of which those that are masked count ``own`` times, and the mask is added."""
+    return lambda s: np.where(keep, s.own("B"), own * s.own("B") + mask)
+
+
+def _of_window(s: AttentionSteps, keep: Flags) -> Iterator[_Edit]:
+    """Masks that are a band around a diagonal, with one of its edges elsewhere."""
+    rows = np.arange(keep.shape[-2]) % s.layout.n_q
+    ahead = np.broadcast_to(np.arange(keep.shape[-1]) - rows[:, None], keep.shape)
+    first, last = (int(found(ahead[keep])) if keep.any() else 0 for found in (np.min, np.max))
+    if first == ahead.min() or not np.array_equal(keep, (first <= ahead) & (ahead <= last)):
+        return
+    yield from _seeing(s, keep & (ahead > first), "window-moved", "starts one key late")
+    early = (first - 1 <= ahead) & (ahead <= last)
+    yield from _seeing(s, early, "window-moved", "starts one key early")
+    yield from _seeing(s, ahead <= last, "window-moved", "has no start")
+    yield from _seeing(s, ahead >= first, "window-moved", "has no end")
+
+
+def _of_keys(s: AttentionSteps) -> Iterator[_Edit]:
+    """Keys left out at the end, or added there; values in another order."""
+    keep, n_q = _kept(s), s.layout.n_q
+    n_k = keep.shape[-1]
+    left = {1, n_k - n_q, *(n_k % size for size in _BLOCKS)}
+    for many in sorted(count for count in left if 0 < count < n_k):
+        keys = "the last key" if many == 1 else f"the last {many} keys"
+        yield from _seeing(s, keep & (np.arange(n_k) < n_k - many), "keys-dropped", keys)
+    for many in sorted({-n_k % size for size in _BLOCKS} - {0}):
+        keys = "a key" if many == 1 else f"{many} keys"
+        more: Changes = {"sums": _with_zeros(many)}
+        yield "keys-added", ("the sums of the exponentials", keys), more
+    if keep.all():
+        for shift in {0, n_k - n_q}:
+            seen = np.tile(np.tri(n_q, n_k, shift, dtype=bool), (s.layout.group, 1))
+            yield from _seeing(s, np.broadcast_to(seen, keep.shape), "mask-added")
+    v, places = s["V"], np.arange(n_k)
+    pairs = np.minimum(places ^ 1, n_k - 1)
+    orders = {
+        "swapped in pairs": v[:, pairs],
+        "in reverse order": v[:, ::-1],
+        "one place on": np.roll(v, 1, axis=1),
+        "read as if stored transposed": turned(v).reshape(v.shape),
+    }
+    for order, moved in orders.items():
+        if not np.array_equal(moved, v):
+            yield "rows-moved", ("V", order), {"V": moved}
+
+
+def _with_zeros(many: int) -> Change:
+    """Sums of exponentials with that of so many scores of 0."""
+    return lambda s: s.own("sums") + many * np.exp(-s["top"])
 
 
 def _kept(s: AttentionSteps) -> Flags:
@@ -191,6 +279,46 @@ def _softmax_down(s: AttentionSteps) -> Array:
     return weights
 
 
+def _of_maximum(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
+    """Exponentials beside another number than the largest score, in a format where they vanish
+    or overflow; where all vanish, 0 / 0 may be a number."""
+    starts = {f"beside a maximum begun at {start:g}": start for start in (0.0, *_LOW)}
+    for words, start in {"without the maximum subtracted": None, **starts}.items():
+        top = np.zeros_like(s["top"]) if start is None else np.maximum(s["top"], start)
+        if np.array_equal(top, s["top"]):
+            continue
+        changes: Changes = {"top": top, "powers": _held("powers", form)}
+        zero: Changes = {"A": lambda s: np.where(s["sums"] > 0, s.own("A"), 0.0)}
+        for more in ({}, zero):
+            yield "maximum", (words,), {**changes, **more}
+
+
+def _of_log_sums(s: AttentionSteps) -> Iterator[_Edit]:
+    """Another log-sum-exp, which the weights of the backward pass may be recomputed from."""
+    name, top, rest = "the log-sum-exp", s["top"], s["lse"] - s["top"]
+    yield from _of_lse(s, "other-base", (name, "2"), s["lse"] / np.log(2))
+    yield from _of_lse(s, "term-dropped", (name, "maximum"), rest)
+    if s["scale"].item() not in (0.0, 1.0):
+        words = f"the maximum in {name}", "factor", "scale"
+        yield from _of_lse(s, "scaled-twice", words, top * s["scale"] + rest)
+        yield from _of_lse(s, "scale-dropped", words, top / s["scale"] + rest)
+    n_k = s["K"].shape[1]
+    for start in sorted({(n_k - 1) // size * size for size in _BLOCKS} - {0}):
+        with np.errstate(divide="ignore"):
+            before = top + np.log(_summed(s, s["powers"][..., :start].sum(axis=-1, keepdims=True)))
+        yield from _of_lse(s, "stale", (name, str(n_k - start)), before)
+
+
+def _of_lse(s: AttentionSteps, kind: str, words: tuple[str, ...], lse: Array) -> Iterator[_Edit]:
+    if np.array_equal(lse, s["lse"]):
+        return
+    yield kind, words, {"lse": lse}
+    if "dY" in s.given:
+        with np.errstate(all="ignore"):
+            again = np.where(s["live"], np.exp(s["M"] - lse), s["A"])
+        yield kind, words, {"lse": lse, "A": again, "Y": s["Y"], "D": s["D"]}
+
+
 def _of_block(block: int) -> Iterator[_Edit]:
     def left(s: AttentionSteps) -> Array:
         return _left(s["M"], block)
@@ -227,6 +355,13 @@ def _of_gradients(s: AttentionSteps) -> Iterator[_Edit]:
         ):  # fmt: skip
             yield "scale-dropped", (name, "factor", "scale"), dict.fromkeys(steps, _ONE)
     yield "term-dropped", ("dS", "rowsum(A * dA)"), {"D": number(0)}
+    for head in range(group := s.layout.group):
+        of_head = (np.arange(s["Q"].shape[1]) // s.layout.n_q == head)[:, None]
+        others = tuple(str(other) for other in range(group) if other != head)
+        for rows, heads in ((of_head, (str(head),)), (~of_head, others))[: 1 + (group > 2)]:
+            if len(heads) < group:
+                words = "dK and dV", f"head {' and '.join(heads)} of each group, counted from 0"
+                yield "head-dropped", words, {"counted": s["counted"] * rows}
     if s.layout.group == 1:
         down = {"D": lambda s: (s["A"] * s["dA"]).sum(axis=-2, keepdims=True)}
         yield "sum-down", ("dS", "A * dA"), down
@@ -257,6 +392,8 @@ def _of_heads(s: AttentionSteps) -> Iterator[InjectedFault]:
 
 #: Keys that kernels take at a time.
 _BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
+#: Numbers that stand for minus infinity in kernels.
+_LOW = (-1e4, -5e4, -1e5)
 #: In the place of the largest of scores that are all masked.
 _LEAST = -1e308
 #: Formats that a step may be held in by mistake.
@@ -275,7 +412,8 @@ _HELD: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def _of_format(form: FloatFormat) -> Iterator[_Edit]:
+def _of_format(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
+    yield from _of_lse(s, "held-in", ("the log-sum-exp", form), rounded_to(s["lse"], form))
     for place, steps in _HELD:
         yield "held-in", (place, form), {step: _held(step, form) for step in steps}
     if form == "float32":

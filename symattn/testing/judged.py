@@ -24,6 +24,8 @@ from symattn.verdicts import Verdict
 _DIGITS = 20
 #: Wrong entries that are told one by one.
 _MOST_TOLD = 5
+#: Lines that are shown of an array.
+_MOST_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -213,17 +215,14 @@ class JudgedArray:
             return bound
         return Bound(bound.condition, self.tolerance * self.precision.u * bound.condition)
 
-    def message(self) -> str:
-        """What is wrong, as NumPy's ``assert_allclose`` says it."""
-        report, p = self.report, self.precision
-        limit = f"bound: {p.level}" if self.tolerance is None else f"tolerance={self.tolerance:g}"
-        head = f"\nNot what a correct {p.format} kernel may give ({limit})\n{self.name}: "
-        if report.mismatch or self.errors is None:
-            return head + report.mismatch
+    def summary(self) -> list[str]:
+        """What is wrong, line by line, in the words of NumPy's ``assert_allclose``."""
+        report = self.report
+        if report.mismatch:
+            return [f"{self.name}: {report.mismatch}"]
         share = 100 * report.wrong / report.entries
-        short = _shorter(p.format)
         lines = [
-            f"{head}mismatched elements: {report.wrong} / {report.entries} ({share:.3g}%)",
+            f"{self.name}: mismatched elements: {report.wrong} / {report.entries} ({share:.3g}%)",
             "Worst of them:",
             *(f" {miss}" for miss in report.misses),
             f"Max error over bound: {_short(report.max_over_bound)}",
@@ -234,9 +233,44 @@ class JudgedArray:
             lines.append(
                 f"NaN: {report.nans}, infinite: {report.infinities} that should be numbers"
             )
-        lines.append(f" ACTUAL: {self.actual.astype(short)!r}")
-        lines.append(f" EXACT:  {self.errors.nearest.astype(short)!r}")
-        return "\n".join(lines)
+        return lines
+
+    def excerpts(self) -> list[str]:
+        """The array and the exact one, in a few lines."""
+        if self.errors is None:
+            return []
+        short = _shorter(self.precision.format)
+        shown = (" ACTUAL: ", self.actual), (" EXACT:  ", self.errors.nearest)
+        with np.printoptions(threshold=64, edgeitems=2):
+            texts = [f"{label}{array.astype(short)!r}".splitlines() for label, array in shown]
+        return [
+            line
+            for lines in texts
+            for line in (
+                lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "  ..."]
+            )
+        ]
+
+
+def failure(judged: Sequence[JudgedArray], causes: Sequence[KernelCause]) -> str:
+    """What a failing test says of wrong arrays: the cause first, then the worst entries of each,
+    and some of the first array."""
+    p, tolerance = judged[0].precision, judged[0].tolerance
+    limit = f"bound: {p.level}" if tolerance is None else f"tolerance={tolerance:g}"
+    return "\n".join(
+        [
+            "",
+            *map(likely, causes),
+            f"Not what a correct {p.format} kernel may give ({limit})",
+            *(line for array in judged for line in array.summary()),
+            *judged[0].excerpts(),
+        ]
+    )
+
+
+def likely(cause: KernelCause) -> str:
+    """A cause as a line of a message."""
+    return f"Likely cause: {cause}"
 
 
 def _shorter(name: FloatFormat) -> str:

@@ -7,7 +7,7 @@ Packages that kernels are written for: their arrays, and their gradients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
@@ -25,7 +25,7 @@ from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import Array, Flags, rounded_to
 from symattn.testing.bounds import Level, Precision, floats_of, format_of, named
 from symattn.testing.causes import causes_of
-from symattn.testing.judged import JudgedArray, KernelCause, Report
+from symattn.testing.judged import JudgedArray, KernelCause, Report, failure, likely
 from symattn.verdicts import Verdict
 
 
@@ -87,12 +87,7 @@ def assert_close(
     precision = _precision(actual, dtype, level, accumulate)
     judged, report = _judged(actual, quantity, precision, tolerance)
     if report.verdict is not Verdict.HOLDS:
-        raise AssertionError("\n".join([judged.message(), *_cause_lines(report.causes)]))
-
-
-def _cause_lines(causes: Iterable[KernelCause]) -> list[str]:
-    """Causes as lines of a message."""
-    return [f"Likely cause: {cause}" for cause in causes]
+        raise AssertionError(failure([judged], report.causes))
 
 
 def _judged(
@@ -294,12 +289,12 @@ def _output_of(result: Any) -> Any:
 @dataclass(frozen=True)
 class KernelReport:
     """What is said of a kernel: a report of each array that it gave, by name (``output``,
-    ``lse``, ``dQ``, ``dK``, ``dV``), why it is wrong where that can be told, and all of it in
-    words."""
+    ``lse``, ``dQ``, ``dK``, ``dV``), why it is wrong where that can be told, and what a failing
+    test says."""
 
     reports: Mapping[str, Report]
     causes: tuple[KernelCause, ...] = ()
-    messages: tuple[str, ...] = ()
+    message: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -309,7 +304,7 @@ class KernelReport:
     def raise_if_wrong(self) -> None:
         """Raise :class:`AssertionError` that says what is wrong, if anything is."""
         if self.verdict is not Verdict.HOLDS:
-            raise AssertionError("\n".join([*self.messages, *_cause_lines(self.causes)]))
+            raise AssertionError(self.message)
 
     def as_dict(self) -> dict[str, object]:
         """The report for JSON."""
@@ -318,7 +313,7 @@ class KernelReport:
         return {"verdict": str(self.verdict), "parts": parts, "causes": causes}
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.reports.values()), *_cause_lines(self.causes)])
+        return "\n".join([*map(likely, self.causes), *map(str, self.reports.values())])
 
 
 def check_attention(
@@ -403,13 +398,10 @@ def check_attention(
         if name not in truth:
             raise Malformed(f"upstream: expected one, the kernel gave {name}")
         judged[name] = JudgedArray(array, truth[name], precision)
-    messages = tuple(
-        judgement.message()
-        for judgement in judged.values()
-        if judgement.report.verdict is not Verdict.HOLDS
-    )
     reports = {name: judgement.report for name, judgement in judged.items()}
-    result = KernelReport(reports, causes_of(judged, precision), messages)
+    wrong = [one for one in judged.values() if one.report.verdict is not Verdict.HOLDS]
+    causes = causes_of(judged, precision)
+    result = KernelReport(reports, causes, failure(wrong, causes) if wrong else "")
     if raises:
         result.raise_if_wrong()
     return result

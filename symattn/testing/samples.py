@@ -198,8 +198,8 @@ def _mask_reached(draw: SampleDraw) -> Made:
     arrays = draw.all()
     is_seen = np.arange(draw.n_k) % 2 == 0
     # What is not scaled yet must be no overflow in float16.
-    is_narrow = draw.form.highest < 16
-    _sunk(arrays, 8 if is_narrow else round(8 * sqrt(draw.d_k)), np.where(is_seen, 7680, 0))
+    q, k = (8, 7680) if draw.form.highest < 16 else (round(8 * sqrt(draw.d_k)), 30720)
+    _sunk(arrays, q, np.where(is_seen, k, 0))
     return arrays, {"mask": np.tile(is_seen, (draw.n_q, 1))}
 
 
@@ -270,7 +270,7 @@ KINDS: Mapping[str, SampleKind] = {
         "all scores of a row near -128 or -1024: a maximum begun at 0 is none", _far_below
     ),
     "mask-reached": SampleKind(
-        "keys that are seen score some ten thousands less than masked ones: -1e4 is no mask",
+        "keys that are seen score far less than masked ones: adding -1e4 hides nothing",
         _mask_reached,
     ),
     "few-keys": SampleKind("three keys, fewer than a tile has", _given(), lambda n, d: {"n_k": 3}),
