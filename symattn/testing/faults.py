@@ -81,7 +81,7 @@ def injected(s: AttentionSteps, precision: Precision) -> Iterator[InjectedFault]
     of_blocks = (_of_block(size) for size in _BLOCKS if size < s["K"].shape[1])
     edits = (
         _of_scale(s),
-        _of_mask(s),
+        _of_mask(s, precision.sums),
         _of_keys(s),
         _of_scores(s),
         _of_maximum(s, precision.sums),
@@ -112,7 +112,7 @@ def _of_scale(s: AttentionSteps) -> Iterator[_Edit]:
         yield "scaled-twice", words, {"scale": s["scale"] ** 2}
 
 
-def _of_mask(s: AttentionSteps) -> Iterator[_Edit]:
+def _of_mask(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
     keep = _kept(s)
     if keep.all():
         return
@@ -142,8 +142,8 @@ def _of_mask(s: AttentionSteps) -> Iterator[_Edit]:
     ones: Changes = {"seen": all_seen, "B": lambda s: s.own("B") + keep}
     yield "mask-as-number", (_SCORES,), ones
     for mask in _LOW:
-        put: Changes = {"seen": all_seen, "B": _masked(keep, 0.0, mask)}
-        added: Changes = {"seen": all_seen, "B": _masked(keep, 1.0, mask)}
+        put: Changes = {"seen": all_seen, "B": _masked(keep, 0.0, mask, form)}
+        added: Changes = {"seen": all_seen, "B": _masked(keep, 1.0, mask, form)}
         yield "mask-finite", (_SCORES, "set to", f"{mask:g}"), put
         yield "mask-finite", (_SCORES, "lowered by", f"{-mask:g}"), added
     if np.isfinite(s["cap"]):
@@ -154,9 +154,10 @@ def _of_mask(s: AttentionSteps) -> Iterator[_Edit]:
         yield "capped-after", (_SCORES, "the mask"), masked
 
 
-def _masked(keep: Flags, own: float, mask: float) -> Change:
-    """Scores of which those that are masked count ``own`` times, and the mask is added."""
-    return lambda s: np.where(keep, s.own("B"), own * s.own("B") + mask)
+def _masked(keep: Flags, own: float, mask: float, form: FloatFormat) -> Change:
+    """Scores of which those that are masked count ``own`` times, and the mask is added, which
+    leaves a format few of their digits."""
+    return lambda s: np.where(keep, s.own("B"), rounded_to(own * s.own("B") + mask, form))
 
 
 def _of_window(s: AttentionSteps, keep: Flags) -> Iterator[_Edit]:
@@ -282,15 +283,27 @@ def _softmax_down(s: AttentionSteps) -> Array:
 def _of_maximum(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
     """Exponentials beside another number than the largest score, in a format where they vanish
     or overflow; where all vanish, 0 / 0 may be a number."""
-    starts = {f"beside a maximum begun at {start:g}": start for start in (0.0, *_LOW)}
-    for words, start in {"without the maximum subtracted": None, **starts}.items():
-        top = np.zeros_like(s["top"]) if start is None else np.maximum(s["top"], start)
+    tops = [("without the maximum subtracted", np.zeros_like(s["top"]))]
+    high = "beside a maximum that was begun too high"
+    tops += [(high, np.maximum(s["top"], start)) for start in (0.0, *_LOW)]
+    for words, top in tops:
         if np.array_equal(top, s["top"]):
             continue
         changes: Changes = {"top": top, "powers": _held("powers", form)}
-        zero: Changes = {"A": lambda s: np.where(s["sums"] > 0, s.own("A"), 0.0)}
-        for more in ({}, zero):
-            yield "maximum", (words,), {**changes, **more}
+        yield "maximum", (words,), changes
+        if not (left := s.edited(changes)["sums"] > 0).all():
+            yield "maximum", (words,), {**changes, **_without(s, left)}
+
+
+def _without(s: AttentionSteps, left: Flags) -> Changes:
+    """Rows whose exponentials all vanish, where 0 / 0 is taken for 0."""
+    seen, live, used = (np.asarray(s[name]) for name in ("seen", "live", "used"))
+    return {
+        "seen": np.where(left, seen, 1.0),
+        "live": np.where(left, live, 0.0),
+        "used": np.where(left, used, 0.0),
+        "lse": lambda s: np.where(left, s.own("lse"), -np.inf),
+    }
 
 
 def _of_log_sums(s: AttentionSteps) -> Iterator[_Edit]:
@@ -310,7 +323,7 @@ def _of_log_sums(s: AttentionSteps) -> Iterator[_Edit]:
 
 
 def _of_lse(s: AttentionSteps, kind: str, words: tuple[str, ...], lse: Array) -> Iterator[_Edit]:
-    if np.array_equal(lse, s["lse"]):
+    if np.array_equal(lse, s["lse"]) or not np.isfinite(lse[s.flags("live")]).all():
         return
     yield kind, words, {"lse": lse}
     if "dY" in s.given:

@@ -189,7 +189,7 @@ def _sunk(arrays: dict[str, Array], queries: Array | float, keys: Array | float)
 
 def _far_below(draw: SampleDraw) -> Made:
     arrays = draw.all()
-    times = np.where(np.arange(draw.n_q) % 2, 8, 1)
+    times = np.array([1, 8, -8])[np.arange(draw.n_q) % 3]
     _sunk(arrays, times * round(8 * sqrt(draw.d_k)), 16)
     return arrays, {}
 
@@ -199,7 +199,8 @@ def _mask_reached(draw: SampleDraw) -> Made:
     is_seen = np.arange(draw.n_k) % 2 == 0
     # What is not scaled yet must be no overflow in float16.
     q, k = (8, 7680) if draw.form.highest < 16 else (round(8 * sqrt(draw.d_k)), 30720)
-    _sunk(arrays, q, np.where(is_seen, k, 0))
+    signs = np.where(np.arange(draw.n_q) % 3 == 2, -1, 1)
+    _sunk(arrays, signs * q, np.where(is_seen, k, 0))
     return arrays, {"mask": np.tile(is_seen, (draw.n_q, 1))}
 
 
@@ -267,10 +268,11 @@ KINDS: Mapping[str, SampleKind] = {
     ),
     "empty-row": SampleKind("the first query fully masked: its output is 0", _empty_row),
     "far-below": SampleKind(
-        "all scores of a row near -128 or -1024: a maximum begun at 0 is none", _far_below
+        "all scores of a row near -128, -1024 or 1024: a maximum begun at 0 is none", _far_below
     ),
     "mask-reached": SampleKind(
-        "keys that are seen score far less than masked ones: adding -1e4 hides nothing",
+        "keys that are seen score far less than masked ones, but in each third row: adding -1e4 "
+        "hides nothing",
         _mask_reached,
     ),
     "few-keys": SampleKind("three keys, fewer than a tile has", _given(), lambda n, d: {"n_k": 3}),

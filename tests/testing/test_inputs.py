@@ -33,7 +33,7 @@ def test_every_number_is_one_of_its_format(kind, dtype):
     ("kinds", "expected"),
     [
         ([*KINDS][:18], "0fbf9e923ac5c6dc904d2b1b7c2d160cb6af6e5b43f4e240f056ae90fd0144e7"),
-        ([*KINDS][18:], "21ae850b572b391610be6b806df66e69e4304afdf755d2d16c59bb418fcf6874"),
+        ([*KINDS][18:], "1d17c2178b987c6201a07b21d7450f08e6a2e38640503ba7a458cb5782887abf"),
     ],
 )
 def test_the_numbers_are_the_same_everywhere(kinds, expected):
@@ -107,12 +107,13 @@ def test_scores_far_below(dtype, d):
     seen lie further below masked ones than -1e4 goes, and nothing overflows before scaling."""
     found = sample("far-below", dtype, d=d)
     scores = found.exact().scores.nearest()
-    assert (scores.max(axis=1) < -104).all()
-    assert (scores[1::2].max(axis=1) < -745).all()
+    assert (scores[0::3].max(axis=1) < -104).all()
+    assert (scores[1::3].max(axis=1) < -745).all()
+    assert (scores[2::3].min(axis=1) > 710).all()
     found = sample("mask-reached", dtype, d=d)
     raw = found.q.astype(float) @ found.k.astype(float).T
     assert abs(raw).max() < 65504 or dtype != "float16"
-    scaled, seen = raw / np.sqrt(d), found.options["mask"][0]
+    scaled, seen = raw[::3] / np.sqrt(d), found.options["mask"][0]
     assert (scaled[:, seen].max(axis=1) + 1e4 < scaled[:, ~seen].max(axis=1)).all()
 
 
