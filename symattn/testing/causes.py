@@ -182,7 +182,17 @@ def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[KernelCause]:
     sizes = {fit: max(fit.mean[name] for name in parts) for fit in fits}
     best = min(sizes.values())
     alike = [fit for fit in fits if sizes[fit] <= 4 * best + 2.0**-20]
-    phrases = [*dict.fromkeys(fit.fault.phrase for fit in alike)]
+    kinds = {fit.fault.phrase: fit.fault.kind for fit in alike}
+    phrases = [*kinds]
+    if len(phrases) > _MOST_ALIKE:
+        # Of each kind one stands for others, which differ in a number.
+        first_of = {kind: name for name, kind in reversed(kinds.items())}
+        many = [*kinds.values()]
+        phrases = [
+            f"{name} (or the like)" if many.count(kind) > 1 else name
+            for name, kind in kinds.items()
+            if first_of[kind] == name
+        ]
     if len(phrases) <= _MOST_ALIKE:
         first = alike[0]
         residual = max(first.most[name] for name in parts)

@@ -205,7 +205,7 @@ def samples_of(
     Raises :class:`Malformed` for what there is not.
 
     >>> len(samples_of()), samples_of("quick", ["float32"])[1].name
-    (216, 'saturated-float32-0')
+    (276, 'saturated-float32-0')
     """
     faults = Faults()
     if name not in SUITES:

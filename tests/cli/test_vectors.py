@@ -22,9 +22,9 @@ def test_vectors(tmp_path, symattn) -> None:
     """A suite, in some formats, for a number of seeds: two files for each sample."""
     words = ["--suite", "quick", "--dtype", "float16", "--dtype", "bfloat16", "--seeds", "2"]
     done = symattn("vectors", *words, "--format", "all", "-o", "few")
-    assert (done.code, done.out) == (0, "40 samples in few: safetensors and json\n")
+    assert (done.code, done.out) == (0, "60 samples in few: safetensors and json\n")
     lines = json.loads((tmp_path / "few" / "manifest.json").read_text("utf-8"))["cases"]
-    assert len(lines) == 40
+    assert len(lines) == 60
     assert files(tmp_path / "few") == sorted(
         ["manifest.json", *(path for line in lines for path in line["sha256"])]
     )
@@ -68,7 +68,7 @@ def test_what_is_stopped_is_a_line(words, why, tmp_path, symattn, monkeypatch) -
     assert (done.code, done.out) == (1, "0 samples in vectors: safetensors and json\n")
     assert "ordinary-float16-0 failed: vectors/manifest.json says why" in done.err
     lines = json.loads((tmp_path / "vectors" / "manifest.json").read_text("utf-8"))["cases"]
-    assert len(lines) == 10
+    assert len(lines) == 15
     assert all(re.match(why, line["failure"]) for line in lines)
 
 
@@ -92,7 +92,7 @@ def test_a_bar_on_a_terminal(monkeypatch, symattn) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     done = symattn("vectors", "--suite", "quick", "--dtype", "float32", "--format", "json")
     assert done.code == 0
-    assert "10/10" in done.err
+    assert "15/15" in done.err
     assert "of 10" not in done.err
 
 

@@ -144,3 +144,14 @@ def test_the_cause_comes_first() -> None:
     assert len(lines) - shown <= 10
     assert sum("ACTUAL: " in line for line in lines) == 1
     assert any(line.startswith("dV: mismatched") for line in lines[:shown])
+
+
+def test_what_can_not_be_told_apart_is_told_together() -> None:
+    """By its output alone, a maximum begun at 0 is as likely as zeros beyond the last key, of
+    whatever number: one stands for all."""
+    exhibit = next(one for one in MUSEUM if one.kind == "far-below")
+    given = sample(exhibit.kind)
+    kernel = Kernel(given, **exhibit.steps)
+    found = check_attention(lambda *x: kernel(*x)[0], q=given.q, k=given.k, v=given.v, raises=False)
+    zeros = "the sums of the exponentials with 8 keys of zeros beyond the last (or the like)"
+    assert [cause.phrase for cause in found.causes] == [f"{zeros}, or {exhibit.said}"]
