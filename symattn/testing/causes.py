@@ -127,11 +127,11 @@ class _Tried:
         bounds = {name: self._array(fault, name, limits[name].bound) for name in parts}
         explains, most, mean, contradicted = set(), {}, {}, False
         for name, part in self._judged.items():
-            error = error_of(part.actual, parts[name])
             # What has no bound is no explanation, unless nothing is asked of it.
             with np.errstate(all="ignore"):
-                left = error / (_ROOM * np.maximum(bounds[name], _TINY))
-            left = np.where(np.isinf(bounds[name]) & (error > 0), np.inf, left)
+                room = _ROOM * np.maximum(bounds[name], _TINY)
+                left = error_of(part.actual, parts[name]) / room
+            left = np.where(np.isfinite(left), left, np.inf)
             left = np.where(np.isinf(part.bound), 0.0, left)
             most[name], mean[name] = float(left.max()), _mean(left)
             fits = self._fits(fault, left, part.over_bound)

@@ -329,7 +329,9 @@ def _of_lse(s: AttentionSteps, kind: str, words: tuple[str, ...], lse: Array) ->
     if "dY" in s.given:
         with np.errstate(all="ignore"):
             again = np.where(s["live"], np.exp(s["M"] - lse), s["A"])
-        yield kind, words, {"lse": lse, "A": again, "Y": s["Y"], "D": s["D"]}
+        # D is taken of these weights, or of the output, which is right.
+        for rest in ({}, {"D": s["D"]}):
+            yield kind, words, {"lse": lse, "A": again, "Y": s["Y"], **rest}
 
 
 def _of_block(block: int) -> Iterator[_Edit]:

@@ -109,6 +109,10 @@ class Kernel:
         """The derivative of the capping."""
         return 1 - (self.capped(s) / self.cap) ** 2
 
+    def rest(self, a, s, da):
+        """What is D in a flash kernel."""
+        return (a * da).sum(axis=-1, keepdims=True)
+
     def backward(self, q, k, v, upstream):
         with np.errstate(all="ignore"):
             group, d = q.shape[0] // k.shape[0] if q.ndim == 3 else 1, q.shape[-1]
@@ -116,7 +120,7 @@ class Kernel:
             s = self.scaled(q @ turned(k), d)
             a = self.weights_again(self.score_again(s))
             da = upstream @ turned(v)
-            ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+            ds = a * (da - self.rest(a, s, da))
             ds = self.scaled(ds * self.slope(s), d)
             flows = turned(ds) @ q, turned(a) @ upstream
             return ds @ k, *(self.gathered(x, group) for x in flows)

@@ -9,12 +9,19 @@ import pytest
 
 from symattn import Verdict
 from symattn.testing import check_attention
+from symattn.testing.attention_steps import steps_of
+from symattn.testing.bounds import Precision
+from symattn.testing.faults import injected
 from symattn.testing.samples import KINDS, sample
 
 from . import kernels
 from .museum import MUSEUM, Exhibit, F, Kernel, ahead, seeing
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "kernels.md"
+
+
+def wrong_parts(found):
+    return {name for name, report in found.reports.items() if report.wrong}
 
 
 @pytest.mark.parametrize("exhibit", MUSEUM, ids=lambda exhibit: exhibit.thread)
@@ -24,6 +31,7 @@ def test_it_would_have_been_found(exhibit) -> None:
     found = exhibit.judged()
     assert found.verdict is Verdict.REFUTED
     assert [cause.phrase for cause in found.causes] == [exhibit.said] * bool(exhibit.said)
+    assert not exhibit.said or {*found.causes[0].parts} == wrong_parts(found)
     right = exhibit.judged(is_right=True)
     assert right.verdict is Verdict.HOLDS
     assert not right.causes
@@ -55,6 +63,11 @@ def before_last(many):
     return {"softmax": stale, **again}
 
 
+def from_output(kernel, a, s, da):
+    """D of the output, whose weights are right."""
+    return (Kernel.softmax(kernel, s)[0] * da).sum(axis=-1, keepdims=True)
+
+
 LSE = "the log-sum-exp "
 V = "V with its rows "
 WINDOW = "the scores with a window that "
@@ -67,6 +80,7 @@ MORE = [
     ("ordinary", order(1, 0, 3, 2, 5, 4, 7, 6), V + "swapped in pairs"),
     ("ordinary", order(7, 6, 5, 4, 3, 2, 1, 0), V + "in reverse order"),
     ("ordinary", order(7, 0, 1, 2, 3, 4, 5, 6), V + "one place on"),
+    ("narrow-values", before_last(2) | {"rest": from_output}, LSE + "of all keys but the last 2"),
     ("ordinary", before_last(2), LSE + "of all keys but the last 2"),
     ("ordinary", {"lse": lambda k, top, sums: np.log(sums)}, LSE + "without the term maximum"),
     ("ordinary", {"lse": lambda k, top, sums: top * np.sqrt(F(8)) + np.log(sums)},
@@ -81,11 +95,14 @@ MORE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "steps", "said"), MORE, ids=[said for *_, said in MORE])
+@pytest.mark.parametrize(
+    ("kind", "steps", "said"), MORE, ids=[f"{kind}: {said}" for kind, _, said in MORE]
+)
 def test_more_faults_are_named(kind, steps, said) -> None:
     """As those of the museum are."""
     found = Exhibit("", "", kind, said, steps).judged()
     assert [cause.phrase for cause in found.causes] == [said]
+    assert {*found.causes[0].parts} == wrong_parts(found)
 
 
 def test_a_group_of_more_heads() -> None:
@@ -155,3 +172,12 @@ def test_what_can_not_be_told_apart_is_told_together() -> None:
     found = check_attention(lambda *x: kernel(*x)[0], q=given.q, k=given.k, v=given.v, raises=False)
     zeros = "the sums of the exponentials with 8 keys of zeros beyond the last (or the like)"
     assert [cause.phrase for cause in found.causes] == [f"{zeros}, or {exhibit.said}"]
+
+
+def test_a_log_sum_exp_that_overflows_is_no_fault() -> None:
+    """float16 has none of the size that it has here, and what is infinite would explain all."""
+    exact = sample("mask-reached").exact()
+    found = [*injected(steps_of(exact), Precision("float32"))]
+    of_sums = [fault.words for fault in found if fault.words[0] == "the log-sum-exp"]
+    assert ("the log-sum-exp", "bfloat16") in of_sums
+    assert ("the log-sum-exp", "float16") not in of_sums
