@@ -31,8 +31,9 @@ from symattn.testing.attention_steps import (
     rounded_to,
     steps_of,
 )
-from symattn.testing.bounds import Precision, all_bounds, bounds
+from symattn.testing.bounds import all_bounds, bounds
 from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
+from symattn.testing.precision import Precision
 
 #: Faults of kernels that no document shows, by kind.
 _OWN: Mapping[str, str] = {

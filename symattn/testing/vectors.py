@@ -34,7 +34,8 @@ from symattn.ownership import Outputs
 from symattn.shapes import Shape
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import Array
-from symattn.testing.bounds import Precision, bounds
+from symattn.testing.bounds import bounds
+from symattn.testing.precision import Precision
 from symattn.testing.samples import DTYPES, KINDS, STANDARD, Sample, sample
 
 #: What the format calls each type, and how NumPy holds its bits.
