@@ -74,7 +74,7 @@ def test_results_of_more_digits_have_the_format_of_their_array(dtype, wide, leve
     kernels have them, are judged as what they are without a word."""
     own, wide = np.dtype(getattr(ml_dtypes, dtype, dtype)), getattr(ml_dtypes, wide, wide)
     result = wide if dtype.startswith("float8") else None
-    kernel = Kernel(dtype=own, result=result, lse=wide, unfused=False, online=16)  # type: ignore[arg-type]
+    kernel = Kernel(dtype=own, result=result, lse=wide, unfused=False, online=16)
     for seed in range(3):
         found = check_attention(kernel, **arrays(seed), dtype=dtype, level=level)
         assert found.reports["lse"].format == name(wide)
@@ -116,7 +116,7 @@ def test_narrower_results_must_be_named():
 def test_one_array_has_a_format_beside_that_of_the_inputs():
     """``report`` holds a float32 array to the bound of a float16 kernel, and to its own."""
     q, k, v, _ = (x.astype(np.float16) for x in arrays(3).values())
-    exact = attention(*map(from_floats, (q, k, v)))
+    exact = attention(from_floats(q), from_floats(k), from_floats(v))
     output, lse = Kernel(dtype=np.float16, result=np.float32, lse=np.float32)(q, k, v)
     for array, truth in ((output, exact.output), (lse, exact.lse)):
         assert report(array, truth).verdict is Verdict.REFUTED
@@ -168,8 +168,8 @@ def test_blocks_are_the_products_that_they_stand_for(form, axis):
     found = from_blocks(values, scales, block, axis=axis, scale=scale)
     for (i, j), value in np.ndenumerate(values.astype(float)):
         place = (i // block, j) if axis == 0 else (i, j // block)
-        exact = Fraction(value) * Fraction(float(scales[place])) * Fraction(scale)
-        assert Fraction(found.array[i, j]) == exact
+        exact = Fraction(float(value)) * Fraction(float(scales[place])) * Fraction(scale)
+        assert found[i, j] == exact
 
 
 @pytest.mark.parametrize("form", BLOCKS)
@@ -177,7 +177,9 @@ def test_quantised_inputs_are_taken_as_they_are(form):
     """The truth is that of the numbers that are meant, though no number of the working format
     is one of them, and a kernel that reads them right is right."""
     parts = {name: quantised(form, (40, 32), -1, seed) for seed, name in enumerate("qkv")}
-    exact = {name: from_blocks(*part[:3], scale=part[3]) for name, part in parts.items()}
+    exact: dict[str, Any] = {
+        name: from_blocks(*part[:3], scale=part[3]) for name, part in parts.items()
+    }
 
     def kernel(q, k, v):
         assert q.dtype == np.float64
