@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import Malformed, Verdict, attention, from_blocks, from_floats
-from symattn.testing import check_attention, report
+from symattn.testing import Precision, check_attention, report
+from symattn.testing.bounds import bounds
 
 from ..strategies import few
 from .kernels import Kernel
@@ -102,6 +103,31 @@ def test_weights_may_be_narrow_only_where_that_is_said():
     assert check_attention(kernel, **given).reports["output"].verdict is Verdict.REFUTED
     named = check_attention(kernel, **given, formats={"weights": E4M3})
     assert named.reports["output"].verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("named", "parts"),
+    [
+        ("weights", {"output", "dV", "dQ", "dK"}),
+        ("dS", {"dQ", "dK"}),
+        ("output", {"output", "dQ", "dK"}),
+        ("lse", {"lse"}),
+        ("dV", {"dV"}),
+    ],
+)
+def test_a_narrow_format_widens_what_it_flows_into(named, parts):
+    """The bounds of a part grow with a narrower format of what it is made from, D's output
+    included, and no other bound does."""
+    q, k, v, do = (from_floats(x.astype(np.float16)) for x in arrays(4).values())
+    exact = attention(q, k, v)
+    back = exact.backward(do)
+    plain = Precision("float32", level="fused")
+    for part in (exact.output, exact.lse, back.dQ, back.dK, back.dV):
+        name = part.role.part if part.role else ""
+        narrow = Precision("float32", level="fused", formats=((named, "bfloat16"),))
+        before, after = (bounds(part, precision).bound for precision in (plain, narrow))
+        assert (after.max() > 100 * before.max()) == (name in parts)
+        assert (after == before).all() == (name not in parts)
 
 
 def test_narrower_results_must_be_named():
