@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         Undecided,
         UnknownName,
     )
-    from symattn.numbers.arrays import from_floats
+    from symattn.numbers.arrays import from_blocks, from_floats
     from symattn.numbers.reading import read
     from symattn.numbers.values import Value
     from symattn.sheets.case_sheet import sheet
@@ -78,6 +78,7 @@ _HOMES = {
     "derive": "symattn.calculus.library",
     "derive_case": "symattn.case_derivation",
     "draw": "symattn.drawing.picture",
+    "from_blocks": "symattn.numbers.arrays",
     "from_floats": "symattn.numbers.arrays",
     "function": "symattn.cases.functions",
     "load": "symattn.cases.library",
@@ -120,6 +121,7 @@ __all__ = [
     "derive",
     "derive_case",
     "draw",
+    "from_blocks",
     "from_floats",
     "function",
     "load",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from flint import arb
 
@@ -18,7 +18,6 @@ from symattn.auditing.standard import Judgement
 from symattn.auditing.terms import Term
 from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
-from symattn.documents.text import Span
 from symattn.errors import Malformed, Undecided, short
 from symattn.languages.sentence import Sentence
 from symattn.limits import STATEMENT, STATEMENT_ENTRY
@@ -32,6 +31,9 @@ from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symattn.documents.text import Span
 
 # A number that is a unit away from another is not cut off to it, though its
 # enclosure may touch the next.

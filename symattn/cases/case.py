@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -16,7 +17,6 @@ from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.functions import OwnFunctions, read_functions
 from symattn.cases.settings import ExerciseTable, read_asked, settings
 from symattn.cases.statements import LoweredSteps, by_head
-from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.exponential_sums import Symbol
 from symattn.numbers.letters import Letters
@@ -38,6 +38,9 @@ from symattn.programs.program import (
 from symattn.shapes import Shape, keys, show
 from symattn.syntax import gradient_name, gradient_of
 from symattn.tables.places import kind, unknown
+
+if TYPE_CHECKING:
+    from symattn.documents.reading import Reading
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 

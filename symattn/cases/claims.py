@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from symattn import syntax
 from symattn.cases.statements import LoweredComparison, lower_statement
-from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
 from symattn.numbers.rationals import PrintedNumber, read_printed
@@ -20,6 +19,9 @@ from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, grid, show
 from symattn.tables.places import table, texts, unknown
+
+if TYPE_CHECKING:
+    from symattn.documents.text import Span
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[PrintedNumber | None, ...], ...]

@@ -13,10 +13,10 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Faults, Malformed
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
-from symattn.numbers.double_double import Array
+from symattn.numbers.double_double import Array, two_product
 from symattn.numbers.letters import Letters
 from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import MASKED, Masked
@@ -122,6 +122,68 @@ def from_floats(array: object) -> FloatEntries | ExactFloat | list[Any]:
         more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
         raise Malformed(Fault(place, f"expected a finite float, found {wide[tuple(bad[0])]}{more}"))
     return FloatEntries(wide)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockEntries(FloatEntries):
+    """The exact values of quantised numbers, made by :func:`from_blocks`."""
+
+
+def from_blocks(
+    values: object, scales: object, block: int = 32, *, axis: int = -1, scale: float = 1.0
+) -> BlockEntries:
+    """The exact values that quantised numbers stand for: each times the scale of its block, times
+    ``scale``, the one of all.
+
+    ``values`` is an array of floats, or of signed integers; ``scales`` one of floats in the same
+    shape but for that axis, which has one for each ``block`` numbers, the last of which may be
+    fewer. MXFP8 and MXFP4 (OCP, *Microscaling formats*, 2023) have blocks of 32, with scales
+    in ``float8_e8m0fnu``, NVFP4 of 16, in ``float8_e4m3fn``, and one of all in float32; ml_dtypes
+    has these types. What :func:`symattn.testing.check_attention` is given so it takes as it is.
+
+    Raises :class:`Malformed` where shapes don't fit, for what is not finite, for bytes, which may
+    be bits of anything, and for products that 64 bits don't hold.
+
+    >>> list(from_blocks(np.array([[0.5, 3, -6, 1]]), np.array([[2, 0.25]]), block=2)[0])
+    [Fraction(1, 1), Fraction(6, 1), Fraction(-3, 2), Fraction(1, 4)]
+    """
+    faults, tables = Faults(), []
+    for name, data in (("values", values), ("scales", scales), ("scale", np.asarray(scale))):
+        with faults.inside(name):
+            array = as_array(data)
+            if array is not None and array.dtype.kind in "ub":
+                raise Malformed(
+                    f"{array.dtype} may be bits: view them as what they are, as in "
+                    ".view(ml_dtypes.float8_e8m0fnu)"
+                )
+            tables.append(_finite(np.array(data) if array is None else array))
+    faults.raise_all()
+    numbers, factors, whole = tables
+    if not -numbers.ndim <= axis < numbers.ndim or block < 1:
+        wanted = f"an axis of {show(numbers.shape)} and blocks of at least 1"
+        raise Malformed(f"axis, block: expected {wanted}, found {axis} and {block}")
+    shape = list(numbers.shape)
+    shape[axis] = -(-shape[axis] // block)
+    if factors.shape != tuple(shape):
+        raise Malformed(
+            f"scales: expected {show(tuple(shape))}, one for each {block} along axis {axis}, "
+            f"found {show(factors.shape)}"
+        )
+    with np.errstate(all="ignore"):
+        once, lost = two_product(factors, whole)
+        spread = np.repeat(once, block, axis).take(range(numbers.shape[axis]), axis)
+        product, more = two_product(numbers, spread)
+    if not (np.isfinite(product).all() and (more == 0).all() and (lost == 0).all()):
+        raise Malformed("values: expected products with their scales that 64 bits hold exactly")
+    return BlockEntries(product)
+
+
+def _finite(array: npt.NDArray[Any]) -> Array:
+    exact = from_floats(array)
+    wide: Array = exact.array if isinstance(exact, FloatEntries) else array.astype(np.float64)
+    if not np.isfinite(wide).all():
+        raise Malformed("expected finite numbers")
+    return wide
 
 
 def _is_narrow(array: npt.NDArray[Any]) -> bool:

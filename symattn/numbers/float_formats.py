@@ -32,7 +32,16 @@ _BLOCK = 1 << 13
 #: Double-doubles around numbers below two to this power are not tight.
 _SMALL = -850
 
-FloatFormat = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"]
+FloatFormat = Literal[
+    "float64",
+    "float32",
+    "float16",
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3fnuz",
+    "float8_e5m2fnuz",
+]
 
 
 @dataclass(frozen=True)
@@ -40,9 +49,11 @@ class BinaryFormat:
     """A binary floating-point format: digits, and exponents of the smallest
     and largest normal number (IEEE 754-2019, table 3.5).
 
-    ``unused`` numbers at the top of the range stand for something else: one that has
-    any has no infinity, and what overflows is no number (P. Micikevicius et al., *FP8
-    formats for deep learning*, 2022).
+    ``unused`` numbers at the top of the range stand for something else, and ``overflow`` is
+    what is beyond them: no number where there is no infinity (P. Micikevicius et al., *FP8
+    formats for deep learning*, 2022). Where what is no number has the bits of minus zero
+    there is no minus zero (B. Noune et al., *8-bit numerical formats for deep neural
+    networks*, 2022).
     """
 
     name: FloatFormat
@@ -50,6 +61,8 @@ class BinaryFormat:
     lowest: int
     highest: int
     unused: int = 0
+    overflow: float = inf
+    minus_zero: bool = True
 
     @property
     def count(self) -> int:
@@ -84,8 +97,8 @@ class BinaryFormat:
     def float(self, place: int) -> float:
         """The number at a signed place as a float; see :func:`nearest`."""
         size = place if place >= 0 else -1 - place
-        value = float(self.number(size)) if size < self.count else nan if self.unused else inf
-        return copysign(value, 1 if place >= 0 else -1)
+        value = float(self.number(size)) if size < self.count else self.overflow
+        return copysign(value, 1 if place >= 0 or not (size or self.minus_zero) else -1)
 
 
 def _halved(whole: int, shift: int) -> int:
@@ -100,8 +113,10 @@ FORMATS: Mapping[FloatFormat, BinaryFormat] = {
     "float32": BinaryFormat("float32", 24, -126, 127),
     "float16": BinaryFormat("float16", 11, -14, 15),
     "bfloat16": BinaryFormat("bfloat16", 8, -126, 127),
-    "float8_e4m3fn": BinaryFormat("float8_e4m3fn", 4, -6, 8, unused=1),
+    "float8_e4m3fn": BinaryFormat("float8_e4m3fn", 4, -6, 8, 1, nan),
     "float8_e5m2": BinaryFormat("float8_e5m2", 3, -14, 15),
+    "float8_e4m3fnuz": BinaryFormat("float8_e4m3fnuz", 4, -7, 7, 0, nan, False),
+    "float8_e5m2fnuz": BinaryFormat("float8_e5m2fnuz", 3, -15, 15, 0, nan, False),
 }
 
 
@@ -175,10 +190,10 @@ def rounded(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """:func:`nearest` of many numbers at once: the floats, and which of them are certain.
 
-    The float nearest to ``high`` is; it is certain where the whole ball stays within
-    half the distance to its neighbours, which is halved once more below a power of
-    two. The difference to ``high`` is exact, that to the ball's middle off by half a
-    unit in its last place.
+    The float nearest to ``high`` is; it is certain where the whole ball stays within half
+    the distance to its neighbours on either side: the distance below a power of two is half
+    of that above, but not below the smallest normal number, and beyond the largest number
+    there is only the side towards it.
     """
     import numpy as np
 
@@ -200,17 +215,40 @@ def _rounded(
 
     with np.errstate(all="ignore"):
         masked, size = x.masked, np.abs(np.where(x.masked, 0.0, x.high))
+        largest = float(form.number(form.count - 1))
+        beyond = largest + 2.0 ** (form.highest - form.digits + 1)
         exponent = np.maximum(np.frexp(size)[1] - 1, form.lowest)
         unit = np.ldexp(1.0, exponent - form.digits + 1)
-        near = np.rint(size / unit) * unit
-        off = np.abs((size - near) + np.where(x.high < 0, -x.low, x.low)) * (1 + 2.0**-50)
-        room = np.where(np.frexp(near)[0] == 0.5, unit / 4, unit / 2)
-        certain = off + x.error < room
-        # Of what underflows the sign must be known.
-        certain &= (near > 0) | (size * (1 - 2.0**-50) > x.error) | ((size == 0) & (x.error == 0))
-        largest = float(form.number(form.count - 1))
-        near = np.where(near > largest, nan if form.unused else inf, near)
-        signed = np.where(masked, -inf, np.copysign(near, np.where(size == 0, 1.0, x.high)))
+        low = np.where(x.high < 0, -x.low, x.low)
+        units = size / unit
+        whole = np.rint(units)
+        # Where ``high`` is a tie ``low`` breaks it.
+        whole = np.where(
+            (np.abs(units - whole) == 0.5) & (low != 0), units + np.copysign(0.5, low), whole
+        )
+        near = np.minimum(whole * unit, beyond)
+        # The room on both sides: half of the unit at ``near``, which is not always that at
+        # ``size``, and a quarter below a power of two, but not below the smallest normal one.
+        part, power = np.frexp(near)
+        power = np.where(near == 0, form.lowest, power - 1)
+        above = np.ldexp(0.5, np.maximum(power, form.lowest) - form.digits + 1)
+        below = np.where((part == 0.5) & (power > form.lowest), above / 2, above)
+        above = np.where(near > largest, inf, above)
+        # ``size - near`` is exact up to twice ``near``; of it and of the sum less than
+        # 2**-51 is lost, and ``slack`` outweighs that. An end that is within the room once
+        # the last sum is rounded was so before: the room is a float, and rounding monotone.
+        off = (size - near) + low
+        slack = np.copysign(2.0**-50, off)
+        certain = off * (1 + slack) + x.error < above
+        certain &= off * (1 - slack) - x.error > -below
+        if form.minus_zero:
+            # Of what underflows the sign must be known.
+            certain &= (near > 0) | (size * (1 - 2.0**-50) > x.error)
+        # Floats have no half of their smallest number, and 0 no sign to be known.
+        certain |= (off == 0) & (x.error == 0)
+        sign = np.where((size == 0) | ((near == 0) & (not form.minus_zero)), 1.0, x.high)
+        near = np.where(near > largest, form.overflow, near)
+        signed = np.where(masked, -inf, np.copysign(near, sign))
     return signed, certain | masked
 
 
@@ -237,7 +275,7 @@ def rounded_balls(
         if ball is None or not -small < ball < small or ball.contains(0):
             rest.append(place)
         elif low < ball < half:
-            floats[place] = 0.0 if ball > 0 else -0.0
+            floats[place] = form.float(0 if ball > 0 else -1)
         else:
             with precision(bits):
                 first, last = (_place(end, form) for end in (ball.lower(), ball.upper()))

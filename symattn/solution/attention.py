@@ -410,7 +410,8 @@ def attention(
     (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides keys after
     the query, whose position is its own (``"top-left"``) or counted from the last
     key (``"bottom-right"``: a decoder step), True where both are the same; ``window=(l, r)``
-    keeps l keys to the left and r to the right of the query; ``lengths`` hides keys
+    keeps l keys to the left and r to the right of the query, whose position is that of
+    ``causal``, without it counted from the last key (bottom-right); ``lengths`` hides keys
     from there on, one for all or for each sequence of a batch; ``sink`` is a score, one or
     one a head, that takes weight and gives no value. A query that sees no key is an
     error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
@@ -424,7 +425,8 @@ def attention(
     bias      attn_mask (float)   bias                   alibi_slopes         attn_mask
     causal    is_causal: is       is_causal: is          causal: is           is_causal: is
               top-left            top-left               bottom-right         top-left
-    window    --                  local_window_size      window_size          --
+    window    --                  local_window_size: is  window_size: is      --
+                                  top-left               bottom-right
     lengths   --                  key_value_seq_lengths  cache_seqlens        nonpad_kv_seqlen
     softcap   --                  --                     softcap              softcap
     empty     zero                mean                   zero                 --

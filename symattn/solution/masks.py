@@ -33,13 +33,16 @@ def seen(
     """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
     are those of :func:`symattn.solution.attention.attention`.
 
-    Raises :class:`Malformed` for a mask or lengths of another shape, and for what is
-    neither a mask nor an order.
+    Without a causal order windows are aligned as FlashAttention's are: the last query stands
+    at the last key. Raises :class:`Malformed` for a mask or lengths of another shape, and for
+    what is neither a mask nor an order.
 
     >>> seen((), 2, 3, causal="bottom-right").astype(int).tolist()
     [[1, 1, 0], [1, 1, 1]]
     >>> seen((), 3, 3, window=(1, 0)).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+    >>> seen((), 2, 3, window=0).astype(int).tolist()
+    [[0, 1, 0], [0, 0, 1]]
     """
     parts = [
         _masked(mask, lead, n_q, n_k),

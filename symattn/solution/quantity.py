@@ -352,7 +352,8 @@ class Quantity:
         self, name: FloatFormat = "float64", undecided: Literal["error", "nan"] = "error"
     ) -> npt.NDArray[Any]:
         """Every entry as the nearest number of ``float64``, ``float32``, ``float16``,
-        ``bfloat16``, ``float8_e4m3fn`` or ``float8_e5m2``: a NumPy array of that type.
+        ``bfloat16``, ``float8_e4m3fn``, ``float8_e5m2``, ``float8_e4m3fnuz`` or
+        ``float8_e5m2fnuz``: a NumPy array of that type.
 
         NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array.
         Where the nearest number can't be decided, :class:`Undecided` tells every such

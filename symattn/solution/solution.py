@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from symattn import syntax
 from symattn.cases import library
-from symattn.cases.article import case_of, without
 from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
@@ -334,4 +333,7 @@ def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
         except Malformed as error:
             if case.reading is None:
                 raise
+            # Loads all that reads articles.
+            from symattn.cases.article import case_of, without
+
             case = case_of(without(case.reading, error))

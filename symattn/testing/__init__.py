@@ -18,17 +18,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symattn.testing.bounds import Level, Precision
     from symattn.testing.judged import KernelCause, Miss, Report
     from symattn.testing.kernels import KernelReport, assert_close, check_attention, report
+    from symattn.testing.precision import Level, Precision
 
 #: The module that each public name is from.
 _HOMES = {
     "KernelCause": "symattn.testing.judged",
     "KernelReport": "symattn.testing.kernels",
-    "Level": "symattn.testing.bounds",
+    "Level": "symattn.testing.precision",
     "Miss": "symattn.testing.judged",
-    "Precision": "symattn.testing.bounds",
+    "Precision": "symattn.testing.precision",
     "Report": "symattn.testing.judged",
     "assert_close": "symattn.testing.kernels",
     "check_attention": "symattn.testing.kernels",

@@ -11,6 +11,11 @@ most four units :math:`w`. Two levels say what else is rounded to the format:
 - ``unfused``: every intermediate, the scores too (a sequence of matrix products). It
   contains the other and is what is judged by unless said otherwise.
 
+What has a format of its own (:data:`~symattn.testing.precision.NAMES`) is rounded to that
+instead: ``weights`` (the P that meets the values) and ``dS`` as they are multiplied; a result
+once, or, unfused, once more before where its own format is the narrower one. A log-sum-exp
+that weights are recomputed from is one of float32 or as wide as sums are.
+
 The bounds are rigorous for these kernels: errors of errors are not left out. With
 :math:`\gamma_m = m w / (1 - m w)` a sum of m products, in any order, is off by at most
 :math:`\gamma_m` times the sum of their magnitudes (N. J. Higham, *Accuracy and stability of
@@ -44,8 +49,6 @@ wide as float32 many machines take what is below the smallest normal number for 
 too. The *condition* of an entry is the sum of the magnitudes of
 its terms, cancellation left out: :math:`A |V|` for the output, and so on. An error is as small
 as one can ask for where it is a few w of the condition.
-
-Formats of arrays of any package, and their numbers as floats of 64 bits.
 """
 
 from __future__ import annotations
@@ -54,20 +57,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, isfinite
-from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from symattn.errors import Malformed
-from symattn.numbers.arrays import FloatEntries, as_array
-from symattn.numbers.float_formats import FORMATS, FloatFormat, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import Array, AttentionSteps, exactly, turned
-
-#: What a kernel may round to its format.
-Level = Literal["fused", "unfused"]
+from symattn.testing.precision import Precision, tiny, unit_roundoff
 
 #: Kernels that take keys block by block take at least so many at once.
 _BLOCK = 16
@@ -75,72 +73,6 @@ _BLOCK = 16
 _UP = 1 + 2.0**-20
 #: Exponents above are of no use in a bound.
 _LARGEST = 300.0
-
-
-@dataclass(frozen=True)
-class Precision:
-    """A working precision: the format of inputs and results, that of sums, and the level.
-
-    >>> Precision("bfloat16").u, Precision("bfloat16").w == 2**-24, Precision("float64").w
-    (0.00390625, True, 1.1102230246251565e-16)
-    """
-
-    format: FloatFormat
-    accumulate: FloatFormat | None = None
-    level: Level = "unfused"
-
-    @property
-    def u(self) -> float:
-        """The unit roundoff of what is stored."""
-        return 2.0 ** -float_format(self.format).digits
-
-    @property
-    def w(self) -> float:
-        """The unit roundoff of sums."""
-        return 2.0 ** -FORMATS[self.sums].digits
-
-    @property
-    def tiny(self) -> float:
-        """What a stored number may be off where the format has no number as small: half the
-        distance of its smallest; of formats as wide as float32, which many machines flush to
-        zero below the smallest normal number, that."""
-        form = FORMATS[self.format]
-        narrow = form.lowest > FORMATS["float32"].lowest
-        return 2.0 ** (form.lowest - form.digits if narrow else form.lowest)
-
-    @property
-    def small(self) -> float:
-        """What a term of a sum may be off where it is below the smallest normal number."""
-        return 2.0 ** FORMATS[self.sums].lowest
-
-    @property
-    def sums(self) -> FloatFormat:
-        """The format of sums."""
-        wide: FloatFormat = "float64" if self.format == "float64" else "float32"
-        return float_format(self.accumulate or wide).name
-
-    def lost(self, values: Array) -> Array:
-        """What is lost of inputs that are taken for zero."""
-        size = abs(values)
-        form = FORMATS[self.format]
-        if form.lowest > FORMATS["float32"].lowest:
-            return np.zeros_like(size)
-        return np.where(size < 2.0**form.lowest, size, 0.0)
-
-    @property
-    def unfused(self) -> bool:
-        """Whether every intermediate may be stored."""
-        return self.level == "unfused"
-
-    def gamma(self, terms: int) -> float:
-        """What a sum of so many products may be off, relative to their magnitudes."""
-        part = terms * self.w
-        return part / (1 - part) if part < 1 else np.inf
-
-    def stored(self, size: Array, error: Array, times: int = 1) -> Array:
-        """The error of numbers of that size once they have been stored."""
-        grown = (1 + self.u) ** times
-        return error * grown + size * (grown - 1) + times * self.tiny
 
 
 @dataclass(frozen=True)
@@ -212,25 +144,26 @@ class _Bounding:
         self.a: Array = steps["A"]
         self.e_scores: Array = self._scores()
         self.e_weights, self.e_again, self.e_lse = self._softmax()
-        self.e_output = self._product(self.a, self.e_weights, steps["V"], self.many, steps["Y"])
+        self.e_output = self._product("output", self.a, self.e_weights, "V", self.many)
         self.e_output = np.where(steps["used"], self.e_output, 0.0)
 
     def _product(
         self,
+        name: str,
         left: Array,
         e_left: Array,
-        right: Array,
+        right: str,
         terms: int,
-        result: Array,
         relative: float = 0.0,
         times: int = 1,
     ) -> Array:
-        """What a product of computed numbers (positive) and inputs is off, once stored: each of
-        its terms by ``relative`` besides, the sum of so many by its own roundings."""
-        p, near = self.p, left + e_left
+        """What a result, a product of computed numbers (positive) and an input, is off once
+        stored: each of its terms by ``relative`` besides, the sum of so many by its own
+        roundings."""
+        p, near, given = self.p, left + e_left, self.s[right]
         inner = e_left + (p.gamma(terms) + relative) * near
-        error = inner @ abs(right) + near @ p.lost(right) + terms * p.small
-        return p.stored(abs(result), error, times)
+        error = inner @ abs(given) + near @ p.lost(right, given) + terms * p.small
+        return p.kept(name, abs(self.s["Y" if name == "output" else name]), error, times)
 
     def parts(self) -> dict[str, Bound]:
         """The bounds of every part."""
@@ -238,13 +171,13 @@ class _Bounding:
         score_terms = self.magnitudes + abs(s["bias"])
         size = abs(s["lse"])
         pairs: dict[str, tuple[Array, Array]] = {
-            "scores": (score_terms, self.e_scores),
+            "scores": (score_terms, p.shown("scores", abs(self.scores), self.e_scores)),
             "weights": (self.a, self.e_weights),
             "output": (self.a @ abs(s["V"]), self.e_output),
             # What a row that sees no key has there is convention.
             "lse": (
                 (size + (self.a * score_terms).sum(axis=-1, keepdims=True))[..., 0],
-                np.where(s["live"], p.stored(size, self.e_lse), np.inf)[..., 0],
+                np.where(s["live"], p.kept("lse", size, self.e_lse), np.inf)[..., 0],
             ),
         }
         if "dY" in s.given:
@@ -259,7 +192,7 @@ class _Bounding:
         s, p = self.s, self.p
         q, k, size, width = s["Q"], s["K"], abs(s["S"]), s["Q"].shape[-1]
         error = p.gamma(width + 4) * self.magnitudes + 2 * p.w * size
-        lost = abs(q) @ turned(p.lost(k)) + p.lost(q) @ turned(abs(k))
+        lost = abs(q) @ turned(p.lost("K", k)) + p.lost("Q", q) @ turned(abs(k))
         error = error + self.scale * lost + self.most * width * p.small
         if p.unfused:
             error = p.stored(size, error + ((1 + p.u) ** 4 - 1) * self.magnitudes, 2)
@@ -299,7 +232,7 @@ class _Bounding:
         below = (others * down + others_up) / (weights * (1 - down) + others + others_up)
         moved = np.where(weights > 0, weights * np.maximum(above, below), 0.0)
         moved = moved + p.gamma(self.many + 3) * (weights + moved)
-        kept = np.where(seen, p.stored(weights, moved, 4 if p.unfused else 1), 0.0)
+        kept = np.where(seen, p.kept("weights", weights, moved, 4 if p.unfused else 1), 0.0)
 
         lse = s["lse"]
         shift = np.maximum(
@@ -315,7 +248,7 @@ class _Bounding:
         else:
             far = delta + e_lse + 2 * p.w * (abs(np.where(seen, scores, 0.0)) + abs(lse))
             again = weights * np.expm1(np.minimum(far, _LARGEST))
-            again = np.where(seen, p.stored(weights, again), 0.0)
+            again = np.where(seen, p.kept("weights", weights, again), 0.0)
 
         # A kernel's backward pass may have either.
         return kept[..., :-1], np.maximum(kept, again), e_lse
@@ -325,11 +258,16 @@ class _Bounding:
         s, p, a = self.s, self.p, self.a
         n_k = a.shape[-1]
         e_a, e_sink = self.e_again[..., :-1], self.e_again[..., -1:]
-        lost, do, v, k, q = p.lost(do), abs(do), abs(s["V"]), abs(s["K"]), abs(s["Q"])
+        lost, do, v, k, q = p.lost("dY", do), abs(do), abs(s["V"]), abs(s["K"]), abs(s["Q"])
         da, rest, d_v = abs(s["dA"]), abs(s["D"]), v.shape[-1]
 
         c_da = do @ turned(v)
-        e_da = p.gamma(d_v) * c_da + lost @ turned(v) + do @ turned(p.lost(v)) + d_v * p.small
+        e_da = (
+            p.gamma(d_v) * c_da
+            + lost @ turned(v)
+            + do @ turned(p.lost("V", s["V"]))
+            + d_v * p.small
+        )
         if p.unfused:
             e_da = p.stored(da, e_da)
         near, far = a + e_a, da + e_da
@@ -347,8 +285,8 @@ class _Bounding:
         dm = abs(s["dM"])
         e_dm = near * e_gap * (1 + 2 * p.w) + e_a * gap + 2 * p.w * dm
         # The scale may have been taken before the storing.
-        tiny = p.tiny * max(1.0, 1 / self.scale if self.scale else 0.0)
-        e_dm = p.stored(dm, e_dm, 3 if p.unfused else 1) + tiny
+        least = max(p.tiny, tiny(p.of("dS"))) * max(1.0, 1 / self.scale if self.scale else 0.0)
+        e_dm = p.kept("dS", dm, e_dm, 3 if p.unfused else 1) + least
         e_dm = np.where(s.flags("seen") & s.flags("live"), e_dm, 0.0)
         c_dm = np.where(s["live"], a * (c_da + (a * c_da).sum(axis=-1, keepdims=True)), 0.0)
 
@@ -363,28 +301,29 @@ class _Bounding:
         # Unfused, inputs may be scaled and stored, and so may what is scaled in the end.
         extra, times = ((1 + p.u) ** 3 - 1, 2) if p.unfused else (0.0, 1)
         # Heads that share keys may be stored before they are added.
-        shared = (1 + p.u) ** 2 - 1 if s.layout.group > 1 else 0.0
+        of_dk, of_dv = ((1 + max(p.u, unit_roundoff(p.of(name)))) ** 2 - 1 for name in ("dK", "dV"))
+        shared = s.layout.group > 1
         across, e_across, c_across = (
             self._turned("dS_T", of_k * part) for part in (ds, e_ds, c_ds)
         )
         down, e_down = (self._turned("A_T", part) for part in (a, e_a))
         rows, columns = down.shape[-1], across.shape[-1] + 3
-        e_dq = self._product(of_q * ds, of_q * e_ds, s["K"], n_k + 3, s["dQ"], extra, times)
-        e_dk = self._product(across, e_across, s["Q"], columns, s["dK"], extra, times)
-        e_dv = self._product(down, e_down, do, rows, s["dV"])
+        e_dq = self._product("dQ", of_q * ds, of_q * e_ds, "K", n_k + 3, extra, times)
+        e_dk = self._product("dK", across, e_across, "Q", columns, extra, times)
+        e_dv = self._product("dV", down, e_down, "dY", rows)
         c_dk, c_dv = c_across @ q, down @ do
         sink = s["W"]
         e_dsink = e_sink * (rest + e_rest) + sink * (e_rest + 2 * p.w * rest)
         return {
-            "dA": (c_da, p.stored(da, e_da)),
+            "dA": (c_da, p.kept("dA", da, e_da)),
             "dS": (c_dm, e_dm),
-            "dBias": (c_dm, e_dm),
+            "dBias": (c_dm, p.shown("dBias", dm, e_dm)),
             "dQ": (of_q * c_ds @ k, e_dq),
-            "dK": (c_dk, e_dk + shared * c_dk),
-            "dV": (c_dv, e_dv + shared * c_dv),
+            "dK": (c_dk, e_dk + shared * of_dk * c_dk),
+            "dV": (c_dv, e_dv + shared * of_dv * c_dv),
             "dSink": (
                 sink * (a * c_da).sum(axis=-1, keepdims=True),
-                p.stored(sink * rest, e_dsink),
+                p.kept("dSink", sink * rest, e_dsink),
             ),
         }
 
@@ -404,50 +343,3 @@ class _Bounding:
 
 def _wide(whole: Array, column: Array) -> Array:
     return np.concatenate([whole, column], axis=-1)
-
-
-def format_of(array: object) -> FloatFormat | None:
-    """The format of an array's numbers, from its type; None where that is no such format.
-
-    >>> format_of(np.zeros(3, "float16")), format_of([1.0]), format_of(np.zeros(3, int))
-    ('float16', None, None)
-    """
-    dtype = getattr(array, "dtype", None)
-    # Of NumPy "float32", of PyTorch "torch.float32".
-    name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
-    return next((form for form in FORMATS if form == name), None)
-
-
-def named(dtype: object) -> FloatFormat:
-    """The format that a type or its name says: ``np.float32``, ``torch.bfloat16``, ``"float16"``.
-
-    :class:`Malformed` for what is none.
-
-    >>> named(np.float32), named("bfloat16")
-    ('float32', 'bfloat16')
-    """
-    if isinstance(dtype, str):
-        return float_format(dtype).name
-    if isinstance(dtype, type) and issubclass(dtype, np.generic):
-        dtype = np.dtype(dtype)
-    # JAX's types are called, and have a NumPy type.
-    dtype = getattr(dtype, "dtype", dtype)
-    return float_format(getattr(dtype, "name", str(dtype).rpartition(".")[2])).name
-
-
-def floats_of(data: object) -> Array:
-    """The numbers of an array, or of nested lists, as floats of 64 bits.
-
-    :class:`Malformed` for what is no array of numbers.
-
-    >>> floats_of(np.array([1, 2], "float16")), floats_of([[1, 0.5]])
-    (array([1., 2.]), array([[1. , 0.5]]))
-    """
-    if isinstance(data, FloatEntries):
-        return data.array
-    array: Any = as_array(data)
-    try:
-        return np.asarray(data if array is None else array).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        what = type(data).__name__
-        raise Malformed(f"expected an array of numbers, found {what}: {error}") from None

@@ -18,16 +18,9 @@ from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.escaping import json_text, visible
 from symattn.numbers.float_formats import FloatFormat
 from symattn.shapes import Shape
-from symattn.testing.bounds import Level
-from symattn.testing.kernels import (
-    Backward,
-    Framework,
-    FrameworkName,
-    Kernel,
-    KernelReport,
-    check_attention,
-    framework_of,
-)
+from symattn.testing.frameworks import Backward, Framework, FrameworkName, Kernel, framework_of
+from symattn.testing.kernels import KernelReport, check_attention
+from symattn.testing.precision import Level
 from symattn.testing.samples import DTYPES, KINDS, STANDARD
 from symattn.testing.vectors import SampleRequest
 
@@ -64,7 +57,8 @@ def choices(marks: Sequence[tuple[Sequence[object], Mapping[str, Any]]]) -> list
     """The samples that markers choose, given by their arguments; what a later one says counts.
 
     ``kinds`` is one or several of :data:`~symattn.testing.samples.KINDS` or ``"all"``, those for
-    every kernel unless given; ``dtypes`` likewise, float32; ``seeds`` is how many or which.
+    every kernel unless given; ``dtypes`` likewise of the formats, float32 (``"all"`` are those
+    without float8); ``seeds`` is how many or which.
     Raises :class:`Malformed` with every fault.
 
     >>> [choice.wanted.name for choice in choices([((), {"kinds": "sink", "seeds": 2})])]
@@ -111,8 +105,8 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
 class AttentionCase:
     """A sample that a kernel is tried on: the fixture ``attention_case``.
 
-    ``q``, ``k``, ``v``, ``upstream`` and ``options`` are the sample's, in NumPy (bfloat16 is
-    held in float32).
+    ``q``, ``k``, ``v``, ``upstream`` and ``options`` are the sample's, in NumPy (bfloat16 and
+    float8 are held in float32).
     """
 
     def __init__(self, choice: Choice, test: str, record: Callable[[dict[str, Any]], None]) -> None:
@@ -136,6 +130,8 @@ class AttentionCase:
         framework: FrameworkName = "numpy",
         level: Level = "unfused",
         accumulate: FloatFormat | None = None,
+        dtype: object = None,
+        formats: Mapping[str, object] | None = None,
     ) -> KernelReport:
         """Judge ``function(q, k, v)`` and ``backward(q, k, v, upstream)`` on this sample, see
         :func:`symattn.testing.check_attention`.
@@ -143,7 +139,8 @@ class AttentionCase:
         The sample's options (mask, causal, window, lengths, bias, softcap, sink) are handed over
         by their names to a function that takes them; one that takes a ``mask`` alone gets
         what causal, window and lengths say as a mask. Where a function lacks what a sample
-        needs the test is skipped, or fails if its marker named the kind.
+        needs the test is skipped, or fails if its marker named the kind. The inputs are always
+        of the sample's format, as is what is stored on the way unless ``dtype`` says another.
         """
         __tracebackhide__ = True
         made_by = framework_of(framework)
@@ -157,7 +154,8 @@ class AttentionCase:
             upstream=self.upstream,
             backward=bound,
             framework=framework,
-            dtype=self.sample.dtype,
+            dtype=self.sample.dtype if dtype is None else dtype,
+            formats={**(formats or {}), "inputs": self.sample.dtype},
             level=level,
             accumulate=accumulate,
             raises=False,

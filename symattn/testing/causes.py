@@ -16,9 +16,10 @@ import numpy as np
 from symattn.auditing.edits import phrase
 from symattn.solution.entries import AttentionRole
 from symattn.testing.attention_steps import Array, AttentionSteps, Flags, exactly, steps_of
-from symattn.testing.bounds import Precision, all_bounds, bounds
+from symattn.testing.bounds import all_bounds, bounds
 from symattn.testing.faults import InjectedFault, injected
 from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
+from symattn.testing.precision import Precision
 
 #: Rounding may differ where a fault rounds: of so many entries in ten.
 _NINE = 0.9

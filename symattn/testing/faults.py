@@ -26,7 +26,7 @@ from symattn.testing.attention_steps import (
     rounded_to,
     turned,
 )
-from symattn.testing.bounds import Precision
+from symattn.testing.precision import Precision
 
 #: Faults of kernels that no document shows, by kind.
 _OWN: Mapping[str, str] = {

@@ -16,12 +16,15 @@ from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
-from symattn.testing.attention_steps import Array, rounded_to
-from symattn.testing.bounds import Bound, Level, Precision, bounds, floats_of
+from symattn.testing.attention_steps import Array, Flags, rounded_to
+from symattn.testing.bounds import Bound, bounds
+from symattn.testing.precision import Level, Precision, floats_of, unit_roundoff
 from symattn.verdicts import Verdict
 
 #: Digits of the exact value that are told.
 _DIGITS = 20
+#: Formats of at most so many digits end at their largest number as often as not.
+_SATURATING = 4
 #: Wrong entries that are told one by one.
 _MOST_TOLD = 5
 #: Lines that are shown of an array.
@@ -143,29 +146,32 @@ class JudgedArray:
         self.quantity = quantity
         self.precision = precision
         self.tolerance = tolerance
-        self.name = quantity.role.part if quantity.role else quantity.name
+        self.name = part_of(quantity)
+        #: The format that its numbers have.
+        self.format = precision.of(self.name)
         self.errors: Errors | None = None
         self.report = self._report()
 
     def _report(self) -> Report:
         p, shape = self.precision, self.quantity.shape
-        plain = Report(self.name, p.format, p.level, shape, tolerance=self.tolerance)
+        plain = Report(self.name, self.format, p.level, shape, tolerance=self.tolerance)
         if self.actual.shape != shape:
             message = f"shapes differ: {self.actual.shape} (ACTUAL), {shape} (EXACT)"
             return replace(plain, mismatch=message)
         if len(wide := self._not_of_format()):
             place = tuple(map(int, wide[0]))
-            message = f"{list(place)} is {self.actual[place]!r}, no {p.format}"
+            message = f"{list(place)} is {self.actual[place]!r}, no {self.format}"
             return replace(plain, mismatch=message)
         high, low = _truth(self.quantity)
         bound = self._bound(abs(high))
-        nearest = self.quantity.nearest(p.format).astype(np.float64)
+        nearest = self.quantity.nearest(self.format).astype(np.float64)
+        beyond = self._beyond(nearest, high)
         with np.errstate(all="ignore"):
-            error = error_of(self.actual, high, low, nearest)
+            error = np.where(beyond, 0.0, error_of(self.actual, high, low, nearest))
             ratio = over(error, bound.bound)
-            scaled = over(error, bound.condition * p.u)
-            ulp = error / _units(abs(high), p.format)
-        rounded = (self.actual == nearest) | (np.isnan(self.actual) & np.isnan(nearest))
+            scaled = over(error, bound.condition * unit_roundoff(self.format))
+            ulp = error / _units(abs(high), self.format)
+        rounded = beyond | (self.actual == nearest) | (np.isnan(self.actual) & np.isnan(nearest))
         wrong = ratio > 1
         order = np.argsort(-ratio, axis=None, kind="stable")[: max(_MOST_TOLD, 1)]
 
@@ -200,8 +206,17 @@ class JudgedArray:
         """Where the numbers are none of the format that they should be of."""
         with np.errstate(all="ignore"):
             known = np.isfinite(self.actual)
-            stored = rounded_to(np.where(known, self.actual, 0.0), self.precision.format)
+            stored = rounded_to(np.where(known, self.actual, 0.0), self.format)
         return np.argwhere(known & (stored != self.actual))
+
+    def _beyond(self, nearest: Array, exact: Array) -> Flags:
+        """What is right where the format ends, in 8 bits: its largest number, as good as one
+        that is none."""
+        form = FORMATS[self.format]
+        largest = np.copysign(float(form.number(form.count - 1)), exact)
+        ends = (self.actual == largest) | ~np.isfinite(self.actual)
+        is_beyond: Flags = ~np.isfinite(nearest) & np.isfinite(exact) & ends
+        return is_beyond & (form.digits <= _SATURATING)
 
     def _bound(self, size: Array) -> Bound:
         is_part = self.quantity.role is not None
@@ -213,16 +228,18 @@ class JudgedArray:
         bound = bounds(self.quantity, self.precision) if is_part else Bound(size, size)
         if self.tolerance is None:
             return bound
-        return Bound(bound.condition, self.tolerance * self.precision.u * bound.condition)
+        unit = unit_roundoff(self.format)
+        return Bound(bound.condition, self.tolerance * unit * bound.condition)
 
     def summary(self) -> list[str]:
         """What is wrong, line by line, in the words of NumPy's ``assert_allclose``."""
-        report = self.report
-        if report.mismatch:
-            return [f"{self.name}: {report.mismatch}"]
+        report, is_other = self.report, self.format != self.precision.format
+        name = f"{self.name} in {self.format}" if is_other else self.name
+        if report.mismatch or self.errors is None:
+            return [f"{name}: {report.mismatch}"]
         share = 100 * report.wrong / report.entries
         lines = [
-            f"{self.name}: mismatched elements: {report.wrong} / {report.entries} ({share:.3g}%)",
+            f"{name}: mismatched elements: {report.wrong} / {report.entries} ({share:.3g}%)",
             "Worst of them:",
             *(f" {miss}" for miss in report.misses),
             f"Max error over bound: {_short(report.max_over_bound)}",
@@ -239,7 +256,7 @@ class JudgedArray:
         """The array and the exact one, in a few lines."""
         if self.errors is None:
             return []
-        short = _shorter(self.precision.format)
+        short = _shorter(self.format)
         shown = (" ACTUAL: ", self.actual), (" EXACT:  ", self.errors.nearest)
         with np.printoptions(threshold=64, edgeitems=2):
             texts = [f"{label}{array.astype(short)!r}".splitlines() for label, array in shown]
@@ -273,6 +290,11 @@ def likely(cause: KernelCause) -> str:
     return f"Likely cause: {cause}"
 
 
+def part_of(quantity: Quantity) -> str:
+    """The name of the part of attention that a quantity is, or its own."""
+    return quantity.role.part if quantity.role else quantity.name
+
+
 def _shorter(name: FloatFormat) -> str:
     """The type that NumPy shows numbers of a format by."""
     return name if name in ("float16", "float32", "float64") else "float32"
@@ -301,7 +323,7 @@ def error_of(
         error = abs((actual - high) - low)
     nearest = high if nearest is None else nearest
     same = (actual == nearest) & ~np.isfinite(nearest)
-    same |= np.isnan(actual) & np.isnan(high)
+    same |= np.isnan(actual) & np.isnan(nearest)
     distance: Array = np.where(
         same, 0.0, np.where(np.isfinite(actual) & ~np.isnan(high), error, inf)
     )

@@ -1,31 +1,37 @@
 """Kernels judged: a function is called, and all that it gives is held against the truth.
 
 One array judged: as data, or as an assertion.
-
-Packages that kernels are written for: their arrays, and their gradients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any
 
 import numpy as np
 
-from symattn.errors import Faults, Malformed, expected
+from symattn.errors import Faults, Malformed
 from symattn.ieee import need_ieee
-from symattn.numbers.arrays import from_floats
+from symattn.numbers.arrays import BlockEntries, from_floats
 from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
-from symattn.testing.attention_steps import Array, Flags, rounded_to
-from symattn.testing.bounds import Level, Precision, floats_of, format_of, named
+from symattn.testing.attention_steps import Array, rounded_to
 from symattn.testing.causes import causes_of
-from symattn.testing.judged import JudgedArray, KernelCause, Report, failure, likely
+from symattn.testing.frameworks import (
+    Backward,
+    Framework,
+    FrameworkName,
+    Kernel,
+    framework_of,
+    parts_of,
+)
+from symattn.testing.judged import JudgedArray, KernelCause, Report, failure, likely, part_of
+from symattn.testing.precision import Level, Precision, by_name, floats_of, format_of, named
 from symattn.verdicts import Verdict
 
 
@@ -34,16 +40,20 @@ def report(
     quantity: Quantity,
     *,
     dtype: object = None,
+    inputs: object = None,
     level: Level = "unfused",
     accumulate: FloatFormat | None = None,
+    formats: Mapping[str, object] | None = None,
     tolerance: float | None = None,
 ) -> Report:
     """An array judged against an exact quantity: a part of :func:`symattn.attention`, as
     ``exact.output`` or ``exact.backward(do).dQ``.
 
     ``actual`` is an array of NumPy, PyTorch, JAX or any other package, or nested lists.
-    ``dtype`` is the format that it was computed in, its own unless given; ``accumulate`` that
-    of sums, float32 for narrower ones unless given. The verdict is by the bound for correct
+    ``dtype`` is its format, that of its own type unless given; ``inputs`` that of the kernel's
+    inputs and of what it stores on the way, the same unless given, and ``formats`` says what
+    else has another, see :func:`check_attention`; ``accumulate`` is that of sums, float32 for
+    narrower ones unless given. The verdict is by the bound for correct
     kernels of that working precision, see :mod:`symattn.testing.bounds`, or, with a
     ``tolerance``, by that many unit roundoffs of each entry's condition, the sum of the
     magnitudes of its terms. Of a quantity that is no part of attention the magnitude of the
@@ -57,8 +67,11 @@ def report(
     output, 1x1, float32: right; worst 0.0053 of the bound, 0.16 ulp; 100.0% correctly rounded
     >>> report([[1.7311]], exact.output, dtype="float32").verdict
     <Verdict.REFUTED: 'refuted'>
+    >>> report(np.float32([1.3132616]), exact.lse, inputs="float16").format
+    'float32'
     """
-    return _judged(actual, quantity, _precision(actual, dtype, level, accumulate), tolerance)[1]
+    precision = _precision(actual, quantity, dtype, inputs, level, accumulate, formats)
+    return _judged(actual, quantity, precision, tolerance)[1]
 
 
 def assert_close(
@@ -66,8 +79,10 @@ def assert_close(
     quantity: Quantity,
     *,
     dtype: object = None,
+    inputs: object = None,
     level: Level = "unfused",
     accumulate: FloatFormat | None = None,
+    formats: Mapping[str, object] | None = None,
     tolerance: float | None = None,
 ) -> None:
     """Raise :class:`AssertionError` unless an array is what a correct kernel may give; the
@@ -84,7 +99,7 @@ def assert_close(
     Not what a correct float32 kernel may give (bound: unfused)
     output: shapes differ: (1,) (ACTUAL), (1, 1) (EXACT)
     """
-    precision = _precision(actual, dtype, level, accumulate)
+    precision = _precision(actual, quantity, dtype, inputs, level, accumulate, formats)
     judged, report = _judged(actual, quantity, precision, tolerance)
     if report.verdict is not Verdict.HOLDS:
         raise AssertionError(failure([judged], report.causes))
@@ -99,7 +114,13 @@ def _judged(
 
 
 def _precision(
-    actual: object, dtype: object, level: Level, accumulate: FloatFormat | None
+    actual: object,
+    quantity: Quantity,
+    dtype: object,
+    inputs: object,
+    level: Level,
+    accumulate: FloatFormat | None,
+    formats: Mapping[str, object] | None,
 ) -> Precision:
     form = format_of(actual) if dtype is None else named(dtype)
     if form is None:
@@ -107,183 +128,18 @@ def _precision(
         if own is not None:
             raise Malformed(f"dtype: expected the format of {own}: one of {', '.join(FORMATS)}")
         form = "float64"
-    return Precision(form, accumulate, level)
+    working = form if inputs is None else named(inputs)
+    return _of_formats(working, accumulate, level, {part_of(quantity): form} | by_name(formats))
 
 
-#: The packages whose arrays kernels may take.
-FrameworkName = Literal["numpy", "torch", "jax"]
-
-#: A kernel: queries, keys and values to the output, to the output and the log-sum-exp, or to
-#: these and gradients by name.
-Kernel = Callable[[Any, Any, Any], Any]
-#: A kernel's backward pass: queries, keys, values and the upstream gradient to dQ, dK, dV.
-Backward = Callable[[Any, Any, Any, Any], Any]
-
-
-class Framework(Protocol):
-    """What is asked of a package."""
-
-    #: Whether it can differentiate kernels itself.
-    differentiates: bool
-
-    def array(self, values: Array, form: FloatFormat) -> Any:
-        """An array of its own; the values are numbers of the format."""
-
-    def flags(self, values: Flags) -> Any:
-        """A mask of its own."""
-
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
-        """What a kernel gives, and the gradients of ``sum(upstream * output)``."""
-
-
-class _NumPy:
-    """NumPy; bfloat16 and float8 are those of ml_dtypes."""
-
-    differentiates = False
-
-    def array(self, values: Array, form: FloatFormat) -> Any:
-        if form in ("float16", "float32", "float64"):
-            return values.astype(form)
-        import ml_dtypes
-
-        return values.astype(getattr(ml_dtypes, form))
-
-    def flags(self, values: Flags) -> Any:
-        return values
-
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
-        """NumPy has none: :class:`Malformed`."""
-        raise Malformed("backward: NumPy has no automatic differentiation, expected a function")
-
-
-class _Torch:
-    """PyTorch; gradients are its autograd's."""
-
-    differentiates = True
-
-    def array(self, values: Array, form: FloatFormat) -> Any:
-        import torch
-
-        # All numbers of the format are floats of 64 bits: nothing is rounded.
-        return torch.tensor(values, dtype=torch.float64).to(getattr(torch, form))
-
-    def flags(self, values: Flags) -> Any:
-        import torch
-
-        return torch.tensor(values)
-
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
-        import torch
-
-        leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
-        result = function(*leaves)
-        return result, torch.autograd.grad(_output_of(result), leaves, upstream)
-
-
-class _Jax:
-    """JAX; gradients are those of ``jax.vjp``."""
-
-    differentiates = True
-
-    def array(self, values: Array, form: FloatFormat) -> Any:
-        """See :class:`Framework`; :class:`Malformed` where JAX makes float32 of float64."""
-        import jax
-        import jax.numpy as jnp
-
-        if form == "float64" and not jax.config.jax_enable_x64:
-            raise Malformed(
-                "dtype: JAX turns float64 into float32 unless configured otherwise: "
-                'jax.config.update("jax_enable_x64", True)'
-            )
-        return jnp.asarray(values, dtype=getattr(jnp, form))
-
-    def flags(self, values: Flags) -> Any:
-        import jax.numpy as jnp
-
-        return jnp.asarray(values)
-
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
-        import jax
-
-        def output(*leaves: Any) -> tuple[Any, Any]:
-            result = function(*leaves)
-            return _output_of(result), result
-
-        _, back, result = jax.vjp(output, *inputs, has_aux=True)
-        return result, back(upstream)
-
-
-_FRAMEWORKS: Mapping[FrameworkName, Framework] = {
-    "numpy": _NumPy(),
-    "torch": _Torch(),
-    "jax": _Jax(),
-}
-
-
-def framework_of(name: str) -> Framework:
-    """The package of that name; :class:`Malformed` names those there are.
-
-    >>> import numpy as np
-    >>> framework_of("numpy").array(np.ones(2), "float16")
-    array([1., 1.], dtype=float16)
-    """
-    for known, framework in _FRAMEWORKS.items():
-        if known == name:
-            return framework
-    raise Malformed(f"framework: unknown {name!r}: {expected(name, get_args(FrameworkName))}")
-
-
-#: What kernels call what they give, in small letters.
-_NAMES = {
-    "output": ("output", "out", "o", "y"),
-    "lse": ("lse", "logsumexp", "softmax_lse"),
-    "dQ": ("dq",),
-    "dK": ("dk",),
-    "dV": ("dv",),
-}
-
-
-def _parts_of(result: Any) -> dict[str, Any]:
-    """What a kernel gave, by name: the output, the log-sum-exp, gradients.
-
-    >>> _parts_of((1, 2)), _parts_of({"out": 1, "dq": 3})
-    ({'output': 1, 'lse': 2}, {'output': 1, 'dQ': 3})
-    """
-    if isinstance(result, Mapping):
-        known = {name: part for part, names in _NAMES.items() for name in names}
-        parts = {
-            known[str(key).lower()]: x for key, x in result.items() if str(key).lower() in known
-        }
-        if not parts:
-            wanted = ", ".join(_NAMES)
-            raise Malformed(
-                f"function: expected some of {wanted}, found {', '.join(map(str, result))}"
-            )
-        return parts
-    if isinstance(result, tuple):
-        if not 1 <= len(result) <= 2:
-            raise Malformed(
-                f"function: expected the output, or it and the log-sum-exp, found {len(result)} "
-                "results: return a mapping from names"
-            )
-        return dict(zip(("output", "lse"), result, strict=False))
-    return {"output": result}
-
-
-def _output_of(result: Any) -> Any:
-    """The output among what a kernel gave; :class:`Malformed` without one."""
-    parts = _parts_of(result)
-    if "output" not in parts:
-        raise Malformed("function: expected an output to take gradients of, found none")
-    return parts["output"]
+def _of_formats(
+    working: FloatFormat,
+    accumulate: FloatFormat | None,
+    level: Level,
+    formats: Mapping[str, FloatFormat],
+) -> Precision:
+    own = tuple(sorted((name, form) for name, form in formats.items() if form != working))
+    return Precision(working, accumulate, level, own)
 
 
 @dataclass(frozen=True)
@@ -328,6 +184,7 @@ def check_attention(
     dtype: object = "float32",
     level: Level = "unfused",
     accumulate: FloatFormat | None = None,
+    formats: Mapping[str, object] | None = None,
     raises: bool = True,
     mask: Mask | None = None,
     scale: Number | float | None = None,
@@ -342,13 +199,19 @@ def check_attention(
     """Call a kernel with arrays, and judge all that it gives by the exact attention of them.
 
     Queries, keys and values, floats or exact numbers, are rounded to ``dtype`` and handed over
-    as arrays of the ``framework``; ``function(q, k, v)`` returns the output, or the output and
-    the log-sum-exp, or a mapping with some of output, lse, dQ, dK, dV. Gradients of
-    ``sum(upstream * output)`` are asked of ``backward(q, k, v, upstream)``, which returns dQ,
-    dK and dV, else, with an ``upstream``, of PyTorch or JAX; without an upstream those of
-    ``backward`` are with all ones.
+    as arrays of the ``framework``; what :func:`symattn.from_blocks` gives stays as it is, in
+    float64. ``function(q, k, v)`` returns the output, or the output and the log-sum-exp, or a
+    mapping with some of output, lse, dQ, dK, dV. Gradients of ``sum(upstream * output)`` are
+    asked of ``backward(q, k, v, upstream)``, which returns dQ, dK and dV, else, with an
+    ``upstream``, of PyTorch or JAX; without an upstream those of ``backward`` are with all ones.
     The last arguments are those of :func:`symattn.attention`: what the kernel should compute.
     Floats among them are taken for their binary values.
+
+    ``dtype`` is also the format of what is stored on the way, and of results. ``formats`` names
+    what has another (:data:`~symattn.testing.precision.NAMES`): some ``inputs``, ``weights`` and
+    ``dS`` as they are multiplied, the ``output``, ``lse``, ``gradients`` or one of them. A result
+    that isn't named, in an array of more digits than ``dtype`` with numbers that need them, has
+    the format of its array: the float32 ``lse`` of a float16 kernel.
 
     Each array is judged as by :func:`~symattn.testing.kernels.report`. Raises
     :class:`AssertionError` that says what is wrong, unless ``raises`` is false, and
@@ -361,19 +224,22 @@ def check_attention(
     >>> report.verdict, report.reports["output"].max_over_bound < 0.1
     (<Verdict.HOLDS: 'holds'>, True)
     """
-    form = named(dtype)
+    form, given = named(dtype), by_name(formats)
     made_by = framework_of(framework)
     faults = Faults()
-    tables: list[Array] = []
-    for name, data in (("Q", q), ("K", k), ("V", v), ("upstream", upstream)):
-        with faults.inside(name):
-            tables += [] if data is None else [rounded_to(floats_of(data), form)]
+    tables: list[_Table] = []
+    for name, data in (("Q", q), ("K", k), ("V", v), ("dY", upstream)):
+        if isinstance(data, BlockEntries):
+            given[name] = "float64"
+        own = given.get(name, form)
+        with faults.inside("upstream" if name == "dY" else name):
+            tables += [] if data is None else [(rounded_to(floats_of(data), own), own)]
     faults.raise_all()
     above = tables.pop() if upstream is not None else None
     exact = attention(
-        from_floats(tables[0]),
-        from_floats(tables[1]),
-        from_floats(tables[2]),
+        from_floats(tables[0][0]),
+        from_floats(tables[1][0]),
+        from_floats(tables[2][0]),
         mask,
         _exact(scale),
         bias=_exact(bias),
@@ -385,15 +251,16 @@ def check_attention(
         on_empty_row=on_empty_row,
     )
     if above is None and backward is not None:
-        above = np.ones(exact.output.shape)
+        above = np.ones(exact.output.shape), given.get("dY", form)
     truth: dict[str, Any] = {"output": exact.output, "lse": exact.lse}
     if above is not None:
-        back = exact.backward(from_floats(above))
+        back = exact.backward(from_floats(above[0]))
         truth |= {"dQ": back.dQ, "dK": back.dK, "dV": back.dV}
-    arrays = _called(function, backward, made_by, form, tables, above)
+    arrays = _called(function, backward, made_by, tables, above)
     need_ieee("the kernel was called")
     judged = {}
-    precision = Precision(form, accumulate, level)
+    given |= {name: _widened(x, form) for name, x in arrays.items() if name not in given}
+    precision = _of_formats(form, accumulate, level, given)
     for name, array in arrays.items():
         if name not in truth:
             raise Malformed(f"upstream: expected one, the kernel gave {name}")
@@ -407,6 +274,21 @@ def check_attention(
     return result
 
 
+#: Numbers, and the format that they are of.
+_Table = tuple[Array, FloatFormat]
+
+
+def _widened(array: object, form: FloatFormat) -> FloatFormat:
+    """The format of a result of which nothing was said: that of the array where it has more
+    digits, and needs them."""
+    own = format_of(array)
+    if own is None or FORMATS[own].digits <= FORMATS[form].digits:
+        return form
+    floats = floats_of(array)
+    finite = floats[np.isfinite(floats)]
+    return form if (rounded_to(finite, form) == finite).all() else own
+
+
 def _exact(number: Any) -> Any:
     """Floats as their exact values, everything else as it is."""
     floats = isinstance(number, float) or format_of(number) is not None
@@ -417,25 +299,24 @@ def _called(
     function: Kernel,
     backward: Backward | None,
     made_by: Framework,
-    form: FloatFormat,
-    tables: list[Array],
-    upstream: Array | None,
+    tables: list[_Table],
+    upstream: _Table | None,
 ) -> dict[str, Any]:
     """What a kernel gives, by name, its gradients too."""
-    q, k, v = (made_by.array(x, form) for x in tables)
+    q, k, v = (made_by.array(*x) for x in tables)
     inputs = q, k, v
     if upstream is None:
-        return _parts_of(function(*inputs))
-    above = made_by.array(upstream, form)
+        return parts_of(function(*inputs))
+    above = made_by.array(*upstream)
     if backward is None and not made_by.differentiates:
-        return _parts_of(function(*inputs))
+        return parts_of(function(*inputs))
     if backward is None:
         result, gradients = made_by.gradients(function, inputs, above)
     else:
         result, gradients = function(*inputs), backward(*inputs, above)
-    parts = _parts_of(result)
+    parts = parts_of(result)
     if isinstance(gradients, Mapping):
-        return parts | _parts_of(gradients)
+        return parts | parts_of(gradients)
     if len(gradients) != 3:
         raise Malformed(f"backward: expected dQ, dK, dV, found {len(gradients)} results")
     return parts | dict(zip(("dQ", "dK", "dV"), gradients, strict=True))

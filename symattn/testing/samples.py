@@ -19,13 +19,14 @@ import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, expected
 from symattn.numbers.arrays import from_floats
-from symattn.numbers.float_formats import FORMATS, BinaryFormat
+from symattn.numbers.float_formats import FORMATS, BinaryFormat, FloatFormat
 from symattn.shapes import Shape, show
 
 if TYPE_CHECKING:
     from symattn.solution.attention import Attention
 
-#: The formats that samples are made in; NumPy holds bfloat16, exactly, in float32.
+#: The formats that vectors are made in; NumPy holds bfloat16, exactly, in float32. Samples are
+#: made in any format.
 Dtype = Literal["float16", "bfloat16", "float32", "float64"]
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 
@@ -38,7 +39,7 @@ class Sample:
     :func:`symattn.attention` that go with them (without what is as usual)."""
 
     kind: str
-    dtype: Dtype
+    dtype: FloatFormat
     seed: int
     q: Array
     k: Array
@@ -152,7 +153,7 @@ def _cancelling(draw: SampleDraw) -> Made:
     """Keys and values in pairs: of the first columns of values one is nearly the other's
     negative; the last are nearly constant, so that what flows into the scores is too."""
     arrays = draw.all()
-    half = draw.form.digits // 2 - 1
+    half = max(draw.form.digits // 2 - 1, 1)
     first = draw.d_v // 2
     of_pairs = slice(0, 2 * (draw.n_k // 2), 2)
     arrays["k"][..., 1::2, :] = arrays["k"][..., of_pairs, :]
@@ -187,10 +188,16 @@ def _sunk(arrays: dict[str, Array], queries: Array | float, keys: Array | float)
     arrays["k"][..., 0] = np.negative(keys)
 
 
+#: Digits of float8, at most.
+_NARROW = 4
+
+
 def _far_below(draw: SampleDraw) -> Made:
     arrays = draw.all()
     times = np.array([1, 8, -8])[np.arange(draw.n_q) % 3]
-    _sunk(arrays, times * round(8 * sqrt(draw.d_k)), 16)
+    # What float8 has, and 8 times that.
+    least = 16 if draw.form.digits <= _NARROW else round(8 * sqrt(draw.d_k))
+    _sunk(arrays, times * least, 16)
     return arrays, {}
 
 
@@ -199,6 +206,8 @@ def _mask_reached(draw: SampleDraw) -> Made:
     is_seen = np.arange(draw.n_k) % 2 == 0
     # What is not scaled yet must be no overflow in float16.
     q, k = (8, 7680) if draw.form.highest < 16 else (round(8 * sqrt(draw.d_k)), 30720)
+    if draw.form.digits <= _NARROW:
+        q, k = 192, 192
     signs = np.where(np.arange(draw.n_q) % 3 == 2, -1, 1)
     _sunk(arrays, signs * q, np.where(is_seen, k, 0))
     return arrays, {"mask": np.tile(is_seen, (draw.n_q, 1))}
@@ -308,7 +317,7 @@ def sample(
     ((2, 6, 8, 8), '0x1.3b26f80000000p-2')
     """
     faults = Faults()
-    for where, name, known in (("kind", kind, (*KINDS,)), ("dtype", dtype, DTYPES)):
+    for where, name, known in (("kind", kind, (*KINDS,)), ("dtype", dtype, (*FORMATS,))):
         if name not in known:
             faults.append(Fault(where, f"unknown {where} {name!r}: {expected(name, known)}"))
     if not isinstance(seed, int) or seed < 0:
@@ -326,8 +335,8 @@ def sample(
     group = 2 if recipe.grouped else 1
     lead = (*lead,) or ((2,) if recipe.grouped else ())
     numbers, options = recipe.make(SampleDraw(kind, form, seed, **lengths, lead=lead, group=group))
-    stored = np.dtype("float32" if dtype == "bfloat16" else dtype)
+    stored = np.dtype(dtype if dtype in ("float16", "float32", "float64") else "float32")
     arrays = {name: array.astype(stored) for name, array in numbers.items()}
     if "bias" in options:
         options["bias"] = options["bias"].astype(stored)
-    return Sample(kind, form.name, seed, **arrays, options=options)  # type: ignore[arg-type]
+    return Sample(kind, form.name, seed, **arrays, options=options)

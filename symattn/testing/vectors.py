@@ -34,7 +34,8 @@ from symattn.ownership import Outputs
 from symattn.shapes import Shape
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import Array
-from symattn.testing.bounds import Precision, bounds
+from symattn.testing.bounds import bounds
+from symattn.testing.precision import Precision
 from symattn.testing.samples import DTYPES, KINDS, STANDARD, Sample, sample
 
 #: What the format calls each type, and how NumPy holds its bits.
@@ -212,7 +213,7 @@ def samples_of(
         faults.append(Fault("suite", f"unknown suite {name!r}: {expected(name, SUITES)}"))
     for dtype in dtypes:
         if dtype not in DTYPES:
-            faults.append(Fault("dtypes", f"unknown dtype {dtype!r}: {expected(dtype, DTYPES)}"))
+            faults.append(_unknown("dtypes", dtype))
     if seeds is not None and seeds < 1:
         faults.append(Fault("seeds", f"expected how many seeds, from 1 on, found {seeds}"))
     faults.raise_all()
@@ -226,6 +227,10 @@ def samples_of(
         for kind in of.kinds
         for seed in range(count)
     ]
+
+
+def _unknown(where: str, dtype: str) -> Fault:
+    return Fault(where, f"unknown dtype {dtype!r}: {expected(dtype, DTYPES)}")
 
 
 @dataclass(frozen=True)
@@ -243,6 +248,8 @@ def made(wanted: SampleRequest, forms: Sequence[Form] = FORMS) -> SampleFiles:
     >>> [*vectors.files], vectors.line["shapes"]["k"]
     (['float16/one-key-float16-0.safetensors', 'float16/one-key-float16-0.json'], [1, 8])
     """
+    if wanted.dtype not in DTYPES:
+        raise Malformed(_unknown("dtype", wanted.dtype))
     sample = wanted.sample()
     results = _results(sample)
     tensors = _tensors(sample, results)

@@ -196,6 +196,19 @@ def test_lengths_are_masks():
     identical(floats_of(added, UPSTREAM), floats_of(masked, UPSTREAM))
 
 
+@pytest.mark.parametrize(("n", "m"), [(2, 5), (5, 2), (3, 3)])
+def test_a_window_stands_where_the_causal_order_does(n, m):
+    """Without one it is counted from the last key, as FlashAttention counts it."""
+    orders: list[tuple[Any, int]] = [(None, m - n), ("bottom-right", m - n), ("top-left", 0)]
+    q, k, v = (np.arange(1, rows + 1)[:, None] for rows in (n, m, m))
+    ahead = np.arange(m)[None] - np.arange(n)[:, None]
+    for causal, shift in orders:
+        kept = abs(ahead - shift) <= 1
+        kept &= ahead - shift <= (0 if causal else 1)
+        windowed = attention(q, k, v, causal=causal, window=1, on_empty_row="zero").weights
+        assert np.array_equal(windowed.nearest() > 0, kept)
+
+
 def test_a_sink_is_a_key_without_value():
     """One more key with the sink as its score and value 0."""
     q, k, v, g = QUERIES[0, 0], KEYS[0, 0], VALUES[0, 0], UPSTREAM[0, 0]

@@ -15,6 +15,8 @@ class Kernel:
     ``unfused`` stores every intermediate; ``order`` is how sums are made: ``forwards``,
     ``backwards``, ``pairwise`` or ``blocks``; ``online`` takes keys in blocks of so many.
     ``from_output`` takes D from the output, ``recomputes`` weights from the log-sum-exp.
+    ``result``, ``lse`` and ``narrow`` are the types of the output and gradients, of the
+    log-sum-exp, and of what is multiplied (P and dS), where these are others.
     """
 
     dtype: type = np.float32
@@ -25,10 +27,17 @@ class Kernel:
     from_output: bool = False
     recomputes: bool = False
     causal: bool = False
+    result: type | None = None
+    lse: type | None = None
+    narrow: type | None = None
 
     def stored(self, x):
         """Rounded to the format, and back for sums."""
         return x.astype(self.dtype).astype(self.wide)
+
+    def narrowed(self, x):
+        """Rounded to the format of what is multiplied, and back for sums."""
+        return x.astype(self.narrow or self.dtype).astype(self.wide)
 
     def maybe(self, x):
         """Stored if everything is."""
@@ -67,9 +76,12 @@ class Kernel:
         top = scores.max(axis=-1, keepdims=True)
         powers = self.maybe(np.exp(self.maybe(scores - top)))
         total = self.maybe(self.sums(powers))
-        weights = self.stored(powers / total[:, None])
+        weights = self.narrowed(powers / total[:, None])
         lse = top[:, 0] + self.maybe(np.log(total))
-        return self.product(weights, v).astype(self.dtype), lse.astype(self.dtype)
+        return self._given(self.product(weights, v), lse)
+
+    def _given(self, output, lse):
+        return output.astype(self.result or self.dtype), lse.astype(self.lse or self.dtype)
 
     def _online(self, scores, v):
         """Keys block by block: what was summed before is scaled to the new maximum."""
@@ -83,11 +95,11 @@ class Kernel:
             powers, again = np.exp(part - new), np.exp(top - new)
             total = total * again + self.sums(powers)[:, None]
             output = output * again + self.product(
-                self.stored(powers), v[start : start + self.online]
+                self.narrowed(powers), v[start : start + self.online]
             )
             top = new
         lse = (top + np.log(total))[:, 0]
-        return (output / total).astype(self.dtype), lse.astype(self.dtype)
+        return self._given(output / total, lse)
 
     def backward(self, q, k, v, do):
         """dQ, dK, dV."""
@@ -96,13 +108,14 @@ class Kernel:
         scale = self.wide(1) / np.sqrt(self.wide(q.shape[-1]))
         scores = self.scores(q, k)
         if self.recomputes:
-            weights = self.stored(np.exp(scores - lse[:, None]))
+            weights = self.narrowed(np.exp(scores - lse[:, None]))
         else:
             powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            weights = self.stored(powers / self.sums(powers)[:, None])
+            weights = self.narrowed(powers / self.sums(powers)[:, None])
         da = self.maybe(self.product(do, v.T))
         rest = self.sums(do * output) if self.from_output else self.sums(weights * da)
-        ds = self.stored(weights * self.maybe(da - self.maybe(rest)[:, None]))
+        ds = self.narrowed(weights * self.maybe(da - self.maybe(rest)[:, None]))
         dq = self.maybe(self.product(ds, k)) * scale
         dk = self.maybe(self.product(ds.T, q)) * scale
-        return tuple(x.astype(self.dtype) for x in (dq, dk, self.product(weights.T, do)))
+        given = dq, dk, self.product(weights.T, do)
+        return tuple(x.astype(self.result or self.dtype) for x in given)

@@ -10,8 +10,8 @@ import pytest
 from symattn import Verdict
 from symattn.testing import check_attention
 from symattn.testing.attention_steps import steps_of
-from symattn.testing.bounds import Precision
 from symattn.testing.faults import injected
+from symattn.testing.precision import Precision
 from symattn.testing.samples import KINDS, sample
 
 from . import kernels

@@ -15,8 +15,8 @@ from symattn.testing import Precision, assert_close, check_attention
 from symattn.testing.attention_steps import exactly, steps_of
 from symattn.testing.bounds import all_bounds
 from symattn.testing.cases import choices
+from symattn.testing.frameworks import framework_of
 from symattn.testing.judged import error_of
-from symattn.testing.kernels import framework_of
 from symattn.testing.samples import DTYPES, KINDS, sample
 
 from .test_causes import ALL, N_K, Kernel, given, hiding, softmax

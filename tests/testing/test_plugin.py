@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -87,6 +88,45 @@ def test_it_costs_nothing_unused():
     assert set(done.stdout.split()) == {"symattn", "symattn.testing", "symattn.testing.plugin"}
 
 
+def test_what_a_kernel_needs_is_numpy_and_flint(tmp_path):
+    """A test of a kernel, and of one that is wrong, loads of all that symattn depends on no more
+    than these two, and nothing that reads documents."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (tmp_path / "kernels.py").write_text(KERNELS, "utf-8")
+    test = """
+import pytest
+from kernels import attention, backward, unscaled
+
+
+@pytest.mark.attention(kinds="ordinary", dtypes=["float16", "float32"])
+def test_attention(attention_case):
+    attention_case.check(attention, backward)
+    with pytest.raises(AssertionError, match="without the factor scale"):
+        attention_case.check(unscaled)
+"""
+    (tmp_path / "test_kernels.py").write_text(test, "utf-8")
+    code = (
+        "import pytest, sys; words = ['-q', '-p', 'symattn.testing.plugin']; "
+        "print(int(pytest.main(words)), *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    status, *loaded = done.stdout.splitlines()[-1].split()
+    assert status == "0", done.stdout
+    names = {re.split("[>=; ]", line)[0] for line in project["dependencies"]}
+    modules = {"markdown-it-py": "markdown_it", "python-flint": "flint"}
+    packages = {modules.get(name, name.replace("-", "_")) for name in names}
+    assert packages & {*loaded} == {"numpy", "flint"}
+    assert not {"mpmath", "latexify"} & {*loaded}
+    assert not {"symattn.documents.binding", "symattn.documents.reading"} & {*loaded}
+
+
 def test_five_lines(run):
     """The test file in docs/ is five lines; a right kernel passes every kind, in two formats
     and for two seeds."""
@@ -101,6 +141,35 @@ def test_five_lines(run):
             "*::test_attention *cancelling *float32 * 2 *",
         ]
     )
+
+
+def test_float8_in_and_bfloat16_out(run):
+    """Samples of float8 are handed over as such; results have their own format, those of the
+    marker's test or of their arrays."""
+    done = run(
+        """
+        import ml_dtypes
+        import numpy as np
+        import pytest
+        from kernels import attention, backward
+
+        def wide(x):
+            return x.astype("float32")
+
+        @pytest.mark.attention(dtypes=["float8_e4m3fn", "float8_e5m2fnuz"])
+        def test_attention(attention_case):
+            def kernel(q, k, v, mask=None):
+                assert q.dtype == getattr(ml_dtypes, attention_case.sample.dtype)
+                output = attention(wide(q), wide(k), wide(v), mask)
+                return output.astype("bfloat16")
+
+            found = attention_case.check(kernel, dtype="float32", formats={"output": "bfloat16"})
+            assert found.reports["output"].format == "bfloat16"
+            found = attention_case.check(kernel)
+        """,
+        "-W", "error",
+    )  # fmt: skip
+    done.assert_outcomes(passed=30)
 
 
 def test_a_wrong_kernel_is_told_how(run):
