@@ -424,9 +424,12 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     bits, slice i is at most ``a 2**(-(b+1) i)``, half of it for the first one, and what s
     slices leave is at most ``a 2**(-(b+1) s)``, half a unit of the last one. The products of
     slices i and j with ``i + j >= s`` are left out, and those of what is left: they sum
-    to less than ``(s + 1) n a c 2**(-(b+1) s)``, times 1.01. The sum of the m others is off by
-    less than ``m**2 U**2 n a c``, times 1.01: their highs are added exactly, and each of the
-    at most m lows is at most ``U n a c`` and takes part in m sums.
+    to less than ``(s + 1) n a c 2**(-(b+1) s)``, times 1.01. The m others are added from the
+    smallest on. Where ``i + j >= 2`` they are at most ``n a c 2**(-2 (b+1))`` each and added
+    as floats; the highs of the rest are added exactly, and their lows, at most ``U n a c``
+    each, to those. So at most m sums are rounded, of numbers that are at most ``m (2**(-2 (b+1))
+    + U) n a c`` together: they are off by less than ``m**2 U (2**(-2 (b+1)) + U) n a c``, times
+    1.01.
 
     >>> from symattn.numbers.double_double import exact
     >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
@@ -440,12 +443,9 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     right, beside, cut_too = _slices(y, bits, -2)
     pairs = [(i, j) for i in range(len(left)) for j in range(len(right)) if i + j < _SLICES]
     pairs.sort(key=sum, reverse=True)
-    high, low = np.zeros(()), np.zeros(())
-    for i, j in pairs:
-        high, rest = two_sum(high, left[i] @ right[j])
-        low = low + rest
-    high, low = two_sum(high, low)
-    share = len(pairs) ** 2 * 2.0**-106
+    high, low = _sums(left, right, pairs)
+    small = 2.0 ** (-2 * (bits + 1)) if sum(pairs[0]) >= 2 else 0.0
+    share = len(pairs) ** 2 * 2.0**-53 * (small + 2.0**-53)
     if cut or cut_too or len(left) + len(right) - 1 > _SLICES:
         share += (_SLICES + 1) * 2.0 ** (-(bits + 1) * _SLICES)
     error = (1.02 * terms * share) * (above * beside)
@@ -455,6 +455,31 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     if x.error.any():
         error = error + x.error @ (np.abs(y.high) * (1 + 2.0**-50))
     return settled(high, low, error * UP)
+
+
+def _sums(
+    left: Sequence[Array], right: Sequence[Array], pairs: Sequence[tuple[int, int]]
+) -> tuple[Array, Array]:
+    """The sums of products of slices, some rows or columns of them at a time."""
+    rows, columns = left[0].shape[-2], right[0].shape[-1]
+    many = np.broadcast_shapes(left[0].shape[:-2], right[0].shape[:-2])
+    high, low = np.empty((*many, rows, columns)), np.empty((*many, rows, columns))
+    step = max(1, _BLOCK // min(rows, columns))
+    for start in range(0, max(rows, columns), step):
+        across = (..., slice(start, start + step))
+        down = (..., slice(start, start + step), slice(None))
+        first, second = (down, ...) if rows > columns else (..., across)
+        total, rest = np.zeros(()), np.zeros(())
+        for i, j in pairs:
+            product = left[i][first] @ right[j][second]
+            if i + j >= 2:
+                rest = rest + product
+            else:
+                total, more = two_sum(total, product)
+                rest = rest + more
+        place = down if rows > columns else across
+        high[place], low[place] = two_sum(total, rest)
+    return high, low
 
 
 def _some(x: DoubleDouble, above: Array, axis: int) -> npt.NDArray[np.bool_]:
