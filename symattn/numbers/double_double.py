@@ -293,6 +293,18 @@ def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     return _masking(product, (first & positive[1]) | (other & positive[0]))
 
 
+def scaled(x: DoubleDouble, power: float) -> DoubleDouble:
+    """``x * power`` for a power of two, exactly but for what underflows; a masked score stays
+    one.
+
+    >>> scaled(exact(np.array([3.0])), 0.5).high
+    array([1.5])
+    """
+    lost = np.where(x.is_zero | (power >= 1), 0.0, TINY)
+    high, low, error = x.high * power, x.low * power, (x.error * power + lost) * UP
+    return _masking(settled(high, low, error), x.masked)
+
+
 @in_blocks
 def divide(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x / y``, with broadcasting; not known where ``y`` may be 0.
@@ -325,7 +337,7 @@ def sqrt(x: DoubleDouble) -> DoubleDouble:
 
     The result is off by less than 4 U**2 of it (25/8 in Lefevre, Louvet, Muller, Picot
     and Rideau, *Accurate calculation of Euclidean norms*, ACM TOMS 49, 2023). What
-    underflows in the square is divided by the root.
+    underflows in the square is divided by the root. The root of a square is exact.
     """
     high = np.sqrt(x.high)
     square, rest = two_product(high, high)
@@ -333,7 +345,10 @@ def sqrt(x: DoubleDouble) -> DoubleDouble:
     high, low = fast_two_sum(high, np.where(high != 0, with_rest / (2 * high), 0.0))
     least = x.high * (1 - 2.0**-50) - x.error
     error = x.error / np.sqrt(least) + PAIR * high + TINY * (1 + 1 / high)
-    error = np.where(x.is_zero, 0.0, np.where(least > 0, error * UP, np.inf))
+    # Above 2**-400 nothing underflows in a square.
+    is_exact = (with_rest == 0) & (x.low == 0) & (x.error == 0) & (high > 2.0**-400)
+    is_exact |= x.is_zero
+    error = np.where(is_exact, 0.0, np.where(least > 0, error * UP, np.inf))
     return settled(np.where(x.is_zero, 0.0, high), np.where(x.is_zero, 0.0, low), error)
 
 
