@@ -255,5 +255,11 @@ def _stacked(heads: tuple[HeadSolution, ...], name: str) -> Array:
 
 
 def _floats(quantity: Quantity) -> Array:
-    floats: Array = quantity.nearest("float64")
-    return floats.reshape(quantity.grid)
+    """The floats nearest to the entries, or a neighbour of theirs where pairs leave a doubt:
+    which of both it is matters to no bound, and may take long to decide."""
+    pairs = quantity.source.pairs()
+    if pairs is None or (pairs.error > 2.0**-53 * abs(pairs.high)).any():
+        floats: Array = quantity.nearest("float64")
+        return floats.reshape(quantity.grid)
+    undefined = quantity.source.undefined
+    return pairs.high if undefined is None else np.where(undefined, np.nan, pairs.high)
