@@ -49,9 +49,14 @@ def normal(*shape: int, dtype: str = "float32") -> Array:
     return RNG.normal(size=shape).astype(dtype)
 
 
+def floats(*arrays: Array) -> list[Any]:
+    return [from_floats(array) for array in arrays]
+
+
 def blocked(q: Array, k: Array, v: Array, rows: int, **options: Any) -> Attention:
     """Attention in blocks, however small it is."""
-    heads, layout = heads_of(*map(from_floats, (q, k, v)), AttentionOptions(**options))
+    queries, keys, values = floats(q, k, v)
+    heads, layout = heads_of(queries, keys, values, AttentionOptions(**options))
     undefined = options.get("on_empty_row") == "nan"
     return Attention([BlockedSolution(head, rows=rows) for head in heads], layout, undefined)
 
@@ -64,7 +69,7 @@ def test_blocks_round_as_the_whole_does(name: str, dtype: str) -> None:
         options = options | {"bias": from_floats(options["bias"])}
     q, k, v = normal(*lead, n_q, 4), normal(*lead_k, n_k, 4), normal(*lead_k, n_k, 3)
     upstream = from_floats(normal(*lead, n_q, 3))
-    both = attention(*map(from_floats, (q, k, v)), **options), blocked(q, k, v, 16, **options)
+    both = attention(*floats(q, k, v), **options), blocked(q, k, v, 16, **options)
     parts = [(made, made.backward(upstream)) for made in both]
     gradients = ["dQ", "dK", "dV", "dA", "dS"]
     gradients += [name for of, name in (("bias", "dBias"), ("sink", "dSink")) if of in options]
@@ -79,9 +84,9 @@ def balls_of(array: Array) -> arb_mat:
     return arb_mat(array.astype(float).tolist())
 
 
-def in_balls(q: Array, k: Array, v: Array, upstream: Array) -> dict[str, arb_mat]:
+def in_balls(*given: Array) -> dict[str, arb_mat]:
     """Attention as it is written down, in balls."""
-    q, k, v, upstream = map(balls_of, (q, k, v, upstream))
+    q, k, v, upstream = map(balls_of, given)
     root = arb(q.ncols()).sqrt()
     powers = [[(x / root).exp() for x in row] for row in (q * k.transpose()).tolist()]
     sums = [sum(row, arb(0)) for row in powers]
@@ -100,7 +105,7 @@ def in_balls(q: Array, k: Array, v: Array, upstream: Array) -> dict[str, arb_mat
 
 def test_bounds_hold_of_every_entry_at_1024_keys() -> None:
     q, k, v, upstream = (normal(n, 8, dtype="float64") for n in (100, 1024, 1024, 100))
-    made = attention(*map(from_floats, (q, k, v)))
+    made = attention(*floats(q, k, v))
     assert isinstance(made.heads[0], BlockedSolution)
     gradients = made.backward(from_floats(upstream))
     with precision(200):
@@ -119,7 +124,7 @@ def test_a_tie_is_decided_in_its_row() -> None:
     # All weights are 1/n_k, and the mean of the values lies between two numbers of 8 bits.
     v = np.zeros((4096, 1))
     v[:16, 0] = 257.0
-    made = attention(*map(from_floats, (np.zeros((20, 1)), np.zeros((4096, 1)), v)))
+    made = attention(*floats(np.zeros((20, 1)), np.zeros((4096, 1)), v))
     exact = Fraction(257 * 16, 4096)
     assert made.output[0, 0] == exact
     assert made.output[:2].nearest("bfloat16").ravel().tolist() == [1.0, 1.0]
@@ -127,15 +132,15 @@ def test_a_tie_is_decided_in_its_row() -> None:
 
 def test_what_no_query_sees_is_exactly_0() -> None:
     q, k, v = (normal(300, 2) for _ in range(3))
-    gradients = attention(*map(from_floats, (q, k, v)), lengths=200).backward()
+    gradients = attention(*floats(q, k, v), lengths=200).backward()
     for part in (gradients.dK, gradients.dV):
-        floats = part.nearest()
-        assert (floats[200:] == 0).all()
-        assert (floats[:200] != 0).all()
+        flows = part.nearest()
+        assert (flows[200:] == 0).all()
+        assert (flows[:200] != 0).all()
 
 
 def test_letters_flow_only_into_what_is_small() -> None:
-    made = attention(*(from_floats(normal(300, 1)) for _ in range(3)))
+    made = attention(*floats(*(normal(300, 1) for _ in range(3))))
     with pytest.raises(Malformed, match="upstream"):
         made.backward([["g"]] * 300)
     with pytest.raises(Malformed, match="too large for one solution"):
