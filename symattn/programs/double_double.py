@@ -16,7 +16,7 @@ import numpy.typing as npt
 from flint import arb
 
 from symattn.ieee import need_ieee
-from symattn.numbers import double_double, series
+from symattn.numbers import double_double, products, series
 from symattn.numbers.balls import FIRST
 from symattn.numbers.double_double import Array, DoubleDouble
 from symattn.numbers.reading import Masked
@@ -189,7 +189,7 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": _divide,
-    "matmul": lambda node, x, y: double_double.matmul(_open(x), _open(y)),
+    "matmul": lambda node, x, y: products.matmul(_open(x), _open(y)),
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: series.exp(x),
     "log": lambda node, x: series.log(_open(x)),
