@@ -67,6 +67,8 @@ STEPS = Limit(100, "{found} steps; at most {most} are read")
 ENTRIES = Limit(1 << 16, "{found} is beyond {most} entries")
 #: Entries of an array of many matrices.
 STACKED = Limit(1 << 24, "{found} is beyond {most} entries")
+#: Rows of queries that attention of large arrays of floats is worked out for at a time.
+BLOCK = 64
 #: Characters, tokens and nesting of one expression: trees stay shallow enough
 #: to be walked by recursion.
 CHARACTERS = Limit(4000, "expression of {found} characters; at most {most} are read")

@@ -242,7 +242,7 @@ def read_stack(data: object, symbols: Letters | bool = False) -> MatrixStack:
     if refusal and not isinstance(data, FloatEntries):
         raise Malformed(refusal)
     if array is not None and array.ndim >= 2 and array.dtype.kind in "iuf":
-        _need_room(array.shape)
+        _need_room(array.shape, array.dtype.kind == "f")
         *lead, n, d = array.shape
         flat = array.reshape(-1, n, d)
         if array.dtype.kind == "f":
@@ -286,8 +286,9 @@ def _depth(nested: Any) -> int:
     return depth
 
 
-def _need_room(shape: Shape) -> None:
-    if prod(shape[-2:]) > ENTRIES.most:
+def _need_room(shape: Shape, is_table: bool = False) -> None:
+    """Matrices of values are limited each, tables of floats only all together."""
+    if not is_table and prod(shape[-2:]) > ENTRIES.most:
         raise Malformed(ENTRIES.said(show(shape[-2:])))
     if prod(shape) > STACKED.most:
         raise Malformed(STACKED.said(show(shape)))

@@ -5,7 +5,7 @@ A :class:`DoubleDouble` is an array of double-doubles ``high + low`` (T. J. Dekk
 middle has 106 bits, in three NumPy arrays. It stands between floats, which certify
 nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
 for Arb. Matrix products are in
-:mod:`~symattn.numbers.double_double`, exponentials and logarithms in
+:mod:`~symattn.numbers.products`, exponentials and logarithms in
 :mod:`~symattn.numbers.series`.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow
@@ -28,8 +28,7 @@ The transformations are those of D. E. Knuth, *The Art of Computer Programming*,
 Numerische Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller and V. Popescu,
 *Tight and rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS
 44, 2017.
-
-Matrix products of double-doubles by Ozaki slices, whose products are exact."""
+"""
 
 from __future__ import annotations
 
@@ -293,6 +292,18 @@ def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     return _masking(product, (first & positive[1]) | (other & positive[0]))
 
 
+def scaled(x: DoubleDouble, power: float) -> DoubleDouble:
+    """``x * power`` for a power of two, exactly but for what underflows; a masked score stays
+    one.
+
+    >>> scaled(exact(np.array([3.0])), 0.5).high
+    array([1.5])
+    """
+    lost = np.where(x.is_zero | (power >= 1), 0.0, TINY)
+    high, low, error = x.high * power, x.low * power, (x.error * power + lost) * UP
+    return _masking(settled(high, low, error), x.masked)
+
+
 @in_blocks
 def divide(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     """``x / y``, with broadcasting; not known where ``y`` may be 0.
@@ -325,7 +336,7 @@ def sqrt(x: DoubleDouble) -> DoubleDouble:
 
     The result is off by less than 4 U**2 of it (25/8 in Lefevre, Louvet, Muller, Picot
     and Rideau, *Accurate calculation of Euclidean norms*, ACM TOMS 49, 2023). What
-    underflows in the square is divided by the root.
+    underflows in the square is divided by the root. The root of a square is exact.
     """
     high = np.sqrt(x.high)
     square, rest = two_product(high, high)
@@ -333,7 +344,10 @@ def sqrt(x: DoubleDouble) -> DoubleDouble:
     high, low = fast_two_sum(high, np.where(high != 0, with_rest / (2 * high), 0.0))
     least = x.high * (1 - 2.0**-50) - x.error
     error = x.error / np.sqrt(least) + PAIR * high + TINY * (1 + 1 / high)
-    error = np.where(x.is_zero, 0.0, np.where(least > 0, error * UP, np.inf))
+    # Above 2**-400 nothing underflows in a square.
+    is_exact = (with_rest == 0) & (x.low == 0) & (x.error == 0) & (high > 2.0**-400)
+    is_exact |= x.is_zero
+    error = np.where(is_exact, 0.0, np.where(least > 0, error * UP, np.inf))
     return settled(np.where(x.is_zero, 0.0, high), np.where(x.is_zero, 0.0, low), error)
 
 
@@ -407,88 +421,3 @@ def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     error = np.moveaxis(x.error, axis, 0).sum(axis=0) + steps * 2 * PAIR * size
     total = settled(high[0], low[0], error * UP)
     return total.map(lambda z: np.expand_dims(z, axis))
-
-
-#: Ozaki slices that a factor is cut into at most.
-_SLICES = 4
-
-
-def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
-    """The matrix product of the last two axes, to about 85 bits of ``n * max|x_i| *
-    max|y_j|``, row i by column j.
-
-    Each factor is cut into Ozaki slices of few bits, whose products are exact in every
-    order of summation (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free
-    transformations of matrix multiplication*, Numerical Algorithms 59, 2012). With n terms,
-    powers of two a and c more than twice the entries of the row and of the column, and b
-    bits, slice i is at most ``a 2**(-(b+1) i)``, half of it for the first one, and what s
-    slices leave is at most ``a 2**(-(b+1) s)``, half a unit of the last one. The products of
-    slices i and j with ``i + j >= s`` are left out, and those of what is left: they sum
-    to less than ``(s + 1) n a c 2**(-(b+1) s)``, times 1.01. The sum of the m others is off by
-    less than ``m**2 U**2 n a c``, times 1.01: their highs are added exactly, and each of the
-    at most m lows is at most ``U n a c`` and takes part in m sums.
-
-    >>> from symattn.numbers.double_double import exact
-    >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
-    >>> product.high, product.low == 2.0**-60, product.error < 2.0**-90
-    (array([[1.]]), array([[ True]]), array([[ True]]))
-    """
-    terms = x.shape[-1]
-    # Sums of n products of 2 b bits have one to spare, for the third slice; see _slices.
-    bits = (52 - max(terms - 1, 1).bit_length()) // 2
-    left, above, cut = _slices(x, bits, -1)
-    right, beside, cut_too = _slices(y, bits, -2)
-    pairs = [(i, j) for i in range(len(left)) for j in range(len(right)) if i + j < _SLICES]
-    pairs.sort(key=sum, reverse=True)
-    high, low = np.zeros(()), np.zeros(())
-    for i, j in pairs:
-        high, rest = two_sum(high, left[i] @ right[j])
-        low = low + rest
-    high, low = two_sum(high, low)
-    share = len(pairs) ** 2 * 2.0**-106
-    if cut or cut_too or len(left) + len(right) - 1 > _SLICES:
-        share += (_SLICES + 1) * 2.0 ** (-(bits + 1) * _SLICES)
-    error = (1.02 * terms * share) * (above * beside)
-    error = error + np.where(_some(x, above, -1) & _some(y, beside, -2), TINY, 0.0)
-    if y.error.any():
-        error = error + (np.abs(x.high) * (1 + 2.0**-50) + x.error) @ y.error
-    if x.error.any():
-        error = error + x.error @ (np.abs(y.high) * (1 + 2.0**-50))
-    return settled(high, low, error * UP)
-
-
-def _some(x: DoubleDouble, above: Array, axis: int) -> npt.NDArray[np.bool_]:
-    """Rows or columns with entries that may not be 0."""
-    some: npt.NDArray[np.bool_] = (above != 0) | x.error.any(axis=axis, keepdims=True)
-    return some
-
-
-def _slices(x: DoubleDouble, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
-    """Ozaki slices of the entries, each a whole multiple of one power of two by row (or
-    column) that ``bits`` bits and a sign hold; powers of two above twice the entries along
-    the axis, 0 where all are 0; and whether something is left over.
-
-    Adding and subtracting ``1.5 * 2**52 * unit`` rounds to multiples of the unit, ``2**-bits``
-    of the power of two at first; what is left is at most half a unit, so the next slice
-    begins a bit lower. The low floats join when two slices are cut: they are at most half
-    the unit of the second one, so that the third may have a bit more; what is lost in
-    joining them, U of half that unit, is less than what four slices leave.
-    """
-    largest = np.max(np.abs(x.high), axis=axis, keepdims=True, initial=0.0)
-    above = np.where(largest > 0, np.ldexp(2.0, np.frexp(largest)[1]), 0.0)
-    slices: list[Array] = []
-    rest = x.high
-    unit = above * 2.0**-bits
-    lost = False
-    for k in range(_SLICES):
-        big = unit * (1.5 * 2.0**52)
-        part = (rest + big) - big
-        slices.append(part)
-        rest = rest - part
-        if k == 1:
-            rest, over = two_sum(rest, x.low)
-            lost = bool(over.any())
-        if not rest.any() and (k >= 1 or not x.low.any()):
-            return slices, above, lost
-        unit = unit * 2.0 ** -(bits + 1)
-    return slices, above, True

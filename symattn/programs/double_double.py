@@ -16,7 +16,7 @@ import numpy.typing as npt
 from flint import arb
 
 from symattn.ieee import need_ieee
-from symattn.numbers import double_double, series
+from symattn.numbers import double_double, products, series
 from symattn.numbers.balls import FIRST
 from symattn.numbers.double_double import Array, DoubleDouble
 from symattn.numbers.reading import Masked
@@ -40,6 +40,10 @@ class DoubleDoubleMatrices:
         need_ieee()
         with np.errstate(all="ignore"):
             return _OPERATIONS[node.op](node, *operands)
+
+
+#: Powers of two up to here are divided by exactly.
+_FAR = 500
 
 
 def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
@@ -115,6 +119,15 @@ def _multiply(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     return double_double.multiply(x, y)
 
 
+def _divide(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
+    # Scores are divided by the root of their width, which often is a power of two.
+    if y.high.size == 1 and not (y.low.any() or y.error.any()) and x.shape == node.grid:
+        mantissa, exponent = np.frexp(y.high.item())
+        if mantissa == 0.5 and abs(exponent) < _FAR:
+            return double_double.scaled(x, 2.0 ** (1 - int(exponent)))
+    return double_double.divide(x, _open(y))
+
+
 def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
     """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
     sign = np.where(x.high < 0, -1.0, 1.0)
@@ -175,8 +188,8 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "add": _add,
     "subtract": _subtract,
     "multiply": _multiply,
-    "divide": lambda node, x, y: double_double.divide(x, _open(y)),
-    "matmul": lambda node, x, y: double_double.matmul(_open(x), _open(y)),
+    "divide": _divide,
+    "matmul": lambda node, x, y: products.matmul(_open(x), _open(y)),
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: series.exp(x),
     "log": lambda node, x: series.log(_open(x)),

@@ -20,13 +20,15 @@ runs in all of them: entry by entry over any kind of scalar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
 from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 from symattn.errors import Malformed
-from symattn.limits import ENTRIES
+from symattn.limits import ENTRIES, Limit
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, chosen, grid, show
@@ -164,9 +166,30 @@ def given(name: str, shape: Shape) -> Node:
     return Node("given", (), shape, name)
 
 
+#: Entries that one quantity may have.
+_ROOM = ContextVar("room", default=ENTRIES)
+
+
+@contextmanager
+def room(limit: Limit) -> Iterator[None]:
+    """Another limit of the entries of one quantity, for programs whose runs were thought of.
+
+    >>> with room(Limit(6, "{found}: too many")):
+    ...     given("X", (2, 4))
+    Traceback (most recent call last):
+    symattn.errors.Malformed: 2x4: too many
+    """
+    before = _ROOM.set(limit)
+    try:
+        yield
+    finally:
+        _ROOM.reset(before)
+
+
 def _need_room(shape: Shape) -> None:
-    if prod(shape) > ENTRIES.most:
-        raise Malformed(ENTRIES.said(show(shape)))
+    limit = _ROOM.get()
+    if prod(shape) > limit.most:
+        raise Malformed(limit.said(show(shape)))
 
 
 def constant(value: Value) -> Node:

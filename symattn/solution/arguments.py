@@ -9,8 +9,9 @@ more rows: what flows into a key is then summed over the group, exactly.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import Literal, get_args
 
@@ -53,42 +54,34 @@ class Head:
     uniform: bool = False
     empty: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
-    def case(self) -> Case:
-        """The case; its steps are those that are needed, ``M`` is what softmax sees, ``A``
-        the weights, ``Y`` the output.
+    @property
+    def steps(self) -> dict[str, str]:
+        """The steps that are needed: ``M`` is what softmax sees, ``A`` the weights, ``Y`` the
+        output.
 
         >>> from symattn.numbers.arrays import read_rows
         >>> one = read_rows([[1]])[1]
-        >>> dict(Head(one, one, one, scale=2).case().steps)
+        >>> Head(one, one, one, scale=2).steps
         {'S': 'Q @ K.T', 'T': 'S * scale', 'M': 'T', 'A': 'softmax(M)', 'Y': 'A @ V'}
         """
-        given: dict[str, object] = {"Q": self.q, "K": self.k, "V": self.v}
         steps = {"S": "Q @ K.T", "T": "S / sqrt(cols(K))"}
         if self.scale is not None:
-            given["scale"] = self.scale
             steps["T"] = "S * scale"
-        scores, keep, weights = "T", self.seen, "A"
+        scores, weights = "T", "A"
         if self.softcap is not None:
-            given["cap"] = self.softcap
             steps["C"] = f"cap * tanh({scores} / cap)"
             scores = "C"
         if self.bias is not None:
-            given["bias"] = self.bias
             steps["B"] = f"{scores} + bias"
             scores = "B"
         if self.empty.any():
-            given["live"] = _rows(~self.empty[:, None])
             steps["L"] = f"{scores} * live"
-            scores, keep = "L", keep if keep is None else keep | self.empty[:, None]
+            scores = "L"
         if self.is_causal:
             steps["M"] = f"causal({scores})"
-        elif keep is not None and not keep.all():
-            given["keep"] = _rows(keep)
-            steps["M"] = f"mask({scores}, keep)"
         else:
-            steps["M"] = scores
+            steps["M"] = f"mask({scores}, keep)" if self._hides else scores
         if self.sink is not None:
-            given["sink"] = self.sink
             steps["W"] = "softmax(concat(M, sink))"
             steps["A"] = f"W[:, :{len(self.k)}]"
         else:
@@ -96,11 +89,62 @@ class Head:
         if self.empty.any() and not self.uniform:
             steps["Z"] = "A * live"
             weights = "Z"
-        steps["Y"] = f"{weights} @ V"
+        return steps | {"Y": f"{weights} @ V"}
+
+    @cached_property
+    def _hides(self) -> bool:
+        """Whether a row that sees a key does not see them all."""
+        return self.seen is not None and not bool((self.seen.all(axis=1) | self.dead).all())
+
+    @property
+    def dead(self) -> npt.NDArray[np.bool_]:
+        """Which rows see no key."""
+        return self.empty if self.empty.size else np.zeros(len(self.q), dtype=bool)
+
+    def case(self) -> Case:
+        """The case of these steps."""
+        given: dict[str, object] = {"Q": self.q, "K": self.k, "V": self.v}
+        optional = {"scale": self.scale, "cap": self.softcap, "bias": self.bias, "sink": self.sink}
+        if self.empty.any():
+            optional["live"] = _rows(~self.empty[:, None])
+        if self.seen is not None and self._hides and not self.is_causal:
+            optional["keep"] = _rows(self.seen | self.dead[:, None])
+        given |= {name: numbers for name, numbers in optional.items() if numbers is not None}
+        steps = self.steps
         # Into the scores of a row that sees no key nothing flows, whatever stands in their place.
         targets = ("Q", "K", "V", "A", scores_of(steps), "bias", "sink")
         wrt = [name for name in targets if name in {**given, **steps}]
         return make("attention", given, steps, {"output": "Y", "wrt": wrt})
+
+    def part(self, rows: slice, keys: slice = slice(None)) -> Head:
+        """Some rows, with some keys, which have all that these rows see.
+
+        >>> from symattn.numbers.arrays import read_stack
+        >>> (two,) = read_stack([[1], [2]]).matrices
+        >>> Head(two, two, two).part(slice(1, 2)).q
+        ((2,),)
+        """
+        return replace(
+            self,
+            q=rows_of(self.q, rows),
+            k=rows_of(self.k, keys),
+            v=rows_of(self.v, keys),
+            bias=None if self.bias is None else rows_of(self.bias, rows, keys),
+            seen=None if self.seen is None else self.seen[rows, keys],
+            sink=None if self.sink is None else rows_of(self.sink, rows),
+            is_causal=False,
+            empty=self.empty[rows],
+        )
+
+
+def rows_of(rows: Rows, some: slice, columns: slice = slice(None)) -> Rows:
+    """Some rows, and of these some columns; all as they are."""
+    if some == columns == slice(None):
+        return rows
+    if isinstance(rows, NumberTable) and rows.floats is not None:
+        floats = rows.floats.reshape(len(rows), -1)[some, columns]
+        return NumberTable(floats.shape[1], floats=floats)
+    return tuple(tuple(row[columns]) for row in rows[some])
 
 
 def scores_of(steps: Container[str]) -> str:

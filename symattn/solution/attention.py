@@ -1,7 +1,5 @@
 """Attention without a file: exact scores, weights, output and gradients.
 
-The logarithm of the sum of exponentials of each row of scores.
-
 Quantities of one shape along leading axes: one quantity.
 """
 
@@ -9,21 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from flint import arb
 
 from symattn.cases.case import with_upstream
 from symattn.errors import Faults, Malformed, UnknownName, expected, short
-from symattn.numbers import arrays, double_double, series
-from symattn.numbers.balls import precision
-from symattn.numbers.double_double import DoubleDouble
+from symattn.numbers import arrays
 from symattn.numbers.letters import Letters
-from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import ArrayLike, Mask, Number
-from symattn.numbers.values import Value, total
 from symattn.shapes import Shape, grid, show
 from symattn.solution.arguments import (
     AttentionOptions,
@@ -33,10 +26,11 @@ from symattn.solution.arguments import (
     heads_of,
     scores_of,
 )
+from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of, needs_blocks
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
-from symattn.solution.runs import EntrySource, StackedSource
+from symattn.solution.runs import StackedSource
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_of
 
@@ -94,76 +88,10 @@ def _only(numbers: Mapping[str, object], letters: Collection[str]) -> dict[str, 
     return {name: number for name, number in numbers.items() if name in letters}
 
 
-Flags = npt.NDArray[np.bool_]
-
-
-class _LogSums(EntrySource):
-    """The entries of ``log(rowsum(exp(scores)))``, scores possibly masked, as one row; those
-    of rows that see no key are masked."""
-
-    def __init__(self, scores: Quantity, empty: Flags) -> None:
-        super().__init__(self._entry)
-        self._scores = scores
-        self._empty = empty
-
-    def _entry(self, i: int, j: int) -> Value | Masked:
-        if self._empty[j]:
-            return MASKED
-        row = (self._scores.entry(j, k) for k in range(self._scores.grid[1]))
-        return total(score.exp() for score in row if isinstance(score, Value)).log()
-
-    def pairs(self) -> DoubleDouble | None:
-        """See :meth:`EntrySource.pairs`."""
-        scores = self._scores.source.pairs()
-        if scores is None:
-            return None
-        with np.errstate(all="ignore"):
-            largest = np.max(scores.high, axis=-1, keepdims=True)
-            shift = double_double.exact(np.where(np.isfinite(largest), largest, 0.0))
-            powers = series.exp(double_double.add(scores, double_double.negative(shift)))
-            sums = series.log(double_double.total(powers, -1))
-            logs = double_double.add(sums, shift).map(lambda part: part.reshape(1, -1))
-        return DoubleDouble(
-            np.where(self._empty, -np.inf, logs.high),
-            np.where(self._empty, 0.0, logs.low),
-            np.where(self._empty, 0.0, logs.error),
-        )
-
-    def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`EntrySource.balls`."""
-        scores = self._scores.source.balls(bits)
-        if scores is None:
-            return None
-        rows, columns = self._scores.grid
-        with precision(bits):
-            lines = (scores[i * columns : (i + 1) * columns] for i in range(rows))
-            powers = ([x.exp() for x in line if x is not None] for line in lines)
-            sums = [sum(row, arb(0)).log() for row in powers]
-        return [None if empty else x for x, empty in zip(sums, self._empty, strict=True)]
-
-
-def log_sums(head: Solution) -> Quantity:
-    """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part. For a
-    query that sees no key it is masked, minus infinity.
-
-    >>> from symattn import attention
-    >>> log_sums(attention([[1]], [[0], [0]], [[1], [2]], scale=1).solution).at(0)
-    log(2)
-    """
-    scores = head["concat(M, sink)" if "sink" in head else "M"]
-    live = head["live"].nearest()[:, 0] if "live" in head else np.ones(scores.shape[0])
-
-    def put(numbers: Mapping[str, object]) -> Quantity:
-        return log_sums(head.at(**numbers))
-
-    return Quantity(
-        "lse",
-        (scores.shape[0],),
-        _LogSums(scores, live == 0),
-        head.case.rounding,
-        scores.letters,
-        put=put if scores.letters else None,
-    )
+def _with_upstream(head: HeadSolution, upstream: Any) -> HeadSolution:
+    if isinstance(head, BlockedSolution):
+        return BlockedSolution(head.head, upstream, head)
+    return Solution(with_upstream(head.case, upstream), forward=head)
 
 
 class Attention:
@@ -174,7 +102,7 @@ class Attention:
     """
 
     def __init__(
-        self, heads: Sequence[Solution], layout: HeadLayout, undefined: bool = False
+        self, heads: Sequence[HeadSolution], layout: HeadLayout, undefined: bool = False
     ) -> None:
         self.heads = tuple(heads)
         self.layout = layout
@@ -188,7 +116,10 @@ class Attention:
         """The solution of the only head; :class:`Malformed` where there are more."""
         if len(self.heads) > 1 or self.layout.lead:
             raise Malformed(f"there are {len(self.heads)} heads: their solutions are in heads")
-        return self.heads[0]
+        (head,) = self.heads
+        if isinstance(head, BlockedSolution):
+            raise Malformed(f"{show(self.weights.shape)} weights: too large for one solution")
+        return head
 
     @property
     def symbolic(self) -> Symbolic:
@@ -221,7 +152,7 @@ class Attention:
         """The logarithm of the sum of the exponentials of each row of scores, sink included:
         ... x n_q. For a row that sees no key that is minus infinity, of which there is no
         exact value."""
-        return self.part("lse", log_sums)
+        return self.part("lse", log_sums_of)
 
     def backward(self, upstream: ArrayLike | None = None) -> Gradients:
         """Gradients of the loss ``sum(upstream * output)``.
@@ -231,20 +162,18 @@ class Attention:
         Raises :class:`Malformed` for another shape.
         """
         parts = self._upstream(upstream)
-        heads = [
-            Solution(with_upstream(head.case, part), forward=head)
-            for head, part in zip(self.heads, parts, strict=True)
-        ]
-        return Gradients(self, heads)
+        pairs = zip(self.heads, parts, strict=True)
+        return Gradients(self, [_with_upstream(head, part) for head, part in pairs])
 
     def _upstream(self, upstream: ArrayLike | None) -> Sequence[object]:
         if upstream is None:
             return [None] * len(self.heads)
         faults = Faults()
-        letters = Letters(is_open=True)
-        for head in self.heads:
+        solutions = [head for head in self.heads if isinstance(head, Solution)]
+        letters = Letters(is_open=True) if solutions else False
+        for head in solutions:
             for symbol in head.case.registry.known.values():
-                letters.taken(symbol)
+                cast(Letters, letters).taken(symbol)
         with faults.inside("upstream"):
             stack = arrays.read_stack(upstream, letters)
             wanted = self.output.shape
@@ -258,7 +187,7 @@ class Attention:
     def part(
         self,
         name: AttentionPart,
-        get: Callable[[Solution], Quantity],
+        get: Callable[[HeadSolution], Quantity],
         backward: Gradients | None = None,
         by_key: bool = False,
     ) -> Quantity:
@@ -300,7 +229,7 @@ _GRADIENTS = ("Q", "K", "V", "A", "S", "Bias", "Sink")
 class Gradients:
     """Gradients of one loss; made by :meth:`Attention.backward`."""
 
-    def __init__(self, forward: Attention, heads: Sequence[Solution]) -> None:
+    def __init__(self, forward: Attention, heads: Sequence[HeadSolution]) -> None:
         self._forward = forward
         self.heads = tuple(heads)
 
@@ -370,8 +299,8 @@ class Gradients:
         if of not in self.heads[0]:
             raise Malformed(f"{name}: there is no {of}")
 
-        def gradient(head: Solution) -> Quantity:
-            step = scores_of(head.program.steps) if of == "M" else of
+        def gradient(head: HeadSolution) -> Quantity:
+            step = scores_of(head) if of == "M" else of
             return gradients[head].gradient(step)
 
         return self._forward.part(name, gradient, self, by_key)
@@ -451,5 +380,7 @@ def attention(
             mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row, symbols
         ),
     )
-    solved = [Solution(head.case()) for head in heads]
+    solved = [
+        BlockedSolution(head) if needs_blocks(head) else Solution(head.case()) for head in heads
+    ]
     return Attention(solved, layout, on_empty_row == "nan" and bool(layout.empty.any()))

@@ -132,15 +132,15 @@ def _ordered(alignment: Alignment | bool | None, window: object, n_q: int, n_k: 
             f"causal: unknown order {alignment!r}: {expected(str(alignment), _ALIGNMENTS)}"
         )
     shift = 0 if alignment == "top-left" else n_k - n_q
-    ahead = np.arange(n_k)[None, :] - (np.arange(n_q)[:, None] + shift)
+    keys, places = np.arange(n_k)[None, :], np.arange(n_q)[:, None] + shift
     left, right = _window(window)
     if alignment:
         right = 0 if right is None else min(right, 0)
     kept = np.ones((n_q, n_k), dtype=bool)
     if left is not None:
-        kept &= ahead >= -left
+        kept &= keys >= places - left
     if right is not None:
-        kept &= ahead <= right
+        kept &= keys <= places + right
     return kept
 
 

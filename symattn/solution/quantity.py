@@ -22,7 +22,7 @@ from symattn.numbers import rounding as roundings
 from symattn.numbers.balls import FIRST
 from symattn.numbers.closed_forms import Names
 from symattn.numbers.float_formats import FloatFormat
-from symattn.numbers.reading import MASKED, Masked
+from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.programs.display import symbol
@@ -386,7 +386,7 @@ class Quantity:
     def is_masked(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""
         near = self.near(i, j)
-        return (near is None or near.is_nan()) and self.entry(i, j) is MASKED
+        return (near is None or near.is_nan()) and self.source.is_masked(i, j)
 
     def near(self, i: int, j: int) -> arb | None:
         """An enclosure of entry (i, j) of the grid, or None where only the

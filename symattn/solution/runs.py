@@ -200,6 +200,10 @@ class EntrySource:
         and for all where only the exact values tell."""
         return None
 
+    def is_masked(self, i: int, j: int) -> bool:
+        """Whether an entry is a masked score, where no ball tells."""
+        return self.entry(i, j) is MASKED
+
     def point(self, i: int, j: int, bits: int) -> arb:
         """A ball around one entry that is no masked score, at ``bits`` bits."""
         value = self.entry(i, j)

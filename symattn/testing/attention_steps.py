@@ -20,9 +20,9 @@ from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.programs.program import program
 from symattn.solution.arguments import HeadLayout
-from symattn.solution.attention import Attention, Gradients, log_sums
+from symattn.solution.attention import Attention, Gradients
+from symattn.solution.blocks import HeadSolution, log_sums_of
 from symattn.solution.quantity import Quantity
-from symattn.solution.solution import Solution
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -243,17 +243,23 @@ def exactly(forward: Attention, backward: Gradients | None = None) -> AttentionS
     exact = {
         "A": np.stack([_floats(head["Z" if "Z" in head else "A"]) for head in heads]),
         "Y": _stacked(heads, "Y"),
-        "lse": np.stack([_floats(log_sums(head)).T for head in heads]),
+        "lse": np.stack([_floats(log_sums_of(head)).T for head in heads]),
     }
     if backward is not None:
         exact |= {f"d{name}": _stacked(backward.heads, f"dL/d{name}") for name in "QKV"}
     return steps_of(forward, backward).edited(exact)
 
 
-def _stacked(heads: tuple[Solution, ...], name: str) -> Array:
+def _stacked(heads: tuple[HeadSolution, ...], name: str) -> Array:
     return np.stack([_floats(head[name]) for head in heads])
 
 
 def _floats(quantity: Quantity) -> Array:
-    floats: Array = quantity.nearest("float64")
-    return floats.reshape(quantity.grid)
+    """The floats nearest to the entries, or a neighbour of theirs where pairs leave a doubt:
+    which of both it is matters to no bound, and may take long to decide."""
+    pairs = quantity.source.pairs()
+    if pairs is None or (pairs.error > 2.0**-53 * abs(pairs.high)).any():
+        floats: Array = quantity.nearest("float64")
+        return floats.reshape(quantity.grid)
+    undefined = quantity.source.undefined
+    return pairs.high if undefined is None else np.where(undefined, np.nan, pairs.high)

@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import double_double, series
+from symattn.numbers import double_double, products, series
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble, exact
 
@@ -158,7 +158,7 @@ def products_of_matrices(world, terms=(1, 2, 3, 5, 8, 9, 33)):
         x.error[0] = y.error[:, 0] = 0
         with precision(BITS):
             numbers = world.truth(x) @ world.truth(y)
-        wrong += outside(double_double.matmul(x, y), numbers)
+        wrong += outside(products.matmul(x, y), numbers)
     return wrong
 
 
@@ -246,7 +246,7 @@ def test_long_products_and_sums_hold_too(world):
     y = DoubleDouble(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
     with precision(BITS):
         numbers = world.truth(x) @ sign
-    assert outside(double_double.matmul(x, y), numbers[:, None]) == []
+    assert outside(products.matmul(x, y), numbers[:, None]) == []
     flat = DoubleDouble(x.high * sign, x.low * sign, x.error)
     assert outside(double_double.total(flat, 1), numbers[:, None]) == []
 
@@ -270,7 +270,7 @@ def test_slices_hold_the_worst_digits(n):
             y = y.map(np.transpose)
             with precision(BITS):
                 numbers = world.truth(x) @ world.truth(y)
-            assert outside(double_double.matmul(x, y), numbers) == []
+            assert outside(products.matmul(x, y), numbers) == []
 
 
 def test_exponentials_hold_at_the_edges_of_their_table():
@@ -348,13 +348,13 @@ def test_a_hundred_thousand_points_are_within_the_bound(name):
 
 def fewer(monkeypatch):
     """Three slices where there should be four."""
-    cut = double_double._slices
+    cut = products._slices
 
     def cut_short(x, bits, axis):
         found, above, rest = cut(x, bits, axis)
         return found[:3], above, rest
 
-    monkeypatch.setattr(double_double, "_slices", cut_short)
+    monkeypatch.setattr(products, "_slices", cut_short)
 
 
 def short(monkeypatch):
@@ -388,7 +388,7 @@ def thin(module, name, value):
         (rooting, thin(double_double, "PAIR", 2.0**-106)),
         (rooting, thin(double_double, "TINY", 0.0)),
         (summing, thin(double_double, "PAIR", 2.0**-112)),
-        (products_of_matrices, thin(double_double, "TINY", 0.0)),
+        (products_of_matrices, thin(products, "TINY", 0.0)),
         (long_products, fewer),
         (exponentials_of, thin(series, "_EXP", 2.0**-96)),
         (exponentials_of, thin(series, "TINY", 0.0)),
@@ -432,13 +432,13 @@ def test_what_is_not_known_stays_unknown():
         double_double.sign(unknown),
         series.sin(exact(np.array([32769.0]))),
         series.cos(exact(np.array([-1e300]))),
-        double_double.matmul(row(unknown), row(exact(np.zeros(1)))),
-        double_double.matmul(row(one), row(unknown)),
+        products.matmul(row(unknown), row(exact(np.zeros(1)))),
+        products.matmul(row(one), row(unknown)),
         double_double.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
         double_double.multiply(exact(np.array([1e200])), exact(np.array([1e200]))),
         double_double.divide(one, exact(np.zeros(1))),
         double_double.sqrt(exact(-np.ones(1))),
-        double_double.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
+        products.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
     ):
         assert found.error == np.inf
         assert np.isfinite([found.high, found.low]).all()
@@ -492,8 +492,8 @@ def test_zeros_are_exact():
         double_double.add(some_number, double_double.negative(some_number)),
         double_double.sqrt(zero),
         double_double.total(zero, 0),
-        double_double.matmul(zero, made),
-        double_double.matmul(made, zero),
+        products.matmul(zero, made),
+        products.matmul(made, zero),
         series.sin(zero),
         series.erf(zero),
         double_double.add(series.cos(zero), exact(-np.ones((2, 2)))),
@@ -506,9 +506,9 @@ def test_zeros_are_exact():
     for found in (
         double_double.multiply(next_to, small),
         double_double.divide(next_to, exact(np.full((2, 2), 2.0**500))),
-        double_double.matmul(next_to, small),
-        double_double.matmul(small, next_to),
-        double_double.matmul(small, double_double.multiply(small, small)),
+        products.matmul(next_to, small),
+        products.matmul(small, next_to),
+        products.matmul(small, double_double.multiply(small, small)),
     ):
         assert not found.is_zero.any()
 

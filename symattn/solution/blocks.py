@@ -1,0 +1,386 @@
+"""Attention of float arrays of any length: some queries at a time.
+
+A few queries with all keys that they see are a head like any other, and its program runs as it
+is: with proved bounds in pairs of floats (:mod:`symattn.programs.double_double`), what is left
+in doubt for its row alone in balls, and exactly. Queries don't depend on each other, so the rows
+of the whole are those of its blocks, and what flows into keys and values is the sum of what
+flows into them from every block. Both are the definition itself: no bound is added to those of
+the operations on pairs, of which the sum over blocks is one more for each block.
+
+Rows of a block are whole, so its largest score and the sum of its exponentials are too: memory
+grows with the keys, never with queries times keys. Keys that no query of a block sees are left
+out of it: their weights are exactly 0, and what flows into them from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from operator import itemgetter
+from typing import ClassVar
+from weakref import WeakSet
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb
+
+from symattn.cases.case import Case, Rows, with_upstream
+from symattn.errors import UnknownName
+from symattn.ieee import need_ieee
+from symattn.limits import BLOCK, ENTRIES, STACKED
+from symattn.numbers import double_double, series
+from symattn.numbers.balls import precision
+from symattn.numbers.double_double import DoubleDouble
+from symattn.numbers.reading import Masked
+from symattn.numbers.rounding import RoundingMode
+from symattn.numbers.tables import NumberTable
+from symattn.numbers.values import Value, total
+from symattn.programs import nodes
+from symattn.programs.double_double import DoubleDoubleMatrices, enclose
+from symattn.programs.nodes import Run, ancestors
+from symattn.shapes import Shape, grid
+from symattn.solution.arguments import Head, rows_of, scores_of
+from symattn.solution.entries import EntryValue
+from symattn.solution.log_sums import log_sums
+from symattn.solution.quantity import Quantity
+from symattn.solution.runs import EntrySource
+from symattn.solution.solution import Solution
+from symattn.syntax import gradient_name
+
+#: What has a row for each key, and what flows into the output.
+_BY_KEY = tuple(map(gradient_name, "KV"))
+_UPSTREAM = gradient_name("Y")
+
+
+def needs_blocks(head: Head) -> bool:
+    """Whether a head of floats is too large for one program.
+
+    >>> two, long = (NumberTable(1, floats=np.ones((n, 1))) for n in (2, 300))
+    >>> needs_blocks(Head(two, long, long)), needs_blocks(Head(long, long, long))
+    (False, True)
+    """
+    tables = [x for x in (head.q, head.k, head.v, head.bias) if x is not None]
+    if not all(isinstance(x, NumberTable) and x.floats is not None for x in tables):
+        return False
+    sizes = [len(x) * len(x[0]) for x in tables]
+    return max(*sizes, len(head.q) * len(head.k)) > ENTRIES.most
+
+
+class BlockedSolution:
+    """The solution of a large head, quantity by quantity, called as in
+    :class:`~symattn.solution.solution.Solution`; the log-sum-exps are ``lse``.
+
+    ``upstream`` is dL/dY, all ones unless given; ``forward`` is the solution without it.
+    ``rows`` is the length of a block.
+
+    >>> x = NumberTable(2, floats=np.eye(2))
+    >>> head = BlockedSolution(Head(x, x, x, scale=1), rows=1)
+    >>> head["Y"].decimal(2)[1], head["lse"].decimal(2)
+    ((Decimal('0.27'), Decimal('0.73')), (Decimal('1.31'), Decimal('1.31')))
+    """
+
+    #: Entries are rounded as everywhere where nobody says how.
+    rounding: ClassVar[RoundingMode] = "half-even"
+
+    def __init__(
+        self,
+        head: Head,
+        upstream: Rows | None = None,
+        forward: BlockedSolution | None = None,
+        rows: int | None = None,
+    ) -> None:
+        self.head = head
+        self._rows: int = rows or (forward._rows if forward else BLOCK)
+        self._upstream = upstream
+        self._forward = forward
+        #: Those that are differentiated, which compute what is here on their way.
+        self._backward: WeakSet[BlockedSolution] = WeakSet()
+        if forward is not None:
+            forward._backward.add(self)
+        self._known: dict[str, DoubleDouble] = {}
+        self.row = lru_cache(maxsize=4)(self._row)
+        self._wide = lru_cache(maxsize=1)(self._read)
+
+    def __repr__(self) -> str:
+        return f"<Solution of {len(self.head.q)} queries and {len(self.head.k)} keys, in blocks>"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._shapes
+
+    def __getitem__(self, name: str) -> Quantity:
+        """The quantity of that name; :class:`UnknownName` for another."""
+        if name not in self._shapes:
+            raise UnknownName(f"{name!r}: expected one of {', '.join(self._shapes)}")
+        source: EntrySource
+        if name in self._given:
+            source = _Given(self._given[name])
+        else:
+            source = (_SumOfBlocks if name in _BY_KEY else _RowsOfBlocks)(self, name)
+        shape, is_weights = self._shapes[name], name in ("A", "Z")
+        return Quantity(name, shape, source, self.rounding, is_weights=is_weights)
+
+    def gradient(self, name: str) -> Quantity:
+        """dL/d(name)."""
+        return self[gradient_name(name)]
+
+    @cached_property
+    def _given(self) -> Mapping[str, Rows]:
+        """The numbers of all rows."""
+        head = self.head
+        one = self.case(slice(0, 1), slice(0, 1)).given
+        tables = {"Q": head.q, "K": head.k, "V": head.v, "bias": head.bias, "sink": head.sink}
+        given = {name: rows for name, rows in tables.items() if rows is not None}
+        given |= {name: one[name] for name in ("scale", "cap") if name in one}
+        if head.empty.any():
+            given["live"] = NumberTable(1, floats=(~head.dead).astype(float)[:, None])
+        if self._forward is not None:
+            ones = NumberTable(len(head.v[0]), floats=np.ones((len(head.q), len(head.v[0]))))
+            given[_UPSTREAM] = ones if self._upstream is None else self._upstream
+        return given
+
+    @cached_property
+    def _shapes(self) -> Mapping[str, Shape]:
+        """The shape of every quantity that there is."""
+        steps, n_q = self.head.steps, len(self.head.q)
+        shapes: dict[str, Shape] = {
+            name: () if name in ("scale", "cap") else (len(rows), len(rows[0]))
+            for name, rows in self._given.items()
+        }
+        shapes |= dict.fromkeys(steps, (n_q, len(self.head.k)))
+        shapes |= {"Y": (n_q, len(self.head.v[0])), "lse": (n_q,)}
+        shapes.pop("W", None)
+        if self._forward is None:
+            return shapes
+        targets = [x for x in ("Q", "K", "V", "A", scores_of(steps), "bias", "sink") if x in shapes]
+        return shapes | {gradient_name(name): shapes[name] for name in targets}
+
+    # -- blocks -------------------------------------------------------------------
+
+    def blocks(self) -> Iterator[tuple[slice, slice]]:
+        """Rows of queries, and the keys that they see."""
+        for start in range(0, len(self.head.q), self._rows):
+            rows = slice(start, min(start + self._rows, len(self.head.q)))
+            yield rows, self._seen(rows)
+
+    def _seen(self, rows: slice) -> slice:
+        seen, everything = self.head.seen, slice(0, len(self.head.k))
+        if seen is None or (self.head.uniform and self.head.dead[rows].any()):
+            return everything
+        places = np.flatnonzero(seen[rows].any(axis=0))
+        return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
+
+    def case(self, rows: slice, keys: slice = slice(None)) -> Case:
+        """The case of some rows; its limit is that of arrays."""
+        with nodes.room(STACKED):
+            case = self.head.part(rows, keys).case()
+            if self._forward is None:
+                return case
+            upstream = None if self._upstream is None else rows_of(self._upstream, rows)
+            return with_upstream(case, upstream)
+
+    def _row(self, i: int) -> Solution:
+        """The solution of one query with all keys."""
+        return Solution(self.case(slice(i, i + 1)))
+
+    # -- pairs of floats ----------------------------------------------------------
+
+    def pairs(self, name: str) -> DoubleDouble:
+        """Pairs around the entries of what queries and keys have. Of what doesn't grow with
+        queries times keys all is computed at once, and kept."""
+        if self._is_wide(name):
+            return self._wide(name)
+        if name not in self._known:
+            # What is asked forward is computed backward as well.
+            whole = next(iter(self._backward), self)
+            computed = whole._shapes.keys() - whole._given.keys()
+            names = [name for name in computed if not whole._is_wide(name)]
+            found = whole._computed(names)
+            whole._known |= found
+            for head in (self, self._forward or self):
+                head._known |= {x: found[x] for x in head._shapes if x in found}
+        return self._known[name]
+
+    def _is_wide(self, name: str) -> bool:
+        return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
+
+    def _read(self, name: str) -> DoubleDouble:
+        return self._computed([name])[name]
+
+    def _computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
+        """The pairs of these quantities, from one pass over the blocks."""
+        need_ieee()
+        whole = {name: _zeros(grid(self._shapes[name])) for name in names}
+        is_wide = any(map(self._is_wide, whole))
+        for rows, keys in self.blocks():
+            # Gradients into weights are numbers where no query looks.
+            keys = slice(0, len(self.head.k)) if is_wide else keys
+            block = _Block(self.case(rows, keys), self.head.dead[rows])
+            for name, sums in whole.items():
+                part = block.pairs(name)
+                if name in _BY_KEY:
+                    _put(sums, keys, double_double.add(sums.map(itemgetter(keys)), part))
+                elif name == "lse":
+                    _put(sums, (slice(None), rows), part)
+                else:
+                    _put(sums, rows, part)
+        return whole
+
+
+def _zeros(shape: tuple[int, int]) -> DoubleDouble:
+    return DoubleDouble(np.zeros(shape), np.zeros(shape), np.zeros(shape))
+
+
+def _put(whole: DoubleDouble, place: object, part: DoubleDouble) -> None:
+    for name in ("high", "low", "error"):
+        getattr(whole, name)[place] = getattr(part, name)
+
+
+def _local(name: str, there: Container[str]) -> str:
+    """What a block calls a quantity: where it has no row that sees no key, nothing is done to
+    scores and weights of such."""
+    if name in there or name not in ("L", "Z"):
+        return name
+    return "A" if name == "Z" else next(step for step in "BCT" if step in there)
+
+
+#: A head solved whole, or where it is large some queries at a time.
+HeadSolution = Solution | BlockedSolution
+
+
+def log_sums_of(head: HeadSolution) -> Quantity:
+    """The log-sum-exps of a head."""
+    return head["lse"] if isinstance(head, BlockedSolution) else log_sums(head)
+
+
+class _Block:
+    """Pairs of floats in a block: a run that is gone when nobody holds it any more."""
+
+    def __init__(self, case: Case, dead: npt.NDArray[np.bool_]) -> None:
+        self._nodes, self._dead = case.program.named, dead
+        given = {self._nodes[name].serial: rows for name, rows in case.given.items()}
+        if case.program.upstream is not None:
+            given[case.program.upstream.serial] = case.upstream
+        self._run: Run[DoubleDouble] = Run(
+            DoubleDoubleMatrices(),
+            lambda node: enclose(given[node.serial]) if node.serial in given else None,
+        )
+
+    def pairs(self, name: str) -> DoubleDouble:
+        """Pairs around the entries of a quantity."""
+        if name == "lse":
+            return self._log_sums()
+        return self._run[self._nodes[_local(name, self._nodes)]]
+
+    def _log_sums(self) -> DoubleDouble:
+        """As one row: ``x - log(a)`` for the largest score x of each row and its weight a,
+        which is no less than one over the number of keys."""
+        (softmax,) = (x for x in ancestors([self._nodes["A"]]) if x.op == "softmax")
+        scores, weights = self._run[softmax.operands[0]], self._run[softmax]
+        largest = np.argmax(scores.high, axis=-1)[:, None]
+        score, weight = (
+            x.map(lambda part: np.take_along_axis(part, largest, -1).T) for x in (scores, weights)
+        )
+        with np.errstate(all="ignore"):
+            sums = double_double.add(score, double_double.negative(series.log(weight)))
+        dead = self._dead
+        return DoubleDouble(
+            np.where(dead, -np.inf, sums.high),
+            np.where(dead, 0.0, sums.low),
+            np.where(dead, 0.0, sums.error),
+        )
+
+
+class _Given(EntrySource):
+    """Numbers that are there."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(lambda i, j: rows[i][j])
+        self._rows = rows
+
+    def pairs(self) -> DoubleDouble:
+        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
+        return enclose(self._rows)
+
+
+class _RowsOfBlocks(EntrySource):
+    """What has a row for each query: each doubtful entry is one of its row alone."""
+
+    def __init__(self, whole: BlockedSolution, name: str) -> None:
+        super().__init__(self._entry)
+        self._whole, self._name = whole, name
+
+    def pairs(self) -> DoubleDouble:
+        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
+        return self._whole.pairs(self._name)
+
+    def _at(self, i: int, j: int) -> EntryValue:
+        """The entry in the solution of its row."""
+        if self._name == "lse":
+            return EntryValue(log_sums(self._whole.row(j)), 0, 0)
+        row = self._whole.row(i)
+        return EntryValue(row[_local(self._name, row)], 0, j)
+
+    def _entry(self, i: int, j: int) -> Value | Masked:
+        at = self._at(i, j)
+        return at.quantity.entry(at.i, at.j)
+
+    def is_masked(self, i: int, j: int) -> bool:
+        """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
+        return self._at(i, j).is_masked
+
+    def point(self, i: int, j: int, bits: int) -> arb:
+        """See :meth:`~symattn.solution.runs.EntrySource.point`."""
+        return self._at(i, j).ball(bits)
+
+
+class _SumOfBlocks(EntrySource):
+    """What has a row for each key: the sum over blocks of what flows into it."""
+
+    def __init__(self, whole: BlockedSolution, name: str) -> None:
+        super().__init__(self._entry)
+        self._whole, self._name = whole, name
+        self._sums = lru_cache(maxsize=2)(self._balls)
+
+    def pairs(self) -> DoubleDouble:
+        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
+        return self._whole.pairs(self._name)
+
+    def balls(self, bits: int) -> Sequence[arb | None]:
+        """See :meth:`~symattn.solution.runs.EntrySource.balls`."""
+        return self._sums(bits)
+
+    def _parts(self) -> Iterator[tuple[slice, Quantity]]:
+        """The keys of each block, and what flows into them."""
+        for rows, keys in self._whole.blocks():
+            yield keys, Solution(self._whole.case(rows, keys))[self._name]
+
+    def _entry(self, i: int, j: int) -> Value:
+        flows = (
+            part.entry(i - keys.start, j)
+            for keys, part in self._parts()
+            if keys.start <= i < keys.stop
+        )
+        return total(flow for flow in flows if isinstance(flow, Value))
+
+    def is_masked(self, i: int, j: int) -> bool:
+        """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
+        return False
+
+    def _balls(self, bits: int) -> Sequence[arb | None]:
+        whole: list[arb] = []
+        for keys, part in self._parts():
+            flows = part.source.balls(bits)
+            assert flows is not None
+            across = part.grid[1]
+            whole = whole or [arb(0)] * (len(self._whole.head.k) * across)
+            with precision(bits):
+                for place, flow in enumerate(flows, keys.start * across):
+                    if flow is not None:
+                        whole[place] += flow
+        return whole
+
+    def point(self, i: int, j: int, bits: int) -> arb:
+        """See :meth:`~symattn.solution.runs.EntrySource.point`."""
+        ball = self._sums(bits)[i * len(self._whole.pairs(self._name).high[0]) + j]
+        assert ball is not None
+        return ball
