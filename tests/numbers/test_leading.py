@@ -161,7 +161,8 @@ def test_next_to_nothing(step, number, sign):
         assert Y.decimal(3, mode)[0][0] * 1000 == wanted.get(mode, 0), mode
     for form in FORMATS:
         found = float(Y.nearest(form)[0, 0])
-        assert (found, math.copysign(1, found)) == (0, sign), form
+        seen = sign if FORMATS[form].minus_zero else 1
+        assert (found, math.copysign(1, found)) == (0, seen), form
 
 
 @pytest.mark.parametrize(
