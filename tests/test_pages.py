@@ -102,7 +102,7 @@ SAID = {
     "mark answers.csv": r"1  T without the division by sqrt\(d_k\)",
     "read post.md": "T = S / sqrt\\(d_k\\) +line 1",
     "new post.toml": "now try .symattn audit post.toml.",
-    "vectors --suite": "40 samples in vectors: safetensors and json",
+    "vectors --suite": "60 samples in vectors: safetensors and json",
     "derive softmax-jacobian": "J = diag\\(A\\) − A Aᵀ",
 }
 
@@ -125,7 +125,7 @@ def test_commands(command: str, tmp_path: Path) -> None:
         (tmp_path / "post.md").write_text(f"{notes}\n$S = X X^T$, $d_k = 2$, $Y = X$\n", "utf-8")
     done = run(words, tmp_path)
     # Vectors take long, and say how far they are.
-    told = "" if words[1] != "vectors" else "".join(f"{k} of 40\n" for k in range(4, 41, 4))
+    told = "" if words[1] != "vectors" else "".join(f"{k} of 60\n" for k in range(6, 61, 6))
     assert done.stderr == told
     assert done.returncode == (1 if words[1] == "audit" else 0)
     assert re.search(SAID[" ".join(words[1:3])], done.stdout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import ceil
 
 import pytest
 
@@ -35,12 +36,13 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
     """The same files for any, and a line now and then where nobody looks at a bar."""
     words = ["--suite", "quick", "--dtype", "float16", "--seeds", "1"]
     done = symattn("vectors", *words, "--format", "json", "--output", "one", "--jobs", "1")
-    assert (done.code, done.out) == (0, "10 samples in one: json\n")
-    assert done.err.splitlines() == [f"{k} of 10" for k in range(1, 11)]
+    assert (done.code, done.out) == (0, "15 samples in one: json\n")
+    told = [1.5, 3, 4.5, 6, 7.5, 9, 10.5, 12, 13.5, 15]
+    assert done.err.splitlines() == [f"{ceil(k)} of 15" for k in told]
     done = symattn("vectors", *words, "--format", "json", "--output", "two", "--jobs", "2")
     assert done.code == 0
     names = files(tmp_path / "one")
-    assert len(names) == 11
+    assert len(names) == 16
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     done = symattn("vectors", *words, "--format", "safetensors", "--jobs", "2")
