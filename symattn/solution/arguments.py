@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from symattn.cases.case import Case, make
 from symattn.cases.letters import registered
-from symattn.errors import Fault, Faults, Malformed, expected
+from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
 from symattn.numbers.letters import Letters
@@ -116,7 +116,7 @@ class Head:
         wrt = [name for name in targets if name in {**given, **steps}]
         return make("attention", given, steps, {"output": "Y", "wrt": wrt})
 
-    def part(self, rows: slice, keys: slice = slice(None)) -> Head:
+    def part(self, rows: Places, keys: slice = slice(None)) -> Head:
         """Some rows, with some keys, which have all that these rows see.
 
         >>> from symattn.numbers.arrays import read_stack
@@ -137,14 +137,19 @@ class Head:
         )
 
 
-def rows_of(rows: Rows, some: slice, columns: slice = slice(None)) -> Rows:
+#: Which rows: some that stand together, or their numbers.
+Places = slice | npt.NDArray[np.intp]
+
+
+def rows_of(rows: Rows, some: Places, columns: slice = slice(None)) -> Rows:
     """Some rows, and of these some columns; all as they are."""
-    if some == columns == slice(None):
+    if isinstance(some, slice) and some == columns == slice(None):
         return rows
     if isinstance(rows, NumberTable) and rows.floats is not None:
         floats = rows.floats.reshape(len(rows), -1)[some, columns]
         return NumberTable(floats.shape[1], floats=floats)
-    return tuple(tuple(row[columns]) for row in rows[some])
+    each = rows[some] if isinstance(some, slice) else [rows[i] for i in some]
+    return tuple(tuple(row[columns]) for row in each)
 
 
 def scores_of(steps: Container[str]) -> str:
@@ -189,6 +194,7 @@ class AttentionOptions:
     sink: Number | ArrayLike | None = None
     on_empty_row: Empty = "error"
     symbols: object = ()
+    queries: Sequence[int] | npt.NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,8 @@ class HeadLayout:
     """Which rows of which head are those of the queries along their leading axes.
 
     ``group`` queries share a head of keys and values: they lie below each other in it.
-    ``empty`` are the queries that see no key, lead x n_q.
+    ``empty`` are the queries that see no key, lead x n_q. ``places`` are where the n_q queries
+    stand among ``n_all`` of which they may be a part.
     """
 
     lead: Shape
@@ -204,6 +211,33 @@ class HeadLayout:
     group: int
     n_q: int
     empty: npt.NDArray[np.bool_]
+    places: npt.NDArray[np.intp]
+    n_all: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there are all queries."""
+        return self.n_q == self.n_all
+
+    def ordered(self, n_k: int, shift: int) -> Seen:
+        """Which keys the queries of a group see that see none after their own place, moved on."""
+        seen: Seen = np.arange(n_k) <= np.tile(self.places, self.group)[:, None] + shift
+        return seen
+
+    def by_key(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """An array of heads x keys, ... in the shape of the keys' leading axes."""
+        return whole.reshape(*self.lead_k, *whole.shape[1:])
+
+    def of_queries(self, places: npt.NDArray[np.intp]) -> HeadLayout:
+        """The layout of some queries of every head."""
+        empty, own = self.empty[..., places], self.places[places]
+        return replace(self, n_q=len(places), empty=empty, places=own)
+
+    def rows(self, places: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """The rows that some queries have in a head: one for each of the group."""
+        firsts = np.arange(self.group)[:, None] * self.n_q
+        rows: npt.NDArray[np.intp] = (firsts + places).ravel()
+        return rows
 
 
 def heads_of(
@@ -273,7 +307,27 @@ def heads_of(
         )
         for h in range(count)
     ]
-    return heads, HeadLayout(lead, lead_k, group, n_q, empty)
+    layout = HeadLayout(lead, lead_k, group, n_q, empty, np.arange(n_q), n_q)
+    if asked.queries is None:
+        return heads, layout
+    places = _places(asked.queries, n_q)
+    return [head.part(layout.rows(places)) for head in heads], layout.of_queries(places)
+
+
+def _places(queries: Sequence[int] | npt.NDArray[np.intp], n_q: int) -> npt.NDArray[np.intp]:
+    """The places of some queries, in order; :class:`Malformed` for what are none."""
+    places = np.asarray(queries)
+    if places.ndim == 1 and len(places) and places.dtype.kind in "iu":
+        before = np.concatenate([[-1], places])
+        if (before[1:] > before[:-1]).all() and places[-1] < n_q:
+            return places.astype(np.intp)
+    raise Malformed(
+        Fault(
+            "queries",
+            f"expected numbers of queries from 0 to {n_q - 1} in rising order, found "
+            f"{short(repr(queries))}",
+        )
+    )
 
 
 def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:

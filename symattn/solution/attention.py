@@ -321,6 +321,7 @@ def attention(
     sink: Number | ArrayLike | None = None,
     on_empty_row: Empty = "error",
     symbols: object = (),
+    queries: Sequence[int] | npt.NDArray[np.intp] | None = None,
 ) -> Attention:
     """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values
     v (... x n_k x d_v): ``softmax(scale * q k^T) v`` (Vaswani et al., 2017, eq. 1).
@@ -345,6 +346,9 @@ def attention(
     one a head, that takes weight and gives no value. A query that sees no key is an
     error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
     all values, as if all its scores were equal; nothing flows into its scores.
+
+    ``queries`` takes some of the queries only, by their numbers in rising order, each seeing
+    what it sees in its place; dK and dV are then what flows into keys and values from these.
 
     ========  ==================  =====================  ===================  ================
     here      PyTorch             JAX                    FlashAttention       ONNX Attention
@@ -371,13 +375,26 @@ def attention(
     >>> step = attention([[1]], [[0], [1]], [[1], [2]], causal="bottom-right")
     >>> step.weights.decimal(2), step.lse.decimal(2)
     (((Decimal('0.27'), Decimal('0.73')),), (Decimal('1.31'),))
+    >>> x = [[0], [1], [2]]
+    >>> attention(x, x, x, causal=True, queries=[1]).weights.decimal(2)
+    ((Decimal('0.27'), Decimal('0.73'), Decimal('0.00')),)
     """
     heads, layout = heads_of(
         q,
         k,
         v,
         AttentionOptions(
-            mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row, symbols
+            mask,
+            scale,
+            bias,
+            causal,
+            window,
+            lengths,
+            softcap,
+            sink,
+            on_empty_row,
+            symbols,
+            queries,
         ),
     )
     solved = [

@@ -6,7 +6,7 @@ compared with is the same graph with other values for some steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -16,12 +16,14 @@ import numpy.typing as npt
 
 from symattn.numbers import double_double, float_formats
 from symattn.numbers.float_formats import FloatFormat
+from symattn.numbers.rows import Rows
+from symattn.programs.double_double import enclose
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.programs.program import program
 from symattn.solution.arguments import HeadLayout
 from symattn.solution.attention import Attention, Gradients
-from symattn.solution.blocks import HeadSolution, log_sums_of
+from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of
 from symattn.solution.quantity import Quantity
 
 Array = npt.NDArray[np.float64]
@@ -72,6 +74,8 @@ _STEPS = {
     "dV": "A_T @ dY",
     "dSink": "-W * D",
 }
+#: What has a row for each key.
+BY_KEY = ("dK", "dV")
 #: The steps that parts of attention are, where they are called otherwise.
 _PARTS = {"scores": "M", "weights": "A", "output": "Y", "dS": "dM", "dBias": "dM"}
 
@@ -151,18 +155,14 @@ class AttentionSteps:
     def part(self, name: str) -> Array:
         """A part of attention in its shape."""
         values = self[_PARTS.get(name, name)]
-        if name in ("dK", "dV"):
-            return self.by_key(values)
+        if name in BY_KEY:
+            return self.layout.by_key(values)
         return self.by_query(values[..., 0] if name == "lse" else values)
 
     def by_query(self, whole: Array) -> Array:
         """An array of heads x rows, ... in the shape of the queries' leading axes."""
         lay = self.layout
         return whole.reshape(*lay.lead, lay.n_q, *whole.shape[2:])
-
-    def by_key(self, whole: Array) -> Array:
-        """An array of heads x keys, ... in the shape of the keys' leading axes."""
-        return whole.reshape(*self.layout.lead_k, *whole.shape[1:])
 
     def taking(self, heads: npt.NDArray[np.intp]) -> AttentionSteps:
         """The graph where each head of queries has the keys and values of that head."""
@@ -248,6 +248,95 @@ def exactly(forward: Attention, backward: Gradients | None = None) -> AttentionS
     if backward is not None:
         exact |= {f"d{name}": _stacked(backward.heads, f"dL/d{name}") for name in "QKV"}
     return steps_of(forward, backward).edited(exact)
+
+
+#: Numbers of queries times keys, of all heads, that are looked at together: some megabytes.
+_TOGETHER = 1 << 18
+#: What has a column for each key as well as a row for each query.
+WIDE = frozenset({"scores", "weights", "dA", "dS", "dBias"})
+
+
+def is_large(forward: Attention) -> bool:
+    """Whether steps of all queries together would need much memory."""
+    return all(isinstance(head, BlockedSolution) for head in forward.heads)
+
+
+class LargeSteps:
+    """The graphs of :func:`exactly` where heads are large, for some queries of all of them at a
+    time. Weights are those in floats: of what is large no bound needs more.
+
+    >>> from symattn import attention, from_floats
+    >>> q = from_floats(np.tile([[0.0], [1.0]], (400, 1)))
+    >>> large = LargeSteps(attention(q, q, q))
+    >>> large.of_queries(np.array([0, 3]))[1]["Y"].shape, large.whole
+    ((1, 2, 1), {})
+    """
+
+    def __init__(self, forward: Attention, backward: Gradients | None = None) -> None:
+        self.layout = forward.layout
+        self._heads = [head for head in forward.heads if isinstance(head, BlockedSolution)]
+        parts = {"Y": [head["Y"] for head in self._heads]}
+        parts |= {"lse": [log_sums_of(head) for head in self._heads]}
+        #: dK and dV, heads x keys x columns.
+        self.whole: Mapping[str, Array] = {}
+        if backward is not None:
+            parts |= {name: [head[f"dL/{name}"] for head in backward.heads] for name in _OF_ROWS}
+            self.whole = {f"d{x}": _stacked(backward.heads, f"dL/d{x}") for x in "KV"}
+        self._exact = {name: np.stack([*map(_floats, each)]) for name, each in parts.items()}
+        self._exact["lse"] = turned(self._exact["lse"])
+        self._has_mean = any(x.head.empty.any() and x.head.uniform for x in self._heads)
+        self._both = {name: _stacked(forward.heads, name) for name in "KV"}
+
+    def room(self, entries: int) -> int:
+        """How many queries have so many weights, in all heads; at least one."""
+        heads, keys = self._both["K"].shape[:2]
+        return max(1, entries // int(heads * self.layout.group * keys))
+
+    def blocks(self) -> Iterator[AttentionSteps]:
+        """All queries, some at a time."""
+        lay = self.layout
+        rows = self.room(_TOGETHER)
+        for start in range(0, lay.n_q, rows):
+            yield self.of_queries(np.arange(start, min(start + rows, lay.n_q)))[1]
+
+    def of_queries(self, places: npt.NDArray[np.intp]) -> tuple[AttentionSteps, AttentionSteps]:
+        """The graph of some queries of every head in floats, and with the exact results."""
+        rows = self.layout.rows(places)
+        parts = [head.head.part(rows) for head in self._heads]
+        seen = np.stack(
+            [np.ones((len(x.q), len(x.k)), bool) if x.seen is None else x.seen for x in parts]
+        )
+        live = np.stack([~x.dead[:, None] for x in parts])
+        one = self._heads[0]
+        given = {
+            "Q": np.stack([enclose(x.q).high for x in parts]),
+            **self._both,
+            "scale": number(
+                float(one["scale"].nearest()) if "scale" in one else len(parts[0].k[0]) ** -0.5
+            ),
+            "cap": number(float(one["cap"].nearest()) if "cap" in one else np.inf),
+            "bias": np.where(seen, _each([x.bias for x in parts], 0.0), 0.0),
+            "sink": _each([x.sink for x in parts], -np.inf) * np.ones(live.shape),
+            "seen": seen | ~live,
+            "live": live,
+            "used": live | self._has_mean,
+            "counted": np.ones(live.shape),
+        }
+        exact = {name: whole[:, rows] for name, whole in self._exact.items()}
+        if "dY" in exact:
+            given["dY"] = exact.pop("dY")
+        steps = AttentionSteps(self.layout.of_queries(places), given)
+        return steps, steps.edited(exact)
+
+
+#: What gradients have a row of for each query, the upstream gradient too.
+_OF_ROWS = ("dY", "dQ")
+
+
+def _each(parts: Sequence[Rows | None], default: float) -> Array:
+    """What every head is given, or else a number in its place."""
+    known = [enclose(x).high for x in parts if x is not None]
+    return np.stack(known) if len(known) == len(parts) else np.full((1, 1, 1), default)
 
 
 def _stacked(heads: tuple[HeadSolution, ...], name: str) -> Array:

@@ -53,7 +53,7 @@ as one can ask for where it is a few w of the condition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, isfinite
@@ -62,9 +62,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from symattn.errors import Malformed
+from symattn.solution.arguments import HeadLayout
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
-from symattn.testing.attention_steps import Array, AttentionSteps, exactly, turned
+from symattn.testing.attention_steps import (
+    BY_KEY,
+    WIDE,
+    Array,
+    AttentionSteps,
+    LargeSteps,
+    exactly,
+    is_large,
+    turned,
+)
 from symattn.testing.precision import Precision, tiny, unit_roundoff
 
 #: Kernels that take keys block by block take at least so many at once.
@@ -96,29 +106,93 @@ def bounds(quantity: Quantity, precision: Precision) -> Bound:
     role = quantity.role
     if role is None:
         raise Malformed(f"{quantity.name} is no part of symattn.attention: no bound is known")
-    whole = _bounds_of(role.forward, role.backward, precision)[role.part]
+    whole = _bounds_of(role.part, role.forward, role.backward, precision)
     taken = (reduce(lambda x, key: x[key], role.keys, x) for x in (whole.condition, whole.bound))
     return Bound(*taken)
 
 
-_Known = dict[Precision, Mapping[str, Bound]]
+_Known = dict[Precision, dict[str, Bound]]
 #: The bounds of what has been judged, for as long as that is there.
 _KNOWN: WeakKeyDictionary[Attention | Gradients, _Known] = WeakKeyDictionary()
 
 
 def _bounds_of(
-    forward: Attention, backward: Gradients | None, precision: Precision
-) -> Mapping[str, Bound]:
-    known = _KNOWN.setdefault(backward or forward, {})
-    if precision not in known:
-        known[precision] = all_bounds(exactly(forward, backward), precision)
-    return known[precision]
+    part: str, forward: Attention, backward: Gradients | None, precision: Precision
+) -> Bound:
+    known = _KNOWN.setdefault(backward or forward, {}).setdefault(precision, {})
+    if part in known:
+        return known[part]
+    if is_large(forward):
+        # What has a column for each key as well is kept only where it is asked for.
+        large = LargeSteps(forward, backward)
+        known |= _joined(large.blocks(), large.layout, large.whole, precision, WIDE - {part})
+    else:
+        known |= all_bounds(exactly(forward, backward), precision)
+    return known[part]
 
 
 def all_bounds(steps: AttentionSteps, precision: Precision) -> dict[str, Bound]:
     """The bounds of every part, from its steps."""
+    whole = {name: steps[name] for name in BY_KEY} if "dY" in steps.given else {}
+    return _joined([steps], steps.layout, whole, precision)
+
+
+def _joined(
+    blocks: Iterable[AttentionSteps],
+    layout: HeadLayout,
+    whole: Mapping[str, Array],
+    precision: Precision,
+    left_out: Set[str] = frozenset(),
+) -> dict[str, Bound]:
+    """The bounds of every part, from the steps of some queries at a time: what has a row for
+    each query, and the ``whole`` of what has one for each key, into which every block flows."""
+    rows: dict[str, list[Bound]] = {}
+    flows: dict[str, _Flow] = {}
     with np.errstate(all="ignore"):
-        return _Bounding(steps, precision).parts()
+        for steps in blocks:
+            bounding = _Bounding(steps, precision, layout.group * layout.n_q)
+            for name, pair in bounding.rows().items():
+                if name not in left_out:
+                    rows.setdefault(name, []).append(_finite(*map(steps.by_query, pair)))
+            for name, flow in bounding.flows().items():
+                flows[name] = flow + flows[name] if name in flows else flow
+        stored = {name: flow.stored(name, whole[name], precision) for name, flow in flows.items()}
+    by_key = {name: _finite(*map(layout.by_key, pair)) for name, pair in stored.items()}
+    return {name: _below(parts, len(layout.lead)) for name, parts in rows.items()} | by_key
+
+
+def _finite(condition: Array, bound: Array) -> Bound:
+    return Bound(condition, np.nan_to_num(bound * _UP, nan=np.inf, posinf=np.inf))
+
+
+def _below(parts: list[Bound], axis: int) -> Bound:
+    """The rows of blocks below each other."""
+    if len(parts) == 1:
+        return parts[0]
+    pairs = zip(*((part.condition, part.bound) for part in parts), strict=True)
+    return Bound(*(np.concatenate(arrays, axis) for arrays in pairs))
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """What flows into keys or values from some queries: its condition, and its error until it is
+    stored, where it is a sum of so many ``terms`` and is stored so many ``times``; ``shared`` is
+    what it may be off besides, relative to its condition."""
+
+    condition: Array
+    error: Array
+    terms: int
+    times: int
+    shared: float
+
+    def __add__(self, other: _Flow) -> _Flow:
+        condition, error = self.condition + other.condition, self.error + other.error
+        return replace(self, condition=condition, error=error)
+
+    def stored(self, name: str, exact: Array, p: Precision) -> tuple[Array, Array]:
+        """The condition and the error of the whole sum."""
+        error = p.kept(name, abs(exact), self.error + self.terms * p.small, self.times)
+        return self.condition, error + self.shared * self.condition
 
 
 class _Bounding:
@@ -127,8 +201,10 @@ class _Bounding:
     A sink is one more column of scores and weights until it has taken its weight.
     """
 
-    def __init__(self, steps: AttentionSteps, precision: Precision) -> None:
+    def __init__(self, steps: AttentionSteps, precision: Precision, queries: int) -> None:
         self.s, self.p = steps, precision
+        #: How many there are in all, here and in other blocks.
+        self.queries = queries
         n_k = steps["K"].shape[1]
         self.many = n_k + 6 * ceil(n_k / _BLOCK)
         self.scale = abs(float(steps["scale"].item()))
@@ -140,7 +216,9 @@ class _Bounding:
         self.scores = np.where(steps["seen"], steps["B"], 0.0)
         # Who recomputes weights has scores that are not stored.
         unfused = precision.unfused
-        self.fused = _Bounding(steps, replace(precision, level="fused")) if unfused else None
+        self.fused = (
+            _Bounding(steps, replace(precision, level="fused"), queries) if unfused else None
+        )
         self.a: Array = steps["A"]
         self.e_scores: Array = self._scores()
         self.e_weights, self.e_again, self.e_lse = self._softmax()
@@ -158,15 +236,24 @@ class _Bounding:
         times: int = 1,
     ) -> Array:
         """What a result, a product of computed numbers (positive) and an input, is off once
-        stored: each of its terms by ``relative`` besides, the sum of so many by its own
-        roundings."""
+        stored."""
+        p, error = self.p, self._sum(left, e_left, right, terms, relative)
+        exact = abs(self.s["Y" if name == "output" else name])
+        return p.kept(name, exact, error + terms * p.small, times)
+
+    def _sum(
+        self, left: Array, e_left: Array, right: str, terms: int, relative: float = 0.0
+    ) -> Array:
+        """What such a product is off before: each of its terms by ``relative`` besides, the sum
+        of so many by its own roundings."""
         p, near, given = self.p, left + e_left, self.s[right]
         inner = e_left + (p.gamma(terms) + relative) * near
-        error = inner @ abs(given) + near @ p.lost(right, given) + terms * p.small
-        return p.kept(name, abs(self.s["Y" if name == "output" else name]), error, times)
+        lost = p.lost(right, given)
+        error: Array = inner @ abs(given) + (near @ lost if lost.any() else 0.0)
+        return error
 
-    def parts(self) -> dict[str, Bound]:
-        """The bounds of every part."""
+    def rows(self) -> dict[str, tuple[Array, Array]]:
+        """The condition and the error of every part that has a row for each query."""
         s, p = self.s, self.p
         score_terms = self.magnitudes + abs(s["bias"])
         size = abs(s["lse"])
@@ -180,13 +267,7 @@ class _Bounding:
                 np.where(s["live"], p.kept("lse", size, self.e_lse), np.inf)[..., 0],
             ),
         }
-        if "dY" in s.given:
-            pairs |= self._gradients(s["dY"])
-        return {name: self._in_shape(name, *pair) for name, pair in pairs.items()}
-
-    def _in_shape(self, name: str, condition: Array, bound: Array) -> Bound:
-        lay = self.s.by_key if name in ("dK", "dV") else self.s.by_query
-        return Bound(lay(condition), lay(np.nan_to_num(bound * _UP, nan=np.inf, posinf=np.inf)))
+        return pairs | self._gradients() if "dY" in s.given else pairs
 
     def _scores(self) -> Array:
         s, p = self.s, self.p
@@ -253,12 +334,12 @@ class _Bounding:
         # A kernel's backward pass may have either.
         return kept[..., :-1], np.maximum(kept, again), e_lse
 
-    def _gradients(self, do: Array) -> dict[str, tuple[Array, Array]]:
+    def _gradients(self) -> dict[str, tuple[Array, Array]]:
         """Step 5."""
         s, p, a = self.s, self.p, self.a
         n_k = a.shape[-1]
         e_a, e_sink = self.e_again[..., :-1], self.e_again[..., -1:]
-        lost, do, v, k, q = p.lost("dY", do), abs(do), abs(s["V"]), abs(s["K"]), abs(s["Q"])
+        lost, do, v, k = p.lost("dY", s["dY"]), abs(s["dY"]), abs(s["V"]), abs(s["K"])
         da, rest, d_v = abs(s["dA"]), abs(s["D"]), v.shape[-1]
 
         c_da = do @ turned(v)
@@ -297,21 +378,10 @@ class _Bounding:
             e_ds = p.stored(ds, e_ds)
         c_ds = c_dm * slope
 
-        of_q, of_k = abs(s["scale_Q"]), abs(s["scale_K"])
-        # Unfused, inputs may be scaled and stored, and so may what is scaled in the end.
-        extra, times = ((1 + p.u) ** 3 - 1, 2) if p.unfused else (0.0, 1)
-        # Heads that share keys may be stored before they are added.
-        of_dk, of_dv = ((1 + max(p.u, unit_roundoff(p.of(name)))) ** 2 - 1 for name in ("dK", "dV"))
-        shared = s.layout.group > 1
-        across, e_across, c_across = (
-            self._turned("dS_T", of_k * part) for part in (ds, e_ds, c_ds)
-        )
-        down, e_down = (self._turned("A_T", part) for part in (a, e_a))
-        rows, columns = down.shape[-1], across.shape[-1] + 3
+        of_q = abs(s["scale_Q"])
+        self.c_ds, self.ds, self.e_ds = c_ds, ds, e_ds
+        extra, times = self._scaled
         e_dq = self._product("dQ", of_q * ds, of_q * e_ds, "K", n_k + 3, extra, times)
-        e_dk = self._product("dK", across, e_across, "Q", columns, extra, times)
-        e_dv = self._product("dV", down, e_down, "dY", rows)
-        c_dk, c_dv = c_across @ q, down @ do
         sink = s["W"]
         e_dsink = e_sink * (rest + e_rest) + sink * (e_rest + 2 * p.w * rest)
         return {
@@ -319,12 +389,38 @@ class _Bounding:
             "dS": (c_dm, e_dm),
             "dBias": (c_dm, p.shown("dBias", dm, e_dm)),
             "dQ": (of_q * c_ds @ k, e_dq),
-            "dK": (c_dk, e_dk + shared * of_dk * c_dk),
-            "dV": (c_dv, e_dv + shared * of_dv * c_dv),
             "dSink": (
                 sink * (a * c_da).sum(axis=-1, keepdims=True),
                 p.kept("dSink", sink * rest, e_dsink),
             ),
+        }
+
+    @property
+    def _scaled(self) -> tuple[float, int]:
+        """Unfused, inputs may be scaled and stored, and so may what is scaled in the end: by how
+        much terms are off, and how often results are stored."""
+        return ((1 + self.p.u) ** 3 - 1, 2) if self.p.unfused else (0.0, 1)
+
+    def flows(self) -> dict[str, _Flow]:
+        """What flows into keys and values; after :meth:`rows`."""
+        s, p = self.s, self.p
+        if "dY" not in s.given:
+            return {}
+        of_k, (extra, times) = abs(s["scale_K"]), self._scaled
+        across, e_across, c_across = (
+            self._turned("dS_T", of_k * part) for part in (self.ds, self.e_ds, self.c_ds)
+        )
+        down, e_down = (self._turned("A_T", part) for part in (self.a, self.e_again[..., :-1]))
+        # Heads that share keys may be stored before they are added.
+        is_shared = s.layout.group > 1
+        of_dk, of_dv = (
+            is_shared * ((1 + max(p.u, unit_roundoff(p.of(name)))) ** 2 - 1) for name in BY_KEY
+        )
+        n, m = self.queries, self.queries + 3
+        dk, dv = self._sum(across, e_across, "Q", m, extra), self._sum(down, e_down, "dY", n)
+        return {
+            "dK": _Flow(c_across @ abs(s["Q"]), dk, m, times, of_dk),
+            "dV": _Flow(down @ abs(s["dY"]), dv, n, 1, of_dv),
         }
 
     def _turned(self, name: str, x: Array) -> Array:

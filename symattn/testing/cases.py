@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -132,6 +132,7 @@ class AttentionCase:
         accumulate: FloatFormat | None = None,
         dtype: object = None,
         formats: Mapping[str, object] | None = None,
+        rows: Literal["sample"] | int | Sequence[int] | None = None,
     ) -> KernelReport:
         """Judge ``function(q, k, v)`` and ``backward(q, k, v, upstream)`` on this sample, see
         :func:`symattn.testing.check_attention`.
@@ -141,6 +142,7 @@ class AttentionCase:
         what causal, window and lengths say as a mask. Where a function lacks what a sample
         needs the test is skipped, or fails if its marker named the kind. The inputs are always
         of the sample's format, as is what is stored on the way unless ``dtype`` says another.
+        ``rows`` judges some queries only, for large samples.
         """
         __tracebackhide__ = True
         made_by = framework_of(framework)
@@ -159,6 +161,8 @@ class AttentionCase:
             level=level,
             accumulate=accumulate,
             raises=False,
+            rows=rows,
+            seed=self.sample.seed,
             **self.options,
         )
         about = {name: getattr(self.sample, name) for name in ("kind", "dtype", "seed")}

@@ -12,10 +12,19 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from symattn.auditing.edits import phrase
 from symattn.solution.entries import AttentionRole
-from symattn.testing.attention_steps import Array, AttentionSteps, Flags, exactly, steps_of
+from symattn.testing.attention_steps import (
+    Array,
+    AttentionSteps,
+    Flags,
+    LargeSteps,
+    exactly,
+    is_large,
+    steps_of,
+)
 from symattn.testing.bounds import all_bounds, bounds
 from symattn.testing.faults import InjectedFault, injected
 from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
@@ -33,6 +42,8 @@ _LARGEST = 1e30
 _FAR = 8.0
 #: More faults that nothing tells apart are no cause.
 _MOST_ALIKE = 3
+#: Weights of the queries that faults are tried on where there are many.
+_TRIED = 1 << 19
 
 
 def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[KernelCause, ...]:
@@ -58,13 +69,26 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
         return ()
     forward = roles[0].forward
     backward = next((role.backward for role in roles if role.backward), None)
-    tried = _Tried(known, wrong, precision, exactly(forward, backward))
-    faults = injected(steps_of(forward, backward), precision)
+    if is_large(forward):
+        large = LargeSteps(forward, backward)
+        places = _telling(known, large)
+        steps, truth = large.of_queries(places)
+        if len(places) < large.layout.n_q:
+            # What flows into keys comes from the other queries, too.
+            axis = len(large.layout.lead)
+            known = {x: y.at(places, axis) for x, y in known.items() if x not in large.whole}
+            wrong = {name for name in known if (known[name].over_bound > 1).any()}
+            if not wrong:
+                return ()
+    else:
+        steps, truth = steps_of(forward, backward), exactly(forward, backward)
+    tried = _Tried(known, wrong, precision, truth)
+    faults = injected(steps, precision)
     fits = [fit for fault in faults if (fit := tried.fit(fault))]
     whole = [fit for fit in fits if fit.explains == wrong and not fit.contradicted]
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
-    narrow = {cause.parts: cause for cause in _as_narrow(judged, known, wrong, precision)}
+    narrow = {cause.parts: cause for cause in _as_narrow(judged, wrong, precision)}
     causes: list[KernelCause] = []
     for name in (name for name in known if name in wrong):
         of_part = [fit for fit in fits if name in fit.explains]
@@ -73,17 +97,32 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
     return tuple(_joined(causes))
 
 
+def _telling(known: Mapping[str, Errors], large: LargeSteps) -> npt.NDArray[np.intp]:
+    """Queries to try faults on: the first, as many that are spread evenly as there is room for
+    beside the worst."""
+    n_q, axis = large.layout.n_q, len(large.layout.lead)
+    room = min(n_q, large.room(_TRIED))
+    worst = np.zeros(n_q)
+    for name, errors in known.items():
+        if name not in large.whole:
+            others = tuple(k for k in range(errors.over_bound.ndim) if k != axis)
+            worst = np.maximum(worst, errors.over_bound.max(axis=others))
+    spread = np.linspace(0, n_q - 1, (room + 1) // 2).astype(np.intp)
+    order = np.argsort(-worst, kind="stable")
+    left = order[~np.isin(order, spread)][: room - len(np.unique(spread))]
+    return np.union1d(spread, left)
+
+
 def _as_narrow(
-    judged: Mapping[str, JudgedArray],
-    known: Mapping[str, Errors],
-    wrong: Iterable[str],
-    precision: Precision,
+    judged: Mapping[str, JudgedArray], wrong: Iterable[str], precision: Precision
 ) -> Iterator[KernelCause]:
     """Errors of a kernel of float64 that are those of a correct one of float32: no fault of
     another kind is as small."""
     for name in wrong if precision.format == "float64" else ():
+        errors = judged[name].errors
+        assert errors is not None
         limit = bounds(judged[name].quantity, Precision("float32")).bound
-        left = over(error_of(judged[name].actual, known[name].exact), limit)
+        left = over(error_of(errors.actual, errors.exact), limit)
         if (left <= 1).all():
             sentence = str(phrase("held-in", ("a step", "float32")))
             yield KernelCause("held-in", sentence, (name,), float(left.max()))

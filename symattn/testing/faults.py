@@ -116,7 +116,7 @@ def _of_mask(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
     keep = _kept(s)
     if keep.all():
         return
-    n_q, n_k = s.layout.n_q, keep.shape[-1]
+    n_q, n_k = s.layout.n_all, keep.shape[-1]
     yield from _seeing(s, np.ones_like(keep), "mask-forgotten")
     yield from _seeing(s, ~keep, "mask-negated")
     yield from _seeing(s, keep[..., ::-1], "mask-reversed")
@@ -124,7 +124,7 @@ def _of_mask(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
     yield from _of_window(s, keep)
     yield from _seeing(s, _moved(keep, 1), "mask-shifted", "one key too many")
     yield from _seeing(s, _moved(keep, -1), "mask-shifted", "one key too few")
-    both = [np.tile(np.tri(n_q, n_k, k, dtype=bool), (s.layout.group, 1)) for k in (0, n_k - n_q)]
+    both = [s.layout.ordered(n_k, k) for k in (0, n_k - n_q)]
     top, bottom = (not (keep & ~seen).any() for seen in both)
     names = "top-left", "bottom-right"
     if n_q != n_k and (top or bottom):
@@ -132,7 +132,7 @@ def _of_mask(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
         is_top = top and (n_q < n_k or not bottom)
         shift = n_k - n_q if is_top else n_q - n_k
         yield from _seeing(s, _moved(keep, shift), "mask-aligned", names[is_top], names[not is_top])
-    if n_q == n_k and s.layout.group == 1:
+    if n_q == n_k and s.layout.group == 1 and s.layout.is_whole:
         yield from _seeing(s, np.swapaxes(keep, 1, 2), "mask-transposed")
     all_seen = np.ones(keep.shape)
     late: Changes = {"seen": all_seen, "A": lambda s: s.own("A") * keep}
@@ -162,7 +162,7 @@ def _masked(keep: Flags, own: float, mask: float, form: FloatFormat) -> Change:
 
 def _of_window(s: AttentionSteps, keep: Flags) -> Iterator[_Edit]:
     """Masks that are a band around a diagonal, with one of its edges elsewhere."""
-    rows = np.arange(keep.shape[-2]) % s.layout.n_q
+    rows = np.tile(s.layout.places, s.layout.group)
     ahead = np.broadcast_to(np.arange(keep.shape[-1]) - rows[:, None], keep.shape)
     first, last = (int(found(ahead[keep])) if keep.any() else 0 for found in (np.min, np.max))
     if first == ahead.min() or not np.array_equal(keep, (first <= ahead) & (ahead <= last)):
@@ -176,7 +176,7 @@ def _of_window(s: AttentionSteps, keep: Flags) -> Iterator[_Edit]:
 
 def _of_keys(s: AttentionSteps) -> Iterator[_Edit]:
     """Keys left out at the end, or added there; values in another order."""
-    keep, n_q = _kept(s), s.layout.n_q
+    keep, n_q = _kept(s), s.layout.n_all
     n_k = keep.shape[-1]
     left = {1, n_k - n_q, *(n_k % size for size in _BLOCKS)}
     for many in sorted(count for count in left if 0 < count < n_k):
@@ -188,8 +188,8 @@ def _of_keys(s: AttentionSteps) -> Iterator[_Edit]:
         yield "keys-added", ("the sums of the exponentials", keys), more
     if keep.all():
         for shift in {0, n_k - n_q}:
-            seen = np.tile(np.tri(n_q, n_k, shift, dtype=bool), (s.layout.group, 1))
-            yield from _seeing(s, np.broadcast_to(seen, keep.shape), "mask-added")
+            seen = np.broadcast_to(s.layout.ordered(n_k, shift), keep.shape)
+            yield from _seeing(s, seen, "mask-added")
     v, places = s["V"], np.arange(n_k)
     pairs = np.minimum(places ^ 1, n_k - 1)
     orders = {
@@ -361,7 +361,7 @@ def _summed(s: AttentionSteps, sums: Array) -> Array:
 def _of_gradients(s: AttentionSteps) -> Iterator[_Edit]:
     if "dY" not in s.given:
         return
-    if s["Q"].shape[1] == s["K"].shape[1]:
+    if s["Q"].shape[1] == s["K"].shape[1] and s.layout.is_whole:
         yield "transposed", ("dK", "dS"), {"dS_T": lambda s: s["dS"]}
         yield "transposed", ("dV", "A"), {"A_T": lambda s: s["A"]}
     if s["scale"].item() != 1:

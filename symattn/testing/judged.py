@@ -16,7 +16,7 @@ from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
-from symattn.testing.attention_steps import Array, Flags, rounded_to
+from symattn.testing.attention_steps import BY_KEY, Array, Flags, rounded_to
 from symattn.testing.bounds import Bound, bounds
 from symattn.testing.precision import Level, Precision, floats_of, unit_roundoff
 from symattn.verdicts import Verdict
@@ -76,7 +76,8 @@ class Report:
     is about all entries: how many are ``wrong``, which is ``worst`` (None where all are exact),
     what share is ``correctly_rounded``, the largest error in units in the last place, over the
     condition and over the bound, and the numbers of entries that should be numbers and are NaN
-    or infinite. ``misses`` are the worst wrong entries.
+    or infinite. ``misses`` are the worst wrong entries. ``queries`` says how many were sampled,
+    '' if all were judged.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Report:
     infinities: int = 0
     tolerance: float | None = None
     causes: tuple[KernelCause, ...] = ()
+    queries: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -114,6 +116,7 @@ class Report:
         return (
             f"{text}{judged}; worst {_short(self.max_over_bound)} of the bound, "
             f"{_short(self.max_ulp)} ulp; {self.correctly_rounded:.1%} correctly rounded"
+            f"{'; ' * bool(self.queries)}{self.queries}"
         )
 
 
@@ -127,6 +130,10 @@ class Errors:
     nearest: Array
     bound: Array
     over_bound: Array
+
+    def at(self, places: npt.NDArray[np.intp], axis: int) -> Errors:
+        """Those of some queries, which stand along that axis."""
+        return Errors(*(x.take(places, axis) for x in vars(self).values()))
 
 
 class JudgedArray:
@@ -154,7 +161,9 @@ class JudgedArray:
 
     def _report(self) -> Report:
         p, shape = self.precision, self.quantity.shape
-        plain = Report(self.name, self.format, p.level, shape, tolerance=self.tolerance)
+        plain = Report(
+            self.name, self.format, p.level, shape, tolerance=self.tolerance, queries=self._queries
+        )
         if self.actual.shape != shape:
             message = f"shapes differ: {self.actual.shape} (ACTUAL), {shape} (EXACT)"
             return replace(plain, mismatch=message)
@@ -178,7 +187,7 @@ class JudgedArray:
         def miss(flat: int) -> Miss:
             index = tuple(int(k) for k in np.unravel_index(flat, shape))
             return Miss(
-                index,
+                self._place(index),
                 float(self.actual[index]),
                 _digits(self.quantity, index),
                 float(ulp[index]),
@@ -201,6 +210,23 @@ class JudgedArray:
             nans=int((np.isnan(self.actual) & known).sum()),
             infinities=int((np.isinf(self.actual) & np.isfinite(nearest)).sum()),
         )
+
+    def _place(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """Where an entry is in the array of all queries."""
+        role = self.quantity.role
+        if role is None or role.keys or role.part in BY_KEY:
+            return index
+        lay, axis = role.forward.layout, len(role.forward.layout.lead)
+        return (*index[:axis], int(lay.places[index[axis]]), *index[axis + 1 :])
+
+    @property
+    def _queries(self) -> str:
+        """Which queries the array is of, where not of all."""
+        role = self.quantity.role
+        if role is None or role.forward.layout.is_whole:
+            return ""
+        lay = role.forward.layout
+        return f"{lay.n_q} of {lay.n_all} queries"
 
     def _not_of_format(self) -> npt.NDArray[np.intp]:
         """Where the numbers are none of the format that they should be of."""
@@ -235,6 +261,7 @@ class JudgedArray:
         """What is wrong, line by line, in the words of NumPy's ``assert_allclose``."""
         report, is_other = self.report, self.format != self.precision.format
         name = f"{self.name} in {self.format}" if is_other else self.name
+        name += f" ({report.queries})" if report.queries else ""
         if report.mismatch or self.errors is None:
             return [f"{name}: {report.mismatch}"]
         share = 100 * report.wrong / report.entries

@@ -5,22 +5,24 @@ One array judged: as data, or as an assertion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from symattn.errors import Faults, Malformed
 from symattn.ieee import need_ieee
 from symattn.numbers.arrays import BlockEntries, from_floats
 from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.numbers.rows import ArrayLike, Mask, Number
+from symattn.shapes import Shape
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
-from symattn.testing.attention_steps import Array, rounded_to
+from symattn.testing.attention_steps import BY_KEY, Array, rounded_to
 from symattn.testing.causes import causes_of
 from symattn.testing.frameworks import (
     Backward,
@@ -195,6 +197,8 @@ def check_attention(
     softcap: Number | float | None = None,
     sink: Number | float | ArrayLike | None = None,
     on_empty_row: Empty = "error",
+    rows: Literal["sample"] | int | Sequence[int] | None = None,
+    seed: int = 0,
 ) -> KernelReport:
     """Call a kernel with arrays, and judge all that it gives by the exact attention of them.
 
@@ -212,6 +216,11 @@ def check_attention(
     ``dS`` as they are multiplied, the ``output``, ``lse``, ``gradients`` or one of them. A result
     that isn't named, in an array of more digits than ``dtype`` with numbers that need them, has
     the format of its array: the float32 ``lse`` of a float16 kernel.
+
+    ``rows`` judges some queries only, which takes seconds where all take minutes: ``"sample"``
+    are 64, a number so many, drawn by ``seed`` from parts of equal length, or they are given by
+    their numbers. The kernel works on all; the upstream gradient is 0 for the other queries, so
+    that dK and dV, judged whole, are what flows into keys and values from these.
 
     Each array is judged as by :func:`~symattn.testing.kernels.report`. Raises
     :class:`AssertionError` that says what is wrong, unless ``raises`` is false, and
@@ -236,6 +245,7 @@ def check_attention(
             tables += [] if data is None else [(rounded_to(floats_of(data), own), own)]
     faults.raise_all()
     above = tables.pop() if upstream is not None else None
+    some = _chosen(rows, tables[0][0].shape, seed)
     exact = attention(
         from_floats(tables[0][0]),
         from_floats(tables[1][0]),
@@ -249,17 +259,22 @@ def check_attention(
         softcap=_exact(softcap),
         sink=_exact(sink),
         on_empty_row=on_empty_row,
+        queries=some,
     )
     if above is None and backward is not None:
-        above = np.ones(exact.output.shape), given.get("dY", form)
+        above = np.ones((*tables[0][0].shape[:-1], exact.output.shape[-1])), given.get("dY", form)
     truth: dict[str, Any] = {"output": exact.output, "lse": exact.lse}
     if above is not None:
-        back = exact.backward(from_floats(above[0]))
+        above = _alone(above[0], some), above[1]
+        back = exact.backward(from_floats(_taken(above[0], some, -2)))
         truth |= {"dQ": back.dQ, "dK": back.dK, "dV": back.dV}
     arrays = _called(function, backward, made_by, tables, above)
     need_ieee("the kernel was called")
     judged = {}
     given |= {name: _widened(x, form) for name, x in arrays.items() if name not in given}
+    if some is not None:
+        is_told = backward is not None or made_by.differentiates
+        arrays = {name: _of_some(name, x, some, is_told) for name, x in arrays.items()}
     precision = _of_formats(form, accumulate, level, given)
     for name, array in arrays.items():
         if name not in truth:
@@ -287,6 +302,59 @@ def _widened(array: object, form: FloatFormat) -> FloatFormat:
     floats = floats_of(array)
     finite = floats[np.isfinite(floats)]
     return form if (rounded_to(finite, form) == finite).all() else own
+
+
+#: How many queries a sample has.
+_SAMPLE = 64
+
+
+def _chosen(
+    rows: Literal["sample"] | int | Sequence[int] | None, shape: Shape, seed: int
+) -> npt.NDArray[np.intp] | None:
+    """The queries that are judged; None for all.
+
+    >>> _chosen(3, (9, 2), 0)
+    array([2, 4, 7])
+    """
+    count = _SAMPLE if rows == "sample" else rows
+    if isinstance(count, str) or (isinstance(count, int) and count < 1):
+        raise Malformed(
+            f'rows: expected "sample", how many, or the numbers of queries, found {rows!r}'
+        )
+    if not isinstance(count, int):
+        return None if count is None else np.asarray(count)
+    n_q = shape[-2] if len(shape) > 1 else 1
+    if count >= n_q:
+        return None
+    bounds = np.linspace(0, n_q, count + 1).astype(np.intp)
+    chosen: npt.NDArray[np.intp] = np.random.default_rng(seed).integers(bounds[:-1], bounds[1:])
+    return chosen
+
+
+def _taken(array: Array, places: npt.NDArray[np.intp] | None, axis: int) -> Array:
+    """The rows of some queries; what has another number of rows stays as it is."""
+    fits = array.ndim >= -axis and (places is None or places[-1] < array.shape[axis])
+    return array if places is None or not fits else array.take(places, axis)
+
+
+def _alone(upstream: Array, places: npt.NDArray[np.intp] | None) -> Array:
+    """An upstream gradient that is 0 but for some queries."""
+    if places is None or upstream.ndim < 2:
+        return upstream
+    kept = np.isin(np.arange(upstream.shape[-2]), places)
+    alone: Array = np.where(kept[:, None], upstream, 0.0)
+    return alone
+
+
+def _of_some(name: str, array: object, places: npt.NDArray[np.intp], is_told: bool) -> Array:
+    """What of a result is judged: the rows of some queries, or all of what has one for each key."""
+    if name in ("dQ", *BY_KEY) and not is_told:
+        raise Malformed(
+            f"rows: expected gradients from backward=, which is handed an upstream gradient that "
+            f"is 0 for queries that are not judged; the kernel gave {name} itself"
+        )
+    floats = floats_of(array)
+    return floats if name in BY_KEY else _taken(floats, places, -1 if name == "lse" else -2)
 
 
 def _exact(number: Any) -> Any:
