@@ -29,6 +29,7 @@ from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
+from symattn.solution.layouts import Arrangement, arrangement
 from symattn.solution.masks import Alignment, Seen, seen
 
 
@@ -189,6 +190,9 @@ class AttentionOptions:
     sink: Number | ArrayLike | None = None
     on_empty_row: Empty = "error"
     symbols: object = ()
+    layout: str | None = None
+    cu_seqlens_q: ArrayLike | None = None
+    cu_seqlens_k: ArrayLike | None = None
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,8 @@ class HeadLayout:
     """Which rows of which head are those of the queries along their leading axes.
 
     ``group`` queries share a head of keys and values: they lie below each other in it.
-    ``empty`` are the queries that see no key, lead x n_q.
+    ``empty`` are the queries that see no key, lead x n_q. ``axes`` are those of arrays, where
+    these are not queries or keys along leading axes.
     """
 
     lead: Shape
@@ -204,6 +209,13 @@ class HeadLayout:
     group: int
     n_q: int
     empty: npt.NDArray[np.bool_]
+    axes: Arrangement | None = None
+
+    def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
+        """Which entries of a part of attention, in that shape along leading axes, stand where in
+        a kernel's array; None where it has the same axes."""
+        axes = self.axes.of(name) if self.axes else None
+        return None if axes is None else axes.places(shape)
 
 
 def heads_of(
@@ -219,10 +231,15 @@ def heads_of(
     """
     faults = Faults()
     letters = registered(asked.symbols, faults)
+    arranged = None
+    with faults.inside(""):
+        arranged = arrangement(asked.layout, asked.cu_seqlens_q, asked.cu_seqlens_k, asked.lengths)
+    faults.raise_all()
     stacks: dict[str, MatrixStack] = {}
     for name, data in (("Q", q), ("K", k), ("V", v)):
+        axes = arranged.of(name) if arranged else None
         with faults.inside(name):
-            stacks[name] = arrays.read_stack(data, letters)
+            stacks[name] = arrays.read_stack(axes.read(data) if axes else data, letters)
     factors: dict[str, Value | None] = {}
     for name, number in (("scale", asked.scale), ("softcap", asked.softcap)):
         with faults.inside(name):
@@ -239,8 +256,10 @@ def heads_of(
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
     mask, causal = _order(asked)
     kept, bias, sinks = None, None, None
+    queries, lengths = (None, None) if arranged is None else arranged.counts
+    lengths = asked.lengths if lengths is None else lengths
     with faults.inside(""):
-        kept = seen(lead, n_q, n_k, mask, causal, asked.window, asked.lengths)
+        kept = seen(lead, n_q, n_k, mask, causal, asked.window, lengths, queries)
     with faults.inside("bias"):
         if asked.bias is not None:
             bias = grouped(_spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k), group)
@@ -254,7 +273,7 @@ def heads_of(
     _need_keys(empty, asked)
     count = prod(lead_k)
     sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
-    only_causal = all(x is None for x in (mask, asked.window, asked.lengths))
+    only_causal = all(x is None for x in (mask, asked.window, lengths))
     plain = causal in (True, "top-left") and only_causal
     queries = grouped(stacks["Q"].matrices, group)
     heads = [
@@ -273,7 +292,7 @@ def heads_of(
         )
         for h in range(count)
     ]
-    return heads, HeadLayout(lead, lead_k, group, n_q, empty)
+    return heads, HeadLayout(lead, lead_k, group, n_q, empty, arranged)
 
 
 def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:

@@ -30,7 +30,7 @@ from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of, 
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
-from symattn.solution.runs import StackedSource
+from symattn.solution.runs import PartialSource, StackedSource
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_of
 
@@ -81,6 +81,34 @@ def stacked(
         coefficient if letters and not is_lettered else None,
         is_weights=first.is_weights,
         put=put if letters else None,
+    )
+
+
+def arranged(whole: Quantity, places: npt.NDArray[np.intp]) -> Quantity:
+    """The entries of a quantity that have these places in its grid, in their shape.
+
+    >>> from symattn import attention
+    >>> one = attention([[1], [1]], [[0]], [[1, 2]])
+    >>> arranged(one.output, np.array([[0, 2], [1, 3]])).decimal(0)
+    ((Decimal('1'), Decimal('1')), (Decimal('2'), Decimal('2')))
+    """
+    columns = whole.grid[1]
+    flat = [divmod(place, columns) for place in places.ravel().tolist()]
+
+    def coefficient(symbol: str | None) -> Quantity:
+        return arranged(whole.coefficient(symbol or "1"), places)
+
+    def put(numbers: Mapping[str, object]) -> Quantity:
+        return arranged(whole.at(**numbers), places)
+
+    return Quantity(
+        whole.name,
+        places.shape,
+        PartialSource(whole.source, flat, grid(places.shape)[1], columns),
+        whole.rounding,
+        whole.letters,
+        coefficient if whole.letters and not whole.is_lettered else None,
+        put=put if whole.letters else None,
     )
 
 
@@ -166,8 +194,13 @@ class Attention:
         return Gradients(self, [_with_upstream(head, part) for head, part in pairs])
 
     def _upstream(self, upstream: ArrayLike | None) -> Sequence[object]:
+        lay = self.layout
+        axes = lay.axes.of("dY") if lay.axes else None
+        wanted = self.output.shape
         if upstream is None:
-            return [None] * len(self.heads)
+            if axes is None:
+                return [None] * len(self.heads)
+            upstream = np.ones(wanted, dtype=int)
         faults = Faults()
         solutions = [head for head in self.heads if isinstance(head, Solution)]
         letters = Letters(is_open=True) if solutions else False
@@ -175,14 +208,14 @@ class Attention:
             for symbol in head.case.registry.known.values():
                 cast(Letters, letters).taken(symbol)
         with faults.inside("upstream"):
-            stack = arrays.read_stack(upstream, letters)
-            wanted = self.output.shape
-            if stack.shape != wanted:
+            stack = arrays.read_stack(axes.read(upstream) if axes else upstream, letters)
+            found = axes.places(stack.shape).shape if axes else stack.shape
+            if found != wanted:
                 raise Malformed(
-                    f"expected the output's shape, {show(wanted)}, found {show(stack.shape)}"
+                    f"expected the output's shape, {show(wanted)}, found {show(found)}"
                 )
         faults.raise_all()
-        return grouped(stack.matrices, self.layout.group)
+        return grouped(stack.matrices, lay.group)
 
     def part(
         self,
@@ -199,8 +232,15 @@ class Attention:
         lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
         wholes = [get(head) for head in self.heads]
         role = AttentionRole(name, self, backward)
-        if not lead and not self._undefined:
-            return wholes[0].playing(role)
+        whole = wholes[0]
+        if lead or self._undefined:
+            whole = self._stacked(name, wholes, by_key)
+        places = lay.places(name, whole.shape)
+        return (whole if places is None else arranged(whole, places)).playing(role)
+
+    def _stacked(self, name: AttentionPart, wholes: list[Quantity], by_key: bool) -> Quantity:
+        """What heads have, along leading axes."""
+        lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
         parts = wholes
         if lay.group > 1 and not by_key:
             places = range(0, lay.group * lay.n_q, lay.n_q)
@@ -213,7 +253,7 @@ class Attention:
                 dead = np.asarray(dead.reshape(*lead, -1).any(axis=-1))
             dead = dead.reshape(dead.shape + (1,) * (len(shape) - dead.ndim))
             undefined = np.broadcast_to(dead, shape)
-        return stacked(name, lead, parts, undefined).playing(role)
+        return stacked(name, lead, parts, undefined)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
@@ -321,6 +361,9 @@ def attention(
     sink: Number | ArrayLike | None = None,
     on_empty_row: Empty = "error",
     symbols: object = (),
+    layout: str | None = None,
+    cu_seqlens_q: ArrayLike | None = None,
+    cu_seqlens_k: ArrayLike | None = None,
 ) -> Attention:
     """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values
     v (... x n_k x d_v): ``softmax(scale * q k^T) v`` (Vaswani et al., 2017, eq. 1).
@@ -377,7 +420,19 @@ def attention(
         k,
         v,
         AttentionOptions(
-            mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row, symbols
+            mask,
+            scale,
+            bias,
+            causal,
+            window,
+            lengths,
+            softcap,
+            sink,
+            on_empty_row,
+            symbols,
+            layout,
+            cu_seqlens_q,
+            cu_seqlens_k,
         ),
     )
     solved = [

@@ -185,8 +185,8 @@ class _Bounding:
         return {name: self._in_shape(name, *pair) for name, pair in pairs.items()}
 
     def _in_shape(self, name: str, condition: Array, bound: Array) -> Bound:
-        lay = self.s.by_key if name in ("dK", "dV") else self.s.by_query
-        return Bound(lay(condition), lay(np.nan_to_num(bound * _UP, nan=np.inf, posinf=np.inf)))
+        limit = np.nan_to_num(bound * _UP, nan=np.inf, posinf=np.inf)
+        return Bound(self.s.shaped(name, condition), self.s.shaped(name, limit))
 
     def _scores(self) -> Array:
         s, p = self.s, self.p

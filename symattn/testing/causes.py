@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
 
 import numpy as np
 
@@ -112,7 +111,6 @@ class _Tried:
         truth: AttentionSteps,
     ) -> None:
         self._judged, self._wrong, self._precision = judged, wrong, precision
-        self._shapes = {name: truth.part(name).shape for name in judged}
         #: Which entries are wrong, and how far they are from the truth.
         self._far = {
             name: (part.over_bound > 1, error_of(part.actual, truth.part(name)))
@@ -121,11 +119,11 @@ class _Tried:
 
     def fit(self, fault: InjectedFault) -> _Fit | None:
         """What a fault explains; None for nothing."""
-        parts = {name: self._array(fault, name, fault.steps.part(name)) for name in self._judged}
+        parts = {name: fault.steps.part(name) for name in self._judged}
         if not any(self._is_near(name, parts[name]) for name in self._wrong):
             return None
         limits = all_bounds(fault.steps, self._precision)
-        bounds = {name: self._array(fault, name, limits[name].bound) for name in parts}
+        bounds = {name: limits[name].bound for name in parts}
         explains, most, mean, contradicted = set(), {}, {}, False
         for name, part in self._judged.items():
             # What has no bound is no explanation, unless nothing is asked of it.
@@ -141,15 +139,6 @@ class _Tried:
             elif fits and _is_far(part.over_bound, left):
                 explains.add(name)
         return _Fit(fault, explains, contradicted, most, mean) if explains else None
-
-    def _array(self, fault: InjectedFault, name: str, array: Array) -> Array:
-        """What flows into keys and values, added up where it was taken from."""
-        if fault.taken is None or name not in ("dK", "dV"):
-            return array
-        shape = self._shapes[name]
-        whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
-        np.add.at(whole, fault.taken, array.reshape(-1, *shape[-2:]))
-        return whole.reshape(shape)
 
     def _is_near(self, name: str, array: Array) -> bool:
         """Whether a fault may explain a part, roughly."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
 from symattn.auditing.edits import KINDS, phrase
 from symattn.languages.sentence import Sentence
@@ -60,13 +59,12 @@ _OWN: Mapping[str, str] = {
 class InjectedFault:
     """A fault: its kind, the words of its phrase, and the graph that is computed instead.
     ``rounds``: it differs from the truth by roundings, which may fall otherwise in other
-    kernels. ``taken`` is the head of keys that each head of queries takes."""
+    kernels."""
 
     kind: str
     words: tuple[str, ...]
     steps: AttentionSteps
     rounds: bool = False
-    taken: npt.NDArray[np.intp] | None = None
 
     @property
     def phrase(self) -> str:
@@ -402,7 +400,7 @@ def _of_heads(s: AttentionSteps) -> Iterator[InjectedFault]:
         heads = first + places
         if not np.array_equal(places, own // lay.group):
             words = "attention of each head", source, "its own"
-            yield InjectedFault("other-matrix", words, s.taking(heads), taken=heads)
+            yield InjectedFault("other-matrix", words, s.taking(heads))
 
 
 #: Keys that kernels take at a time.

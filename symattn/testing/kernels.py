@@ -195,6 +195,9 @@ def check_attention(
     softcap: Number | float | None = None,
     sink: Number | float | ArrayLike | None = None,
     on_empty_row: Empty = "error",
+    layout: str | None = None,
+    cu_seqlens_q: ArrayLike | None = None,
+    cu_seqlens_k: ArrayLike | None = None,
 ) -> KernelReport:
     """Call a kernel with arrays, and judge all that it gives by the exact attention of them.
 
@@ -205,7 +208,8 @@ def check_attention(
     asked of ``backward(q, k, v, upstream)``, which returns dQ, dK and dV, else, with an
     ``upstream``, of PyTorch or JAX; without an upstream those of ``backward`` are with all ones.
     The last arguments are those of :func:`symattn.attention`: what the kernel should compute.
-    Floats among them are taken for their binary values.
+    Floats among them are taken for their binary values. The kernel's arrays have the axes that
+    ``layout`` and ``cu_seqlens_q`` say, those that it takes and those that it gives.
 
     ``dtype`` is also the format of what is stored on the way, and of results. ``formats`` names
     what has another (:data:`~symattn.testing.precision.NAMES`): some ``inputs``, ``weights`` and
@@ -249,6 +253,9 @@ def check_attention(
         softcap=_exact(softcap),
         sink=_exact(sink),
         on_empty_row=on_empty_row,
+        layout=layout,
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_k=cu_seqlens_k,
     )
     if above is None and backward is not None:
         above = np.ones(exact.output.shape), given.get("dY", form)
