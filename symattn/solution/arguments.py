@@ -24,10 +24,10 @@ from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
 from symattn.numbers.letters import Letters
-from symattn.numbers.reading import read
+from symattn.numbers.reading import MASKED, read
 from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
-from symattn.numbers.values import Value
+from symattn.numbers.values import ZERO, Value
 from symattn.shapes import Shape, show
 from symattn.solution.layouts import Arrangement, arrangement
 from symattn.solution.masks import Alignment, Seen, seen
@@ -255,25 +255,29 @@ def heads_of(
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
     mask, causal = _order(asked)
-    kept, bias, sinks = None, None, None
-    queries, lengths = (None, None) if arranged is None else arranged.counts
-    lengths = asked.lengths if lengths is None else lengths
+    kept, bias, hidden, sinks = None, None, None, None
+    counts_q, counts_k = (None, None) if arranged is None else arranged.counts
+    lengths = asked.lengths if counts_k is None else counts_k
     with faults.inside(""):
-        kept = seen(lead, n_q, n_k, mask, causal, asked.window, lengths, queries)
+        kept = seen(lead, n_q, n_k, mask, causal, asked.window, lengths, counts_q)
     with faults.inside("bias"):
         if asked.bias is not None:
-            bias = grouped(_spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k), group)
+            whole = _spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k)
+            bias, hidden = _hiding(grouped(whole, group))
     with faults.inside("sink"):
         if asked.sink is not None:
             sinks = grouped(_sinks(asked.sink, lead, n_q, letters), group)
     faults.raise_all()
+    if hidden is not None:
+        shown = ~hidden.reshape(*lead, n_q, n_k)
+        kept = shown if kept is None else kept & shown
     empty = np.zeros((*lead, n_q), dtype=bool)
     if kept is not None and sinks is None:
         empty = np.logical_not(kept.any(axis=-1))
     _need_keys(empty, asked)
     count = prod(lead_k)
     sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
-    only_causal = all(x is None for x in (mask, asked.window, lengths))
+    only_causal = all(x is None for x in (mask, asked.window, lengths, hidden))
     plain = causal in (True, "top-left") and only_causal
     queries = grouped(stacks["Q"].matrices, group)
     heads = [
@@ -362,6 +366,30 @@ def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Row
             f"expected leading axes that fit {_axes(lead)}, found {show(stack.shape)}"
         ) from None
     return [stack.matrices[place] for place in wide.ravel().tolist()]
+
+
+def _hiding(bias: list[Rows]) -> tuple[list[Rows], Seen | None]:
+    """A bias without the minus infinities that hide keys, and where these were."""
+    hidden = np.stack([_infinite(rows) for rows in bias])
+    if not hidden.any():
+        return bias, None
+    parts = []
+    for rows, there in zip(bias, hidden, strict=True):
+        if isinstance(rows, NumberTable) and rows.floats is not None:
+            floats = np.where(there, 0.0, rows.floats.reshape(there.shape))
+            rows = NumberTable(there.shape[1], floats=floats)
+        elif there.any():
+            rows = tuple(tuple(ZERO if x is MASKED else x for x in row) for row in rows)
+        parts.append(rows)
+    return parts, hidden
+
+
+def _infinite(rows: Rows) -> Seen:
+    """Which entries are minus infinity."""
+    if not isinstance(rows, NumberTable):
+        return np.array([[x is MASKED for x in row] for row in rows])
+    shape = len(rows), rows.columns
+    return np.zeros(shape, bool) if rows.floats is None else np.isneginf(rows.floats).reshape(shape)
 
 
 def _sinks(sink: Number | ArrayLike, lead: Shape, n_q: int, letters: Letters) -> Sequence[Rows]:

@@ -211,9 +211,7 @@ class Attention:
             stack = arrays.read_stack(axes.read(upstream) if axes else upstream, letters)
             found = axes.places(stack.shape).shape if axes else stack.shape
             if found != wanted:
-                raise Malformed(
-                    f"expected the output's shape, {show(wanted)}, found {show(found)}"
-                )
+                raise Malformed(f"expected the output's shape, {show(wanted)}, found {show(found)}")
         faults.raise_all()
         return grouped(stack.matrices, lay.group)
 
@@ -378,16 +376,27 @@ def attention(
 
     In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c
     makes scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without
-    leading axes; then scores are masked, ``mask`` being ... x n_q x n_k of booleans or 1
-    (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides keys after
-    the query, whose position is its own (``"top-left"``) or counted from the last
+    leading axes, -inf hiding keys; then scores are masked, ``mask`` being ... x n_q x n_k of
+    booleans or 1 (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides
+    keys after the query, whose position is its own (``"top-left"``) or counted from the last
     key (``"bottom-right"``: a decoder step), True where both are the same; ``window=(l, r)``
     keeps l keys to the left and r to the right of the query, whose position is that of
     ``causal``, without it counted from the last key (bottom-right); ``lengths`` hides keys
-    from there on, one for all or for each sequence of a batch; ``sink`` is a score, one or
+    from there on, one for all or for each sequence of a batch, whose last key is then the one
+    that is counted from; ``sink`` is a score, one or
     one a head, that takes weight and gives no value. A query that sees no key is an
     error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
     all values, as if all its scores were equal; nothing flows into its scores.
+
+    ``layout`` names the axes of q, k and v in another order: ``"bshd"`` for batch, sequence,
+    heads, features; also ``"sbhd"``, ``"shd"``, ``"hsd"``, ``"bhsd"`` and so on. With
+    ``cu_seqlens_q`` (0, and where each sequence ends) sequences of several lengths are packed
+    one after the other, ``"thd"``: tokens of all, heads, features. Keys are packed by
+    ``cu_seqlens_k``, as queries unless given, or padded, ``"bshd"``, with ``lengths``; see
+    :func:`symattn.from_pages`. The output, the upstream gradient, dQ, dK and dV have these
+    axes too; ``lse`` is batch x heads x sequence, packed heads x tokens, whatever the order.
+    What has a number for each query and key, ``mask`` and ``bias`` included, is
+    batch x heads x n_q x n_k, of the longest sequence.
 
     ========  ==================  =====================  ===================  ================
     here      PyTorch             JAX                    FlashAttention       ONNX Attention
@@ -399,9 +408,11 @@ def attention(
               top-left            top-left               bottom-right         top-left
     window    --                  local_window_size: is  window_size: is      --
                                   top-left               bottom-right
-    lengths   --                  key_value_seq_lengths  cache_seqlens        nonpad_kv_seqlen
+    lengths   --                  key_value_seq_lengths  cache_seqlens,       nonpad_kv_seqlen
+                                                         seqused_k
     softcap   --                  --                     softcap              softcap
     empty     zero                mean                   zero                 --
+    layout    bhsd                bshd                   bshd; thd packed     bhsd
     ========  ==================  =====================  ===================  ================
 
     Raises :class:`Malformed` with every fault.
@@ -414,8 +425,11 @@ def attention(
     >>> step = attention([[1]], [[0], [1]], [[1], [2]], causal="bottom-right")
     >>> step.weights.decimal(2), step.lse.decimal(2)
     (((Decimal('0.27'), Decimal('0.73')),), (Decimal('1.31'),))
+    >>> packed = attention([[[1]]] * 3, [[[1]]] * 3, [[[1]], [[2]], [[3]]], cu_seqlens_q=[0, 1, 3])
+    >>> packed.output.decimal(1), packed.lse.shape
+    ((((Decimal('1.0'),),), ((Decimal('2.5'),),), ((Decimal('2.5'),),)), (1, 3))
     """
-    heads, layout = heads_of(
+    heads, rows = heads_of(
         q,
         k,
         v,
@@ -438,4 +452,4 @@ def attention(
     solved = [
         BlockedSolution(head) if needs_blocks(head) else Solution(head.case()) for head in heads
     ]
-    return Attention(solved, layout, on_empty_row == "nan" and bool(layout.empty.any()))
+    return Attention(solved, rows, on_empty_row == "nan" and bool(rows.empty.any()))

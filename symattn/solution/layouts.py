@@ -223,7 +223,8 @@ def from_pages(pages: object, block_table: object, lengths: object) -> FloatEntr
         faults.append(
             Fault("pages", f"expected blocks x block size x heads x features, found {what}")
         )
-    table = counts = np.zeros((0, 0), dtype=np.intp)
+    table: _Places = np.zeros((0, 0), dtype=np.intp)
+    counts: _Places = np.zeros(0, dtype=np.intp)
     with faults.inside("block_table"):
         table = _whole(block_table, 2, "blocks, a row for each sequence")
     with faults.inside("lengths"):

@@ -37,8 +37,8 @@ def seen(
     sequence has, of which those that follow, which are padding, see everything.
 
     Without a causal order windows are aligned as FlashAttention's are: the last query stands
-    at the last key, that of its sequence where there are ``lengths``. Raises :class:`Malformed` for a mask or lengths of another shape, and for
-    what is neither a mask nor an order.
+    at the last key, that of its sequence where there are ``lengths``. Raises :class:`Malformed`
+    for a mask or lengths of another shape, and for what is neither a mask nor an order.
 
     >>> seen((), 2, 3, causal="bottom-right").astype(int).tolist()
     [[1, 1, 0], [1, 1, 1]]
@@ -76,7 +76,10 @@ def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:
     array = mask.array if isinstance(mask, FloatEntries) else as_array(mask)
     if array is None:
         array = _plain(mask)
-    if array.ndim < 2 or array.shape[-2:] != (n_q, n_k):
+    # With all axes of the scores, one of length 1 stands for all queries, or all keys.
+    has_all = lead and array.ndim == len(lead) + 2
+    pairs = zip(array.shape[-2:], (n_q, n_k), strict=False)
+    if array.ndim < 2 or not all(own == n or (has_all and own == 1) for own, n in pairs):
         raise Malformed(
             f"mask: expected {show((n_q, n_k))}, or that along leading axes, found "
             f"{show(array.shape)}: keys that are padding are told by lengths"
