@@ -211,6 +211,16 @@ class HeadLayout:
     empty: npt.NDArray[np.bool_]
     axes: Arrangement | None = None
 
+    @property
+    def there(self) -> npt.NDArray[np.bool_]:
+        """Which keys are none that packed sequences were padded with: heads x 1 x keys, or what
+        is broadcast to that."""
+        counts = self.axes.keys.counts if self.axes else None
+        if counts is None:
+            return np.ones((1, 1, 1), dtype=bool)
+        inside = np.arange(counts.max()) < counts[:, None]
+        return np.repeat(inside, prod(self.lead_k[1:]), axis=0)[:, None]
+
     def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
         """Which entries of a part of attention, in that shape along leading axes, stand where in
         a kernel's array; None where it has the same axes."""

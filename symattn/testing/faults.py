@@ -220,7 +220,9 @@ def _moved(keep: Flags, by: int) -> Flags:
 
 
 def _seeing(s: AttentionSteps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
-    """A fault of the mask; rows that see nothing then may be anything."""
+    """A fault of the mask; rows that see nothing then may be anything. No sequence sees the
+    padding that attention is computed with where arrays are packed."""
+    keep = keep & s.layout.there
     if np.array_equal(keep, _kept(s)):
         return
     live = np.any(keep | np.isfinite(s["sink"]), axis=-1, keepdims=True)
