@@ -20,7 +20,7 @@ from symattn.numbers.double_double import Array, two_product
 from symattn.numbers.letters import Letters
 from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import MASKED, Masked
-from symattn.numbers.rows import AnyArray, Rows, read_rows
+from symattn.numbers.rows import AnyArray, Rows, SharedArray, read_rows
 from symattn.numbers.tables import NumberTable
 from symattn.shapes import Shape, show
 
@@ -79,7 +79,7 @@ def from_floats(array: list[Any] | tuple[Any, ...]) -> list[Any]: ...
 
 
 @overload
-def from_floats(array: AnyArray | FloatEntries) -> FloatEntries: ...
+def from_floats(array: AnyArray | SharedArray | FloatEntries) -> FloatEntries: ...
 
 
 def from_floats(array: object) -> FloatEntries | ExactFloat | list[Any]:

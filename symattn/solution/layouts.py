@@ -155,6 +155,24 @@ def arrangement(
     return Arrangement(queries, Axes(letters, of_keys))
 
 
+def laid_out(array: npt.NDArray[Any], layout: str | None) -> npt.NDArray[Any]:
+    """An array of heads x rows x columns along a batch in the axes of a layout;
+    :class:`Malformed` where it has others.
+
+    >>> laid_out(np.zeros((2, 3, 4, 5)), "bshd").shape
+    (2, 4, 3, 5)
+    """
+    axes = arrangement(layout)
+    if axes is None or layout is None:
+        return array
+    if array.ndim != len(layout):
+        raise Malformed(
+            f"layout: {layout} has {len(layout)} axes, the sample {show(array.shape)}: lead= of "
+            "the marker says those before the last two"
+        )
+    return array.reshape(-1)[axes.queries.places(array.shape)]
+
+
 def _need_letters(letters: object, is_packed: bool) -> None:
     known = _PACKED if is_packed else _AXES
     needed = "td" if is_packed else "sd"

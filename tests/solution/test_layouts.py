@@ -73,7 +73,7 @@ def test_packed_sequences_are_attention_of_each(causal, window):
     """Each sequence alone, with its own causal order, beside its part of the packed arrays."""
     q, g, k, v = arrays((5, H, D), (5, H, D), (9, G, D), (9, G, D))
     options: dict[str, Any] = {"causal": causal, "window": window, "on_empty_row": "zero"}
-    packed = {"cu_seqlens_q": STARTS_Q, "cu_seqlens_k": np.array(STARTS_K)}
+    packed: dict[str, Any] = {"cu_seqlens_q": STARTS_Q, "cu_seqlens_k": np.array(STARTS_K)}
     found = parts(attention(q, k, v, **packed, **options), g)
     assert {name: x.shape for name, x in found.items()} == {
         "output": (5, H, D), "lse": (H, 5), "dQ": (5, H, D), "dK": (9, G, D), "dV": (9, G, D),
@@ -130,7 +130,7 @@ def test_the_last_key_is_that_of_the_sequence():
 def test_what_is_not_a_number_stays_where_it_is():
     """A packed query that sees no key, with on_empty_row="nan"."""
     q, k, v = arrays((3, 1, D), (3, 1, D), (3, 1, D))
-    starts = {"cu_seqlens_q": [0, 2, 3], "cu_seqlens_k": [0, 1, 3]}
+    starts: dict[str, Any] = {"cu_seqlens_q": [0, 2, 3], "cu_seqlens_k": [0, 1, 3]}
     exact = attention(q, k, v, causal="bottom-right", on_empty_row="nan", **starts)
     np.testing.assert_array_equal(np.isnan(exact.output.nearest())[:, 0, 0], [True, False, False])
     dead = np.isnan(exact.backward().dK.nearest())[:, 0, 0]

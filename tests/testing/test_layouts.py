@@ -42,8 +42,8 @@ class Kernel:
 
     def each(self, q, k, v):
         for of_q, of_k in self.pairs:
-            parts = (x.swapaxes(0, 1) for x in (q[of_q], k[of_k], v[of_k]))
-            yield of_q, of_k, heads_first(*parts, self.causal, self.fault)
+            one, two, three = (x.swapaxes(0, 1) for x in (q[of_q], k[of_k], v[of_k]))
+            yield of_q, of_k, heads_first(one, two, three, self.causal, self.fault)
 
     def __call__(self, q, k, v):
         output, lse = np.zeros((*q.shape[:2], v.shape[-1]), "float32"), []
@@ -182,11 +182,12 @@ class Shared:
 def test_results_come_by_dlpack():
     """Inputs and results of a package without __array__, in the format that they have."""
     q, k, v = inputs((3, D), (4, D), (4, D))
-    exact = attention(*map(from_floats, (q, k, v)))
+    exact = attention(from_floats(q), from_floats(k), from_floats(v))
     found = report(Shared(exact.output.nearest("float32")), exact.output)
     assert (found.format, found.correctly_rounded) == ("float32", 1)
 
     def kernel(q, k, v):
-        return Shared(attention(*map(from_floats, (q, k, v))).output.nearest("float32"))
+        made = attention(from_floats(q), from_floats(k), from_floats(v))
+        return Shared(made.output.nearest("float32"))
 
     check_attention(kernel, q=Shared(q), k=Shared(k), v=Shared(v))
