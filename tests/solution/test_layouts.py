@@ -100,6 +100,26 @@ def test_padding_takes_no_part_in_gradients_of_ones():
     assert whole.dV.nearest().sum() == pytest.approx(3 * D)
 
 
+def test_padding_is_no_query_without_a_key():
+    """Where the shorter sequence's window ends, its padding is not told of."""
+    q, k = arrays((4, 1, D), (6, 1, D))
+    starts: dict[str, Any] = {"cu_seqlens_q": [0, 1, 4], "cu_seqlens_k": [0, 2, 6]}
+    exact = attention(q, k, k, window=(0, 0), **starts)
+    np.testing.assert_array_equal(exact.output.nearest(), k[[1, 3, 4, 5]])
+
+
+def test_masks_with_all_axes_may_have_one_for_all():
+    """One row for all queries, or one column for all keys, where batches and heads are named."""
+    q, k, v = arrays((B, S, H, D), (B, S, G, D), (B, S, G, D))
+    keep = np.array([[1, 1, 0], [0, 1, 1]], bool)[:, None, None]
+    options: dict[str, Any] = {"layout": "bshd"}
+    found = attention(q, k, v, mask=keep, **options)
+    whole = attention(q, k, v, mask=np.broadcast_to(keep, (B, H, S, S)), **options)
+    assert found.output.equals(whole.output) is Verdict.HOLDS
+    with pytest.raises(Malformed, match="mask: expected 3x3"):
+        attention(q, k, v, mask=keep[0, 0], **options)
+
+
 def test_packed_queries_beside_padded_keys():
     """What takes cu_seqlens_q, pages and lengths: keys padded, queries packed."""
     q, k, v = arrays((5, H, D), (9, G, D), (9, G, D))
