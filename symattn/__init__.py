@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from symattn.numbers.values import Value
     from symattn.sheets.case_sheet import sheet
     from symattn.solution.attention import Attention, attention
+    from symattn.solution.layouts import from_pages
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution, solve
     from symattn.verdicts import Verdict
@@ -80,6 +81,7 @@ _HOMES = {
     "draw": "symattn.drawing.picture",
     "from_blocks": "symattn.numbers.arrays",
     "from_floats": "symattn.numbers.arrays",
+    "from_pages": "symattn.solution.layouts",
     "function": "symattn.cases.functions",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
@@ -123,6 +125,7 @@ __all__ = [
     "draw",
     "from_blocks",
     "from_floats",
+    "from_pages",
     "function",
     "load",
     "names",

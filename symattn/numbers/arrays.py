@@ -20,7 +20,7 @@ from symattn.numbers.double_double import Array, two_product
 from symattn.numbers.letters import Letters
 from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import MASKED, Masked
-from symattn.numbers.rows import AnyArray, Rows, read_rows
+from symattn.numbers.rows import AnyArray, Rows, SharedArray, read_rows
 from symattn.numbers.tables import NumberTable
 from symattn.shapes import Shape, show
 
@@ -79,7 +79,7 @@ def from_floats(array: list[Any] | tuple[Any, ...]) -> list[Any]: ...
 
 
 @overload
-def from_floats(array: AnyArray | FloatEntries) -> FloatEntries: ...
+def from_floats(array: AnyArray | SharedArray | FloatEntries) -> FloatEntries: ...
 
 
 def from_floats(array: object) -> FloatEntries | ExactFloat | list[Any]:
@@ -195,7 +195,8 @@ def as_array(data: object) -> npt.NDArray[Any] | None:
     """The NumPy array of an array of another package; None for what is none.
 
     One that is on a device, or has gradients (PyTorch), is copied; bfloat16 and float8,
-    which PyTorch can't hand over, become float64, which holds them exactly.
+    which PyTorch can't hand over, become float64, which holds them exactly. Any object that
+    has ``__dlpack__`` is an array: :class:`Malformed` where NumPy can't have its numbers.
 
     >>> as_array([1, 2]) is None, as_array(np.array([1, 2])).shape
     (True, (2,))
@@ -206,11 +207,41 @@ def as_array(data: object) -> npt.NDArray[Any] | None:
     if callable(detach):
         plain = detach().cpu()
         return np.asarray(plain.double() if plain.is_floating_point() else plain)
+    is_shared = hasattr(data, "__dlpack__")
     if hasattr(data, "__array__") and hasattr(data, "dtype"):
-        return np.asarray(data)
-    if hasattr(data, "__dlpack__"):
-        return np.from_dlpack(data)
-    return None
+        try:
+            return np.asarray(data)
+        except (TypeError, RuntimeError):
+            # On a device (CuPy).
+            if not is_shared:
+                raise
+    return _by_dlpack(data) if is_shared else None
+
+
+#: Devices of DLPack whose memory is the CPU's: that, and pinned memory of CUDA's and ROCm's.
+_HOST = (1, 3, 11)
+
+
+def _by_dlpack(data: Any) -> npt.NDArray[Any]:
+    """The array that a package hands over by DLPack; one that is on a device is copied, once,
+    where its package can. :class:`Malformed` says what to write where that can't be had."""
+    kind, number = map(int, data.__dlpack_device__())
+    there: dict[str, Any] = {} if kind in _HOST else {"device": "cpu"}
+    try:
+        return np.from_dlpack(data, **there)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        what = type(data).__name__
+        if there:
+            message = (
+                f"{what} is on a device ({kind}, {number} of DLPack): copy it to the CPU first, as "
+                f"with .cpu(), .get() or jax.device_get: {error}"
+            )
+        else:
+            message = (
+                f"{what} can't be handed to NumPy: where its numbers are bfloat16 or float8, write "
+                f"them as float32, which holds them exactly: {error}"
+            )
+        raise Malformed(message) from None
 
 
 @dataclass(frozen=True)

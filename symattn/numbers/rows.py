@@ -161,6 +161,18 @@ class AnyArray(Protocol):
         """What its entries are."""
 
 
+class SharedArray(Protocol):
+    """An array that any package can be handed by DLPack."""
+
+    @property
+    def __dlpack__(self) -> Callable[..., Any]:
+        """A capsule of its memory."""
+
+    @property
+    def __dlpack_device__(self) -> Callable[[], Any]:
+        """Where that is."""
+
+
 class _Listed(Protocol):
     """What can be had as nested lists, as matrices of SymPy."""
 
@@ -179,6 +191,6 @@ class _SymbolicEntry(Protocol):
 #: One exact number; text such as ``"1/3"`` or ``"sqrt(2)"`` is one.
 Number = int | str | Fraction | Decimal | Value | fmpq | fmpz | _SymbolicEntry | AnyArray
 #: Exact numbers along one axis or more.
-ArrayLike = list[Any] | tuple[Any, ...] | AnyArray | _Listed
+ArrayLike = list[Any] | tuple[Any, ...] | AnyArray | SharedArray | _Listed
 #: Which keys queries see: 1 or True to keep, 0 or False to hide; or floats 0 and -inf.
 Mask = Literal["causal"] | ArrayLike

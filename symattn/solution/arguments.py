@@ -24,11 +24,12 @@ from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
 from symattn.numbers.letters import Letters
-from symattn.numbers.reading import read
+from symattn.numbers.reading import MASKED, read
 from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
-from symattn.numbers.values import Value
+from symattn.numbers.values import ZERO, Value
 from symattn.shapes import Shape, show
+from symattn.solution.layouts import Arrangement, arrangement
 from symattn.solution.masks import Alignment, Seen, seen
 
 
@@ -195,6 +196,9 @@ class AttentionOptions:
     on_empty_row: Empty = "error"
     symbols: object = ()
     queries: Sequence[int] | npt.NDArray[np.intp] | None = None
+    layout: str | None = None
+    cu_seqlens_q: ArrayLike | None = None
+    cu_seqlens_k: ArrayLike | None = None
 
 
 @dataclass(frozen=True)
@@ -202,8 +206,9 @@ class HeadLayout:
     """Which rows of which head are those of the queries along their leading axes.
 
     ``group`` queries share a head of keys and values: they lie below each other in it.
-    ``empty`` are the queries that see no key, lead x n_q. ``places`` are where the n_q queries
-    stand among ``n_all`` of which they may be a part.
+    ``empty`` are the queries that see no key, lead x n_q. ``queries`` are the numbers of the n_q
+    queries among ``n_all`` of which they may be a part. ``axes`` are those of arrays, where these
+    are not queries or keys along leading axes.
     """
 
     lead: Shape
@@ -211,8 +216,9 @@ class HeadLayout:
     group: int
     n_q: int
     empty: npt.NDArray[np.bool_]
-    places: npt.NDArray[np.intp]
+    queries: npt.NDArray[np.intp]
     n_all: int
+    axes: Arrangement | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -221,23 +227,59 @@ class HeadLayout:
 
     def ordered(self, n_k: int, shift: int) -> Seen:
         """Which keys the queries of a group see that see none after their own place, moved on."""
-        seen: Seen = np.arange(n_k) <= np.tile(self.places, self.group)[:, None] + shift
+        seen: Seen = np.arange(n_k) <= np.tile(self.queries, self.group)[:, None] + shift
         return seen
+
+    def by_query(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """An array of heads x rows, ... in the shape of the queries' leading axes."""
+        return whole.reshape(*self.lead, self.n_q, *whole.shape[2:])
 
     def by_key(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """An array of heads x keys, ... in the shape of the keys' leading axes."""
         return whole.reshape(*self.lead_k, *whole.shape[1:])
 
-    def of_queries(self, places: npt.NDArray[np.intp]) -> HeadLayout:
+    def of_queries(self, queries: npt.NDArray[np.intp]) -> HeadLayout:
         """The layout of some queries of every head."""
-        empty, own = self.empty[..., places], self.places[places]
-        return replace(self, n_q=len(places), empty=empty, places=own)
+        empty, own = self.empty[..., queries], self.queries[queries]
+        return replace(self, n_q=len(queries), empty=empty, queries=own)
 
-    def rows(self, places: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    def rows(self, queries: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """The rows that some queries have in a head: one for each of the group."""
         firsts = np.arange(self.group)[:, None] * self.n_q
-        rows: npt.NDArray[np.intp] = (firsts + places).ravel()
+        rows: npt.NDArray[np.intp] = (firsts + queries).ravel()
         return rows
+
+    @property
+    def there(self) -> npt.NDArray[np.bool_]:
+        """Which keys are none that packed sequences were padded with: heads x 1 x keys, or what
+        is broadcast to that."""
+        counts = self.axes.keys.counts if self.axes else None
+        if counts is None:
+            return np.ones((1, 1, 1), dtype=bool)
+        inside = np.arange(counts.max()) < counts[:, None]
+        return np.repeat(inside, prod(self.lead_k[1:]), axis=0)[:, None]
+
+    def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
+        """Which entries of a part of attention, in that shape along leading axes, stand where in
+        a kernel's array; None where it has the same axes."""
+        axes = self.axes.of(name) if self.axes else None
+        return None if axes is None else axes.places(shape)
+
+    def placed(self, name: str, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """A part of attention along leading axes, in a kernel's axes."""
+        places = self.places(name, array.shape)
+        return array if places is None else array.reshape(-1)[places]
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether sequences of several lengths are one after the other."""
+        return self.axes is not None and self.axes.queries.counts is not None
+
+    def axis(self, name: str) -> int:
+        """The axis of a part of attention that queries stand along, unless they are packed."""
+        if self.axes is None or name == "lse":
+            return len(self.lead)
+        return self.axes.queries.letters.index("s")
 
 
 def heads_of(
@@ -253,10 +295,15 @@ def heads_of(
     """
     faults = Faults()
     letters = registered(asked.symbols, faults)
+    arranged = None
+    with faults.inside(""):
+        arranged = arrangement(asked.layout, asked.cu_seqlens_q, asked.cu_seqlens_k, asked.lengths)
+    faults.raise_all()
     stacks: dict[str, MatrixStack] = {}
     for name, data in (("Q", q), ("K", k), ("V", v)):
+        axes = arranged.of(name) if arranged else None
         with faults.inside(name):
-            stacks[name] = arrays.read_stack(data, letters)
+            stacks[name] = arrays.read_stack(axes.read(data) if axes else data, letters)
     factors: dict[str, Value | None] = {}
     for name, number in (("scale", asked.scale), ("softcap", asked.softcap)):
         with faults.inside(name):
@@ -272,23 +319,29 @@ def heads_of(
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
     mask, causal = _order(asked)
-    kept, bias, sinks = None, None, None
+    kept, bias, hidden, sinks = None, None, None, None
+    counts_q, counts_k = (None, None) if arranged is None else arranged.counts
+    lengths = asked.lengths if counts_k is None else counts_k
     with faults.inside(""):
-        kept = seen(lead, n_q, n_k, mask, causal, asked.window, asked.lengths)
+        kept = seen(lead, n_q, n_k, mask, causal, asked.window, lengths, counts_q)
     with faults.inside("bias"):
         if asked.bias is not None:
-            bias = grouped(_spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k), group)
+            whole = _spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k)
+            bias, hidden = _hiding(grouped(whole, group))
     with faults.inside("sink"):
         if asked.sink is not None:
             sinks = grouped(_sinks(asked.sink, lead, n_q, letters), group)
     faults.raise_all()
+    if hidden is not None:
+        shown = ~hidden.reshape(*lead, n_q, n_k)
+        kept = shown if kept is None else kept & shown
     empty = np.zeros((*lead, n_q), dtype=bool)
     if kept is not None and sinks is None:
         empty = np.logical_not(kept.any(axis=-1))
     _need_keys(empty, asked)
     count = prod(lead_k)
     sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
-    only_causal = all(x is None for x in (mask, asked.window, asked.lengths))
+    only_causal = all(x is None for x in (mask, asked.window, lengths, hidden))
     plain = causal in (True, "top-left") and only_causal
     queries = grouped(stacks["Q"].matrices, group)
     heads = [
@@ -307,9 +360,11 @@ def heads_of(
         )
         for h in range(count)
     ]
-    layout = HeadLayout(lead, lead_k, group, n_q, empty, np.arange(n_q), n_q)
+    layout = HeadLayout(lead, lead_k, group, n_q, empty, np.arange(n_q), n_q, arranged)
     if asked.queries is None:
         return heads, layout
+    if layout.is_packed:
+        raise Malformed(Fault("queries", "expected None: packed sequences are taken whole"))
     places = _places(asked.queries, n_q)
     return [head.part(layout.rows(places)) for head in heads], layout.of_queries(places)
 
@@ -397,6 +452,30 @@ def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Row
             f"expected leading axes that fit {_axes(lead)}, found {show(stack.shape)}"
         ) from None
     return [stack.matrices[place] for place in wide.ravel().tolist()]
+
+
+def _hiding(bias: list[Rows]) -> tuple[list[Rows], Seen | None]:
+    """A bias without the minus infinities that hide keys, and where these were."""
+    hidden = np.stack([_infinite(rows) for rows in bias])
+    if not hidden.any():
+        return bias, None
+    parts = []
+    for rows, there in zip(bias, hidden, strict=True):
+        if isinstance(rows, NumberTable) and rows.floats is not None:
+            floats = np.where(there, 0.0, rows.floats.reshape(there.shape))
+            rows = NumberTable(there.shape[1], floats=floats)
+        elif there.any():
+            rows = tuple(tuple(ZERO if x is MASKED else x for x in row) for row in rows)
+        parts.append(rows)
+    return parts, hidden
+
+
+def _infinite(rows: Rows) -> Seen:
+    """Which entries are minus infinity."""
+    if not isinstance(rows, NumberTable):
+        return np.array([[x is MASKED for x in row] for row in rows])
+    shape = len(rows), rows.columns
+    return np.zeros(shape, bool) if rows.floats is None else np.isneginf(rows.floats).reshape(shape)
 
 
 def _sinks(sink: Number | ArrayLike, lead: Shape, n_q: int, letters: Letters) -> Sequence[Rows]:

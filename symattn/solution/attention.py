@@ -30,7 +30,7 @@ from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of, 
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
-from symattn.solution.runs import StackedSource
+from symattn.solution.runs import PartialSource, StackedSource
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_of
 
@@ -81,6 +81,34 @@ def stacked(
         coefficient if letters and not is_lettered else None,
         is_weights=first.is_weights,
         put=put if letters else None,
+    )
+
+
+def arranged(whole: Quantity, places: npt.NDArray[np.intp]) -> Quantity:
+    """The entries of a quantity that have these places in its grid, in their shape.
+
+    >>> from symattn import attention
+    >>> one = attention([[1], [1]], [[0]], [[1, 2]])
+    >>> arranged(one.output, np.array([[0, 2], [1, 3]])).decimal(0)
+    ((Decimal('1'), Decimal('1')), (Decimal('2'), Decimal('2')))
+    """
+    columns = whole.grid[1]
+    flat = [divmod(place, columns) for place in places.ravel().tolist()]
+
+    def coefficient(symbol: str | None) -> Quantity:
+        return arranged(whole.coefficient(symbol or "1"), places)
+
+    def put(numbers: Mapping[str, object]) -> Quantity:
+        return arranged(whole.at(**numbers), places)
+
+    return Quantity(
+        whole.name,
+        places.shape,
+        PartialSource(whole.source, flat, grid(places.shape)[1], columns),
+        whole.rounding,
+        whole.letters,
+        coefficient if whole.letters and not whole.is_lettered else None,
+        put=put if whole.letters else None,
     )
 
 
@@ -166,8 +194,13 @@ class Attention:
         return Gradients(self, [_with_upstream(head, part) for head, part in pairs])
 
     def _upstream(self, upstream: ArrayLike | None) -> Sequence[object]:
+        lay = self.layout
+        axes = lay.axes.of("dY") if lay.axes else None
+        wanted = self.output.shape
         if upstream is None:
-            return [None] * len(self.heads)
+            if axes is None:
+                return [None] * len(self.heads)
+            upstream = np.ones(wanted, dtype=int)
         faults = Faults()
         solutions = [head for head in self.heads if isinstance(head, Solution)]
         letters = Letters(is_open=True) if solutions else False
@@ -175,14 +208,12 @@ class Attention:
             for symbol in head.case.registry.known.values():
                 cast(Letters, letters).taken(symbol)
         with faults.inside("upstream"):
-            stack = arrays.read_stack(upstream, letters)
-            wanted = self.output.shape
-            if stack.shape != wanted:
-                raise Malformed(
-                    f"expected the output's shape, {show(wanted)}, found {show(stack.shape)}"
-                )
+            stack = arrays.read_stack(axes.read(upstream) if axes else upstream, letters)
+            found = axes.places(stack.shape).shape if axes else stack.shape
+            if found != wanted:
+                raise Malformed(f"expected the output's shape, {show(wanted)}, found {show(found)}")
         faults.raise_all()
-        return grouped(stack.matrices, self.layout.group)
+        return grouped(stack.matrices, lay.group)
 
     def part(
         self,
@@ -199,8 +230,15 @@ class Attention:
         lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
         wholes = [get(head) for head in self.heads]
         role = AttentionRole(name, self, backward)
-        if not lead and not self._undefined:
-            return wholes[0].playing(role)
+        whole = wholes[0]
+        if lead or self._undefined:
+            whole = self._stacked(name, wholes, by_key)
+        places = lay.places(name, whole.shape)
+        return (whole if places is None else arranged(whole, places)).playing(role)
+
+    def _stacked(self, name: AttentionPart, wholes: list[Quantity], by_key: bool) -> Quantity:
+        """What heads have, along leading axes."""
+        lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
         parts = wholes
         if lay.group > 1 and not by_key:
             places = range(0, lay.group * lay.n_q, lay.n_q)
@@ -213,7 +251,7 @@ class Attention:
                 dead = np.asarray(dead.reshape(*lead, -1).any(axis=-1))
             dead = dead.reshape(dead.shape + (1,) * (len(shape) - dead.ndim))
             undefined = np.broadcast_to(dead, shape)
-        return stacked(name, lead, parts, undefined).playing(role)
+        return stacked(name, lead, parts, undefined)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
@@ -322,6 +360,9 @@ def attention(
     on_empty_row: Empty = "error",
     symbols: object = (),
     queries: Sequence[int] | npt.NDArray[np.intp] | None = None,
+    layout: str | None = None,
+    cu_seqlens_q: ArrayLike | None = None,
+    cu_seqlens_k: ArrayLike | None = None,
 ) -> Attention:
     """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values
     v (... x n_k x d_v): ``softmax(scale * q k^T) v`` (Vaswani et al., 2017, eq. 1).
@@ -336,19 +377,30 @@ def attention(
 
     In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c
     makes scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without
-    leading axes; then scores are masked, ``mask`` being ... x n_q x n_k of booleans or 1
-    (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides keys after
-    the query, whose position is its own (``"top-left"``) or counted from the last
+    leading axes, -inf hiding keys; then scores are masked, ``mask`` being ... x n_q x n_k of
+    booleans or 1 (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides
+    keys after the query, whose position is its own (``"top-left"``) or counted from the last
     key (``"bottom-right"``: a decoder step), True where both are the same; ``window=(l, r)``
     keeps l keys to the left and r to the right of the query, whose position is that of
     ``causal``, without it counted from the last key (bottom-right); ``lengths`` hides keys
-    from there on, one for all or for each sequence of a batch; ``sink`` is a score, one or
+    from there on, one for all or for each sequence of a batch, whose last key is then the one
+    that is counted from; ``sink`` is a score, one or
     one a head, that takes weight and gives no value. A query that sees no key is an
     error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
     all values, as if all its scores were equal; nothing flows into its scores.
 
     ``queries`` takes some of the queries only, by their numbers in rising order, each seeing
     what it sees in its place; dK and dV are then what flows into keys and values from these.
+
+    ``layout`` names the axes of q, k and v in another order: ``"bshd"`` for batch, sequence,
+    heads, features; also ``"sbhd"``, ``"shd"``, ``"hsd"``, ``"bhsd"`` and so on. With
+    ``cu_seqlens_q`` (0, and where each sequence ends) sequences of several lengths are packed
+    one after the other, ``"thd"``: tokens of all, heads, features. Keys are packed by
+    ``cu_seqlens_k``, as queries unless given, or padded, ``"bshd"``, with ``lengths``; see
+    :func:`symattn.from_pages`. The output, the upstream gradient, dQ, dK and dV have these
+    axes too; ``lse`` is batch x heads x sequence, packed heads x tokens, whatever the order.
+    What has a number for each query and key, ``mask`` and ``bias`` included, is
+    batch x heads x n_q x n_k, of the longest sequence.
 
     ========  ==================  =====================  ===================  ================
     here      PyTorch             JAX                    FlashAttention       ONNX Attention
@@ -360,9 +412,11 @@ def attention(
               top-left            top-left               bottom-right         top-left
     window    --                  local_window_size: is  window_size: is      --
                                   top-left               bottom-right
-    lengths   --                  key_value_seq_lengths  cache_seqlens        nonpad_kv_seqlen
+    lengths   --                  key_value_seq_lengths  cache_seqlens,       nonpad_kv_seqlen
+                                                         seqused_k
     softcap   --                  --                     softcap              softcap
     empty     zero                mean                   zero                 --
+    layout    bhsd                bshd                   bshd; thd packed     bhsd
     ========  ==================  =====================  ===================  ================
 
     Raises :class:`Malformed` with every fault.
@@ -378,8 +432,11 @@ def attention(
     >>> x = [[0], [1], [2]]
     >>> attention(x, x, x, causal=True, queries=[1]).weights.decimal(2)
     ((Decimal('0.27'), Decimal('0.73'), Decimal('0.00')),)
+    >>> packed = attention([[[1]]] * 3, [[[1]]] * 3, [[[1]], [[2]], [[3]]], cu_seqlens_q=[0, 1, 3])
+    >>> packed.output.decimal(1), packed.lse.shape
+    ((((Decimal('1.0'),),), ((Decimal('2.5'),),), ((Decimal('2.5'),),)), (1, 3))
     """
-    heads, layout = heads_of(
+    heads, rows = heads_of(
         q,
         k,
         v,
@@ -395,9 +452,12 @@ def attention(
             on_empty_row,
             symbols,
             queries,
+            layout,
+            cu_seqlens_q,
+            cu_seqlens_k,
         ),
     )
     solved = [
         BlockedSolution(head) if needs_blocks(head) else Solution(head.case()) for head in heads
     ]
-    return Attention(solved, layout, on_empty_row == "nan" and bool(layout.empty.any()))
+    return Attention(solved, rows, on_empty_row == "nan" and bool(rows.empty.any()))

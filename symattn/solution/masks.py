@@ -19,6 +19,7 @@ Alignment = Literal["top-left", "bottom-right"]
 _ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
 
 Seen = npt.NDArray[np.bool_]
+_Counts = npt.NDArray[np.intp]
 
 
 def seen(
@@ -29,13 +30,15 @@ def seen(
     causal: Alignment | bool | None = None,
     window: int | tuple[int | None, int | None] | None = None,
     lengths: object = None,
+    queries: object = None,
 ) -> Seen | None:
     """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
-    are those of :func:`symattn.solution.attention.attention`.
+    are those of :func:`symattn.solution.attention.attention`; ``queries`` is how many each
+    sequence has, of which those that follow, which are padding, see everything.
 
     Without a causal order windows are aligned as FlashAttention's are: the last query stands
-    at the last key. Raises :class:`Malformed` for a mask or lengths of another shape, and for
-    what is neither a mask nor an order.
+    at the last key, that of its sequence where there are ``lengths``. Raises :class:`Malformed`
+    for a mask or lengths of another shape, and for what is neither a mask nor an order.
 
     >>> seen((), 2, 3, causal="bottom-right").astype(int).tolist()
     [[1, 1, 0], [1, 1, 1]]
@@ -44,16 +47,26 @@ def seen(
     >>> seen((), 2, 3, window=0).astype(int).tolist()
     [[0, 1, 0], [0, 0, 1]]
     """
+    last_k = None if lengths is None else _counts("lengths", lengths, lead, n_k)
+    last_q = None if queries is None else _counts("queries", queries, lead, n_q)
     parts = [
         _masked(mask, lead, n_q, n_k),
-        _ordered(causal, window, n_q, n_k),
-        _within(lengths, lead, n_k),
+        _ordered(
+            causal,
+            window,
+            (n_q, n_k),
+            n_q if last_q is None else last_q,
+            n_k if last_k is None else last_k,
+        ),
+        None if last_k is None else np.asarray(np.arange(n_k) < last_k),
     ]
     if all(part is None for part in parts):
         return None
     whole = np.ones((*lead, n_q, n_k), dtype=bool)
     for part in parts:
         whole &= True if part is None else part
+    if last_q is not None:
+        whole |= np.arange(n_q)[:, None] >= last_q
     return whole
 
 
@@ -63,7 +76,10 @@ def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:
     array = mask.array if isinstance(mask, FloatEntries) else as_array(mask)
     if array is None:
         array = _plain(mask)
-    if array.ndim < 2 or array.shape[-2:] != (n_q, n_k):
+    # With all axes of the scores, one of length 1 stands for all queries, or all keys.
+    has_all = lead and array.ndim == len(lead) + 2
+    pairs = zip(array.shape[-2:], (n_q, n_k), strict=False)
+    if array.ndim < 2 or not all(own == n or (has_all and own == 1) for own, n in pairs):
         raise Malformed(
             f"mask: expected {show((n_q, n_k))}, or that along leading axes, found "
             f"{show(array.shape)}: keys that are padding are told by lengths"
@@ -80,7 +96,8 @@ def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:
         return np.asarray(array == 0)
     raise Malformed(
         "mask: expected booleans, or 1 (keep) and 0 (hide) as integers, or 0 and -inf as floats "
-        "that are added; other numbers that are added to scores are a bias"
+        "that are added; other numbers that are added to scores are a bias, in which -inf hides: "
+        "bias=symattn.from_floats(mask)"
     )
 
 
@@ -116,12 +133,21 @@ def _keeps(entry: object) -> bool:
     raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {value}")
 
 
-def _ordered(alignment: Alignment | bool | None, window: object, n_q: int, n_k: int) -> Seen | None:
-    """The causal order and the window, by positions of the queries among the keys."""
+def _ordered(
+    alignment: Alignment | bool | None,
+    window: object,
+    sizes: tuple[int, int],
+    last_q: _Counts | int,
+    last_k: _Counts | int,
+) -> Seen | None:
+    """The causal order and the window, by positions of the queries among the keys, of which
+    each sequence has so many."""
     if alignment in (None, False) and window is None:
         return None
+    n_q, n_k = sizes
     if alignment is True:
-        if n_q != n_k:
+        # Padded keys leave open whether the queries are padded as well.
+        if n_q != n_k or (isinstance(last_q, np.ndarray) and np.any(last_q != last_k)):
             raise Malformed(
                 f"causal: {n_q} queries and {n_k} keys can be aligned in two ways: write "
                 'causal="top-left" or, as in a decoder step, causal="bottom-right"'
@@ -131,16 +157,16 @@ def _ordered(alignment: Alignment | bool | None, window: object, n_q: int, n_k: 
         raise Malformed(
             f"causal: unknown order {alignment!r}: {expected(str(alignment), _ALIGNMENTS)}"
         )
-    shift = 0 if alignment == "top-left" else n_k - n_q
+    shift = 0 if alignment == "top-left" else last_k - last_q
     keys, places = np.arange(n_k)[None, :], np.arange(n_q)[:, None] + shift
     left, right = _window(window)
     if alignment:
         right = 0 if right is None else min(right, 0)
     kept = np.ones((n_q, n_k), dtype=bool)
     if left is not None:
-        kept &= keys >= places - left
+        kept = kept & (keys >= places - left)
     if right is not None:
-        kept &= keys <= places + right
+        kept = kept & (keys <= places + right)
     return kept
 
 
@@ -160,16 +186,13 @@ def _window(window: object) -> tuple[int | None, int | None]:
     return pair[0], pair[1]
 
 
-def _within(lengths: object, lead: Shape, n_k: int) -> Seen | None:
-    """Keys before the length of each sequence: of the first leading axes."""
-    if lengths is None:
-        return None
+def _counts(name: str, lengths: object, lead: Shape, most: int) -> _Counts:
+    """The length of each sequence, of the first leading axes, beside rows and columns."""
     counts = np.asarray(lengths)
-    if counts.dtype.kind not in "iu" or not ((counts >= 0) & (counts <= n_k)).all():
-        raise Malformed(f"lengths: expected whole numbers from 0 to {n_k}, found {lengths!r}")
+    if counts.dtype.kind not in "iu" or not ((counts >= 0) & (counts <= most)).all():
+        raise Malformed(f"{name}: expected whole numbers from 0 to {most}, found {lengths!r}")
     if counts.shape != lead[: counts.ndim]:
         wanted = f"a number, or numbers along the leading axes {show(lead)}"
-        raise Malformed(f"lengths: expected {wanted}, found {show(counts.shape)}")
+        raise Malformed(f"{name}: expected {wanted}, found {show(counts.shape)}")
     wide = counts.reshape(*counts.shape, *([1] * (len(lead) - counts.ndim)), 1, 1)
-    kept: Seen = np.arange(n_k) < wide
-    return kept
+    return wide.astype(np.intp)

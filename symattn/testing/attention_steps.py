@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ class AttentionSteps:
 
     A head is one of keys and values; ``layout.group`` heads of queries, which share it, lie
     below each other. ``changes`` are the values that steps have instead of their own, or what
-    these are computed as from the others.
+    these are computed as from the others. ``taken`` is the head of keys that each head of queries
+    takes, where that is not its own.
     """
 
     def __init__(
@@ -109,8 +111,10 @@ class AttentionSteps:
         given: Mapping[str, Array],
         changes: Changes | None = None,
         base: AttentionSteps | None = None,
+        taken: npt.NDArray[np.intp] | None = None,
     ) -> None:
         self.layout = layout
+        self._taken = taken
         self.given = given
         self.changes = changes or {}
         self._base = base
@@ -139,9 +143,7 @@ class AttentionSteps:
         """What a step would be if it were not changed itself."""
         return self.given[name] if name in self.given else self._run.work(self._nodes[name])
 
-    def edited(
-        self, changes: Mapping[str, Array | Change], layout: HeadLayout | None = None
-    ) -> AttentionSteps:
+    def edited(self, changes: Mapping[str, Array | Change]) -> AttentionSteps:
         """The same graph with other values for some steps; the others are not computed again.
 
         >>> from symattn import attention
@@ -150,19 +152,24 @@ class AttentionSteps:
         >>> steps["Y"].tolist(), wrong["Y"].tolist()
         ([[[2.0]]], [[[6.0]]])
         """
-        return AttentionSteps(layout or self.layout, self.given, changes, self)
+        return AttentionSteps(self.layout, self.given, changes, self)
 
     def part(self, name: str) -> Array:
         """A part of attention in its shape."""
         values = self[_PARTS.get(name, name)]
-        if name in BY_KEY:
-            return self.layout.by_key(values)
-        return self.by_query(values[..., 0] if name == "lse" else values)
+        return self.shaped(name, values[..., 0] if name == "lse" else values)
 
-    def by_query(self, whole: Array) -> Array:
-        """An array of heads x rows, ... in the shape of the queries' leading axes."""
+    def shaped(self, name: str, whole: Array) -> Array:
+        """An array of heads x rows, ... in the shape that this part of attention has. What flows
+        into keys and values is added up where they were taken from."""
         lay = self.layout
-        return whole.reshape(*lay.lead, lay.n_q, *whole.shape[2:])
+        if name not in BY_KEY:
+            return lay.placed(name, lay.by_query(whole))
+        if self._taken is not None:
+            sums = np.zeros((prod(lay.lead_k), *whole.shape[1:]))
+            np.add.at(sums, self._taken, whole)
+            whole = sums
+        return lay.placed(name, lay.by_key(whole))
 
     def taking(self, heads: npt.NDArray[np.intp]) -> AttentionSteps:
         """The graph where each head of queries has the keys and values of that head."""
@@ -173,7 +180,7 @@ class AttentionSteps:
                 inputs[name] = x[heads]
             elif x.ndim == 3:
                 inputs[name] = x.reshape(-1, lay.n_q, x.shape[-1])
-        return self.edited(inputs, replace(lay, lead_k=lay.lead, group=1))
+        return AttentionSteps(replace(lay, group=1), self.given, inputs, self, heads)
 
 
 #: What a step is computed as instead.

@@ -53,9 +53,9 @@ as one can ask for where it is a few w of the condition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import ceil, isfinite
 from weakref import WeakKeyDictionary
 
@@ -91,6 +91,10 @@ class Bound:
 
     condition: Array
     bound: Array
+
+    def map(self, change: Callable[[Array], Array]) -> Bound:
+        """The same change of place of both."""
+        return Bound(change(self.condition), change(self.bound))
 
 
 def bounds(quantity: Quantity, precision: Precision) -> Bound:
@@ -153,12 +157,19 @@ def _joined(
             bounding = _Bounding(steps, precision, layout.group * layout.n_q)
             for name, pair in bounding.rows().items():
                 if name not in left_out:
-                    rows.setdefault(name, []).append(_finite(*map(steps.by_query, pair)))
+                    pair = steps.layout.by_query(pair[0]), steps.layout.by_query(pair[1])
+                    rows.setdefault(name, []).append(_finite(*pair))
             for name, flow in bounding.flows().items():
                 flows[name] = flow + flows[name] if name in flows else flow
         stored = {name: flow.stored(name, whole[name], precision) for name, flow in flows.items()}
-    by_key = {name: _finite(*map(layout.by_key, pair)) for name, pair in stored.items()}
-    return {name: _below(parts, len(layout.lead)) for name, parts in rows.items()} | by_key
+    by_query = {
+        name: _below(parts, len(layout.lead)).map(partial(layout.placed, name))
+        for name, parts in rows.items()
+    }
+    by_key = {
+        name: _finite(*pair).map(partial(steps.shaped, name)) for name, pair in stored.items()
+    }
+    return by_query | by_key
 
 
 def _finite(condition: Array, bound: Array) -> Bound:

@@ -18,6 +18,7 @@ from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.escaping import json_text, visible
 from symattn.numbers.float_formats import FloatFormat
 from symattn.shapes import Shape
+from symattn.solution.layouts import laid_out
 from symattn.testing.frameworks import Backward, Framework, FrameworkName, Kernel, framework_of
 from symattn.testing.kernels import KernelReport, check_attention
 from symattn.testing.precision import Level
@@ -133,6 +134,7 @@ class AttentionCase:
         dtype: object = None,
         formats: Mapping[str, object] | None = None,
         rows: Literal["sample"] | int | Sequence[int] | None = None,
+        layout: str | None = None,
     ) -> KernelReport:
         """Judge ``function(q, k, v)`` and ``backward(q, k, v, upstream)`` on this sample, see
         :func:`symattn.testing.check_attention`.
@@ -143,17 +145,20 @@ class AttentionCase:
         needs the test is skipped, or fails if its marker named the kind. The inputs are always
         of the sample's format, as is what is stored on the way unless ``dtype`` says another.
         ``rows`` judges some queries only, for large samples.
+        ``layout`` names the axes that the kernel has, as many as the sample, whose ``lead`` the
+        marker says.
         """
         __tracebackhide__ = True
         made_by = framework_of(framework)
+        arranged = partial(laid_out, layout=layout)
         handed = self._handed(function, made_by)
         bound = None if backward is None else partial(backward, **self._handed(backward, made_by))
         report = check_attention(
             partial(function, **handed),
-            q=self.q,
-            k=self.k,
-            v=self.v,
-            upstream=self.upstream,
+            q=arranged(self.q),
+            k=arranged(self.k),
+            v=arranged(self.v),
+            upstream=arranged(self.upstream),
             backward=bound,
             framework=framework,
             dtype=self.sample.dtype if dtype is None else dtype,
@@ -163,6 +168,7 @@ class AttentionCase:
             raises=False,
             rows=rows,
             seed=self.sample.seed,
+            layout=layout,
             **self.options,
         )
         about = {name: getattr(self.sample, name) for name in ("kind", "dtype", "seed")}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from symattn.auditing.edits import phrase
 from symattn.solution.entries import AttentionRole
 from symattn.testing.attention_steps import (
+    BY_KEY,
     Array,
     AttentionSteps,
     Flags,
@@ -70,13 +70,19 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
     forward = roles[0].forward
     backward = next((role.backward for role in roles if role.backward), None)
     if is_large(forward):
+        if forward.layout.is_packed:
+            # What is wrong is not told by query there.
+            return ()
         large = LargeSteps(forward, backward)
         places = _telling(known, large)
         steps, truth = large.of_queries(places)
         if len(places) < large.layout.n_q:
             # What flows into keys comes from the other queries, too.
-            axis = len(large.layout.lead)
-            known = {x: y.at(places, axis) for x, y in known.items() if x not in large.whole}
+            known = {
+                name: errors.at(places, large.layout.axis(name))
+                for name, errors in known.items()
+                if name not in BY_KEY
+            }
             wrong = {name for name in known if (known[name].over_bound > 1).any()}
             if not wrong:
                 return ()
@@ -100,11 +106,12 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
 def _telling(known: Mapping[str, Errors], large: LargeSteps) -> npt.NDArray[np.intp]:
     """Queries to try faults on: the first, as many that are spread evenly as there is room for
     beside the worst."""
-    n_q, axis = large.layout.n_q, len(large.layout.lead)
+    n_q = large.layout.n_q
     room = min(n_q, large.room(_TRIED))
     worst = np.zeros(n_q)
     for name, errors in known.items():
-        if name not in large.whole:
+        if name not in BY_KEY:
+            axis = large.layout.axis(name)
             others = tuple(k for k in range(errors.over_bound.ndim) if k != axis)
             worst = np.maximum(worst, errors.over_bound.max(axis=others))
     spread = np.linspace(0, n_q - 1, (room + 1) // 2).astype(np.intp)
@@ -151,7 +158,6 @@ class _Tried:
         truth: AttentionSteps,
     ) -> None:
         self._judged, self._wrong, self._precision = judged, wrong, precision
-        self._shapes = {name: truth.part(name).shape for name in judged}
         #: Which entries are wrong, and how far they are from the truth.
         self._far = {
             name: (part.over_bound > 1, error_of(part.actual, truth.part(name)))
@@ -160,11 +166,11 @@ class _Tried:
 
     def fit(self, fault: InjectedFault) -> _Fit | None:
         """What a fault explains; None for nothing."""
-        parts = {name: self._array(fault, name, fault.steps.part(name)) for name in self._judged}
+        parts = {name: fault.steps.part(name) for name in self._judged}
         if not any(self._is_near(name, parts[name]) for name in self._wrong):
             return None
         limits = all_bounds(fault.steps, self._precision)
-        bounds = {name: self._array(fault, name, limits[name].bound) for name in parts}
+        bounds = {name: limits[name].bound for name in parts}
         explains, most, mean, contradicted = set(), {}, {}, False
         for name, part in self._judged.items():
             # What has no bound is no explanation, unless nothing is asked of it.
@@ -180,15 +186,6 @@ class _Tried:
             elif fits and _is_far(part.over_bound, left):
                 explains.add(name)
         return _Fit(fault, explains, contradicted, most, mean) if explains else None
-
-    def _array(self, fault: InjectedFault, name: str, array: Array) -> Array:
-        """What flows into keys and values, added up where it was taken from."""
-        if fault.taken is None or name not in ("dK", "dV"):
-            return array
-        shape = self._shapes[name]
-        whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
-        np.add.at(whole, fault.taken, array.reshape(-1, *shape[-2:]))
-        return whole.reshape(shape)
 
     def _is_near(self, name: str, array: Array) -> bool:
         """Whether a fault may explain a part, roughly."""

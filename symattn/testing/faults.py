@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
 from symattn.auditing.edits import KINDS, phrase
 from symattn.languages.sentence import Sentence
@@ -60,13 +59,12 @@ _OWN: Mapping[str, str] = {
 class InjectedFault:
     """A fault: its kind, the words of its phrase, and the graph that is computed instead.
     ``rounds``: it differs from the truth by roundings, which may fall otherwise in other
-    kernels. ``taken`` is the head of keys that each head of queries takes."""
+    kernels."""
 
     kind: str
     words: tuple[str, ...]
     steps: AttentionSteps
     rounds: bool = False
-    taken: npt.NDArray[np.intp] | None = None
 
     @property
     def phrase(self) -> str:
@@ -162,7 +160,7 @@ def _masked(keep: Flags, own: float, mask: float, form: FloatFormat) -> Change:
 
 def _of_window(s: AttentionSteps, keep: Flags) -> Iterator[_Edit]:
     """Masks that are a band around a diagonal, with one of its edges elsewhere."""
-    rows = np.tile(s.layout.places, s.layout.group)
+    rows = np.tile(s.layout.queries, s.layout.group)
     ahead = np.broadcast_to(np.arange(keep.shape[-1]) - rows[:, None], keep.shape)
     first, last = (int(found(ahead[keep])) if keep.any() else 0 for found in (np.min, np.max))
     if first == ahead.min() or not np.array_equal(keep, (first <= ahead) & (ahead <= last)):
@@ -222,7 +220,9 @@ def _moved(keep: Flags, by: int) -> Flags:
 
 
 def _seeing(s: AttentionSteps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
-    """A fault of the mask; rows that see nothing then may be anything."""
+    """A fault of the mask; rows that see nothing then may be anything. No sequence sees the
+    padding that attention is computed with where arrays are packed."""
+    keep = keep & s.layout.there
     if np.array_equal(keep, _kept(s)):
         return
     live = np.any(keep | np.isfinite(s["sink"]), axis=-1, keepdims=True)
@@ -402,7 +402,7 @@ def _of_heads(s: AttentionSteps) -> Iterator[InjectedFault]:
         heads = first + places
         if not np.array_equal(places, own // lay.group):
             words = "attention of each head", source, "its own"
-            yield InjectedFault("other-matrix", words, s.taking(heads), taken=heads)
+            yield InjectedFault("other-matrix", words, s.taking(heads))
 
 
 #: Keys that kernels take at a time.

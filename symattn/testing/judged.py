@@ -216,8 +216,11 @@ class JudgedArray:
         role = self.quantity.role
         if role is None or role.keys or role.part in BY_KEY:
             return index
-        lay, axis = role.forward.layout, len(role.forward.layout.lead)
-        return (*index[:axis], int(lay.places[index[axis]]), *index[axis + 1 :])
+        lay = role.forward.layout
+        if lay.is_packed:
+            return index
+        axis = lay.axis(role.part)
+        return (*index[:axis], int(lay.queries[index[axis]]), *index[axis + 1 :])
 
     @property
     def _queries(self) -> str:

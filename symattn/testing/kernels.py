@@ -17,7 +17,6 @@ from symattn.ieee import need_ieee
 from symattn.numbers.arrays import BlockEntries, from_floats
 from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.numbers.rows import ArrayLike, Mask, Number
-from symattn.shapes import Shape
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.masks import Alignment
@@ -199,6 +198,9 @@ def check_attention(
     on_empty_row: Empty = "error",
     rows: Literal["sample"] | int | Sequence[int] | None = None,
     seed: int = 0,
+    layout: str | None = None,
+    cu_seqlens_q: ArrayLike | None = None,
+    cu_seqlens_k: ArrayLike | None = None,
 ) -> KernelReport:
     """Call a kernel with arrays, and judge all that it gives by the exact attention of them.
 
@@ -209,7 +211,8 @@ def check_attention(
     asked of ``backward(q, k, v, upstream)``, which returns dQ, dK and dV, else, with an
     ``upstream``, of PyTorch or JAX; without an upstream those of ``backward`` are with all ones.
     The last arguments are those of :func:`symattn.attention`: what the kernel should compute.
-    Floats among them are taken for their binary values.
+    Floats among them are taken for their binary values. The kernel's arrays have the axes that
+    ``layout`` and ``cu_seqlens_q`` say, those that it takes and those that it gives.
 
     ``dtype`` is also the format of what is stored on the way, and of results. ``formats`` names
     what has another (:data:`~symattn.testing.precision.NAMES`): some ``inputs``, ``weights`` and
@@ -245,7 +248,10 @@ def check_attention(
             tables += [] if data is None else [(rounded_to(floats_of(data), own), own)]
     faults.raise_all()
     above = tables.pop() if upstream is not None else None
-    some = _chosen(rows, tables[0][0].shape, seed)
+    shape = tables[0][0].shape
+    #: The axis that queries stand along.
+    along = -2 if layout is None or "s" not in layout else layout.index("s") - len(layout)
+    some = _chosen(rows, shape[along] if len(shape) >= -along else 1, seed)
     exact = attention(
         from_floats(tables[0][0]),
         from_floats(tables[1][0]),
@@ -260,13 +266,18 @@ def check_attention(
         sink=_exact(sink),
         on_empty_row=on_empty_row,
         queries=some,
+        layout=layout,
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_k=cu_seqlens_k,
     )
     if above is None and backward is not None:
-        above = np.ones((*tables[0][0].shape[:-1], exact.output.shape[-1])), given.get("dY", form)
+        sizes = [*exact.output.shape]
+        sizes[along] = shape[along]
+        above = np.ones(sizes), given.get("dY", form)
     truth: dict[str, Any] = {"output": exact.output, "lse": exact.lse}
     if above is not None:
-        above = _alone(above[0], some), above[1]
-        back = exact.backward(from_floats(_taken(above[0], some, -2)))
+        above = _alone(above[0], some, along), above[1]
+        back = exact.backward(from_floats(_taken(above[0], some, along)))
         truth |= {"dQ": back.dQ, "dK": back.dK, "dV": back.dV}
     arrays = _called(function, backward, made_by, tables, above)
     need_ieee("the kernel was called")
@@ -274,7 +285,7 @@ def check_attention(
     given |= {name: _widened(x, form) for name, x in arrays.items() if name not in given}
     if some is not None:
         is_told = backward is not None or made_by.differentiates
-        arrays = {name: _of_some(name, x, some, is_told) for name, x in arrays.items()}
+        arrays = {name: _of_some(name, x, some, along, is_told) for name, x in arrays.items()}
     precision = _of_formats(form, accumulate, level, given)
     for name, array in arrays.items():
         if name not in truth:
@@ -309,11 +320,11 @@ _SAMPLE = 64
 
 
 def _chosen(
-    rows: Literal["sample"] | int | Sequence[int] | None, shape: Shape, seed: int
+    rows: Literal["sample"] | int | Sequence[int] | None, n_q: int, seed: int
 ) -> npt.NDArray[np.intp] | None:
     """The queries that are judged; None for all.
 
-    >>> _chosen(3, (9, 2), 0)
+    >>> _chosen(3, 9, 0)
     array([2, 4, 7])
     """
     count = _SAMPLE if rows == "sample" else rows
@@ -323,7 +334,6 @@ def _chosen(
         )
     if not isinstance(count, int):
         return None if count is None else np.asarray(count)
-    n_q = shape[-2] if len(shape) > 1 else 1
     if count >= n_q:
         return None
     bounds = np.linspace(0, n_q, count + 1).astype(np.intp)
@@ -337,16 +347,18 @@ def _taken(array: Array, places: npt.NDArray[np.intp] | None, axis: int) -> Arra
     return array if places is None or not fits else array.take(places, axis)
 
 
-def _alone(upstream: Array, places: npt.NDArray[np.intp] | None) -> Array:
+def _alone(upstream: Array, places: npt.NDArray[np.intp] | None, axis: int) -> Array:
     """An upstream gradient that is 0 but for some queries."""
-    if places is None or upstream.ndim < 2:
+    if places is None or upstream.ndim < -axis:
         return upstream
-    kept = np.isin(np.arange(upstream.shape[-2]), places)
-    alone: Array = np.where(kept[:, None], upstream, 0.0)
+    kept = np.isin(np.arange(upstream.shape[axis]), places)
+    alone: Array = np.where(kept.reshape(-1, *[1] * (-axis - 1)), upstream, 0.0)
     return alone
 
 
-def _of_some(name: str, array: object, places: npt.NDArray[np.intp], is_told: bool) -> Array:
+def _of_some(
+    name: str, array: object, places: npt.NDArray[np.intp], axis: int, is_told: bool
+) -> Array:
     """What of a result is judged: the rows of some queries, or all of what has one for each key."""
     if name in ("dQ", *BY_KEY) and not is_told:
         raise Malformed(
@@ -354,7 +366,7 @@ def _of_some(name: str, array: object, places: npt.NDArray[np.intp], is_told: bo
             f"is 0 for queries that are not judged; the kernel gave {name} itself"
         )
     floats = floats_of(array)
-    return floats if name in BY_KEY else _taken(floats, places, -1 if name == "lse" else -2)
+    return floats if name in BY_KEY else _taken(floats, places, -1 if name == "lse" else axis)
 
 
 def _exact(number: Any) -> Any:

@@ -183,7 +183,8 @@ def format_of(array: object) -> FloatFormat | None:
     >>> format_of(np.zeros(3, "float16")), format_of([1.0]), format_of(np.zeros(3, int))
     ('float16', None, None)
     """
-    dtype = getattr(array, "dtype", None)
+    own = array if hasattr(array, "dtype") or not hasattr(array, "__dlpack__") else as_array(array)
+    dtype = getattr(own, "dtype", None)
     # Of NumPy "float32", of PyTorch "torch.float32".
     name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
     return next((form for form in FORMATS if form == name), None)

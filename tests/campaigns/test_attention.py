@@ -105,7 +105,8 @@ class Attentions(Campaign):
         if chance.random() < 0.3:
             options["lengths"] = chance.randint(0, m)
         empty = options["on_empty_row"] = chance.choice(("error", "zero", "mean"))
-        shift = m - n if options.get("causal") == "bottom-right" else 0
+        last = options.get("lengths", m)
+        shift = 0 if options.get("causal") == "top-left" else last - n
 
         def sees(i, j):
             ahead = j - i - shift

@@ -151,3 +151,41 @@ def test_arrays_of_booleans_are_masks_and_no_numbers():
     np.testing.assert_array_equal(masked.output.nearest(), [[3.0]])
     with pytest.raises(Malformed):
         attention(keep, [[1, 2]], [[3]])
+
+
+class OnDevice(Capsule):
+    """One on CUDA's first device, which hands out copies on the CPU if it ``copies``."""
+
+    def __init__(self, array, copies):
+        super().__init__(array)
+        self.copies = copies
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("implicit conversion is not allowed")
+
+    dtype = np.dtype("float32")
+
+    def __dlpack__(self, *, dl_device=None, **options):
+        if not self.copies or dl_device != (1, 0):
+            raise BufferError("no copies to other devices")
+        return self.array.copy().__dlpack__()
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+def test_what_is_on_a_device_is_copied_or_told():
+    """One copy where its package makes one, else what to write."""
+    array = np.array([[0.5, 1.5]], dtype="float32")
+    assert from_floats(OnDevice(array, True)).tolist() == from_floats(array).tolist()
+    with pytest.raises(Malformed, match=r"OnDevice is on a device \(2, 0 of DLPack\): copy it"):
+        from_floats(OnDevice(array, False))
+
+
+def test_what_dlpack_cannot_hand_over_is_told():
+    """bfloat16, which NumPy does not take by DLPack."""
+    foreign: Any = Capsule(np.ones((1, 1), dtype=ml_dtypes.bfloat16))
+    with pytest.raises(Malformed, match=r"Capsule can't be handed to NumPy: .* as float32"):
+        from_floats(foreign)
+    with pytest.raises(Malformed, match=r"is not exact: take its binary values"):
+        read_stack(Capsule(np.ones((1, 1))))

@@ -172,6 +172,37 @@ def test_float8_in_and_bfloat16_out(run):
     done.assert_outcomes(passed=30)
 
 
+def test_samples_in_the_axes_of_a_kernel(run):
+    """Inputs, upstream gradients and results of s x h x d; a layout of other axes is refused."""
+    result = run(
+        """
+        import pytest
+        from kernels import attention, backward
+
+
+        def moved(function):
+            def kernel(*arrays, **options):
+                found = function(*(x.swapaxes(0, 1) for x in arrays), **options)
+                is_one = not isinstance(found, tuple)
+                return found.swapaxes(0, 1) if is_one else [x.swapaxes(0, 1) for x in found]
+
+            return lambda *arrays, mask=None: kernel(*arrays, mask=mask)
+
+
+        @pytest.mark.attention(kinds=["ordinary", "grouped", "masked"], lead=(2,), n=3, d=4)
+        def test_moved(attention_case):
+            attention_case.check(moved(attention), moved(backward), layout="shd")
+
+
+        @pytest.mark.attention(kinds="ordinary")
+        def test_other(attention_case):
+            attention_case.check(attention, layout="bshd")
+        """
+    )
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["*layout: bshd has 4 axes, the sample 8x8: lead= of the marker*"])
+
+
 def test_a_wrong_kernel_is_told_how(run):
     """The failure shows the case and the worst entries, not the code that judged them."""
     done = run(
