@@ -476,6 +476,10 @@ class Run(Generic[M]):
                 self._results[needed.serial] = self._result(needed)
         return self._results[node.serial]
 
+    def keep(self, node: Node, result: M) -> None:
+        """Take what was computed elsewhere as the result of a node."""
+        self._results[node.serial] = result
+
     def work(self, node: Node) -> M:
         """What a node's operation makes of its operands, be it a leaf or not."""
         return self.arithmetic.apply(node, [self[operand] for operand in self._operands(node)])

@@ -91,6 +91,12 @@ class Head:
             weights = "Z"
         return steps | {"Y": f"{weights} @ V"}
 
+    @property
+    def is_floats(self) -> bool:
+        """Whether all its matrices are floats, of which every step is defined."""
+        tables = [x for x in (self.q, self.k, self.v, self.bias) if x is not None]
+        return all(isinstance(x, NumberTable) and x.floats is not None for x in tables)
+
     @cached_property
     def _hides(self) -> bool:
         """Whether a row that sees a key does not see them all."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import starmap
 from operator import itemgetter
 from typing import ClassVar
 from weakref import WeakSet
@@ -27,7 +28,7 @@ from flint import arb
 from symattn.cases.case import Case, Rows, with_upstream
 from symattn.errors import UnknownName
 from symattn.ieee import need_ieee
-from symattn.limits import BLOCK, ENTRIES, STACKED
+from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
 from symattn.numbers import double_double, series
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble
@@ -51,6 +52,10 @@ from symattn.syntax import gradient_name
 _BY_KEY = tuple(map(gradient_name, "KV"))
 _UPSTREAM = gradient_name("Y")
 
+#: Some queries of a head with the keys that they see, their part of dL/dY, whether there are
+#: gradients, the quantities asked for, and the length of a block.
+Task = tuple[Head, Rows | None, bool, Sequence[str], int]
+
 
 def needs_blocks(head: Head) -> bool:
     """Whether a head of floats is too large for one program.
@@ -59,9 +64,9 @@ def needs_blocks(head: Head) -> bool:
     >>> needs_blocks(Head(two, long, long)), needs_blocks(Head(long, long, long))
     (False, True)
     """
-    tables = [x for x in (head.q, head.k, head.v, head.bias) if x is not None]
-    if not all(isinstance(x, NumberTable) and x.floats is not None for x in tables):
+    if not head.is_floats:
         return False
+    tables = [x for x in (head.q, head.k, head.v, head.bias) if x is not None]
     sizes = [len(x) * len(x[0]) for x in tables]
     return max(*sizes, len(head.q) * len(head.k)) > ENTRIES.most
 
@@ -158,8 +163,11 @@ class BlockedSolution:
 
     def blocks(self) -> Iterator[tuple[slice, slice]]:
         """Rows of queries, and the keys that they see."""
-        for start in range(0, len(self.head.q), self._rows):
-            rows = slice(start, min(start + self._rows, len(self.head.q)))
+        return self._ranges(self._rows)
+
+    def _ranges(self, length: int) -> Iterator[tuple[slice, slice]]:
+        for start in range(0, len(self.head.q), length):
+            rows = slice(start, min(start + length, len(self.head.q)))
             yield rows, self._seen(rows)
 
     def _seen(self, rows: slice) -> slice:
@@ -192,21 +200,51 @@ class BlockedSolution:
         if name not in self._known:
             # What is asked forward is computed backward as well.
             whole = next(iter(self._backward), self)
-            computed = whole._shapes.keys() - whole._given.keys()
-            names = [name for name in computed if not whole._is_wide(name)]
-            found = whole._computed(names)
-            whole._known |= found
-            for head in (self, self._forward or self):
-                head._known |= {x: found[x] for x in head._shapes if x in found}
+            whole.take(starmap(certified, whole.tasks()))
         return self._known[name]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether what doesn't grow with queries times keys was computed."""
+        return bool(self._known)
+
+    def tasks(self) -> Iterator[Task]:
+        """What :func:`certified` is called with, for some blocks after the other."""
+        whole = self._shapes.keys() - self._given.keys()
+        names = tuple(sorted(name for name in whole if not self._is_wide(name)))
+        for rows, keys in self._ranges(SHARED * self._rows):
+            upstream = None if self._upstream is None else rows_of(self._upstream, rows)
+            is_backward = self._forward is not None
+            yield self.head.part(rows, keys), upstream, is_backward, names, self._rows
+
+    def take(self, results: Iterable[dict[str, DoubleDouble]]) -> None:
+        """Keep what the tasks gave, in their order: sums over blocks are the same, whoever
+        worked them out."""
+        whole: dict[str, DoubleDouble] = {}
+        for (rows, keys), found in zip(self._ranges(SHARED * self._rows), results, strict=True):
+            whole = whole or {name: _zeros(grid(self._shapes[name])) for name in found}
+            self._gather(whole, rows, keys, found)
+        for head in (self, self._forward or self):
+            head._known |= {name: whole[name] for name in head._shapes if name in whole}
+
+    @staticmethod
+    def _gather(
+        whole: dict[str, DoubleDouble], rows: slice, keys: slice, part: Mapping[str, DoubleDouble]
+    ) -> None:
+        """Put the pairs of some rows in their place, or add them."""
+        for name, sums in whole.items():
+            if name in _BY_KEY:
+                _put(sums, keys, double_double.add(sums.map(itemgetter(keys)), part[name]))
+            else:
+                _put(sums, (slice(None), rows) if name == "lse" else rows, part[name])
 
     def _is_wide(self, name: str) -> bool:
         return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
 
     def _read(self, name: str) -> DoubleDouble:
-        return self._computed([name])[name]
+        return self.computed([name])[name]
 
-    def _computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
+    def computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
         """The pairs of these quantities, from one pass over the blocks."""
         need_ieee()
         whole = {name: _zeros(grid(self._shapes[name])) for name in names}
@@ -215,15 +253,22 @@ class BlockedSolution:
             # Gradients into weights are numbers where no query looks.
             keys = slice(0, len(self.head.k)) if is_wide else keys
             block = _Block(self.case(rows, keys), self.head.dead[rows])
-            for name, sums in whole.items():
-                part = block.pairs(name)
-                if name in _BY_KEY:
-                    _put(sums, keys, double_double.add(sums.map(itemgetter(keys)), part))
-                elif name == "lse":
-                    _put(sums, (slice(None), rows), part)
-                else:
-                    _put(sums, rows, part)
+            self._gather(whole, rows, keys, {name: block.pairs(name) for name in whole})
         return whole
+
+
+def certified(
+    head: Head, upstream: Rows | None, is_backward: bool, names: Sequence[str], rows: int
+) -> dict[str, DoubleDouble]:
+    """Pairs around the quantities of some queries of a head, ``rows`` of them at a time.
+
+    >>> x = NumberTable(1, floats=np.ones((2, 1)))
+    >>> certified(Head(x, x, x), None, True, ["dL/dV"], 1)["dL/dV"].high.tolist()
+    [[1.0], [1.0]]
+    """
+    forward = BlockedSolution(head, rows=rows)
+    solution = BlockedSolution(head, upstream, forward) if is_backward else forward
+    return solution.computed(names)
 
 
 def _zeros(shape: tuple[int, int]) -> DoubleDouble:

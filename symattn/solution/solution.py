@@ -24,6 +24,7 @@ from symattn.solution.runs import ComputedSource, EntrySource, Runs
 from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
+    from symattn.numbers.double_double import DoubleDouble
     from symattn.solution.symbolic import Symbolic
 
 #: Most quantities that a notebook lists.
@@ -34,14 +35,17 @@ class Solution:
     """The exact solution of a case; quantities are computed when asked for.
 
     ``forward`` is a solution of the same forward program with the same
-    numbers: what it has computed is taken over.
+    numbers: what it has computed is taken over. Of one that ``is_sound`` every step is
+    known to be defined, and nothing is computed yet.
 
     >>> s = solve("cat-sat-mat")
     >>> s["A[0, 0]"].decimal(4), s.gradient("V").decimal(3)[0][0]
     (Decimal('0.5065'), Decimal('0.967'))
     """
 
-    def __init__(self, case: Case, forward: Solution | None = None) -> None:
+    def __init__(
+        self, case: Case, forward: Solution | None = None, *, is_sound: bool = False
+    ) -> None:
         self.case = case
         self.program = case.program
         upstream = self.program.upstream
@@ -56,7 +60,9 @@ class Solution:
         self._asked: set[int] = set()
         known = self.program.named
         self._lettered = {known[name].serial for name in case.lettered}
-        if forward is None:
+        #: Pairs of floats around what is no step of the program, by name.
+        self.kept: dict[str, DoubleDouble] = {}
+        if forward is None and not is_sound:
             self._validate()
 
     def __getitem__(self, expression: str) -> Quantity:
@@ -170,6 +176,14 @@ class Solution:
         if key not in self._by_node:
             self._by_node[key] = self._made(node, name)
         return self._by_node[key]
+
+    def keep(self, name: str, pairs: DoubleDouble) -> None:
+        """Take pairs of floats around a step or a gradient that were computed elsewhere, from
+        the same case."""
+        if name in self.program.named:
+            self._runs.pairs.keep(self.program.named[name], pairs)
+        else:
+            self.kept[name] = pairs
 
     def at(self, **numbers: object) -> Solution:
         """The solution with exact numbers in the place of symbols, by name: the one that is
