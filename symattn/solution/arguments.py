@@ -31,6 +31,9 @@ from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
 from symattn.solution.masks import Alignment, Seen, seen
 
+#: Some rows: from one to another, or by their numbers.
+Some = slice | npt.NDArray[np.intp]
+
 
 @dataclass(frozen=True)
 class Head:
@@ -122,7 +125,7 @@ class Head:
         wrt = [name for name in targets if name in {**given, **steps}]
         return make("attention", given, steps, {"output": "Y", "wrt": wrt})
 
-    def part(self, rows: slice, keys: slice = slice(None)) -> Head:
+    def part(self, rows: Some, keys: slice = slice(None)) -> Head:
         """Some rows, with some keys, which have all that these rows see.
 
         >>> from symattn.numbers.arrays import read_stack
@@ -143,14 +146,14 @@ class Head:
         )
 
 
-def rows_of(rows: Rows, some: slice, columns: slice = slice(None)) -> Rows:
+def rows_of(rows: Rows, some: Some, columns: slice = slice(None)) -> Rows:
     """Some rows, and of these some columns; all as they are."""
-    if some == columns == slice(None):
+    if isinstance(some, slice) and some == columns == slice(None):
         return rows
     if isinstance(rows, NumberTable) and rows.floats is not None:
         floats = rows.floats.reshape(len(rows), -1)[some, columns]
         return NumberTable(floats.shape[1], floats=floats)
-    return tuple(tuple(row[columns]) for row in rows[some])
+    return tuple(tuple(rows[i][columns]) for i in np.arange(len(rows))[some].tolist())
 
 
 def scores_of(steps: Container[str]) -> str:

@@ -40,7 +40,7 @@ from symattn.programs import nodes
 from symattn.programs.double_double import DoubleDoubleMatrices, enclose
 from symattn.programs.nodes import Run, ancestors
 from symattn.shapes import Shape, grid
-from symattn.solution.arguments import Head, rows_of, scores_of
+from symattn.solution.arguments import Head, Some, rows_of, scores_of
 from symattn.solution.entries import EntryValue
 from symattn.solution.log_sums import log_sums
 from symattn.solution.quantity import Quantity
@@ -103,7 +103,7 @@ class BlockedSolution:
         if forward is not None:
             forward._backward.add(self)
         self._known: dict[str, DoubleDouble] = {}
-        self.row = lru_cache(maxsize=4)(self._row)
+        self._rows_known = lru_cache(maxsize=4)(self._row)
         self._wide = lru_cache(maxsize=1)(self._read)
 
     def __repr__(self) -> str:
@@ -127,6 +127,10 @@ class BlockedSolution:
     def gradient(self, name: str) -> Quantity:
         """dL/d(name)."""
         return self[gradient_name(name)]
+
+    def shape(self, name: str) -> Shape:
+        """The shape of a quantity."""
+        return self._shapes[name]
 
     @cached_property
     def _given(self) -> Mapping[str, Rows]:
@@ -170,14 +174,14 @@ class BlockedSolution:
             rows = slice(start, min(start + length, len(self.head.q)))
             yield rows, self._seen(rows)
 
-    def _seen(self, rows: slice) -> slice:
+    def _seen(self, rows: Some) -> slice:
         seen, everything = self.head.seen, slice(0, len(self.head.k))
         if seen is None or (self.head.uniform and self.head.dead[rows].any()):
             return everything
         places = np.flatnonzero(seen[rows].any(axis=0))
         return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
 
-    def case(self, rows: slice, keys: slice = slice(None)) -> Case:
+    def case(self, rows: Some, keys: slice = slice(None)) -> Case:
         """The case of some rows; its limit is that of arrays."""
         with nodes.room(STACKED):
             case = self.head.part(rows, keys).case()
@@ -186,16 +190,33 @@ class BlockedSolution:
             upstream = None if self._upstream is None else rows_of(self._upstream, rows)
             return with_upstream(case, upstream)
 
-    def _row(self, i: int) -> Solution:
-        """The solution of one query with all keys."""
-        return Solution(self.case(slice(i, i + 1)))
+    def _row(self, i: int, keys: tuple[int, int]) -> Solution:
+        """The solution of one query with some keys, among them all that it sees."""
+        return Solution(self.case(slice(i, i + 1), slice(*keys)), is_sound=True)
+
+    def row(self, i: int, name: str) -> Solution:
+        """The solution of one query, with the keys that it sees unless all are asked for."""
+        keys = slice(0, len(self.head.k)) if self.is_wide(name) else self._seen(slice(i, i + 1))
+        return self._rows_known(i, (keys.start, keys.stop))
+
+    def queries(self, keys: Sequence[int]) -> npt.NDArray[np.intp]:
+        """Those into whose keys some of these are."""
+        if self.head.seen is None:
+            return np.arange(len(self.head.q))
+        sees = self.head.seen[:, keys].any(axis=1)
+        return np.flatnonzero(sees | self.head.dead if self.head.uniform else sees)
+
+    def flow(self, name: str, queries: npt.NDArray[np.intp]) -> tuple[slice, Quantity]:
+        """What flows from some queries into the keys that they see."""
+        keys = self._seen(queries)
+        return keys, Solution(self.case(queries, keys), is_sound=True)[name]
 
     # -- pairs of floats ----------------------------------------------------------
 
     def pairs(self, name: str) -> DoubleDouble:
         """Pairs around the entries of what queries and keys have. Of what doesn't grow with
         queries times keys all is computed at once, and kept."""
-        if self._is_wide(name):
+        if self.is_wide(name):
             return self._wide(name)
         if name not in self._known:
             # What is asked forward is computed backward as well.
@@ -211,7 +232,7 @@ class BlockedSolution:
     def tasks(self) -> Iterator[Task]:
         """What :func:`certified` is called with, for some blocks after the other."""
         whole = self._shapes.keys() - self._given.keys()
-        names = tuple(sorted(name for name in whole if not self._is_wide(name)))
+        names = tuple(sorted(name for name in whole if not self.is_wide(name)))
         for rows, keys in self._ranges(SHARED * self._rows):
             upstream = None if self._upstream is None else rows_of(self._upstream, rows)
             is_backward = self._forward is not None
@@ -238,7 +259,8 @@ class BlockedSolution:
             else:
                 _put(sums, (slice(None), rows) if name == "lse" else rows, part[name])
 
-    def _is_wide(self, name: str) -> bool:
+    def is_wide(self, name: str) -> bool:
+        """Whether a quantity has a row for each query, and a column for each key."""
         return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
 
     def _read(self, name: str) -> DoubleDouble:
@@ -248,7 +270,7 @@ class BlockedSolution:
         """The pairs of these quantities, from one pass over the blocks."""
         need_ieee()
         whole = {name: _zeros(grid(self._shapes[name])) for name in names}
-        is_wide = any(map(self._is_wide, whole))
+        is_wide = any(map(self.is_wide, whole))
         for rows, keys in self.blocks():
             # Gradients into weights are numbers where no query looks.
             keys = slice(0, len(self.head.k)) if is_wide else keys
@@ -361,8 +383,8 @@ class _RowsOfBlocks(EntrySource):
     def _at(self, i: int, j: int) -> EntryValue:
         """The entry in the solution of its row."""
         if self._name == "lse":
-            return EntryValue(log_sums(self._whole.row(j)), 0, 0)
-        row = self._whole.row(i)
+            return EntryValue(log_sums(self._whole.row(j, self._name)), 0, 0)
+        row = self._whole.row(i, self._name)
         return EntryValue(row[_local(self._name, row)], 0, j)
 
     def _entry(self, i: int, j: int) -> Value | Masked:
@@ -371,7 +393,9 @@ class _RowsOfBlocks(EntrySource):
 
     def is_masked(self, i: int, j: int) -> bool:
         """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
-        return self._at(i, j).is_masked
+        if self._name == "lse":
+            return bool(self._whole.head.dead[j])
+        return self._whole.is_wide(self._name) and self._at(i, j).is_masked
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`~symattn.solution.runs.EntrySource.point`."""
@@ -379,12 +403,15 @@ class _RowsOfBlocks(EntrySource):
 
 
 class _SumOfBlocks(EntrySource):
-    """What has a row for each key: the sum over blocks of what flows into it."""
+    """What has a row for each key: the sum over blocks of what flows into it. A doubtful entry
+    is one of its row alone, and costs what the queries do that see its key."""
 
     def __init__(self, whole: BlockedSolution, name: str) -> None:
         super().__init__(self._entry)
         self._whole, self._name = whole, name
-        self._sums = lru_cache(maxsize=2)(self._balls)
+        self._columns = whole.shape(name)[1]
+        #: The rows of keys that were asked for, by bits.
+        self._rows: dict[int, dict[int, list[arb]]] = {}
 
     def pairs(self) -> DoubleDouble:
         """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
@@ -392,40 +419,45 @@ class _SumOfBlocks(EntrySource):
 
     def balls(self, bits: int) -> Sequence[arb | None]:
         """See :meth:`~symattn.solution.runs.EntrySource.balls`."""
-        return self._sums(bits)
+        return self.balls_at(bits, range(len(self._whole.head.k) * self._columns))
 
-    def _parts(self) -> Iterator[tuple[slice, Quantity]]:
-        """The keys of each block, and what flows into them."""
-        for rows, keys in self._whole.blocks():
-            yield keys, Solution(self._whole.case(rows, keys))[self._name]
+    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None]:
+        """See :meth:`~symattn.solution.runs.EntrySource.balls_at`."""
+        known = self._rows.setdefault(bits, {})
+        keys = sorted({place // self._columns for place in places} - known.keys())
+        known |= self._flows(bits, keys)
+        return [known[place // self._columns][place % self._columns] for place in places]
+
+    def _flows(self, bits: int, keys: Sequence[int]) -> dict[int, list[arb]]:
+        """What flows into some keys."""
+        sums = {key: [arb(0)] * self._columns for key in keys}
+        for seen, part in self._parts(keys):
+            flows = part.source.balls(bits)
+            assert flows is not None
+            with precision(bits):
+                for key in keys:
+                    if seen.start <= key < seen.stop:
+                        start = (key - seen.start) * self._columns
+                        row = zip(sums[key], flows[start : start + self._columns], strict=True)
+                        sums[key] = [x + (arb(0) if y is None else y) for x, y in row]
+        return sums
+
+    def _parts(self, keys: Sequence[int]) -> Iterator[tuple[slice, Quantity]]:
+        """What flows from the queries that see some keys, and into which, some at a time."""
+        queries = self._whole.queries(keys)
+        for start in range(0, len(queries), BLOCK):
+            yield self._whole.flow(self._name, queries[start : start + BLOCK])
 
     def _entry(self, i: int, j: int) -> Value:
-        flows = (
-            part.entry(i - keys.start, j)
-            for keys, part in self._parts()
-            if keys.start <= i < keys.stop
-        )
+        flows = (part.entry(i - keys.start, j) for keys, part in self._parts([i]))
         return total(flow for flow in flows if isinstance(flow, Value))
 
     def is_masked(self, i: int, j: int) -> bool:
         """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
         return False
 
-    def _balls(self, bits: int) -> Sequence[arb | None]:
-        whole: list[arb] = []
-        for keys, part in self._parts():
-            flows = part.source.balls(bits)
-            assert flows is not None
-            across = part.grid[1]
-            whole = whole or [arb(0)] * (len(self._whole.head.k) * across)
-            with precision(bits):
-                for place, flow in enumerate(flows, keys.start * across):
-                    if flow is not None:
-                        whole[place] += flow
-        return whole
-
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`~symattn.solution.runs.EntrySource.point`."""
-        ball = self._sums(bits)[i * len(self._whole.pairs(self._name).high[0]) + j]
+        (ball,) = self.balls_at(bits, [i * self._columns + j])
         assert ball is not None
         return ball
