@@ -177,9 +177,9 @@ def _softmax(node: Node, x: DoubleDouble, *factors: DoubleDouble) -> DoubleDoubl
     )
     weights = double_double.divide(powers, double_double.total(powers, -1))
     # Scores that are all the same have one weight, exactly where their number is a power of 2.
-    same = x.high == largest
+    same = (x.high == largest) & ~x.masked
     some = same.sum(axis=-1, keepdims=True)
-    even = ((some & (some - 1)) == 0) & (same | x.masked).all(axis=-1, keepdims=True)
+    even = (some > 0) & ((some & (some - 1)) == 0) & (same | x.masked).all(axis=-1, keepdims=True)
     even &= np.isfinite(x.error).all(axis=-1, keepdims=True)
     if not even.any():
         return weights

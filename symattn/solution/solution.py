@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symattn import syntax
-from symattn.cases import library
 from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
@@ -340,7 +339,11 @@ def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
     [0, 2, 1],
     [1, 1, 2]])
     """
-    case = case if isinstance(case, Case) else library.load(case, allow_outside)
+    if not isinstance(case, Case):
+        # Loads all that reads files.
+        from symattn.cases import library
+
+        case = library.load(case, allow_outside)
     while True:
         try:
             return Solution(case)
