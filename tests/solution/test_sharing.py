@@ -47,7 +47,7 @@ class _Broken(Executor):
     def __init__(self) -> None:
         self.taken = 0
 
-    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:  # type: ignore[override]
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
         if self.taken:
             raise RuntimeError("broken")
         self.taken += 1
