@@ -69,6 +69,8 @@ ENTRIES = Limit(1 << 16, "{found} is beyond {most} entries")
 STACKED = Limit(1 << 24, "{found} is beyond {most} entries")
 #: Rows of queries that attention of large arrays of floats is worked out for at a time.
 BLOCK = 64
+#: So many of these are one piece of the work that an executor is given.
+SHARED = 4
 #: Characters, tokens and nesting of one expression: trees stay shallow enough
 #: to be walked by recursion.
 CHARACTERS = Limit(4000, "expression of {found} characters; at most {most} are read")

@@ -267,9 +267,12 @@ def negative(x: DoubleDouble) -> DoubleDouble:
 
 @in_blocks
 def add(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
-    """``x + y``, with broadcasting; a masked score stays one."""
+    """``x + y``, with broadcasting; a masked score stays one. Of floats it is exact."""
     high, low = add_pairs(x.high, x.low, y.high, y.low)
     error = ((x.error + y.error) + PAIR * np.abs(high)) * UP
+    if not (x.error.any() or y.error.any()):
+        # The sum of two floats is a double-double, and all other parts are 0.
+        error = np.where((x.low == 0) & (y.low == 0), 0.0, error)
     return _masking(settled(high, low, error), np.broadcast_to(x.masked | y.masked, high.shape))
 
 

@@ -208,6 +208,10 @@ def rounded(
     return floats, certain
 
 
+#: Numbers above have a half of their last unit among floats.
+_WHOLE = 2.0**-900
+
+
 def _rounded(
     x: DoubleDouble, form: BinaryFormat
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
@@ -246,6 +250,8 @@ def _rounded(
             certain &= (near > 0) | (size * (1 - 2.0**-50) > x.error)
         # Floats have no half of their smallest number, and 0 no sign to be known.
         certain |= (off == 0) & (x.error == 0)
+        # A tie is broken where the number is exact: to even, as ``rint`` has it.
+        certain |= (x.error == 0) & (size > _WHOLE) & (near <= largest)
         sign = np.where((size == 0) | ((near == 0) & (not form.minus_zero)), 1.0, x.high)
         near = np.where(near > largest, form.overflow, near)
         signed = np.where(masked, -inf, np.copysign(near, sign))

@@ -31,7 +31,7 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     as floats; the highs of the rest are added exactly, and their lows, at most ``U n a c``
     each, to those. So at most m sums are rounded, of numbers that are at most ``m (2**(-2 (b+1))
     + U) n a c`` together: they are off by less than ``m**2 U (2**(-2 (b+1)) + U) n a c``, times
-    1.01.
+    1.01. Where all products are added and no sum was rounded, the product is exact.
 
     >>> from symattn.numbers.double_double import exact
     >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
@@ -45,13 +45,18 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     right, beside, cut_too = _slices(y, bits, -2)
     pairs = [(i, j) for i in range(len(left)) for j in range(len(right)) if i + j < _SLICES]
     pairs.sort(key=sum, reverse=True)
-    high, low = _sums(left, right, pairs)
+    whole = not (cut or cut_too) and len(pairs) == len(left) * len(right)
+    high, low, is_exact = _sums(left, right, pairs, whole)
     small = 2.0 ** (-2 * (bits + 1)) if sum(pairs[0]) >= 2 else 0.0
     share = len(pairs) ** 2 * 2.0**-53 * (small + 2.0**-53)
     if cut or cut_too or len(left) + len(right) - 1 > _SLICES:
         share += (_SLICES + 1) * 2.0 ** (-(bits + 1) * _SLICES)
     error = (1.02 * terms * share) * (above * beside)
     error = error + np.where(_some(x, above, -1) & _some(y, beside, -2), TINY, 0.0)
+    if whole:
+        # Nothing can be lost but in sums, where it is seen, and in what underflows.
+        normal = (above >= 2.0**-300) & (beside >= 2.0**-300)
+        error = np.where(is_exact & normal, 0.0, error)
     if y.error.any():
         error = error + (np.abs(x.high) * (1 + 2.0**-50) + x.error) @ y.error
     if x.error.any():
@@ -60,28 +65,36 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
 
 
 def _sums(
-    left: Sequence[Array], right: Sequence[Array], pairs: Sequence[tuple[int, int]]
-) -> tuple[Array, Array]:
-    """The sums of products of slices, some rows or columns of them at a time."""
+    left: Sequence[Array],
+    right: Sequence[Array],
+    pairs: Sequence[tuple[int, int]],
+    watched: bool,
+) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
+    """The sums of products of slices, some rows or columns of them at a time, and if they are
+    ``watched`` which of them no rounding has changed."""
     rows, columns = left[0].shape[-2], right[0].shape[-1]
     many = np.broadcast_shapes(left[0].shape[:-2], right[0].shape[:-2])
     high, low = np.empty((*many, rows, columns)), np.empty((*many, rows, columns))
+    is_exact = np.full(high.shape, watched)
     step = max(1, _TILE // min(rows, columns))
     for start in range(0, max(rows, columns), step):
         across = (..., slice(start, start + step))
         down = (..., slice(start, start + step), slice(None))
         first, second = (down, ...) if rows > columns else (..., across)
-        total, rest = np.zeros(()), np.zeros(())
+        total, rest, lost = np.zeros(()), np.zeros(()), np.zeros((), dtype=bool)
         for i, j in pairs:
-            product = left[i][first] @ right[j][second]
-            if i + j >= 2:
-                rest = rest + product
+            more = left[i][first] @ right[j][second]
+            if i + j < 2:
+                total, more = two_sum(total, more)
+            if watched:
+                rest, over = two_sum(rest, more)
+                lost = lost | (over != 0)
             else:
-                total, more = two_sum(total, product)
                 rest = rest + more
         place = down if rows > columns else across
         high[place], low[place] = two_sum(total, rest)
-    return high, low
+        is_exact[place] &= ~lost
+    return high, low, is_exact
 
 
 def _some(x: DoubleDouble, above: Array, axis: int) -> npt.NDArray[np.bool_]:

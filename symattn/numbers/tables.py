@@ -61,6 +61,10 @@ class NumberTable(Sequence[Row]):
         self._above, self._below = above, below
         self._rows: dict[int, Row] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without the values made so far, which other processes make again.
+        return NumberTable, (self.columns, self._above, self._below, self.floats)
+
     def __len__(self) -> int:
         entries = len(self._above) if self.floats is None else self.floats.size
         return entries // self.columns

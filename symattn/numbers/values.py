@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from flint import fmpq, fmpz
 
@@ -80,6 +80,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         super().__init__(operation, tuple(operands))
         #: The number itself where it is rational and was worked out.
         self.number: fmpq | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.number is None:
+            raise TypeError(f"only rational numbers can be handed to other processes: {self!r}")
+        return _fraction, (int(self.number.p), int(self.number.q))
 
     # -- arithmetic ---------------------------------------------------------
 
@@ -365,6 +370,10 @@ def rational(value: fmpq | int) -> Value:
     result._forms[0] = {(): exponential_sums.constant(number)} if number else {}
     result.number = number
     return result
+
+
+def _fraction(above: int, below: int) -> Value:
+    return rational(fmpq(above, below))
 
 
 ZERO, ONE, MINUS_ONE = rational(0), rational(1), rational(-1)

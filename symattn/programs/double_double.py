@@ -22,7 +22,7 @@ from symattn.numbers.double_double import Array, DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.programs.enclosures import MOVING
+from symattn.programs.enclosures import MOVING, sums_to_zero
 from symattn.programs.nodes import FLOW, Node
 
 
@@ -33,7 +33,7 @@ class DoubleDoubleMatrices:
     change between two operations.
     """
 
-    centres = True
+    centres = sees_factors = True
 
     def apply(self, node: Node, operands: list[DoubleDouble]) -> DoubleDouble:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""
@@ -44,6 +44,8 @@ class DoubleDoubleMatrices:
 
 #: Powers of two up to here are divided by exactly.
 _FAR = 500
+#: Rows are not looked at for equal entries where their zeros lie in more ways than these.
+_PATTERNS = 8
 
 
 def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
@@ -77,21 +79,48 @@ def _add(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     return _unknown(double_double.add(x, y), doubt)
 
 
-def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *weights: DoubleDouble) -> DoubleDouble:
-    if not weights:
+def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *more: DoubleDouble) -> DoubleDouble:
+    if not more:
         # Of two masked scores there is no difference.
         return _add(node, x, double_double.negative(_open(y)))
     # Seen from the heaviest entry of the row, the mean of what is subtracted is of the
     # others alone: where one has nearly all the weight, nothing cancels.
-    heaviest = np.argmax(weights[0].high, axis=-1)[..., None]
+    weights, factors = more[0], more[1:]
+    heaviest = np.argmax(weights.high, axis=-1)[..., None]
     chosen = x.map(lambda part: np.take_along_axis(part, heaviest, -1))
     apart = double_double.add(x, double_double.negative(chosen))
     zero = np.zeros_like(chosen.high)
     apart = apart.map(lambda part: _put(part, heaviest, zero))
-    mean = double_double.total(double_double.multiply(*weights, apart), -1)
+    if factors and x.high.ndim == 2 and (~double_double.is_apart(apart) & (apart.error > 0)).any():
+        same = _equal_products(factors[0], factors[1], heaviest)
+        apart = _where(same, double_double.exact(np.zeros_like(x.high)), apart)
+    mean = double_double.total(double_double.multiply(weights, apart), -1)
     centred = double_double.add(apart, double_double.negative(mean))
     # There is no mean of masked scores.
     return _unknown(centred, np.broadcast_to(x.masked.any(axis=-1, keepdims=True), centred.shape))
+
+
+def _equal_products(
+    left: DoubleDouble, right: DoubleDouble, heaviest: npt.NDArray[np.intp]
+) -> npt.NDArray[np.bool_]:
+    """Which entries of each row of a matrix product are the same as one of the row, because the
+    columns of the right factor are the same wherever the row of the left one is not 0."""
+    used = ~left.is_zero
+    equal = np.zeros((left.shape[0], right.shape[1]), dtype=bool)
+    patterns, of_row = np.unique(used, axis=0, return_inverse=True)
+    if right.error.any() or right.low.any() or len(patterns) > _PATTERNS:
+        return equal
+    for k, pattern in enumerate(patterns):
+        rows = np.flatnonzero(of_row.ravel() == k)
+        _, kinds = np.unique(right.high[pattern], axis=1, return_inverse=True)
+        kinds = kinds.ravel()
+        equal[rows] = kinds == kinds[heaviest[rows]]
+    return equal
+
+
+def _where(chosen: npt.NDArray[np.bool_], x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
+    parts = ((x.high, y.high), (x.low, y.low), (x.error, y.error))
+    return DoubleDouble(*(np.where(chosen, first, second) for first, second in parts))
 
 
 def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:
@@ -140,13 +169,45 @@ def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
     return double_double.multiply(size, double_double.exact(sign))
 
 
-def _softmax(node: Node, x: DoubleDouble) -> DoubleDouble:
+def _softmax(node: Node, x: DoubleDouble, *factors: DoubleDouble) -> DoubleDouble:
     """Shifted by a float near the largest score of the row."""
     largest = np.max(x.high, axis=-1, keepdims=True)
     powers = series.exp(
         double_double.add(x, double_double.exact(np.where(np.isfinite(largest), -largest, 0.0)))
     )
-    return double_double.divide(powers, double_double.total(powers, -1))
+    weights = double_double.divide(powers, double_double.total(powers, -1))
+    # Scores that are all the same have one weight, exactly where their number is a power of 2.
+    same = (x.high == largest) & ~x.masked
+    some = same.sum(axis=-1, keepdims=True)
+    even = (some > 0) & ((some & (some - 1)) == 0) & (same | x.masked).all(axis=-1, keepdims=True)
+    even &= np.isfinite(x.error).all(axis=-1, keepdims=True)
+    if not even.any():
+        return weights
+    heaviest = np.argmax(x.high, axis=-1)[..., None]
+    equal = np.arange(x.shape[-1]) == heaviest
+    if (even & (some > 1)).any():
+        chosen = x.map(lambda part: np.take_along_axis(part, heaviest, -1))
+        equal |= (x.error == 0) & (x.low == chosen.low) & (chosen.error == 0)
+        if factors and x.high.ndim == 2:
+            equal |= _equal_products(factors[0], factors[1], heaviest)
+    even &= (equal | x.masked).all(axis=-1, keepdims=True)
+    share = double_double.exact(np.where(same, 1.0 / np.maximum(some, 1), 0.0))
+    return _where(even, share, weights)
+
+
+def _matmul(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
+    x, y = _open(x), _open(y)
+    product = products.matmul(x, y)
+    if not sums_to_zero(node.operands[0]) or y.error.any() or y.low.any():
+        return product
+    # Nothing is left of what is the same for all that sums to 0.
+    same = (y.high == y.high[..., :1, :]).all(axis=-2, keepdims=True)
+    known = np.broadcast_to(same & np.isfinite(product.error), product.shape)
+    return (
+        _where(known, double_double.exact(np.zeros_like(product.high)), product)
+        if same.any()
+        else product
+    )
 
 
 def _rowmax(node: Node, x: DoubleDouble) -> DoubleDouble:
@@ -189,7 +250,7 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": _divide,
-    "matmul": lambda node, x, y: products.matmul(_open(x), _open(y)),
+    "matmul": _matmul,
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: series.exp(x),
     "log": lambda node, x: series.log(_open(x)),

@@ -14,7 +14,7 @@ once, and so does all that is computed from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -26,7 +26,7 @@ from symattn.errors import Malformed
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node, sums_to_zero
+from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node, weights_of_mean
 
 _NOT_POSITIVE = "a masked score (-inf) is scaled by a number that is not positive"
 
@@ -66,7 +66,7 @@ def enclose(rows: Sequence[Sequence[Value | Masked]], bits: int) -> Enclosure:
 class BallMatrices:
     """The operations on enclosures."""
 
-    centres = True
+    centres, sees_factors = True, False
 
     def apply(self, node: Node, operands: list[Enclosure]) -> Enclosure:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""
@@ -251,6 +251,40 @@ def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:
 
 
 #: An entry of a product, of the row at that place of the left factor, and of a column.
+def sums_to_zero(node: Node) -> bool:
+    """Whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
+    into the scores of a softmax A, with a mask that A has too, or scaled by a number.
+
+    >>> from symattn.programs.program import differentiate
+    >>> from symattn.programs.program import program
+    >>> steps = {"S": "Q @ K.T", "A": "softmax(causal(S) / 2)"}
+    >>> p = differentiate(program({"Q": (3, 3), "K": (3, 3)}, steps), "A")
+    >>> sums_to_zero(p.gradients["S"]), sums_to_zero(p.gradients["A"])
+    (True, False)
+    """
+    masks: list[Node] = []
+    while node.op in ("copy", "divide", "multiply"):
+        x, *factors = node.operands
+        for side, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
+            weights = weights_of_mean(side)
+            if weights is other:
+                masked = {mask.serial for mask in _masks(weights.operands[0])}
+                return all(mask.serial in masked for mask in masks)
+        if node.op == "multiply" and node.extra != FLOW and x.grid == (1, 1):
+            x, factors = factors[0], [x]
+        masks += [factor for factor in factors if factor.grid != (1, 1)]
+        node = x
+    return False
+
+
+def _masks(scores: Node) -> Iterator[Node]:
+    """The masks that hide scores, and those below them that are scaled or added to."""
+    while scores.op in ("copy", "hide", "divide", "multiply", "add", "subtract"):
+        if scores.op == "hide":
+            yield scores.operands[1]
+        scores = scores.operands[0]
+
+
 _Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
 
 
@@ -378,7 +412,7 @@ Matrix = npt.NDArray[np.float64]
 class FloatOperations:
     """The operations on NumPy arrays; a masked score is ``-inf``."""
 
-    centres = False
+    centres = sees_factors = False
 
     def apply(self, node: Node, operands: list[Matrix]) -> Matrix:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""

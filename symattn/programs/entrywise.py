@@ -119,7 +119,7 @@ class Entrywise(Generic[S]):
     ``keeps`` says what a mask keeps: not all scalars can tell 0 from 1.
     """
 
-    centres = False
+    centres = sees_factors = False
 
     def __init__(self, scalars: Scalars[S], keeps: Keeps[S]) -> None:
         self.scalars = scalars

@@ -403,38 +403,19 @@ def weights_of_mean(node: Node) -> Node | None:
     return None
 
 
-def sums_to_zero(node: Node) -> bool:
-    """Whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
-    into the scores of a softmax A, with a mask that A has too, or scaled by a number.
-
-    >>> from symattn.programs.program import differentiate
-    >>> from symattn.programs.program import program
-    >>> steps = {"S": "Q @ K.T", "A": "softmax(causal(S) / 2)"}
-    >>> p = differentiate(program({"Q": (3, 3), "K": (3, 3)}, steps), "A")
-    >>> sums_to_zero(p.gradients["S"]), sums_to_zero(p.gradients["A"])
-    (True, False)
-    """
-    masks: list[Node] = []
-    while node.op in ("copy", "divide", "multiply"):
-        x, *factors = node.operands
-        for side, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
-            weights = weights_of_mean(side)
-            if weights is other:
-                masked = {mask.serial for mask in _masks(weights.operands[0])}
-                return all(mask.serial in masked for mask in masks)
-        if node.op == "multiply" and node.extra != FLOW and x.grid == (1, 1):
-            x, factors = factors[0], [x]
-        masks += [factor for factor in factors if factor.grid != (1, 1)]
-        node = x
-    return False
-
-
-def _masks(scores: Node) -> Iterator[Node]:
-    """The masks that hide scores, and those below them that are scaled or added to."""
-    while scores.op in ("copy", "hide", "divide", "multiply", "add", "subtract"):
-        if scores.op == "hide":
-            yield scores.operands[1]
-        scores = scores.operands[0]
+def factors_of(node: Node) -> tuple[Node, ...]:
+    """The factors of a matrix product; of one that is masked, scaled row by row, or changed
+    entry by entry alike, too: equal entries of a row stay equal. Else nothing."""
+    while node.op != "matmul":
+        if node.op not in ("copy", "hide", "tanh", "divide", "multiply"):
+            return ()
+        first, *others = node.operands
+        if node.op == "multiply" and first.grid[1] == 1:
+            first, others = others[0], [first]
+        if node.op != "hide" and any(x.grid[1] != 1 for x in others):
+            return ()
+        node = first
+    return node.operands
 
 
 M = TypeVar("M")
@@ -448,10 +429,13 @@ class _RunArithmetic(Protocol[M]):
 
     One that ``centres`` gets the weights of a mean as a third operand where something
     is subtracted from what it is the mean of
-    (:func:`~symattn.programs.nodes.weights_of_mean`).
+    (:func:`~symattn.programs.nodes.weights_of_mean`), and one that ``sees_factors`` then those
+    of the matrix product that this is (:func:`~symattn.programs.nodes.factors_of`), as for a
+    softmax.
     """
 
     centres: bool
+    sees_factors: bool
 
     def apply(self, node: Node, operands: list[M]) -> M:
         """The result of ``node`` given those of its operands."""
@@ -476,6 +460,10 @@ class Run(Generic[M]):
                 self._results[needed.serial] = self._result(needed)
         return self._results[node.serial]
 
+    def keep(self, node: Node, result: M) -> None:
+        """Take what was computed elsewhere as the result of a node."""
+        self._results[node.serial] = result
+
     def work(self, node: Node) -> M:
         """What a node's operation makes of its operands, be it a leaf or not."""
         return self.arithmetic.apply(node, [self[operand] for operand in self._operands(node)])
@@ -493,5 +481,10 @@ class Run(Generic[M]):
         return self.arithmetic.apply(node, operands)
 
     def _operands(self, node: Node) -> tuple[Node, ...]:
+        more: tuple[Node, ...] = ()
         weights = weights_of_mean(node) if self.arithmetic.centres else None
-        return node.operands if weights is None else (*node.operands, weights)
+        if weights is not None:
+            more = (weights,)
+        if self.arithmetic.sees_factors and (weights is not None or node.op == "softmax"):
+            more += factors_of(node.operands[0])
+        return node.operands + more

@@ -68,7 +68,7 @@ class _BallScalars:
 class EntrywiseBalls(Entrywise[arb]):
     """The operations on single balls; ``keeps`` says what a mask keeps."""
 
-    centres = True
+    centres, sees_factors = True, False
 
     def __init__(self, keeps: Keeps[arb]) -> None:
         super().__init__(_BallScalars(), keeps)

@@ -169,7 +169,7 @@ _MOVING = ("copy", "reshape", "transpose")
 class PolynomialMatrices:
     """The operations on packed polynomials; None is what is not held."""
 
-    centres = False
+    centres = sees_factors = False
 
     def apply(self, node: Node, operands: list[Held | None]) -> Held | None:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""

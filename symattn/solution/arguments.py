@@ -29,8 +29,11 @@ from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import ZERO, Value
 from symattn.shapes import Shape, show
-from symattn.solution.layouts import Arrangement, arrangement
+from symattn.solution.layouts import HeadLayout, arrangement
 from symattn.solution.masks import Alignment, Seen, seen
+
+#: Some rows: from one to another, or by their numbers.
+Some = slice | npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,12 @@ class Head:
             weights = "Z"
         return steps | {"Y": f"{weights} @ V"}
 
+    @property
+    def is_floats(self) -> bool:
+        """Whether all its matrices are floats, of which every step is defined."""
+        tables = [x for x in (self.q, self.k, self.v, self.bias) if x is not None]
+        return all(isinstance(x, NumberTable) and x.floats is not None for x in tables)
+
     @cached_property
     def _hides(self) -> bool:
         """Whether a row that sees a key does not see them all."""
@@ -117,7 +126,7 @@ class Head:
         wrt = [name for name in targets if name in {**given, **steps}]
         return make("attention", given, steps, {"output": "Y", "wrt": wrt})
 
-    def part(self, rows: Places, keys: slice = slice(None)) -> Head:
+    def part(self, rows: Some, keys: slice = slice(None)) -> Head:
         """Some rows, with some keys, which have all that these rows see.
 
         >>> from symattn.numbers.arrays import read_stack
@@ -138,19 +147,14 @@ class Head:
         )
 
 
-#: Which rows: some that stand together, or their numbers.
-Places = slice | npt.NDArray[np.intp]
-
-
-def rows_of(rows: Rows, some: Places, columns: slice = slice(None)) -> Rows:
+def rows_of(rows: Rows, some: Some, columns: slice = slice(None)) -> Rows:
     """Some rows, and of these some columns; all as they are."""
     if isinstance(some, slice) and some == columns == slice(None):
         return rows
     if isinstance(rows, NumberTable) and rows.floats is not None:
         floats = rows.floats.reshape(len(rows), -1)[some, columns]
         return NumberTable(floats.shape[1], floats=floats)
-    each = rows[some] if isinstance(some, slice) else [rows[i] for i in some]
-    return tuple(tuple(row[columns]) for row in each)
+    return tuple(tuple(rows[i][columns]) for i in np.arange(len(rows))[some].tolist())
 
 
 def scores_of(steps: Container[str]) -> str:
@@ -199,87 +203,6 @@ class AttentionOptions:
     layout: str | None = None
     cu_seqlens_q: ArrayLike | None = None
     cu_seqlens_k: ArrayLike | None = None
-
-
-@dataclass(frozen=True)
-class HeadLayout:
-    """Which rows of which head are those of the queries along their leading axes.
-
-    ``group`` queries share a head of keys and values: they lie below each other in it.
-    ``empty`` are the queries that see no key, lead x n_q. ``queries`` are the numbers of the n_q
-    queries among ``n_all`` of which they may be a part. ``axes`` are those of arrays, where these
-    are not queries or keys along leading axes.
-    """
-
-    lead: Shape
-    lead_k: Shape
-    group: int
-    n_q: int
-    empty: npt.NDArray[np.bool_]
-    queries: npt.NDArray[np.intp]
-    n_all: int
-    axes: Arrangement | None = None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether there are all queries."""
-        return self.n_q == self.n_all
-
-    def ordered(self, n_k: int, shift: int) -> Seen:
-        """Which keys the queries of a group see that see none after their own place, moved on."""
-        seen: Seen = np.arange(n_k) <= np.tile(self.queries, self.group)[:, None] + shift
-        return seen
-
-    def by_query(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """An array of heads x rows, ... in the shape of the queries' leading axes."""
-        return whole.reshape(*self.lead, self.n_q, *whole.shape[2:])
-
-    def by_key(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """An array of heads x keys, ... in the shape of the keys' leading axes."""
-        return whole.reshape(*self.lead_k, *whole.shape[1:])
-
-    def of_queries(self, queries: npt.NDArray[np.intp]) -> HeadLayout:
-        """The layout of some queries of every head."""
-        empty, own = self.empty[..., queries], self.queries[queries]
-        return replace(self, n_q=len(queries), empty=empty, queries=own)
-
-    def rows(self, queries: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """The rows that some queries have in a head: one for each of the group."""
-        firsts = np.arange(self.group)[:, None] * self.n_q
-        rows: npt.NDArray[np.intp] = (firsts + queries).ravel()
-        return rows
-
-    @property
-    def there(self) -> npt.NDArray[np.bool_]:
-        """Which keys are none that packed sequences were padded with: heads x 1 x keys, or what
-        is broadcast to that."""
-        counts = self.axes.keys.counts if self.axes else None
-        if counts is None:
-            return np.ones((1, 1, 1), dtype=bool)
-        inside = np.arange(counts.max()) < counts[:, None]
-        return np.repeat(inside, prod(self.lead_k[1:]), axis=0)[:, None]
-
-    def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
-        """Which entries of a part of attention, in that shape along leading axes, stand where in
-        a kernel's array; None where it has the same axes."""
-        axes = self.axes.of(name) if self.axes else None
-        return None if axes is None else axes.places(shape)
-
-    def placed(self, name: str, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """A part of attention along leading axes, in a kernel's axes."""
-        places = self.places(name, array.shape)
-        return array if places is None else array.reshape(-1)[places]
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether sequences of several lengths are one after the other."""
-        return self.axes is not None and self.axes.queries.counts is not None
-
-    def axis(self, name: str) -> int:
-        """The axis of a part of attention that queries stand along, unless they are packed."""
-        if self.axes is None or name == "lse":
-            return len(self.lead)
-        return self.axes.queries.letters.index("s")
 
 
 def heads_of(

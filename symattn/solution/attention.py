@@ -21,20 +21,23 @@ from symattn.shapes import Shape, grid, show
 from symattn.solution.arguments import (
     AttentionOptions,
     Empty,
-    HeadLayout,
     grouped,
     heads_of,
     scores_of,
 )
 from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of, needs_blocks
 from symattn.solution.entries import AttentionPart, AttentionRole
+from symattn.solution.layouts import HeadLayout
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import PartialSource, StackedSource
+from symattn.solution.sharing import Watch, certify
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from symattn.solution.symbolic import Symbolic
 
 
@@ -215,6 +218,12 @@ class Attention:
         faults.raise_all()
         return grouped(stack.matrices, lay.group)
 
+    def compute(self, executor: Executor | None = None, watch: Watch | None = None) -> Attention:
+        """Work out output and lse of all heads now, and return this; see
+        :meth:`Gradients.compute`."""
+        certify([(head, head) for head in self.heads], executor, watch)
+        return self
+
     def part(
         self,
         name: AttentionPart,
@@ -293,6 +302,29 @@ class Gradients:
     def symbolic(self) -> Symbolic:
         """The formulas of the only head, with those of its gradients."""
         return self.solution.symbolic
+
+    def compute(self, executor: Executor | None = None, watch: Watch | None = None) -> Gradients:
+        """Work out dQ, dK, dV, output and lse of all heads now, and return this; otherwise each
+        is worked out when it is first asked for.
+
+        Any :class:`concurrent.futures.Executor` does the work, a head at a time, or some
+        queries of one that is large; what it loses is done again in the calling process.
+        ``watch`` is told how many pieces are done, of how many. What is kept is certified
+        pairs of floats, the same whoever works; entries that they leave in doubt are decided
+        when they are asked for.
+
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> from symattn import attention
+        >>> two = attention([[[1]], [[2]]], [[[0], [1]]] * 2, [[[1], [0]]] * 2, scale=1)
+        >>> with ThreadPoolExecutor(1) as executor:
+        ...     back = two.backward().compute(executor, watch=print)
+        1 2
+        2 2
+        >>> back.dV.decimal(2)[0]
+        ((Decimal('0.27'),), (Decimal('0.73'),))
+        """
+        certify([*zip(self.heads, self._forward.heads, strict=True)], executor, watch)
+        return self
 
     @cached_property
     def dQ(self) -> Quantity:
@@ -458,6 +490,9 @@ def attention(
         ),
     )
     solved = [
-        BlockedSolution(head) if needs_blocks(head) else Solution(head.case()) for head in heads
+        BlockedSolution(head)
+        if needs_blocks(head)
+        else Solution(head.case(), is_sound=head.is_floats)
+        for head in heads
     ]
     return Attention(solved, rows, on_empty_row == "nan" and bool(rows.empty.any()))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import starmap
 from operator import itemgetter
 from typing import ClassVar
 from weakref import WeakSet
@@ -27,7 +28,7 @@ from flint import arb
 from symattn.cases.case import Case, Rows, with_upstream
 from symattn.errors import UnknownName
 from symattn.ieee import need_ieee
-from symattn.limits import BLOCK, ENTRIES, STACKED
+from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
 from symattn.numbers import double_double, series
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble
@@ -39,7 +40,7 @@ from symattn.programs import nodes
 from symattn.programs.double_double import DoubleDoubleMatrices, enclose
 from symattn.programs.nodes import Run, ancestors
 from symattn.shapes import Shape, grid
-from symattn.solution.arguments import Head, rows_of, scores_of
+from symattn.solution.arguments import Head, Some, rows_of, scores_of
 from symattn.solution.entries import EntryValue
 from symattn.solution.log_sums import log_sums
 from symattn.solution.quantity import Quantity
@@ -51,6 +52,10 @@ from symattn.syntax import gradient_name
 _BY_KEY = tuple(map(gradient_name, "KV"))
 _UPSTREAM = gradient_name("Y")
 
+#: Some queries of a head with the keys that they see, their part of dL/dY, whether there are
+#: gradients, the quantities asked for, and the length of a block.
+Task = tuple[Head, Rows | None, bool, Sequence[str], int]
+
 
 def needs_blocks(head: Head) -> bool:
     """Whether a head of floats is too large for one program.
@@ -59,9 +64,9 @@ def needs_blocks(head: Head) -> bool:
     >>> needs_blocks(Head(two, long, long)), needs_blocks(Head(long, long, long))
     (False, True)
     """
-    tables = [x for x in (head.q, head.k, head.v, head.bias) if x is not None]
-    if not all(isinstance(x, NumberTable) and x.floats is not None for x in tables):
+    if not head.is_floats:
         return False
+    tables = [x for x in (head.q, head.k, head.v, head.bias) if x is not None]
     sizes = [len(x) * len(x[0]) for x in tables]
     return max(*sizes, len(head.q) * len(head.k)) > ENTRIES.most
 
@@ -98,7 +103,7 @@ class BlockedSolution:
         if forward is not None:
             forward._backward.add(self)
         self._known: dict[str, DoubleDouble] = {}
-        self.row = lru_cache(maxsize=4)(self._row)
+        self._rows_known = lru_cache(maxsize=4)(self._row)
         self._wide = lru_cache(maxsize=1)(self._read)
 
     def __repr__(self) -> str:
@@ -122,6 +127,10 @@ class BlockedSolution:
     def gradient(self, name: str) -> Quantity:
         """dL/d(name)."""
         return self[gradient_name(name)]
+
+    def shape(self, name: str) -> Shape:
+        """The shape of a quantity."""
+        return self._shapes[name]
 
     @cached_property
     def _given(self) -> Mapping[str, Rows]:
@@ -158,18 +167,21 @@ class BlockedSolution:
 
     def blocks(self) -> Iterator[tuple[slice, slice]]:
         """Rows of queries, and the keys that they see."""
-        for start in range(0, len(self.head.q), self._rows):
-            rows = slice(start, min(start + self._rows, len(self.head.q)))
+        return self._ranges(self._rows)
+
+    def _ranges(self, length: int) -> Iterator[tuple[slice, slice]]:
+        for start in range(0, len(self.head.q), length):
+            rows = slice(start, min(start + length, len(self.head.q)))
             yield rows, self._seen(rows)
 
-    def _seen(self, rows: slice) -> slice:
+    def _seen(self, rows: Some) -> slice:
         seen, everything = self.head.seen, slice(0, len(self.head.k))
         if seen is None or (self.head.uniform and self.head.dead[rows].any()):
             return everything
         places = np.flatnonzero(seen[rows].any(axis=0))
         return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
 
-    def case(self, rows: slice, keys: slice = slice(None)) -> Case:
+    def case(self, rows: Some, keys: slice = slice(None)) -> Case:
         """The case of some rows; its limit is that of arrays."""
         with nodes.room(STACKED):
             case = self.head.part(rows, keys).case()
@@ -178,52 +190,107 @@ class BlockedSolution:
             upstream = None if self._upstream is None else rows_of(self._upstream, rows)
             return with_upstream(case, upstream)
 
-    def _row(self, i: int) -> Solution:
-        """The solution of one query with all keys."""
-        return Solution(self.case(slice(i, i + 1)))
+    def _row(self, i: int, keys: tuple[int, int]) -> Solution:
+        """The solution of one query with some keys, among them all that it sees."""
+        return Solution(self.case(slice(i, i + 1), slice(*keys)), is_sound=True)
+
+    def row(self, i: int, name: str) -> Solution:
+        """The solution of one query, with the keys that it sees unless all are asked for."""
+        keys = slice(0, len(self.head.k)) if self.is_wide(name) else self._seen(slice(i, i + 1))
+        return self._rows_known(i, (keys.start, keys.stop))
+
+    def queries(self, keys: Sequence[int]) -> npt.NDArray[np.intp]:
+        """Those into whose keys some of these are."""
+        if self.head.seen is None:
+            return np.arange(len(self.head.q))
+        sees = self.head.seen[:, keys].any(axis=1)
+        return np.flatnonzero(sees | self.head.dead if self.head.uniform else sees)
+
+    def flow(self, name: str, queries: npt.NDArray[np.intp]) -> tuple[slice, Quantity]:
+        """What flows from some queries into the keys that they see."""
+        keys = self._seen(queries)
+        return keys, Solution(self.case(queries, keys), is_sound=True)[name]
 
     # -- pairs of floats ----------------------------------------------------------
 
     def pairs(self, name: str) -> DoubleDouble:
         """Pairs around the entries of what queries and keys have. Of what doesn't grow with
         queries times keys all is computed at once, and kept."""
-        if self._is_wide(name):
+        if self.is_wide(name):
             return self._wide(name)
         if name not in self._known:
             # What is asked forward is computed backward as well.
             whole = next(iter(self._backward), self)
-            computed = whole._shapes.keys() - whole._given.keys()
-            names = [name for name in computed if not whole._is_wide(name)]
-            found = whole._computed(names)
-            whole._known |= found
-            for head in (self, self._forward or self):
-                head._known |= {x: found[x] for x in head._shapes if x in found}
+            whole.take(starmap(certified, whole.tasks()))
         return self._known[name]
 
-    def _is_wide(self, name: str) -> bool:
+    @property
+    def is_known(self) -> bool:
+        """Whether what doesn't grow with queries times keys was computed."""
+        return bool(self._known)
+
+    def tasks(self) -> Iterator[Task]:
+        """What :func:`certified` is called with, for some blocks after the other."""
+        whole = self._shapes.keys() - self._given.keys()
+        names = tuple(sorted(name for name in whole if not self.is_wide(name)))
+        for rows, keys in self._ranges(SHARED * self._rows):
+            upstream = None if self._upstream is None else rows_of(self._upstream, rows)
+            is_backward = self._forward is not None
+            yield self.head.part(rows, keys), upstream, is_backward, names, self._rows
+
+    def take(self, results: Iterable[dict[str, DoubleDouble]]) -> None:
+        """Keep what the tasks gave, in their order: sums over blocks are the same, whoever
+        worked them out."""
+        whole: dict[str, DoubleDouble] = {}
+        for (rows, keys), found in zip(self._ranges(SHARED * self._rows), results, strict=True):
+            whole = whole or {name: _zeros(grid(self._shapes[name])) for name in found}
+            self._gather(whole, rows, keys, found)
+        for head in (self, self._forward or self):
+            head._known |= {name: whole[name] for name in head._shapes if name in whole}
+
+    @staticmethod
+    def _gather(
+        whole: dict[str, DoubleDouble], rows: slice, keys: slice, part: Mapping[str, DoubleDouble]
+    ) -> None:
+        """Put the pairs of some rows in their place, or add them."""
+        for name, sums in whole.items():
+            if name in _BY_KEY:
+                _put(sums, keys, double_double.add(sums.map(itemgetter(keys)), part[name]))
+            else:
+                _put(sums, (slice(None), rows) if name == "lse" else rows, part[name])
+
+    def is_wide(self, name: str) -> bool:
+        """Whether a quantity has a row for each query, and a column for each key."""
         return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
 
     def _read(self, name: str) -> DoubleDouble:
-        return self._computed([name])[name]
+        return self.computed([name])[name]
 
-    def _computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
+    def computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
         """The pairs of these quantities, from one pass over the blocks."""
         need_ieee()
         whole = {name: _zeros(grid(self._shapes[name])) for name in names}
-        is_wide = any(map(self._is_wide, whole))
+        is_wide = any(map(self.is_wide, whole))
         for rows, keys in self.blocks():
             # Gradients into weights are numbers where no query looks.
             keys = slice(0, len(self.head.k)) if is_wide else keys
             block = _Block(self.case(rows, keys), self.head.dead[rows])
-            for name, sums in whole.items():
-                part = block.pairs(name)
-                if name in _BY_KEY:
-                    _put(sums, keys, double_double.add(sums.map(itemgetter(keys)), part))
-                elif name == "lse":
-                    _put(sums, (slice(None), rows), part)
-                else:
-                    _put(sums, rows, part)
+            self._gather(whole, rows, keys, {name: block.pairs(name) for name in whole})
         return whole
+
+
+def certified(
+    head: Head, upstream: Rows | None, is_backward: bool, names: Sequence[str], rows: int
+) -> dict[str, DoubleDouble]:
+    """Pairs around the quantities of some queries of a head, ``rows`` of them at a time.
+
+    >>> x = NumberTable(1, floats=np.ones((2, 1)))
+    >>> certified(Head(x, x, x), None, True, ["dL/dV"], 1)["dL/dV"].high.tolist()
+    [[1.0], [1.0]]
+    """
+    forward = BlockedSolution(head, rows=rows)
+    solution = BlockedSolution(head, upstream, forward) if is_backward else forward
+    return solution.computed(names)
 
 
 def _zeros(shape: tuple[int, int]) -> DoubleDouble:
@@ -316,8 +383,8 @@ class _RowsOfBlocks(EntrySource):
     def _at(self, i: int, j: int) -> EntryValue:
         """The entry in the solution of its row."""
         if self._name == "lse":
-            return EntryValue(log_sums(self._whole.row(j)), 0, 0)
-        row = self._whole.row(i)
+            return EntryValue(log_sums(self._whole.row(j, self._name)), 0, 0)
+        row = self._whole.row(i, self._name)
         return EntryValue(row[_local(self._name, row)], 0, j)
 
     def _entry(self, i: int, j: int) -> Value | Masked:
@@ -326,7 +393,9 @@ class _RowsOfBlocks(EntrySource):
 
     def is_masked(self, i: int, j: int) -> bool:
         """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
-        return self._at(i, j).is_masked
+        if self._name == "lse":
+            return bool(self._whole.head.dead[j])
+        return self._whole.is_wide(self._name) and self._at(i, j).is_masked
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`~symattn.solution.runs.EntrySource.point`."""
@@ -334,12 +403,15 @@ class _RowsOfBlocks(EntrySource):
 
 
 class _SumOfBlocks(EntrySource):
-    """What has a row for each key: the sum over blocks of what flows into it."""
+    """What has a row for each key: the sum over blocks of what flows into it. A doubtful entry
+    is one of its row alone, and costs what the queries do that see its key."""
 
     def __init__(self, whole: BlockedSolution, name: str) -> None:
         super().__init__(self._entry)
         self._whole, self._name = whole, name
-        self._sums = lru_cache(maxsize=2)(self._balls)
+        self._columns = whole.shape(name)[1]
+        #: The rows of keys that were asked for, by bits.
+        self._rows: dict[int, dict[int, list[arb]]] = {}
 
     def pairs(self) -> DoubleDouble:
         """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
@@ -347,40 +419,45 @@ class _SumOfBlocks(EntrySource):
 
     def balls(self, bits: int) -> Sequence[arb | None]:
         """See :meth:`~symattn.solution.runs.EntrySource.balls`."""
-        return self._sums(bits)
+        return self.balls_at(bits, range(len(self._whole.head.k) * self._columns))
 
-    def _parts(self) -> Iterator[tuple[slice, Quantity]]:
-        """The keys of each block, and what flows into them."""
-        for rows, keys in self._whole.blocks():
-            yield keys, Solution(self._whole.case(rows, keys))[self._name]
+    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None]:
+        """See :meth:`~symattn.solution.runs.EntrySource.balls_at`."""
+        known = self._rows.setdefault(bits, {})
+        keys = sorted({place // self._columns for place in places} - known.keys())
+        known |= self._flows(bits, keys)
+        return [known[place // self._columns][place % self._columns] for place in places]
+
+    def _flows(self, bits: int, keys: Sequence[int]) -> dict[int, list[arb]]:
+        """What flows into some keys."""
+        sums = {key: [arb(0)] * self._columns for key in keys}
+        for seen, part in self._parts(keys):
+            flows = part.source.balls(bits)
+            assert flows is not None
+            with precision(bits):
+                for key in keys:
+                    if seen.start <= key < seen.stop:
+                        start = (key - seen.start) * self._columns
+                        row = zip(sums[key], flows[start : start + self._columns], strict=True)
+                        sums[key] = [x + (arb(0) if y is None else y) for x, y in row]
+        return sums
+
+    def _parts(self, keys: Sequence[int]) -> Iterator[tuple[slice, Quantity]]:
+        """What flows from the queries that see some keys, and into which, some at a time."""
+        queries = self._whole.queries(keys)
+        for start in range(0, len(queries), BLOCK):
+            yield self._whole.flow(self._name, queries[start : start + BLOCK])
 
     def _entry(self, i: int, j: int) -> Value:
-        flows = (
-            part.entry(i - keys.start, j)
-            for keys, part in self._parts()
-            if keys.start <= i < keys.stop
-        )
+        flows = (part.entry(i - keys.start, j) for keys, part in self._parts([i]))
         return total(flow for flow in flows if isinstance(flow, Value))
 
     def is_masked(self, i: int, j: int) -> bool:
         """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
         return False
 
-    def _balls(self, bits: int) -> Sequence[arb | None]:
-        whole: list[arb] = []
-        for keys, part in self._parts():
-            flows = part.source.balls(bits)
-            assert flows is not None
-            across = part.grid[1]
-            whole = whole or [arb(0)] * (len(self._whole.head.k) * across)
-            with precision(bits):
-                for place, flow in enumerate(flows, keys.start * across):
-                    if flow is not None:
-                        whole[place] += flow
-        return whole
-
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`~symattn.solution.runs.EntrySource.point`."""
-        ball = self._sums(bits)[i * len(self._whole.pairs(self._name).high[0]) + j]
+        (ball,) = self.balls_at(bits, [i * self._columns + j])
         assert ball is not None
         return ball

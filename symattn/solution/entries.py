@@ -86,8 +86,8 @@ class EntryValue:
             # They cancel, though the closed form may be too long to show it.
             return EntryValue(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
         source, at = self.quantity.source, self.i * self.quantity.grid[1] + self.j
-        balls = source.balls(bits) if bits <= _WHOLE else None
-        near = balls[at] if balls is not None else None
+        balls = source.balls_at(bits, [at]) if bits <= _WHOLE else None
+        near = balls[0] if balls is not None else None
         # A function that isn't defined on a ball may be on a closer one.
         return source.point(self.i, self.j, bits) if near is None or not near.is_finite() else near
 
@@ -147,10 +147,10 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
         floats = np.where(source.undefined, np.nan, floats)
         doubt &= ~source.undefined
     for bits in (FIRST, _WHOLE):
-        if not doubt.any() or (balls := source.balls(bits)) is None:
-            break
         places = np.flatnonzero(doubt)
-        near, certain = float_formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
+        if not places.size or (balls := source.balls_at(bits, places.tolist())) is None:
+            break
+        near, certain = float_formats.rounded_balls(balls, bits, form)
         floats.ravel()[places], doubt.ravel()[places] = near, ~certain
     faults = Faults()
     for i, j in np.argwhere(doubt).tolist():

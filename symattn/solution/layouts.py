@@ -6,7 +6,7 @@ array lies there is one array of places: inputs are put there, results are taken
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -17,6 +17,7 @@ from symattn.errors import Fault, Faults, Malformed
 from symattn.numbers.arrays import FloatEntries, as_array, from_floats
 from symattn.numbers.rationals import array_refusal
 from symattn.shapes import Shape, show
+from symattn.solution.masks import Seen
 
 _Places = npt.NDArray[np.intp]
 
@@ -153,6 +154,87 @@ def arrangement(
         wanted = f"expected {len(of_queries)} sequences as of queries"
         raise Malformed(Fault("cu_seqlens_k", f"{wanted}, found {len(of_keys)}"))
     return Arrangement(queries, Axes(letters, of_keys))
+
+
+@dataclass(frozen=True)
+class HeadLayout:
+    """Which rows of which head are those of the queries along their leading axes.
+
+    ``group`` queries share a head of keys and values: they lie below each other in it.
+    ``empty`` are the queries that see no key, lead x n_q. ``queries`` are the numbers of the n_q
+    queries among ``n_all`` of which they may be a part. ``axes`` are those of arrays, where these
+    are not queries or keys along leading axes.
+    """
+
+    lead: Shape
+    lead_k: Shape
+    group: int
+    n_q: int
+    empty: npt.NDArray[np.bool_]
+    queries: npt.NDArray[np.intp]
+    n_all: int
+    axes: Arrangement | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there are all queries."""
+        return self.n_q == self.n_all
+
+    def ordered(self, n_k: int, shift: int) -> Seen:
+        """Which keys the queries of a group see that see none after their own place, moved on."""
+        seen: Seen = np.arange(n_k) <= np.tile(self.queries, self.group)[:, None] + shift
+        return seen
+
+    def by_query(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """An array of heads x rows, ... in the shape of the queries' leading axes."""
+        return whole.reshape(*self.lead, self.n_q, *whole.shape[2:])
+
+    def by_key(self, whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """An array of heads x keys, ... in the shape of the keys' leading axes."""
+        return whole.reshape(*self.lead_k, *whole.shape[1:])
+
+    def of_queries(self, queries: npt.NDArray[np.intp]) -> HeadLayout:
+        """The layout of some queries of every head."""
+        empty, own = self.empty[..., queries], self.queries[queries]
+        return replace(self, n_q=len(queries), empty=empty, queries=own)
+
+    def rows(self, queries: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """The rows that some queries have in a head: one for each of the group."""
+        firsts = np.arange(self.group)[:, None] * self.n_q
+        rows: npt.NDArray[np.intp] = (firsts + queries).ravel()
+        return rows
+
+    @property
+    def there(self) -> npt.NDArray[np.bool_]:
+        """Which keys are none that packed sequences were padded with: heads x 1 x keys, or what
+        is broadcast to that."""
+        counts = self.axes.keys.counts if self.axes else None
+        if counts is None:
+            return np.ones((1, 1, 1), dtype=bool)
+        inside = np.arange(counts.max()) < counts[:, None]
+        return np.repeat(inside, prod(self.lead_k[1:]), axis=0)[:, None]
+
+    def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
+        """Which entries of a part of attention, in that shape along leading axes, stand where in
+        a kernel's array; None where it has the same axes."""
+        axes = self.axes.of(name) if self.axes else None
+        return None if axes is None else axes.places(shape)
+
+    def placed(self, name: str, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """A part of attention along leading axes, in a kernel's axes."""
+        places = self.places(name, array.shape)
+        return array if places is None else array.reshape(-1)[places]
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether sequences of several lengths are one after the other."""
+        return self.axes is not None and self.axes.queries.counts is not None
+
+    def axis(self, name: str) -> int:
+        """The axis of a part of attention that queries stand along, unless they are packed."""
+        if self.axes is None or name == "lse":
+            return len(self.lead)
+        return self.axes.queries.letters.index("s")
 
 
 def laid_out(array: npt.NDArray[Any], layout: str | None) -> npt.NDArray[Any]:

@@ -24,10 +24,11 @@ class _LogSums(EntrySource):
     """The entries of ``log(rowsum(exp(scores)))``, scores possibly masked, as one row; those
     of rows that see no key are masked."""
 
-    def __init__(self, scores: Quantity, empty: Flags) -> None:
+    def __init__(self, scores: Quantity, empty: Flags, kept: dict[str, DoubleDouble]) -> None:
         super().__init__(self._entry)
         self._scores = scores
         self._empty = empty
+        self._kept = kept
 
     def _entry(self, i: int, j: int) -> Value | Masked:
         if self._empty[j]:
@@ -37,9 +38,14 @@ class _LogSums(EntrySource):
 
     def pairs(self) -> DoubleDouble | None:
         """See :meth:`EntrySource.pairs`."""
-        scores = self._scores.source.pairs()
-        if scores is None:
-            return None
+        if "lse" not in self._kept:
+            scores = self._scores.source.pairs()
+            if scores is None:
+                return None
+            self._kept["lse"] = self._of(scores)
+        return self._kept["lse"]
+
+    def _of(self, scores: DoubleDouble) -> DoubleDouble:
         with np.errstate(all="ignore"):
             largest = np.max(scores.high, axis=-1, keepdims=True)
             shift = double_double.exact(np.where(np.isfinite(largest), largest, 0.0))
@@ -82,7 +88,7 @@ def log_sums(head: Solution) -> Quantity:
     return Quantity(
         "lse",
         (scores.shape[0],),
-        _LogSums(scores, live == 0),
+        _LogSums(scores, live == 0, head.kept),
         head.case.rounding,
         scores.letters,
         put=put if scores.letters else None,

@@ -391,8 +391,8 @@ class Quantity:
     def near(self, i: int, j: int) -> arb | None:
         """An enclosure of entry (i, j) of the grid, or None where only the
         exact value tells."""
-        balls = self.source.balls(FIRST)
-        return None if balls is None else balls[i * self.grid[1] + j]
+        balls = self.source.balls_at(FIRST, [i * self.grid[1] + j])
+        return None if balls is None else balls[0]
 
     def equals(self, other: Quantity) -> Verdict:
         """Whether all entries are equal, decided exactly; shapes must agree."""

@@ -200,6 +200,11 @@ class EntrySource:
         and for all where only the exact values tell."""
         return None
 
+    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
+        """:meth:`balls` around the entries at some places, counted row by row."""
+        balls = self.balls(bits)
+        return None if balls is None else [balls[place] for place in places]
+
     def is_masked(self, i: int, j: int) -> bool:
         """Whether an entry is a masked score, where no ball tells."""
         return self.entry(i, j) is MASKED
@@ -264,8 +269,11 @@ class PartialSource(EntrySource):
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`EntrySource.balls`."""
-        balls = self._whole.balls(bits)
-        return None if balls is None else [balls[place] for place in self._places]
+        return self._whole.balls_at(bits, self._places)
+
+    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
+        """See :meth:`EntrySource.balls_at`."""
+        return self._whole.balls_at(bits, [self._places[place] for place in places])
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`EntrySource.point`."""
@@ -282,7 +290,7 @@ class StackedSource(EntrySource):
         undefined: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         super().__init__(lambda i, j: parts[i // grid[0]].entry(i % grid[0], j))
-        self._parts, self._rows = parts, grid[0]
+        self._parts, self._rows, self._size = parts, grid[0], prod(grid)
         self.undefined = undefined
 
     def pairs(self) -> DoubleDouble | None:
@@ -296,6 +304,19 @@ class StackedSource(EntrySource):
         parts = [part.balls(bits) for part in self._parts]
         known = [balls for balls in parts if balls is not None]
         return [*chain.from_iterable(known)] if len(known) == len(parts) else None
+
+    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
+        """See :meth:`EntrySource.balls_at`: only of the parts where these places are."""
+        of_part: dict[int, list[int]] = {}
+        for place in places:
+            of_part.setdefault(place // self._size, []).append(place)
+        found: dict[int, arb | None] = {}
+        for part, some in of_part.items():
+            balls = self._parts[part].balls_at(bits, [place % self._size for place in some])
+            if balls is None:
+                return None
+            found |= zip(some, balls, strict=True)
+        return [found[place] for place in places]
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`EntrySource.point`."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symattn import syntax
-from symattn.cases import library
 from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
@@ -24,6 +23,7 @@ from symattn.solution.runs import ComputedSource, EntrySource, Runs
 from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
+    from symattn.numbers.double_double import DoubleDouble
     from symattn.solution.symbolic import Symbolic
 
 #: Most quantities that a notebook lists.
@@ -34,14 +34,17 @@ class Solution:
     """The exact solution of a case; quantities are computed when asked for.
 
     ``forward`` is a solution of the same forward program with the same
-    numbers: what it has computed is taken over.
+    numbers: what it has computed is taken over. Of one that ``is_sound`` every step is
+    known to be defined, and nothing is computed yet.
 
     >>> s = solve("cat-sat-mat")
     >>> s["A[0, 0]"].decimal(4), s.gradient("V").decimal(3)[0][0]
     (Decimal('0.5065'), Decimal('0.967'))
     """
 
-    def __init__(self, case: Case, forward: Solution | None = None) -> None:
+    def __init__(
+        self, case: Case, forward: Solution | None = None, *, is_sound: bool = False
+    ) -> None:
         self.case = case
         self.program = case.program
         upstream = self.program.upstream
@@ -56,7 +59,9 @@ class Solution:
         self._asked: set[int] = set()
         known = self.program.named
         self._lettered = {known[name].serial for name in case.lettered}
-        if forward is None:
+        #: Pairs of floats around what is no step of the program, by name.
+        self.kept: dict[str, DoubleDouble] = {}
+        if forward is None and not is_sound:
             self._validate()
 
     def __getitem__(self, expression: str) -> Quantity:
@@ -170,6 +175,14 @@ class Solution:
         if key not in self._by_node:
             self._by_node[key] = self._made(node, name)
         return self._by_node[key]
+
+    def keep(self, name: str, pairs: DoubleDouble) -> None:
+        """Take pairs of floats around a step or a gradient that were computed elsewhere, from
+        the same case."""
+        if name in self.program.named:
+            self._runs.pairs.keep(self.program.named[name], pairs)
+        else:
+            self.kept[name] = pairs
 
     def at(self, **numbers: object) -> Solution:
         """The solution with exact numbers in the place of symbols, by name: the one that is
@@ -326,7 +339,11 @@ def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
     [0, 2, 1],
     [1, 1, 2]])
     """
-    case = case if isinstance(case, Case) else library.load(case, allow_outside)
+    if not isinstance(case, Case):
+        # Loads all that reads files.
+        from symattn.cases import library
+
+        case = library.load(case, allow_outside)
     while True:
         try:
             return Solution(case)

@@ -22,9 +22,9 @@ from symattn.programs.double_double import enclose
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.programs.program import program
-from symattn.solution.arguments import HeadLayout
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of
+from symattn.solution.layouts import HeadLayout
 from symattn.solution.quantity import Quantity
 
 Array = npt.NDArray[np.float64]

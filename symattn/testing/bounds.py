@@ -62,8 +62,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from symattn.errors import Malformed
-from symattn.solution.arguments import HeadLayout
 from symattn.solution.attention import Attention, Gradients
+from symattn.solution.layouts import HeadLayout
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import (
     BY_KEY,

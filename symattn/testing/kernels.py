@@ -22,7 +22,6 @@ from symattn.solution.attention import attention
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import BY_KEY, Array, rounded_to
-from symattn.testing.causes import causes_of
 from symattn.testing.frameworks import (
     Backward,
     Framework,
@@ -110,8 +109,17 @@ def _judged(
     actual: object, quantity: Quantity, precision: Precision, tolerance: float | None
 ) -> tuple[JudgedArray, Report]:
     judged = JudgedArray(actual, quantity, precision, tolerance)
-    causes = causes_of({judged.name: judged}, precision)
+    causes = _causes({judged.name: judged}, precision)
     return judged, replace(judged.report, causes=causes)
+
+
+def _causes(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[KernelCause, ...]:
+    if all(one.report.verdict is Verdict.HOLDS for one in judged.values()):
+        return ()
+    # Loads all that is tried.
+    from symattn.testing.causes import causes_of
+
+    return causes_of(judged, precision)
 
 
 def _precision(
@@ -293,7 +301,7 @@ def check_attention(
         judged[name] = JudgedArray(array, truth[name], precision)
     reports = {name: judgement.report for name, judgement in judged.items()}
     wrong = [one for one in judged.values() if one.report.verdict is not Verdict.HOLDS]
-    causes = causes_of(judged, precision)
+    causes = _causes(judged, precision)
     result = KernelReport(reports, causes, failure(wrong, causes) if wrong else "")
     if raises:
         result.raise_if_wrong()

@@ -15,8 +15,8 @@ byte first (https://github.com/huggingface/safetensors). NumPy's own format has 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +33,7 @@ from symattn.numbers.arrays import from_floats
 from symattn.ownership import Outputs
 from symattn.shapes import Shape
 from symattn.solution.quantity import Quantity
+from symattn.solution.sharing import shared
 from symattn.testing.attention_steps import Array
 from symattn.testing.bounds import bounds
 from symattn.testing.precision import Precision
@@ -444,47 +445,13 @@ def write(
     samples = samples_of(suite) if isinstance(suite, str) else [*suite]
     outputs = Outputs("vectors", force=force)
     folder = VectorFolder(Path(directory), samples, forms, outputs)
-    done = 0
-    for start, group in _chunks(samples, executor, max(chunk, 1), tuple(forms)):
-        for k, vectors in enumerate(group):
-            folder.take(start + k, vectors)
+    done, size = 0, 1 if executor is None else max(chunk, 1)
+    pieces = [(samples[k : k + size], tuple(forms)) for k in range(0, len(samples), size)]
+    for place, group in shared(_chunk_of, pieces, executor):
+        for k, vectors in enumerate(group, place * size):
+            folder.take(k, vectors)
         done += len(group)
         if watch is not None:
             watch(done, len(samples))
     folder.finish()
     return folder.failed
-
-
-def _chunks(
-    samples: Sequence[SampleRequest], executor: Executor | None, size: int, forms: Sequence[Form]
-) -> Iterator[tuple[int, Sequence[SampleFiles]]]:
-    """Where each chunk begins and what it gave, as they end; those that the executor loses, with
-    a machine or a process that was ended, are done here at last."""
-    if executor is None:
-        for start in range(len(samples)):
-            yield start, _chunk_of(samples[start : start + 1], forms)
-        return
-    waiting: dict[Future[list[SampleFiles]], int] = {}
-    lost: list[int] = []
-    try:
-        for start in range(0, len(samples), size):
-            part = samples[start : start + size]
-            try:
-                waiting[executor.submit(_chunk_of, part, forms)] = start
-            # One that is broken takes nothing more.
-            except Exception:
-                lost.append(start)
-        for future in as_completed([*waiting]):
-            start = waiting.pop(future)
-            try:
-                group = future.result()
-            # The executor's own: what a sample itself meets is told in its line.
-            except Exception:
-                lost.append(start)
-            else:
-                yield start, group
-        for start in sorted(lost):
-            yield start, _chunk_of(samples[start : start + size], forms)
-    finally:
-        for future in waiting:
-            future.cancel()

@@ -307,10 +307,13 @@ def test_doubts_are_where_a_tie_is(name):
     assert len(balls) > 12500
     signs = np.array(rng.choices([1.0, -1.0], k=len(balls)))
     found, certain = rounded(DoubleDouble(signs * high, signs * low, np.array(radius)), form)
-    told = zip(high, signs, found, certain, exact, roomy, strict=True)
-    for size, sign, x, sure, right, clear in told:
-        if sure:
-            assert right is not None
+    told = zip(high, low, radius, signs, found, certain, exact, roomy, strict=True)
+    for size, rest, off, sign, x, sure, right, clear in told:
+        if sure and right is None:
+            # A tie is certain where the number is exactly that.
+            assert off == 0
+            assert x == sign * nearest(read(Fraction(size) + Fraction(rest)), form)
+        elif sure:
             assert same(x, sign * right if right or (size and form.minus_zero) else 0.0)
         assert sure or clear is None
 
@@ -325,10 +328,11 @@ def test_balls_beyond_the_range_are_not_certain():
 
 
 def test_a_wide_ball_certifies_nothing():
-    """A ball that spans several floats, a tie or zero is not certain; a masked score is."""
+    """A ball that spans several floats, a tie or zero is not certain; a masked score is, and a
+    number that is a tie exactly."""
     with precision(128):
         tie = arb(1.5) + arb(2) ** -53
         balls = [arb(1.5, 1e-10), arb(1.5), arb(1), arb(0, 1e-300), arb(0), tie, None]
     floats, certain = rounded(of_balls(balls, 128), FORMATS["float64"])
-    assert list(certain) == [False, True, True, False, True, False, True]
-    assert (floats[1], floats[2], floats[6]) == (1.5, 1.0, -math.inf)
+    assert list(certain) == [False, True, True, False, True, True, True]
+    assert (floats[1], floats[2], floats[5], floats[6]) == (1.5, 1.0, 1.5, -math.inf)

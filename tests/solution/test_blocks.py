@@ -13,6 +13,8 @@ from flint import arb, arb_mat
 
 from symattn import Malformed, attention, from_floats
 from symattn.numbers.balls import precision
+from symattn.numbers.float_formats import FORMATS, nearest
+from symattn.numbers.reading import read
 from symattn.solution.arguments import AttentionOptions, heads_of
 from symattn.solution.attention import Attention
 from symattn.solution.blocks import BlockedSolution
@@ -137,6 +139,88 @@ def test_what_no_query_sees_is_exactly_0() -> None:
         flows = part.nearest()
         assert (flows[200:] == 0).all()
         assert (flows[:200] != 0).all()
+
+
+ROW, ONES = np.ones((1024, 1)), np.ones((1024, 8))
+
+
+def of(n: int = 1024, d: int = 8, dtype: str = "float64") -> Array:
+    return np.random.default_rng(n).normal(size=(n, d)).astype(dtype)
+
+
+FEW = np.rint(4 * of()) / 4
+#: What cancels, or is a tie, in all entries: (part, format, q, k, v, upstream, options).
+PATHOLOGICAL: dict[str, tuple[str, str, Array, Array, Array, Array, dict[str, Any]]] = {
+    "one key each": ("dK", "float32", of(), of(), of(), of(), {"causal": True, "window": (0, 0)}),
+    "equal values": ("dK", "float64", of(), of(), ROW * of()[:1], of(), {}),
+    "equal values, dQ": ("dQ", "float64", of(), of(), ROW * of()[:1], of(), {"causal": True}),
+    "equal where it counts": (
+        "dK", "float64", of(), of(), np.hstack([ROW, of()]), np.hstack([ROW, 0 * of()]), {},
+    ),
+    "equal keys": ("dQ", "float64", of(), ROW * of()[:1], of(), of(), {}),
+    "zeros": ("dK", "float64", 0 * of(), of(), of(), of(), {"causal": True}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATHOLOGICAL)
+def test_zeros_everywhere_need_no_balls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    part, form, q, k, v, upstream, options = PATHOLOGICAL[name]
+    monkeypatch.setattr("symattn.solution.runs.Runs.balls", None)
+    gradients = attention(*floats(q, k, v), **options).backward(from_floats(upstream))
+    found = gradients[part].nearest(form)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found, 0)
+    assert not np.signbit(found).any()
+
+
+@pytest.mark.parametrize("options", [{}, {"softcap": 3, "lengths": 512}])
+def test_ties_everywhere_need_no_balls(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The weights are all one over a power of two; of the sums many are ties in bfloat16.
+    monkeypatch.setattr("symattn.solution.runs.Runs.balls", None)
+    made = attention(*floats(of(), ROW * of()[:1], FEW), **options)
+    keys = options.get("lengths", 1024)
+    dV = made.backward(from_floats(FEW)).dV
+    for exact, among in ((made.output, FEW[:keys]), (dV, FEW)):
+        mean = Fraction(sum(map(Fraction, among[:, 3].tolist())), keys)
+        assert exact[:1, 3:4].nearest("float64") == float(mean)
+        found = exact[:1, 3:4].nearest("bfloat16")
+        assert found == nearest(read(mean), FORMATS["bfloat16"])
+
+
+def test_a_doubtful_entry_costs_the_queries_that_see_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = attention(*floats(of(), of(), of()), causal=True).backward(from_floats(of()))
+    asked: list[int] = []
+    flow = BlockedSolution.flow
+
+    def counted(self: BlockedSolution, name: str, queries: Any) -> Any:
+        asked.extend(queries.tolist())
+        return flow(self, name, queries)
+
+    monkeypatch.setattr(BlockedSolution, "flow", counted)
+    source, last = made.dK.source, 1020 * 8 + 3
+    (ball,) = source.balls_at(128, [last]) or [None]
+    assert asked == [1020, 1021, 1022, 1023]
+    pairs = source.pairs()
+    assert ball is not None
+    assert pairs is not None
+    off = ball - pairs.high[1020, 3] - pairs.low[1020, 3]
+    assert ball.rad() < 1e-30
+    assert abs(off) < pairs.error[1020, 3]
+    (closer,) = source.balls_at(512, [last + 2]) or [None]
+    assert closer is not None
+    assert source.point(1020, 5, 128).overlaps(closer)
+    # The row of the key is known, whatever is asked of it.
+    assert len(asked) == 8
+
+
+def test_one_head_in_doubt_costs_nothing_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = attention(*floats(*(normal(2, 3, 2) for _ in range(3)))).output
+    parts = exact.source._parts  # type: ignore[attr-defined]
+    monkeypatch.setattr(parts[0], "balls_at", None)
+    assert exact.source.balls_at(128, [7]) == [parts[1].balls(128)[1]]
 
 
 def test_letters_flow_only_into_what_is_small() -> None:

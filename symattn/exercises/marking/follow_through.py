@@ -43,7 +43,7 @@ class Rounding(BallMatrices):
     exponentials, their sums, quotients.
     """
 
-    centres = False
+    centres = sees_factors = False
 
     def __init__(self, places: int) -> None:
         self._scale = 10**places
