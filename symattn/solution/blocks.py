@@ -14,7 +14,7 @@ out of it: their weights are exactly 0, and what flows into them from it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import starmap
 from operator import itemgetter
@@ -30,7 +30,7 @@ from symattn.errors import UnknownName
 from symattn.ieee import need_ieee
 from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
 from symattn.numbers import double_double, series
-from symattn.numbers.balls import precision
+from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import RoundingMode
@@ -369,16 +369,40 @@ class _Given(EntrySource):
         return enclose(self._rows)
 
 
-class _RowsOfBlocks(EntrySource):
-    """What has a row for each query: each doubtful entry is one of its row alone."""
+class _OfBlocks(EntrySource):
+    """What is worked out in pairs: these are also the first balls that are asked for."""
 
-    def __init__(self, whole: BlockedSolution, name: str) -> None:
-        super().__init__(self._entry)
+    def __init__(
+        self, whole: BlockedSolution, name: str, entry: Callable[[int, int], Value | Masked]
+    ) -> None:
+        super().__init__(entry)
         self._whole, self._name = whole, name
 
     def pairs(self) -> DoubleDouble:
         """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
         return self._whole.pairs(self._name)
+
+    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
+        """See :meth:`~symattn.solution.runs.EntrySource.balls_at`."""
+        if bits > FIRST or self._whole.is_wide(self._name):
+            return self._closer(bits, places)
+        parts = self.pairs().map(lambda part: part.ravel()[places])
+        with precision(2 * FIRST):
+            return [
+                arb(high) + arb(low) + arb(0, error)
+                for high, low, error in zip(parts.high, parts.low, parts.error, strict=True)
+            ]
+
+    def _closer(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
+        """Balls that are closer than pairs, where they are had together."""
+        return None
+
+
+class _RowsOfBlocks(_OfBlocks):
+    """What has a row for each query: each doubtful entry is one of its row alone."""
+
+    def __init__(self, whole: BlockedSolution, name: str) -> None:
+        super().__init__(whole, name, self._entry)
 
     def _at(self, i: int, j: int) -> EntryValue:
         """The entry in the solution of its row."""
@@ -402,27 +426,21 @@ class _RowsOfBlocks(EntrySource):
         return self._at(i, j).ball(bits)
 
 
-class _SumOfBlocks(EntrySource):
+class _SumOfBlocks(_OfBlocks):
     """What has a row for each key: the sum over blocks of what flows into it. A doubtful entry
     is one of its row alone, and costs what the queries do that see its key."""
 
     def __init__(self, whole: BlockedSolution, name: str) -> None:
-        super().__init__(self._entry)
-        self._whole, self._name = whole, name
+        super().__init__(whole, name, self._entry)
         self._columns = whole.shape(name)[1]
         #: The rows of keys that were asked for, by bits.
         self._rows: dict[int, dict[int, list[arb]]] = {}
 
-    def pairs(self) -> DoubleDouble:
-        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
-        return self._whole.pairs(self._name)
-
-    def balls(self, bits: int) -> Sequence[arb | None]:
+    def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`~symattn.solution.runs.EntrySource.balls`."""
         return self.balls_at(bits, range(len(self._whole.head.k) * self._columns))
 
-    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None]:
-        """See :meth:`~symattn.solution.runs.EntrySource.balls_at`."""
+    def _closer(self, bits: int, places: Sequence[int]) -> Sequence[arb | None]:
         known = self._rows.setdefault(bits, {})
         keys = sorted({place // self._columns for place in places} - known.keys())
         known |= self._flows(bits, keys)
@@ -458,6 +476,6 @@ class _SumOfBlocks(EntrySource):
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`~symattn.solution.runs.EntrySource.point`."""
-        (ball,) = self.balls_at(bits, [i * self._columns + j])
+        (ball,) = self._closer(bits, [i * self._columns + j])
         assert ball is not None
         return ball
