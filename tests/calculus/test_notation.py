@@ -122,7 +122,7 @@ def test_what_may_be_two_things() -> None:
 )
 def test_what_is_joined_without_brackets_may_be_two_things(written, told) -> None:
     """A root, an exponent or a quotient ends with its first name, or with all that is joined."""
-    names = Names({"t": 0, "c": 0, "s": 0, "x": 1, "A": 2, "T": 2}, frozenset({"n"}))
+    names = Names({"t": 0, "c": 0, "s": 0, "x": 1, "A": 2, "T": 2}, {"n"})
     with pytest.raises(Malformed, match=told):
         formula(written, names)
 
