@@ -17,6 +17,7 @@ from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
+from symattn.calculus.kernel.axes import refuse_misplaced, refuse_no_axis
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
 from symattn.calculus.kernel.terms import Atom, Mono, Unproved, plain
@@ -281,13 +282,16 @@ class _Reader:
             case "array":
                 return self._arrays[data]
             case "variable":
+                refuse_no_axis(*more)
                 return self._kernel.variable_at(data, *more)
             case "index":
                 return self._named[data]
         made = self.read(data)
         if kind == "L" and not isinstance(made[1], Fraction) and made[1] not in ("oo", "-oo"):
             raise Malformed("expected a number, oo or -oo as the end of a limit")
-        return self._kernel.atom(kind, made)
+        atom = self._kernel.atom(kind, made)
+        refuse_misplaced(atom, self._kernel.permutations)
+        return atom
 
     def record(self, data: Mapping[str, Any]) -> Record:
         """A record from plain data."""

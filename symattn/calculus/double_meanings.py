@@ -20,6 +20,7 @@ from symattn.syntax import Tree
 
 #: What counts a formula in brackets behind it.
 _MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
+_EXPONENT = "write exponents in brackets, as in x^(2n)"
 LETTERS = ("pi", "oo", "inf", *"ijkl")
 """Names that mean something without being known."""
 
@@ -50,9 +51,30 @@ class DoubleMeanings(Grammar):
         """Letters right behind an exponent without brackets may be part of it."""
         is_bare = not self.latex and self.tokens[self.at - 1].end == self.peek().start
         if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
-            raise Malformed(
-                f"{short(self.text.string)!r}: write exponents in brackets, as in x^(2n)"
-            )
+            raise Malformed(f"{short(self.text.string)!r}: {_EXPONENT}")
+
+    def refuse_joined(self, start: int, tree: Tree, why: str = _EXPONENT) -> None:
+        """Names side by side, without brackets: all of them may be meant, or only the first."""
+        while isinstance(tree, syntax.Negative):
+            tree, start = tree.operand, start + 1
+        if self.tokens[start].kind == "name" and isinstance(tree, syntax.Binary):
+            raise Malformed(f"{short(self.text.string)!r}: {why}")
+
+    def refuse_bare_root(self, start: int, tree: Tree) -> None:
+        """What stands right behind a root may be below it, or beside."""
+        why = "write what the root is taken of in brackets, as in √(2n)"
+        self.refuse_joined(start, tree, why)
+        is_apart = self.peek().spaced and self.tokens[self.at - 1].kind in ("number", "close")
+        if self.is_beside() and not is_apart:
+            raise Malformed(f"{short(self.text.string)!r}: {why}")
+
+    def is_beside(self) -> bool:
+        """Whether a factor stands here without a sign before it."""
+        token = self.peek()
+        if token.kind in ("name", "command", "open"):
+            return True
+        is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
+        return token.kind == "number" and is_apart
 
     def refuse_number(self, left: Tree) -> None:
         """A number without a sign before it multiplies, counts the line, or is one with it."""

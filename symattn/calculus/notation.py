@@ -37,6 +37,7 @@ from symattn.syntax import Tree
 
 #: Sums run over fewer indices.
 _INDICES = 9
+_BELOW = "what stands right behind a quotient may be below or beside it: write brackets"
 #: A quotient of differentials, as in dp/dz.
 _QUOTIENT = re.compile(r"\bd\w+/d[A-Za-z]")
 
@@ -181,15 +182,14 @@ class _Notation(Quantities):
             token = self.peek()
             if token.kind == "operator" and token.text in "*/@·×":
                 self.at += 1
-                left = self.multiplied(token.text, left, self.unary())
-                sign = token.text
-            elif self._is_beside():
+                start, right = self.at, self.unary()
+                if token.text == "/":
+                    self.refuse_joined(start, right, _BELOW)
+                left, sign = self.multiplied(token.text, left, right), token.text
+            elif self.is_beside():
                 self.refuse_number(left)
                 if sign == "/" and self.may_be_below(token):
-                    raise Malformed(
-                        f"{short(self.text.string)!r}: what stands right behind a quotient may be"
-                        " below or beside it: write brackets"
-                    )
+                    raise Malformed(f"{short(self.text.string)!r}: {_BELOW}")
                 right = self.postfix()
                 if token.text == "(" and (self.latex or not token.spaced):
                     self.refuse_place(left, right)
@@ -208,13 +208,6 @@ class _Notation(Quantities):
         if both and sign == "×":
             raise Malformed("'×' between arrays: write '@' for the matrix product, or '⊙'")
         return syntax.Binary("@" if both else "*", left, right)
-
-    def _is_beside(self) -> bool:
-        token = self.peek()
-        if token.kind in ("name", "command", "open"):
-            return True
-        is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
-        return token.kind == "number" and is_apart
 
     # -- values -------------------------------------------------------------------------
 
@@ -288,7 +281,10 @@ class _Notation(Quantities):
                 " power"
             )
         exponent = self.inside(start, end)
-        if (tensors.rational(exponent) or 0) < 0 and self.is_matrix(tree):
+        if self.at == end:
+            self.refuse_joined(start, exponent)
+        is_inverse = (tensors.rational(exponent) or 0) < 0 or inner[-1].text in TRANSPOSES
+        if is_inverse and self.is_matrix(tree):
             raise Malformed(
                 "the inverse of a matrix is not known here: give it a name, and assume"
                 " B @ A = eye(n)"
@@ -361,10 +357,11 @@ class _Notation(Quantities):
         token = self.peek()
         if token.text == "(":
             return self.inside(*self.group(self.at))
-        if token.kind == "number":
-            self.at += 1
-            return syntax.Literal(token.text)
-        return self.atom()
+        start = self.at
+        self.at += token.kind == "number"
+        tree = syntax.Literal(token.text) if token.kind == "number" else self.atom()
+        self.refuse_bare_root(start, tree)
+        return tree
 
     def _fraction(self) -> Tree:
         above, below = self.above(), self.above()

@@ -154,6 +154,7 @@ class Quantities(DoubleMeanings):
             self.at += is_negative
             start = self.at
             inner = self.atom()
+            self.refuse_joined(start, inner)
             self.refuse_bare_exponent(start)
             self.refuse_exponent(self.at)
             return syntax.Call("exp", (syntax.Negative(inner) if is_negative else inner,))

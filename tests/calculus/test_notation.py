@@ -111,6 +111,35 @@ def test_what_may_be_two_things() -> None:
     assert formula("W^2 + 1", Names({"W": 0})).text == "W**2 + 1"
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        *((text, "write exponents in brackets") for text in ("t^cs", "e^cs", "e^-cs·t", "x^-ct")),
+        *((text, "taken of in brackets") for text in ("√4t", "√cs", "2√t s", "√t(s + 1)")),
+        *((text, "may be below or beside it") for text in ("t²/cs", "√(t)/cs", "√(t)/-cs")),
+        *((text, "the inverse of a matrix") for text in ("A^{-T}", "A^-⊤ x", r"A^{-\top} x")),
+    ],
+)
+def test_what_is_joined_without_brackets_may_be_two_things(written, told) -> None:
+    """A root, an exponent or a quotient ends with its first name, or with all that is joined."""
+    names = Names({"t": 0, "c": 0, "s": 0, "x": 1, "A": 2, "T": 2}, {"n"})
+    with pytest.raises(Malformed, match=told):
+        formula(written, names)
+
+
+def test_what_is_apart_or_in_brackets_is_one_thing() -> None:
+    """As is what LaTeX sets so, whatever stands behind it."""
+    names = Names({"t": 0, "c": 0, "s": 0, "A": 2})
+    for written, read in (
+        ("t^(cs) √(4t)", "t**(c * s) * sqrt(4 * t)"),
+        ("e^{cs} + √2 t", "exp(c * s) + sqrt(2) * t"),
+        ("√t · s / (cs)", "sqrt(t) * s / (c * s)"),
+        (r"t^cs \sqrt 4t", "t**c * s * sqrt(4) * t"),
+        ("A^T A", "A.T @ A"),
+    ):
+        assert formula(written, names).text == read
+
+
 def test_limits_of_sums() -> None:
     """A sum that names its limits has those of its range, or the line is a fault."""
     text = "x: n\ny: m\nA = x\nsum(A) = \\sum_{{j=1}}^{{{}}} x_j"

@@ -1,0 +1,73 @@
+"""Along which axes the places of an atom are.
+
+What is read from a derivation compares places of one axis, sends them through permutations of
+their axis and sums over axes that have places; the rules rely on it. Atoms that come from
+elsewhere have to be made so, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from symattn.calculus.kernel.terms import Atom, Place, Unproved, parts, places_of
+from symattn.calculus.language import Array, Axis, Index
+
+
+def refuse_no_axis(axis: object) -> None:
+    """Refuse what is no axis: a name, or a length from 1."""
+    if not (isinstance(axis, str) or (isinstance(axis, int) and axis > 0)):
+        raise Unproved("an axis without places")
+
+
+def refuse_misplaced(
+    atom: Atom, permutations: Mapping[str, Axis], around: tuple[Axis, ...] = ()
+) -> None:
+    """Refuse an atom with places that are not along the axes that they have to be along; so many
+    indices are bound ``around`` it, the innermost last."""
+    data: Any = atom.data
+    match atom.kind:
+        case "S":
+            for axis in data[0]:
+                refuse_no_axis(axis)
+            around = (*around, *data[0])
+        case "x" | "D":
+            for array, at in (data,) if atom.kind == "x" else data:
+                _refuse_beside(array, at, around)
+        case "L":
+            if data[0].axes:
+                raise Unproved("a limit in what is no number")
+        case "d" | "m":
+            own = [_axis(place, around) for place in data if not isinstance(place[0], str)]
+            if len({axis for axis in own if axis is not None}) > 1:
+                raise Unproved("places of two axes are compared")
+    for place in places_of(atom):
+        axis = _axis(place, around)
+        if any(permutations[name] != (axis or permutations[name]) for name, _ in place[2]):
+            raise Unproved("a place goes through a permutation of another axis")
+    if around:
+        # What binds no index was looked at when it was made.
+        for mono, _ in parts(atom):
+            for inner, _ in mono:
+                if inner.loose:
+                    refuse_misplaced(inner, permutations, around)
+
+
+def _refuse_beside(array: Array, at: tuple[Place, ...], around: tuple[Axis, ...]) -> None:
+    """Refuse an entry that has not its places along the axes of its array."""
+    for axis, place in zip(array.axes, at, strict=True):
+        if _axis(place, around) not in (axis, None):
+            raise Unproved("a place along another axis than that of its array")
+
+
+def _axis(place: Place, around: tuple[Axis, ...]) -> Axis | None:
+    """The axis that a place is along, as far as it is known."""
+    base = place[0]
+    match base:
+        case Index():
+            return base.size
+        case int() if base < len(around):
+            return around[-1 - base]
+        case str():
+            return base
+    return None
