@@ -288,8 +288,9 @@ class LargeSteps:
         self.whole: Mapping[str, Array] = {}
         if backward is not None:
             parts |= {name: [head[f"dL/{name}"] for head in backward.heads] for name in _OF_ROWS}
-            self.whole = {f"d{x}": _stacked(backward.heads, f"dL/d{x}") for x in "KV"}
-        self._exact = {name: np.stack([*map(_floats, each)]) for name, each in parts.items()}
+            of_keys = {f"d{x}": [head[f"dL/d{x}"] for head in backward.heads] for x in "KV"}
+            self.whole = {name: np.stack([*map(_near, each)]) for name, each in of_keys.items()}
+        self._exact = {name: np.stack([*map(_near, each)]) for name, each in parts.items()}
         self._exact["lse"] = turned(self._exact["lse"])
         self._has_mean = any(x.head.empty.any() and x.head.uniform for x in self._heads)
         self._both = {name: _stacked(forward.heads, name) for name in "KV"}
@@ -348,6 +349,14 @@ def _each(parts: Sequence[Rows | None], default: float) -> Array:
 
 def _stacked(heads: tuple[HeadSolution, ...], name: str) -> Array:
     return np.stack([_floats(head[name]) for head in heads])
+
+
+def _near(quantity: Quantity) -> Array:
+    """Floats as near to the entries as pairs are: what these leave in doubt is far less than what
+    a sum of floats of 64 bits may lose, and so than any bound."""
+    pairs = quantity.source.pairs()
+    is_known = pairs is not None and np.isfinite(pairs.error).all()
+    return pairs.high if pairs is not None and is_known else _floats(quantity)
 
 
 def _floats(quantity: Quantity) -> Array:

@@ -171,8 +171,8 @@ class JudgedArray:
             place = tuple(map(int, wide[0]))
             message = f"{list(place)} is {self.actual[place]!r}, no {self.format}"
             return replace(plain, mismatch=message)
-        high, low = _truth(self.quantity)
-        bound = self._bound(abs(high))
+        bound = self._bound()
+        high, low = _truth(self.quantity, bound.bound)
         nearest = self.quantity.nearest(self.format).astype(np.float64)
         beyond = self._beyond(nearest, high)
         with np.errstate(all="ignore"):
@@ -247,14 +247,18 @@ class JudgedArray:
         is_beyond: Flags = ~np.isfinite(nearest) & np.isfinite(exact) & ends
         return is_beyond & (form.digits <= _SATURATING)
 
-    def _bound(self, size: Array) -> Bound:
+    def _bound(self) -> Bound:
         is_part = self.quantity.role is not None
         if not is_part and self.tolerance is None:
             raise Malformed(
                 f"tolerance: {self.name} is no part of symattn.attention, no bound is known: say "
                 "how many unit roundoffs of its own magnitude each entry may be off"
             )
-        bound = bounds(self.quantity, self.precision) if is_part else Bound(size, size)
+        if is_part:
+            bound = bounds(self.quantity, self.precision)
+        else:
+            size: Array = abs(self.quantity.nearest("float64"))
+            bound = Bound(size, size)
         if self.tolerance is None:
             return bound
         unit = unit_roundoff(self.format)
@@ -330,13 +334,13 @@ def _shorter(name: FloatFormat) -> str:
     return name if name in ("float16", "float32", "float64") else "float32"
 
 
-def _truth(quantity: Quantity) -> tuple[Array, Array]:
-    """The exact values as sums of two floats, to 20 bits more than the first has."""
+def _truth(quantity: Quantity, bound: Array) -> tuple[Array, Array]:
+    """The exact values as sums of two floats, to 20 bits more than the first has, or than the
+    bound needs."""
     pairs = quantity.source.pairs()
     if pairs is not None and quantity.source.undefined is None:
-        with np.errstate(all="ignore"):
-            is_close = pairs.error <= 2.0**-73 * abs(pairs.high)
-        if (is_close & np.isfinite(pairs.high) | pairs.is_zero).all():
+        needed = np.maximum(2.0**-73 * abs(pairs.high), 2.0**-20 * bound.reshape(pairs.shape))
+        if (np.isfinite(pairs.high) & np.isfinite(pairs.error) & (pairs.error <= needed)).all():
             # Which of two neighbours is the nearest float matters to no error.
             return pairs.high.reshape(quantity.shape), pairs.low.reshape(quantity.shape)
     high: Array = quantity.nearest("float64")
