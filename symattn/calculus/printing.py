@@ -310,7 +310,7 @@ class _Printer:
         return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, _PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
-        """Whether a product goes on with the last factor of a tree: a sum, a limit, a divisor."""
+        """Whether a product goes on with the last factor of a tree: a sum, a divisor, a root."""
         match tree:
             case syntax.Call("limit", _) | syntax.Call("sum" | "mean", (_, _, *_)):
                 return True
@@ -318,6 +318,9 @@ class _Printer:
                 return self._is_open(last)
             case syntax.Binary("/", _, below):
                 return self.is_slashed and not isinstance(below, syntax.Literal)
+            case syntax.Call("sqrt", (body,)) if self.is_text:
+                # What stands behind a root without brackets may be below it.
+                return not isinstance(body, syntax.Literal) and self._written(body)[1] == _ATOM
         return False
 
     def _factor(self, tree: Tree) -> t.Row:

@@ -260,6 +260,16 @@ def test_what_is_printed_is_read_again(step) -> None:
     assert counted > 5000 / step
 
 
+@pytest.mark.parametrize("last", ["sqrt(n)", "x[i]", "(x[i] + 2)", "2", "exp(n)", "sum(j, x[j])"])
+@pytest.mark.parametrize("first", ["sqrt(n)", "n*sqrt(n)", "-sqrt(x[i])", "sqrt(2)", "sqrt(n + 2)"])
+@pytest.mark.parametrize("sign", ["*", "/", "+"])
+def test_roots_beside_others_are_read_again(sign, first, last) -> None:
+    """What stands behind a printed root is not below it when it is read back."""
+    side, shapes = f"{first}{sign}{last}", {"x": 1}
+    again = formula(printing.text(side, shapes), Names({"x": 1}, {"n"}, set())).tree
+    assert meaning(again, shapes) == meaning(syntax.parse(side, letters=True), shapes)
+
+
 def test_a_printed_derivation_is_one_again() -> None:
     """The text of a derivation, as it is printed, says the same lines as a manuscript."""
     source = "x: n\nL: function of p\np = softmax(x)\ndx = p * (dp - p @ dp)\n"
