@@ -1,7 +1,8 @@
 """Fixtures that several packages of tests share, and the marks of what takes long.
 
 ``heavy`` tests run in CI only. Of the cases of a ``sampled(n)`` test n run always, spread
-evenly, and the others are heavy. A test that ``needs`` a program is skipped without it; where
+evenly, and the others are heavy; of a ``sampled(n, m)`` test m are heavy, and what is left
+belongs to the campaign. A test that ``needs`` a program is skipped without it; where
 ``SYMATTN_ALL_PROGRAMS`` is set, as in CI, it fails.
 """
 
@@ -28,7 +29,7 @@ os.environ["SYMATTN_TRACEBACK"] = "1"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as heavy what is not in the sample of a test."""
+    """Mark as heavy, or as the campaign's, what is not in the sample of a test."""
     cases: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("sampled"):
@@ -36,11 +37,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for group in cases.values():
         mark = group[0].get_closest_marker("sampled")
         assert mark is not None
-        count = min(mark.args[0], len(group))
-        sample = {k * len(group) // count for k in range(count)}
-        for k, item in enumerate(group):
-            if k not in sample:
-                item.add_marker("heavy")
+        always, *in_ci = mark.args
+        others = [item for k, item in enumerate(group) if k not in spread(always, len(group))]
+        heavy = spread(*in_ci or [len(others)], len(others))
+        for k, item in enumerate(others):
+            item.add_marker("heavy" if k in heavy else "campaign")
+
+
+def spread(count: int, total: int) -> set[int]:
+    """So many places out of a total, as far from each other as can be."""
+    return {k * total // count for k in range(min(count, total))}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -54,6 +54,7 @@ def commands(kind: str, start: str, comment: str) -> list[str]:
 COMMANDS = commands("sh", "symattn list", "#")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("session", blocks("python"), ids=itertools.count())
 def test_python_sessions(session: str) -> None:
     """Every Python session gives what it shows."""
@@ -107,7 +108,7 @@ SAID = {
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(1, 6)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path) -> None:
     """Every command runs and says what it should; only an audit that refutes something
@@ -135,6 +136,7 @@ def test_commands(command: str, tmp_path: Path) -> None:
         assert names == {f"{words[2]}.{form}"}
 
 
+@pytest.mark.heavy
 def test_an_article(tmp_path: Path) -> None:
     """The command says of the article that stands there what it is shown to say."""
     (tmp_path / "post.md").write_text(block("markdown", "# "), "utf-8")
@@ -148,6 +150,7 @@ def test_an_article(tmp_path: Path) -> None:
 CORRECTING = "symattn audit post.md --diff  "
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", commands("", CORRECTING, "   "))
 def test_an_article_corrected(command: str, tmp_path: Path) -> None:
     """``--diff`` shows the three mistakes, ``--fix`` mends them, and nothing is left."""
@@ -292,6 +295,7 @@ def test_the_keys_of_a_line_of_a_derivation() -> None:
     assert named == set(line.to_dict())
 
 
+@pytest.mark.heavy
 def test_the_keys_of_the_json() -> None:
     """The tables name the keys that there are, no others."""
     found = reports.as_dict(symattn.audit("please-study-man"))

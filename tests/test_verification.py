@@ -83,6 +83,7 @@ def with_entry(field, i, j, new):
 # -- what is measured ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["cat-sat-mat", "the-cat-sleeps"])
 def test_errors_against_the_oracle(name) -> None:
     """The largest error in units in the last place, and its multiple of the bound with its

@@ -138,6 +138,7 @@ def test_one_worker_does_several_jobs(labour) -> None:
     assert len({who for _, who in workers.results(jobs, MINUTE)}) == 1
 
 
+@pytest.mark.heavy
 def test_a_watcher_is_called_while_nothing_happens(labour) -> None:
     """Time passes for who wants to show it."""
     watching = Watching(ticking=True)
@@ -170,7 +171,7 @@ def test_what_is_not_foreseen_comes_back_with_its_place(labour) -> None:
     assert "KeyError: 'lost'" in found.trace
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("work", ["spin", "factor"])
 def test_time(work: str, labour) -> None:
     """Work ends at its limit, also in native code; the next job has a new worker."""
@@ -183,6 +184,7 @@ def test_time(work: str, labour) -> None:
     assert done[1] == 3
 
 
+@pytest.mark.heavy
 def test_each_job_has_its_own_time(labour) -> None:
     """The clock begins anew with every job, and stops while nobody asks."""
     jobs: list[workers.Job] = [(labour.who, ())] * 2

@@ -62,7 +62,7 @@ class _Clock:
         with self._lock:
             if not self._stopped:
                 self._rung = True
-                _interrupt(self._thread, ctypes.py_object(OutOfTime))
+                self._interrupt()
 
     def stop(self) -> None:
         """Interrupt no more, nor with what was not raised yet."""
@@ -70,8 +70,13 @@ class _Clock:
             self._stopped = True
         self.timer.cancel()
         if self._rung:
-            _interrupt(self._thread, None)
+            # Whether it was raised is not known. Taken back with nothing in its place it leaves
+            # CPython 3.11 looking for an exception at every call, and a profiler that is
+            # started later looks without end: it is raised here, once, instead.
+            with suppress(OutOfTime):
+                self._interrupt()
+                while True:
+                    pass
 
-
-def _interrupt(thread: ctypes.c_ulong, with_: ctypes.py_object[type[OutOfTime]] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, with_)
+    def _interrupt(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(OutOfTime))

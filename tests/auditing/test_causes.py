@@ -97,6 +97,7 @@ def test_rounding_twice_is_rounded_inputs(of, fine, coarse):
 # -- truncation --------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("places", [2, 4, 6])
 def test_a_truncating_document_is_recognised(name, places):
@@ -150,7 +151,7 @@ def test_one_cut_figure_is_no_habit():
 # -- carried -----------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("places", [2, 3, 5])
 def test_a_repeated_figure_is_carried_from_its_first_occurrence(places):
     """Saying a wrong figure again, or rounding it, is no new slip: whatever it
@@ -202,6 +203,7 @@ def test_roots_corrected_everything_carried_comes_out():
             assert by_place[claim.of, i, j] == text
 
 
+@pytest.mark.heavy
 def test_every_refuted_figure_stands_under_one_root():
     """The groups of a report hold each refuted figure once, under a figure
     that it really comes from."""

@@ -15,6 +15,7 @@ from symattn.verdicts import Verdict
 from .papers import DOCUMENTS, document, solved
 
 
+@pytest.mark.heavy
 def test_the_bundled_documents():
     """How many figures each prints and how many are wrong; these were checked by hand."""
     found = {name: audit(solved(name)).summary for name in DOCUMENTS}
@@ -27,6 +28,7 @@ def test_the_bundled_documents():
     }
 
 
+@pytest.mark.heavy
 def test_the_causes_of_the_bundled_documents():
     """One exponential taken for another behind a whole row, one matrix used for another;
     the other roots have causes that nobody can name."""

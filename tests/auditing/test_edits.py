@@ -83,7 +83,7 @@ def value(quantity, i, j):
             return np.inf
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_floats_and_exact_numbers_agree(name) -> None:
     """What the search tries in floats is what is confirmed exactly, entry by entry."""
@@ -101,13 +101,14 @@ def test_floats_and_exact_numbers_agree(name) -> None:
             assert near == pytest.approx(value(quantity, i, j), rel=1e-9, nan_ok=True), edit.phrase
 
 
+@pytest.mark.heavy
 def test_every_kind_has_its_place() -> None:
     """No kind is without an edit; a wrong number is solved for, and no step of its own."""
     kinds = {edit.kind for name in PROGRAMS for _, edit in edits(name)}
     assert kinds == {*KINDS} - {"wrong-number"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_another_operation_gives_other_values(name) -> None:
     """What comes to the same as before is no edit."""
@@ -124,6 +125,7 @@ def test_all_kinds_together_are_a_code() -> None:
     assert sum(2.0**-kind.price for kind in KINDS.values()) <= 1
 
 
+@pytest.mark.heavy
 def test_every_phrase_takes_its_words() -> None:
     """No kind is said with a gap or with words left over."""
     for name in PROGRAMS:

@@ -115,6 +115,7 @@ def test_every_kind_reads_well(kind) -> None:
         assert re.fullmatch(r"(?! )(?:(?![{}]|  ).)*[^ .,;:]", phrase)
 
 
+@pytest.mark.heavy
 def test_a_wrong_number_reads_well() -> None:
     """It says where it came into use, and that nobody knows where it comes from."""
     words = ("-0.91", "-0.04", "V[0, 1]")
@@ -128,7 +129,7 @@ def test_a_wrong_number_reads_well() -> None:
     )
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("mistake", ["queries-rounded", "weights-rounded"])
 def test_a_step_that_is_printed_right(mistake) -> None:
     """Where a step is printed as it should be, and used as it should not, the sentence says so."""

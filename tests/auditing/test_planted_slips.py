@@ -82,7 +82,7 @@ def the_cause(found, phrase):
     return slip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "step", "instead", "phrase"), WHOLE)
 def test_a_mistake_in_a_whole_step_is_named(kind, step, instead, phrase) -> None:
     """It is the one cause of all that is wrong: one root, from the step on, the rest carried."""
@@ -121,6 +121,7 @@ OTHER = [
 PADDING = [["1", "0", "1", "1"], ["1", "1", "0", "1"], ["0", "1", "1", "1"], ["1", "1", "1", "0"]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("steps", "step", "instead", "phrase"), OTHER)
 def test_mistakes_in_other_programs_are_named(steps, step, instead, phrase) -> None:
     """A scale that is no root, a bias, a padding mask, heads, steps written as one."""
@@ -152,6 +153,7 @@ FOLLOWS = {"dL/dT": "dL/dM", "dL/dS": "dL/dT / sqrt(d_k)", "dL/dQ": "dL/dS @ K",
            "dL/dK": "dL/dS.T @ Q"}  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("instead", "phrase"), BACK)
 def test_mistakes_in_the_backward_pass_are_named(instead, phrase) -> None:
     """Gradients are steps like any other: the dropped row sum of the softmax derivative, a
@@ -172,6 +174,7 @@ def test_mistakes_in_the_backward_pass_are_named(instead, phrase) -> None:
     assert {figure.place[0] for figure in refuted(found)} <= {*wrong}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("instead", "phrase"),
     [
@@ -216,6 +219,7 @@ def test_one_unit_in_the_last_place_is_named_so() -> None:
         assert found.causes == ()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_figures_have_no_cause(seed) -> None:
     """What was not planted is not named: figures made up at random."""
@@ -252,6 +256,7 @@ def test_what_a_slip_does_not_explain_stays_a_root() -> None:
     assert own[0].reason == "incorrect, no cause found"
 
 
+@pytest.mark.heavy
 def test_a_wrong_number_is_told_by_the_digits_that_give_the_figures() -> None:
     """No more of them than that takes, and those of its rivals and candidates alike."""
     told = []

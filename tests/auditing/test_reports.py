@@ -87,6 +87,7 @@ def test_a_figure_that_carries_two_roots() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(32, 40))
 def test_figures_of_a_cause_stand_together(seed) -> None:
     """All figures that a slip explains stand with its first one, whatever else they carry;

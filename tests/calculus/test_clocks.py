@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -93,3 +95,25 @@ def test_errors_pass_through() -> None:
     """As without a limit."""
     with pytest.raises(KeyError), time_limit(20):
         raise KeyError
+
+
+_PROFILED = """
+import sys
+from symattn.calculus.clocks import OutOfTime, time_limit
+try:
+    with time_limit(0.01):
+        while True:
+            pass
+except OutOfTime:
+    pass
+sys.setprofile(lambda *told: None)
+(lambda: None)()
+sys.setprofile(None)
+print("profiled")
+"""
+
+
+def test_what_was_interrupted_can_be_profiled() -> None:
+    """CPython 3.11 would look for the exception without end (it did, in a test run)."""
+    done = subprocess.run([sys.executable, "-c", _PROFILED], capture_output=True, timeout=60)
+    assert done.stdout.split() == [b"profiled"]

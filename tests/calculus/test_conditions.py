@@ -25,6 +25,7 @@ def where(line):
     return found.lines[0].where
 
 
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -57,6 +57,7 @@ def passes(text: str) -> bool:
     return not judged.faults and judged.proved
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pair", FALSE, ids=lambda pair: pair[0])
 def test_no_dress_hides_a_false_formula(pair: Pair) -> None:
     """It is refuted or a fault, in more than 250 ways and at two places."""
@@ -69,6 +70,7 @@ def test_no_dress_hides_a_false_formula(pair: Pair) -> None:
     assert len([*texts(pair, (AROUND, BETWEEN, ODD))]) > 500
 
 
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize(
     ("given", "behind"), [(given, behind) for given, odd in HIDING.items() for behind in odd]
 )
@@ -78,6 +80,7 @@ def test_what_makes_a_true_text_false_is_not_passed_over(given, behind) -> None:
     assert not passes(given + behind)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pair", TRUE, ids=lambda pair: pair[0])
 def test_a_true_formula_is_read_in_most_dresses(pair: Pair) -> None:
     """Of the ways in which people do write formulas nine in ten are read, and all that are

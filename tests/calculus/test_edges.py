@@ -25,6 +25,7 @@ def said(line, *hypotheses):
     return derivation.lines[0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("line", "hypotheses", "where"),
     [
@@ -58,6 +59,7 @@ def test_what_fails_at_an_edge_alone_is_refuted(line, hypotheses, where) -> None
     assert shown.items() >= where.items()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("line", "hypotheses"),
     [

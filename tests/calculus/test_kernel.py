@@ -213,6 +213,7 @@ def test_all_conditions_are_told(line, hypotheses, where) -> None:
     assert proof(line, TABLES, *hypotheses) == ("", where)
 
 
+@pytest.mark.heavy
 def test_what_holds_row_by_row_is_no_condition() -> None:
     """Sums over few places are seen to be above 0 in each of them."""
     found = derived(
@@ -394,7 +395,7 @@ def replayed(name):
     return json.loads(json.dumps(written)), held
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1, 6)
 @pytest.mark.parametrize("name", theory())
 def test_certificates_are_replayed(name) -> None:
     """From plain data, without looking for a proof, to the same conditions."""
@@ -403,7 +404,7 @@ def test_certificates_are_replayed(name) -> None:
     assert where == {line.number: line.where for line in THEORY[name].lines if line.proved}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0, 9)
 @pytest.mark.parametrize("name", names("corpus"))
 def test_certificates_of_the_corpus_are_replayed(name) -> None:
     """With hypotheses, limits, and means too."""

@@ -183,6 +183,7 @@ def test_faults(text, told) -> None:
     assert [one.at("").startswith(told) for one in found.faults] == [True] * bool(told)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -217,6 +218,7 @@ def test_files(tmp_path) -> None:
     assert find(str(path)).proved
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["softmax-backward", "layer-norm-backward", "permutation"])
 def test_bundled_derivations_written_by_hand(name) -> None:
     """The same file as a text is the same derivation."""
@@ -243,6 +245,7 @@ LONG = "\n".join([*(f"x{k} := {k}" for k in range(800)), *["x = x"] * 800])
 DEEP = ("e^", "√", "-(", "AB", "x**", "Σ_j ", "\\sqrt{", "lim(", "∂/∂x ", "x_", "exp ", "(easy ")
 
 
+@pytest.mark.heavy
 def test_long_texts_are_read_in_no_time() -> None:
     """Work grows with the length, whatever stands in a line."""
     most = CHARACTERS.most - 10

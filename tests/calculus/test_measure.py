@@ -12,6 +12,7 @@ from .measure import falsehood, judge, judged, mutants, true_lines, vanishing
 HEAVY = pytest.mark.heavy
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", [pytest.param(1, marks=HEAVY), 299])
 def test_what_is_true_by_construction_is_so_in_numbers(step) -> None:
     """The oracle finds no generated line false, nor one without a meaning."""
@@ -21,6 +22,7 @@ def test_what_is_true_by_construction_is_so_in_numbers(step) -> None:
     assert [case for case in cases[::step] if falsehood(case.key, case.line) is not False] == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", [pytest.param(1, marks=HEAVY), 97])
 def test_no_true_line_is_refuted(step) -> None:
     """And none takes long."""
@@ -29,6 +31,7 @@ def test_no_true_line_is_refuted(step) -> None:
     assert max(seconds for *_, seconds in seen) < 20
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("count", [pytest.param(2_000, marks=HEAVY), 4])
 def test_no_false_mutant_holds(count) -> None:
     """None is proved, and none stands all numbers."""
@@ -37,6 +40,7 @@ def test_no_false_mutant_holds(count) -> None:
     assert [c for c, line, _ in seen if line.status in ("proved", "checked")] == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("count", [pytest.param(300, marks=HEAVY), 4])
 def test_no_false_line_holds_for_a_factor_that_vanishes_nearly_everywhere(count) -> None:
     """And none is refuted at numbers where the oracle finds it true."""

@@ -54,6 +54,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize(
     ("known", "claim"), [(known, claim) for known, claims in CLAIMS.items() for claim in claims]
 )
@@ -62,6 +63,7 @@ def test_what_may_mean_two_things_is_a_fault(known, claim) -> None:
     assert not derive(known + claim).proved
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(
     "text",
     [

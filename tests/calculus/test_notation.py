@@ -244,6 +244,7 @@ def sides() -> Iterator[tuple[draft.DerivationDraft, Names, str]]:
             yield from ((read, about, syntax.text(part)) for part in parts)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.heavy)])
 def test_what_is_printed_is_read_again(step) -> None:
     """As Unicode and as LaTeX each side of each line is the same when it is read back."""

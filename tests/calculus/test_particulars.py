@@ -80,6 +80,7 @@ def test_too_many_indices_that_look_alike_are_given_up() -> None:
     assert why == "a sum over too many indices that look alike"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("first", "second", "line"),
     [

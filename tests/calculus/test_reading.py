@@ -265,6 +265,7 @@ def test_random_words_are_read_or_refused(words) -> None:
 LINES = [one["line"] for name in names("corpus") for one in document("corpus", name)["lines"]]
 
 
+@pytest.mark.heavy
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(names("corpus")), st.randoms(use_true_random=False))
 def test_changed_lines_are_judged_or_refused(name, random: Random) -> None:

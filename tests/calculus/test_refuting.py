@@ -60,6 +60,7 @@ def said(line):
     return found.lines[0]
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("line", [line for lines in FAMILIES.values() for line in lines])
 def test_every_family_is_refuted(line) -> None:
     """Each by a counterexample."""

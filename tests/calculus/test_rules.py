@@ -36,6 +36,7 @@ def shown(line, *hypotheses):
     return proof(line, TABLES, *hypotheses)[0]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("hypothesis", "line"),
     [
@@ -231,6 +232,7 @@ def test_an_equation_that_says_nothing_is_no_rule(nothing) -> None:
     assert shown("x[i] == 1", nothing) == shown("x[i] == 1") != ""
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("line", "why"),
     [

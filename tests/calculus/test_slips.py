@@ -28,6 +28,7 @@ L = -sum(i, y[i] * log(p[i]))
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("given", "line", "hint"),
     [

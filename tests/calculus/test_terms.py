@@ -74,7 +74,7 @@ SIZES = [(2, 3, 1, 4, 2), (3, 1, 2, 2, 3)]
 SMALL = {"projections": [(2, 1, 2, 3), (1, 2, 3, 1)]}
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("folder", ["corpus", "falsehoods"])
 @pytest.mark.parametrize("name", names("corpus"))
 def test_terms_keep_values(folder, name) -> None:
@@ -146,6 +146,7 @@ def larger(inner):
 expressions = st.recursive(leaves, larger, max_leaves=6)
 
 
+@pytest.mark.heavy
 @settings(max_examples=int(os.environ.get("SYMATTN_EXPRESSIONS", "120")), deadline=None)
 @given(expressions, st.integers(0, 5))
 def test_terms_of_random_expressions_keep_values(text, seed) -> None:
@@ -159,6 +160,7 @@ def test_terms_of_random_expressions_keep_values(text, seed) -> None:
     assume(compared(line, READ.ground, prover(READ), sizes, ("any", "above")[seed % 2], seed))
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(expressions, expressions, expressions)
 def test_terms_obey_the_rules_of_computing(a, b, c) -> None:

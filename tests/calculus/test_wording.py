@@ -11,6 +11,7 @@ from symattn.calculus.wording import Wording
 from .said_beside import CHANGED, RIGHT
 
 
+@pytest.mark.sampled(83)
 @pytest.mark.parametrize(
     ("given", "odd"), [(given, odd) for given, texts in CHANGED.items() for odd in texts]
 )
@@ -20,6 +21,7 @@ def test_what_changes_a_formula_is_not_passed_over(given, odd) -> None:
     assert judged.faults or not judged.proved
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_texts_are_read(text) -> None:
     """With the words that people have for what they do."""

@@ -46,7 +46,7 @@ LARGE = {
 }
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("label", LARGE)
 def test_very_many_faults(label: str, tmp_path: Path) -> None:
     """All are counted, the first are kept and fewer printed."""
@@ -148,6 +148,7 @@ def test_very_many_keys_with_points(tmp_path: Path) -> None:
     assert [fault.where for fault in error.faults] == ["given.b"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text", ["x" * 300_000, "\x1b" * 50_000])
 def test_one_fault_is_short(text: str, tmp_path: Path) -> None:
     """Whatever it quotes."""

@@ -38,6 +38,7 @@ def test_every_value_has_its_place(document):
             places.at(*path, "nothing")
 
 
+@pytest.mark.heavy
 @many
 @given(documents)
 def test_at_a_values_place_stands_that_value(document):

@@ -173,6 +173,7 @@ def test_excerpts(before, marked, behind, width, end):
     assert shown[2].startswith(found.behind.rstrip("\u2026"))
 
 
+@pytest.mark.heavy
 def test_a_line_as_long_as_a_file():
     """A figure in it takes no longer than one in a short line."""
     source = "0.5 " * 1_000_000

@@ -45,6 +45,7 @@ def parts(symattn, tmp_path):
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("audience", ["student", "teacher", "author"])
 def test_whom_a_sheet_is_for(audience, parts, symattn) -> None:
     """Students get no table of ulps, no errors of the document and no commands, also unasked."""
@@ -69,7 +70,7 @@ def test_whom_a_sheet_is_for(audience, parts, symattn) -> None:
         ("--commands", "commands"), ("--no-commands", "commands"),
     ],
 )  # fmt: skip
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(1)
 def test_each_part_is_switched(flag, part, parts, symattn) -> None:
     """A flag adds one part, or takes one away, for whomever the sheet is."""
     assert symattn("sheet", "--help").code == 0
@@ -81,6 +82,7 @@ def test_each_part_is_switched(flag, part, parts, symattn) -> None:
         assert parts("--for", audience, flag) == wanted
 
 
+@pytest.mark.heavy
 def test_flags_over_the_table(tmp_path, parts, symattn) -> None:
     """What is said on the command line counts for more than the file, part by part."""
     path = tmp_path / "x.toml"

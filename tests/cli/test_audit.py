@@ -847,6 +847,7 @@ def test_errata_of_several_cases(write, symattn) -> None:
 # -- files ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("option", ["-o", "--output"])
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata"])
 def test_output(form, option, paper, tmp_path, symattn) -> None:
@@ -858,6 +859,7 @@ def test_output(form, option, paper, tmp_path, symattn) -> None:
     assert written == printed.rstrip("\n") + "\n"
 
 
+@pytest.mark.heavy
 def test_text_in_a_file(paper, terminal, tmp_path, symattn) -> None:
     """A file has no colours and lines of up to 160 letters, whatever the terminal."""
     symattn("audit", "please-study-man", "-o", "report")
@@ -909,6 +911,7 @@ def number(figure: str) -> str:
     return re.escape(f"{sign}<mn>{figure.removeprefix('-')}</mn>")
 
 
+@pytest.mark.heavy
 def test_text_in_a_pipe(monkeypatch, symattn) -> None:
     """What is piped has no colours and lines of up to 200 letters, or as many as COLUMNS says."""
     for width in (200, 100):
@@ -918,6 +921,7 @@ def test_text_in_a_pipe(monkeypatch, symattn) -> None:
         monkeypatch.setenv("COLUMNS", "100")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", ["html", "tex", "pdf"])
 @pytest.mark.parametrize("words", [[], ["-o", "a/b"]])
 def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:

@@ -50,6 +50,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("order", [("good.md", "crash.md"), ("crash.md", "good.md")])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_the_others_go_on(words, order, crash, symattn, tmp_path) -> None:
@@ -138,6 +139,7 @@ def test_a_lack_of_memory_is_no_fault(error, during, symattn, monkeypatch, tmp_p
     assert done.err == "symattn: the input needs more memory than is available\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("shown", ["", "1"])
 def test_a_worker_that_fails_is_one_line(shown, tmp_path) -> None:
     """What fails in a process of its own is told like what fails in this one."""

@@ -283,6 +283,7 @@ def test_text(symattn) -> None:
     assert "J = diag(A) − A Aᵀ" in done.out
 
 
+@pytest.mark.heavy
 def test_json(symattn) -> None:
     """One derivation as it is, several as a list."""
     done = symattn("derive", "masking", "pair-form", "--format", "json")
@@ -349,6 +350,7 @@ def test_a_folder(engine, tmp_path, symattn) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("words", "folder"), [([], "derivations-out"), (["--output", "a/b"], "a/b")]
 )
@@ -378,6 +380,7 @@ def test_standard_input_that_is_closed(symattn, monkeypatch) -> None:
 # -- from a walkthrough ----------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_the_gradients_of_a_case_are_lines(symattn) -> None:
     """They are proved for any size; as text they can be judged again, and are."""
     done = symattn("derive", "--from", "cat-sat-mat")

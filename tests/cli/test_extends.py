@@ -73,7 +73,7 @@ def test_starting_from_what_is_outside(inner, symattn) -> None:
     assert symattn("new", "mine.toml", "--from", "inner/case.toml", "--allow-outside").code == 0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "words",
     [

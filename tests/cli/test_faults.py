@@ -75,6 +75,7 @@ LINES = {
 }
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("label", FAULTS)
 def test_bad_file(label: str, tmp_path: Path, symattn) -> None:
     """The message names the file and every fault's place; no sheet is begun."""
@@ -140,6 +141,7 @@ def test_without_an_engine(without_tex, without_typst, tmp_path: Path, symattn) 
     assert audited.err.startswith("symattn: no pdflatex was found; on Debian")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("word", "loaded"), [("--version", []), ("--help", []), ("list", ["flint"])]
 )
@@ -219,6 +221,7 @@ def test_did_you_mean(words: list[str], meant: str, symattn) -> None:
     assert f"did you mean {meant}?" in done.err
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("limits", [[], ["--max-seconds", "100"]])
 def test_very_many_faults_of_several_cases(limits: list[str], tmp_path: Path, symattn) -> None:
     """They are counted together, also those that no process has kept or handed on."""

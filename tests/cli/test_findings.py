@@ -43,7 +43,7 @@ def printed(name, width, strict=False, unfolded=False) -> str:
     return found[0]
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(9, 65)
 @pytest.mark.parametrize("unfolded", [False, True])
 @pytest.mark.parametrize("width", [60, 80, 132, 200])
 @pytest.mark.parametrize("name", library.names())
@@ -63,6 +63,7 @@ def test_no_report_is_too_wide(name, width, unfolded) -> None:
             assert {figure.text, figure.correct} <= words
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", library.names())
 def test_what_is_folded_is_counted(name) -> None:
     """The figures that are shown, and those that are only counted, are all that are wrong."""
@@ -86,6 +87,7 @@ def test_closed_forms_go_first() -> None:
     assert f"0.5065\n    {reason}" in narrow
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("width", [1, 3, 10, 20])
 def test_no_terminal_is_too_narrow(width) -> None:
     """What fits nowhere is folded; nothing is lost."""

@@ -34,6 +34,7 @@ def words(command: str, form: str, case: Path) -> list[str]:
     return [command, str(case), *more, "--format", form]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("command", "form"), RUNS)
 def test_no_output_is_steered(command: str, form: str, case: Path, tmp_path: Path, symattn) -> None:
     """No character that steers, hides or ends a line is printed or written."""
@@ -95,6 +96,7 @@ def test_nothing_is_live_in_errata(case: Path, symattn) -> None:
     assert not [t for t in plain if any(x in t for x in ("@", "#", "://", "www."))]
 
 
+@pytest.mark.sampled(84)
 @pytest.mark.parametrize("c", [c for c in FORBIDDEN if c not in "\ud800\udcff"])
 def test_messages_are_not_steered(c: str, tmp_path: Path, symattn) -> None:
     """Faults quote names, values and keys of the file; none of them gets out whole."""
@@ -123,7 +125,7 @@ def test_questions_are_not_steered(symattn) -> None:
     assert (done.code, steering(done.out)) == (0, set())
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize(("command", "form"), RUNS)
 def test_names_of_files_that_are_no_text(command: str, form: str, tmp_path: Path) -> None:
     """Neither a case nor an output called in other bytes than UTF-8 breaks anything, or
@@ -153,6 +155,7 @@ def test_names_of_files_that_are_no_text(command: str, form: str, tmp_path: Path
     assert missing.stderr.startswith(rb"symattn: no\udcff.toml: the file can't be read")
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("pdflatex", "pdftotext")
 def test_footnote_marks_at_the_start_of_rows(tmp_path: Path, symattn) -> None:
     """``[1]`` and ``*`` are text in a table: the pages are typeset, every row on its own line."""

@@ -72,6 +72,7 @@ def test_verify_says_at_how_many_points(path, symattn):
     assert [row[0] for row in done.table[2:]][-4:] == ["dL/dV", "dL/dS", "dL/dA", "dL/dY"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", ["tex", "html", "md"])
 def test_sheets_in_letters_round_nothing(path, form, symattn, tmp_path):
     """Every entry is a formula, sums of exponentials have their names."""

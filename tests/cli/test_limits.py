@@ -30,7 +30,7 @@ def words(command: str, case: str) -> list[str]:
     return [command, case, *(["A"] if command == "show" else [])]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
@@ -40,7 +40,7 @@ def test_max_seconds(command: str, run: Run) -> None:
     assert (run.left(), run.temporary(), [*run.work.iterdir()]) == ({}, [], [])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", ["large", "hoard"])
 @pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
@@ -58,6 +58,7 @@ def test_a_limit_of_the_environment(run: Run) -> None:
     assert err == "symattn: slow.toml: stopped after 0.5 seconds (--max-seconds)\n"
 
 
+@pytest.mark.heavy
 def test_without_a_limit(run: Run) -> None:
     """Where nothing is limited the work is done in the command's own process; too much
     memory is still one line."""
@@ -76,7 +77,7 @@ def test_a_worker_that_is_killed(run: Run) -> None:
     assert err == f"symattn: killed.toml: its process was ended ({signal.SIGKILL.name})\n"
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("command", ["sheet", "audit", "verify"])
 def test_the_others_go_on(command: str, run: Run) -> None:
     """A case that is stopped takes nothing from the others; the exit code is 2."""
@@ -171,6 +172,7 @@ def test_a_limit_that_makes_no_sense(
 _EARLY = "ended early, maybe as it needs more than"
 
 
+@pytest.mark.heavy
 def test_the_least_limit_is_one_that_is_told(run: Run) -> None:
     """With the least memory that can be asked for, a command works or says what it needs."""
     code, _, err = run.ended("verify", "cat-sat-mat", "--max-memory", "100")
@@ -183,6 +185,7 @@ def test_the_least_limit_is_one_that_is_told(run: Run) -> None:
     assert (code, err[-15:]) == (2, "(--max-seconds)\n"[-15:])
 
 
+@pytest.mark.heavy
 def test_faults_and_limits_are_told_together(run: Run) -> None:
     """What is wrong with the one case and what stopped the other are one message."""
     code, out, err = run.ended("verify", "killed.toml", "nix.toml", "cat-sat-mat")
@@ -194,7 +197,7 @@ def test_faults_and_limits_are_told_together(run: Run) -> None:
     ]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("command", ["sheet", "draw", "audit", "verify"])
 def test_jobs(command: str, run: Run) -> None:
     """Several cases are worked on at once; what is told is in their order."""

@@ -38,6 +38,7 @@ def files():
     }
 
 
+@pytest.mark.heavy
 def test_json_against_the_files(symattn) -> None:
     """Every bundled file is listed, with what it says of itself."""
     done = symattn("list", "--format", "json")

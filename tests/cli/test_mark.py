@@ -139,6 +139,7 @@ def test_what_is_marked_is_there_at_once(symattn, class_of_many, monkeypatch, ca
         assert (folder / f"Student_{number}.txt").read_text()
 
 
+@pytest.mark.heavy
 def test_a_signal_leaves_a_table_of_all_that_is_marked(class_of_many) -> None:
     """A marking that is interrupted has all in its table whose feedback is written."""
     folder = class_of_many / "out"
@@ -176,6 +177,7 @@ def test_a_cell_of_any_length_is_a_fault_of_its_own(length, symattn, files) -> N
     assert csv.field_size_limit() == before
 
 
+@pytest.mark.heavy
 def test_a_key_or_answers_that_nobody_types(symattn, files) -> None:
     """Closed standard input is no file of answers, and no traceback."""
     done = subprocess.run(
@@ -287,6 +289,7 @@ def test_proofs_have_no_marks(symattn, files) -> None:
     assert "proofs" in ended.err
 
 
+@pytest.mark.heavy
 def test_limits(symattn, files, monkeypatch) -> None:
     """In processes of their own the same comes out; who is stopped is not marked, and told."""
     monkeypatch.delenv("SYMATTN_MAX_SECONDS")

@@ -169,6 +169,7 @@ def test_no_walkthrough_extends_an_article(posts, symattn):
     assert "unknown case 'post.md': no case file ending in .toml;" in done.err
 
 
+@pytest.mark.heavy
 def test_a_post_is_audited_without_sympy(posts):
     """Nor is what looks for causes loaded, where nothing is wrong."""
     code = (

@@ -29,7 +29,7 @@ def holds(done, written: Path) -> bool:
     return False
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PATHS)
 def test_worked_examples_are_written(name, symattn, tmp_path) -> None:
     """Each amounts to a case file."""
@@ -38,6 +38,7 @@ def test_worked_examples_are_written(name, symattn, tmp_path) -> None:
     assert holds(done, tmp_path / "made.toml")
 
 
+@pytest.mark.heavy
 def test_what_is_written_can_be_read_again(symattn, tmp_path) -> None:
     """Whatever the article: with exit code 0 it is a case, else nothing is written."""
     examples, written = sources(), 0

@@ -42,6 +42,7 @@ def test_all_forms(words, said, pages, engine, tmp_path, symattn) -> None:
     assert tex.endswith("\\end{document}\n")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("option", ["-o", "--output"])
 def test_only_latex(option, engine, tmp_path, symattn) -> None:
     """``--format tex`` asks no engine, and writes where it is told to."""
@@ -53,6 +54,7 @@ def test_only_latex(option, engine, tmp_path, symattn) -> None:
     assert files(tmp_path / "a" / "b") == ["cat-sat-mat.tex", "the-fox-jumps.tex"]
 
 
+@pytest.mark.heavy
 def test_html(engine, tmp_path, symattn) -> None:
     """``--format html`` writes pages, by no engine, and nothing else; one also to where asked."""
     engine(code=1, log="! never asked")
@@ -75,6 +77,7 @@ def test_every_case_without_a_name(tmp_path, symattn) -> None:
     assert files(tmp_path / "sheets") == sorted(f"{name}.tex" for name in library.names())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("log", [OVERFULL, MISSING])
 def test_strict(log, engine, tmp_path, symattn) -> None:
     """What the engine's log complains of is said; with --strict the exit code is 1."""
@@ -96,6 +99,7 @@ def test_strict_without_a_complaint(engine, symattn) -> None:
     assert (done.code, done.err) == (0, "")
 
 
+@pytest.mark.heavy
 def test_complaints_of_several_sheets(engine, symattn) -> None:
     """Every complaint of every sheet is said, in the order of their names."""
     engine(f"{OVERFULL}\n{MISSING}\n")
@@ -109,6 +113,7 @@ def test_complaints_of_several_sheets(engine, symattn) -> None:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", [[], ["--format", "pdf"], ["--strict"]])
 def test_a_failing_engine(words, engine, tmp_path, symattn) -> None:
     """An engine that fails is bad input whatever was asked for; a complaint counts for less."""
@@ -143,6 +148,7 @@ def only_pdflatex(engine, without_typst, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path / "engines"))
 
 
+@pytest.mark.heavy
 def test_one_engine_of_two(only_pdflatex, tmp_path, symattn) -> None:
     """Without an engine for one of the sheets the other is typeset, and the first is told."""
     (tmp_path / "\u732b.toml").write_text(f"title = '\u732b'\n{FORMULA}", "utf-8")
@@ -198,6 +204,7 @@ def links(page):
     return set(re.findall(r'href="([^"]*)"', page.read_text("utf-8")))
 
 
+@pytest.mark.heavy
 def test_the_list_of_pages(engine, tmp_path, symattn) -> None:
     """The list leads to every file that was made, and to the pages of earlier runs."""
     engine()
@@ -211,7 +218,7 @@ def test_the_list_of_pages(engine, tmp_path, symattn) -> None:
     assert ">Three nearly one-hot words through 4 x 3 projections</a>" in page.read_text("utf-8")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("text", ["mine", "<title>mine</title>", ""])
 def test_a_page_of_somebody_else(text, tmp_path, symattn) -> None:
     """A list that is not ours stays as it is, and no other page is taken for ours."""
@@ -237,6 +244,7 @@ def test_a_sheet_that_is_called_index(tmp_path, symattn) -> None:
     assert links(tmp_path / "odd" / "index.html") == {"a%20b%26%25.html"}
 
 
+@pytest.mark.heavy
 def test_detail(tmp_path, symattn) -> None:
     """``full`` works every row of every product where ``brief`` works the most telling one."""
     worked = {}
@@ -283,6 +291,7 @@ def test_a_letter_that_no_font_has(tmp_path, symattn) -> None:
     assert (tmp_path / "sheets" / "rune.pdf").read_bytes().startswith(b"%PDF-")
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("pdflatex")
 def test_a_page_without_a_fault(tmp_path, symattn) -> None:
     """The real engine typesets a bundled case without a complaint."""

@@ -114,6 +114,7 @@ def exact(text):
     return -mpmath.inf if text == "-inf" else evaluate(text, E)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("case", "quantity"),
     [

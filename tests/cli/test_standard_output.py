@@ -26,7 +26,7 @@ def ends(command: str) -> int:
 # -- standard output ----------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.heavy
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata"])
 def test_audits(form: str, tmp_path: Path, symattn) -> None:
     """A dash is where an audit goes without one."""
@@ -43,6 +43,7 @@ def test_derivations(form: str, tmp_path: Path, symattn) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", ["html", "tex", "pdf"])
 @pytest.mark.parametrize(
     ("words", "file"),
@@ -81,6 +82,7 @@ def test_several_pages(words: list[str], tmp_path: Path, symattn) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", ["sheet", "derive", "audit"])
 def test_a_page_that_is_not_made(command: str, engine, symattn) -> None:
     """Where the engine fails nothing is printed; its complaints are not in the way."""
@@ -101,7 +103,7 @@ def test_a_page_that_is_not_made(command: str, engine, symattn) -> None:
 # -- closed streams ------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "words",
     [
@@ -125,7 +127,7 @@ def test_nobody_reads(words: list[str], tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1, 6)
 @pytest.mark.parametrize("closing", [">&-", "<&- >&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     "words",
@@ -155,6 +157,7 @@ def test_closed_from_the_start(words: str, closing: str, tmp_path: Path) -> None
 # -- what stays as it is -----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can make a device")
 @pytest.mark.parametrize("form", ["json", "tex", "pdf"])
 def test_devices(form: str, engine, tmp_path: Path, symattn) -> None:
@@ -183,6 +186,7 @@ def test_nothing_is_touched_before_the_work_is_done(tmp_path: Path, symattn) -> 
     assert (tmp_path / "mine").read_text("utf-8") == "mine"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["sheet", "derive"])
 def test_no_older_page_beside_newer_source(command: str, engine, tmp_path: Path, symattn) -> None:
     """Where an engine fails, what it made of an older source goes."""

@@ -43,6 +43,7 @@ def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
         assert process.wait(60) not in (1, 2)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("words", [["list"], ["show", "cat-sat-mat", "A"]])
 def test_a_full_disk(words: list[str], tmp_path: Path) -> None:
@@ -62,12 +63,14 @@ def test_a_terminal_without_the_letters(tmp_path: Path) -> None:
     assert done.stdout == rb"A[0, 0] = e/(1 + sqrt(e) + e) \u2248 0.506480" + b"\n"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", [["list"], ["verify", "cat-sat-mat"]])
 def test_no_colour_in_a_pipe(words: list[str], tmp_path: Path) -> None:
     """What is piped has no control codes in it."""
     assert b"\x1b" not in run(tmp_path, *words).stdout
 
 
+@pytest.mark.heavy
 def test_odd_names(tmp_path: Path) -> None:
     """Case files may be called anything that a file can be called."""
     names = ["a b$%#{}~^_&", "\u732b", "new\nline", os.fsdecode(b"\xff\xfe")]

@@ -19,6 +19,7 @@ def files(folder):
     return [str(path.relative_to(folder)) for path in written(folder, "**/*.*")]
 
 
+@pytest.mark.heavy
 def test_vectors(tmp_path, symattn) -> None:
     """A suite, in some formats, for a number of seeds: two files for each sample."""
     words = ["--suite", "quick", "--dtype", "float16", "--dtype", "bfloat16", "--seeds", "2"]
@@ -52,7 +53,7 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
     }
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -41,6 +41,7 @@ def found(monkeypatch):
     return put
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize(
     ("checks", "code"),
@@ -132,6 +133,7 @@ def test_json(found, symattn) -> None:
     assert done.out.startswith('{\n  "cat-sat-mat": {\n    "A"')
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("checks", "verdict"),
     [
@@ -218,6 +220,7 @@ def test_what_is_printed_is_what_is_found(symattn) -> None:
     }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("quantity", ["A", "dL/dV"])
 def test_a_wrong_float_is_refuted(quantity, monkeypatch, symattn) -> None:
     """A recomputation that finds another value in one entry ends with 1, and says in what."""

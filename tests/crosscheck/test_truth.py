@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import gmpy2
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -148,6 +149,7 @@ def attentions(draw):
     }, draw(matrices(queries, values))
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None)
 @given(attentions())
 def test_attention_of_any_shape(case):
@@ -156,6 +158,7 @@ def test_attention_of_any_shape(case):
     check(quantities, attention, steps(quantities["causal"]), "Y", upstream, ["Q", "K", "V", "d"])
 
 
+@pytest.mark.heavy
 @settings(max_examples=8, deadline=None)
 @given(matrices(3, 4), matrices(4, 4), matrices(7, 3))
 def test_every_operation(inputs, maps, upstream):

@@ -158,6 +158,7 @@ def test_macros():
     assert [t.string for t in texts(source)] == ["So ", "W^{Q} = 1", " and ", "W^{K}", "."]
 
 
+@pytest.mark.heavy
 def test_growth_of_macros_is_bounded_and_told():
     """What macros write on a page is bounded, and the article says where it ended."""
     assert read("<p>a\n" + r"\(\def\a{\a\a}\a\)").notes == (MACROS.said(2),)
@@ -305,6 +306,7 @@ def test_law_of_places(source):
             assert end - start != 1 or character == source[start]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "piece",
     ["<", "<div>", "</div>", "<p>", '<a ="<a" ', "<!--", "&", "<sub>x", "<sup><a href='#'>",

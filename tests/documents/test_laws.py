@@ -31,7 +31,7 @@ def reading_of(name, text):
     return binding.read(article(Path(name), text.encode()))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CORPUS)
 def test_numbers_stand_where_they_are_said_to(name):
     """At its place each number is printed, but for how signs are written; so is each claim's."""
@@ -52,6 +52,7 @@ def _digits(text):
     return re.sub("[^0-9.]", "", text)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["bees-love-thyme.md", "masked-lecture.tex"])
 def test_reading_is_deterministic(name):
     """The same bytes give the same reading."""
@@ -93,7 +94,7 @@ _PUT_IN = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", CORPUS)
 def test_mutants_are_read_or_refused(name):
     """A piece of an article, however it is mangled, is refused with a message or read; that

@@ -114,6 +114,7 @@ EXPRESSIONS: list[tuple[str, Callable[[], object]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(75)
 @pytest.mark.parametrize(("text", "expected"), EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
 def test_an_expression_is_what_numpy_computes(text, expected):
     """What is read of an assignment has NumPy's value."""

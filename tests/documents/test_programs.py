@@ -48,6 +48,7 @@ def computed(program: str) -> np.ndarray:
     return np.asarray(known["result"], dtype=float)
 
 
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("text", READ := [
     "X[..., 0]", "X[0, ...]", "X[..., :2]", "X[::-1]", "X[:, ::2]", "X[:, -1]", "X[-1, -2]",
     "X[1:][0]", "X[0][1:]", "X.T[0]", "v[1:]", "v[-1] * X", "v.T @ v",
@@ -112,6 +113,7 @@ def test_expressions_are_what_numpy_computes(text):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled(54)
 @pytest.mark.parametrize("text", OPEN := [
     # What a function is given beside what is understood changes what it computes.
     "np.average(X, axis=1, weights=v)", "np.sum(X, axis=1, where=X > 0)", "np.eye(2, 3)",
@@ -395,6 +397,7 @@ def test_programs_are_what_they_compute(program):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("text", CHANGED := [
     "result = X @ K.T\nresult[0, 1] += 5",
     "result = X.copy()\nresult[0] = v",

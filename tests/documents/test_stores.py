@@ -178,6 +178,7 @@ def agrees(program):
                 np.testing.assert_allclose(array, real[name], rtol=1e-9, err_msg=program)
 
 
+@pytest.mark.sampled(71)
 @pytest.mark.parametrize("names", ["XST", "STX", "TXS", "SXT"])
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_what_is_told_of_a_statement_is_what_it_computes(text, names):
@@ -208,6 +209,7 @@ UNFOLLOWED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(52)
 @pytest.mark.parametrize("text", UNFOLLOWED)
 @pytest.mark.parametrize("is_later", [False, True])
 def test_what_is_not_followed_is_told_as_unknown(text, is_later):

@@ -111,6 +111,7 @@ def kept(monkeypatch):
     monkeypatch.delenv("SYMATTN_TRACEBACK")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("boundary", READERS)
 def test_a_piece_that_a_reader_fails_with_is_not_read(boundary, monkeypatch, kept):
     """Its number is counted as not read, once; what is left open says where and why; all the

@@ -30,6 +30,7 @@ def graphs(draw):
     return sizes, edges
 
 
+@pytest.mark.heavy
 @many
 @given(graphs())
 def test_nothing_overlaps(graph) -> None:

@@ -174,6 +174,7 @@ def test_unknown_derivations(tmp_path: Path) -> None:
     assert [part.quantity for part in made.parts] == ["masking"]
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(library.names()), st.sampled_from(LEVELS[:3]), st.integers(0, 6))
 def test_right_answers_are_rounded_correctly(name: str, level: str, places: int) -> None:

@@ -41,6 +41,7 @@ def said(case: Case) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+@pytest.mark.heavy
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

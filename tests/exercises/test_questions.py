@@ -47,6 +47,7 @@ def words(sheet: b.Sheet) -> str:
     return "".join(pieces)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("level", LEVELS[:3])
 def test_blanks_have_the_shapes(name: str, level: str) -> None:
@@ -84,6 +85,7 @@ def test_no_answer_stands_in_the_question(level: str) -> None:
                 assert str(abs(answer)) not in body
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("level", ["masked", "backward"])
 def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> None:
@@ -132,6 +134,7 @@ def test_gradients_do_not_give_their_formulas_away() -> None:
     assert "The gradient of the loss with respect to Y is given" in words(question(one))
 
 
+@pytest.mark.heavy
 def test_proofs() -> None:
     """The question has what is to be shown, the solution its proof, neither a figure to fill."""
     one = exercise(library.load("cat-sat-mat"), "proof")

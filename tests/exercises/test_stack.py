@@ -62,6 +62,7 @@ def test_right_answers():
     assert scores == [[1] * len(one.parts) for one in made]
 
 
+@pytest.mark.sampled(1)
 @needs_maxima
 @pytest.mark.parametrize("name", ["cat-sat-mat-padding", "length-4-causal", "the-fox-jumps"])
 def test_the_questions_own_tests(name):
@@ -82,6 +83,7 @@ def test_the_questions_own_tests(name):
     assert {*slips.values()} <= {0.5, 1}
 
 
+@pytest.mark.heavy
 @needs_maxima
 @pytest.mark.parametrize(
     ("name", "level"), [("cat-sat-mat", "masked"), ("the-fox-jumps", "forward")]
@@ -195,6 +197,7 @@ NODE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_elements(name):
     """All that STACK's importer asks for is there, and every name refers to something: the

@@ -65,6 +65,7 @@ def test_the_same_on_every_machine() -> None:
     assert first.case.raw_upstream == (*[(0, 0, 0, 0)] * 3, (-1, -2, -1, 2))
 
 
+@pytest.mark.heavy
 @settings(max_examples=8, deadline=None)
 @some
 def test_the_same_however_many(name: str, level: str, seed: int) -> None:
@@ -75,6 +76,7 @@ def test_the_same_however_many(name: str, level: str, seed: int) -> None:
     assert {one.seed for one in made} == {seed}
 
 
+@pytest.mark.heavy
 @settings(max_examples=12, deadline=None)
 @some
 def test_numbers_are_pleasant(name: str, level: str, seed: int) -> None:
@@ -118,6 +120,7 @@ def test_numbers_are_pleasant(name: str, level: str, seed: int) -> None:
     assert len({key([one]).split("[versions.given]")[1] for one in made}) == len(made)
 
 
+@pytest.mark.heavy
 @settings(max_examples=12, deadline=None)
 @some
 def test_every_usual_mistake_shows(name: str, level: str, seed: int) -> None:
@@ -179,6 +182,7 @@ def test_what_is_wanted() -> None:
         assert {x for row in rows for x in row} <= {-1, 0, 1}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("given", "steps", "said"),
     [

@@ -61,6 +61,7 @@ def test_every_sentence_can_be_filled_in() -> None:
         assert sentence == sentence.strip()
 
 
+@pytest.mark.heavy
 def test_german_is_complete() -> None:
     """Each sentence has a German one, and none is superfluous; the language file's
     reader has seen to their names."""
@@ -153,7 +154,7 @@ def texts(sheet: b.Sheet) -> Iterator[str]:
         yield from words(block)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", CASES)
 def test_every_word_goes_through_the_language(name, marked) -> None:
     """Outside of the marks that the language sets there are no words: names of
@@ -169,7 +170,7 @@ def test_every_word_goes_through_the_language(name, marked) -> None:
             assert not set(found) - named, text
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", CASES)
 def test_a_german_sheet_has_no_english_sentence(name) -> None:
     """None of the sentences that are another in German stands on it in English."""

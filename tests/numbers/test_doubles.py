@@ -227,6 +227,7 @@ LAWS = [adding, multiplying, dividing, rooting, summing, products_of_matrices, e
 LAWS += [logarithms_of, waves_of, errors_of, choosing]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("law", LAWS)
 @some
 @given(world=worlds)
@@ -325,6 +326,7 @@ def test_the_error_function_holds_at_the_edges_of_its_table():
         assert (series.erf(x).error < 2.0**-92).all()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["sin", "cos", "erf"])
 def test_a_hundred_thousand_points_are_within_the_bound(name):
     """Held against Arb at 200 bits, at all sizes, near the zeros of waves most of all."""
@@ -376,6 +378,7 @@ def thin(module, name, value):
     return lambda monkeypatch: monkeypatch.setattr(module, name, value)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("law", "fault"),
     [

@@ -49,6 +49,7 @@ def _near(q):
     return mpmath.mpf(q.numerator) / q.denominator
 
 
+@pytest.mark.heavy
 @many
 @given(field_texts, operands, st.sampled_from(OPERATORS))
 def test_arithmetic_with_pythons_numbers(text, operand, op):
@@ -105,6 +106,7 @@ def test_values_sort_as_their_decimals_do(values):
     assert sum(values) == sum(reversed(values))
 
 
+@pytest.mark.heavy
 @some
 @given(field, non_zero)
 def test_truth_and_absolute_values(a, b):

@@ -71,6 +71,7 @@ def test_known_closed_forms(text, shown):
     assert str(read(text)) == shown
 
 
+@pytest.mark.heavy
 @many
 @given(field_texts)
 def test_the_text_of_a_closed_form_is_its_value(text):

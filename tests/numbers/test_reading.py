@@ -82,6 +82,7 @@ written = st.builds(
 )
 
 
+@pytest.mark.heavy
 @settings(many, max_examples=600)
 @given(written)
 def test_numbers_are_read_directly_as_the_grammar_reads_them(text):

@@ -190,6 +190,7 @@ class Tensor:
 Tensor.__module__ = "torch"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["float32", "bfloat16", "float64"])
 @pytest.mark.parametrize("array", [np.array(0.5), np.ones(2), np.ones((2, 2))], ids=np.ndim)
 def test_a_tensor_of_floats_is_called_by_its_name(array, kind):

@@ -150,7 +150,7 @@ def test_a_page_is_small(name: str) -> None:
     assert len(document(case_sheet.sheet(solve(name))).encode()) < 400_000
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(1)
 @some_pages
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
@@ -198,6 +198,7 @@ def test_every_number_is_there(kind: str, name: str) -> None:
     assert numbers == [NUMBER.findall(" ".join(strings(hint.lines))) for hint in told]
 
 
+@pytest.mark.heavy
 def test_a_long_page_has_contents() -> None:
     """Every heading is in the table of contents of a long page; a short one has none."""
     page = document(blocks("sheet", "length-4-causal"))

@@ -104,7 +104,7 @@ def test_every_word_and_figure_is_there(kind: str) -> None:
 
 
 @pytest.mark.needs("pdftotext")
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_leaves_the_page(kind: str) -> None:
     """Every word stands between the margins; no page ends with a heading, or in emptiness."""
@@ -229,6 +229,7 @@ def test_any_formula(found: list[f.Formula]) -> None:
     assert [read(latex(one)) for one in written] == [read(f.latex(x)) for x in found]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "formula",
     [r"\operatorname*{ReLU}_{j} x", r"\lim_{h \to 0} f", r"\mathcal{Z}", r"x | y ! z : w / 2",
@@ -302,6 +303,7 @@ def test_the_same_bytes() -> None:
     assert engine.typeset(text).pdf == engine.typeset(text).pdf
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -73,6 +73,7 @@ def shapes_of(data):
     return {name: np.shape(np.array(raw, dtype=object)) for name, raw in data.items()}
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())
@@ -95,6 +96,7 @@ def hidden(x):
     return isinstance(x, Masked)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())
@@ -111,6 +113,7 @@ def test_exact_values_are_those_of_a_second_reading(weights, output, data):
                 assert x == -mpmath.inf if hidden(value) else close(value.ball(260), x, 40)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())
@@ -157,6 +160,7 @@ def ancestors_of(name, steps):
     return given.union(*(ancestors_of(other, steps) for other in used & steps.keys()))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())

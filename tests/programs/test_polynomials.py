@@ -203,6 +203,7 @@ def drawn(n, seed):
     return a, a.backward(g)
 
 
+@pytest.mark.heavy
 def test_larger_attention_is_held():
     """At n = 32 too all forms are polynomials, of gradients that sum over rows as well."""
     a, back = drawn(32, 0)

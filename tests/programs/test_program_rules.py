@@ -59,6 +59,7 @@ def grid(entries: Any) -> Any:
     return entrywise.grid(held.reshape((1, -1) if held.ndim < 2 else held.shape).tolist())
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("label", CASES)
 def test_rule_is_the_derived_one(label: str) -> None:
     """The gradient of one step, in symbols, is SymPy's derivative contracted with upstream."""

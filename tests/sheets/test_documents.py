@@ -37,6 +37,7 @@ Y = "A @ X"
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["cat-sat-mat", "length-4-causal"])
 def test_same_input_same_bytes(name: str) -> None:
     """Two runs write the same LaTeX."""
@@ -94,6 +95,7 @@ def test_red_pen_without_complaints() -> None:
     assert made.complaints == ()
 
 
+@pytest.mark.heavy
 @needs_tex
 def test_hostile_text_prints_as_it_is(tmp_path: Path) -> None:
     """LaTeX in tokens and titles is text: nothing is read, and it compiles."""
@@ -148,6 +150,7 @@ def test_a_corrupted_enclosure_is_caught(quantity: str) -> None:
         case_sheet.sheet(solution)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("quantity", ["A", "Y", "grad(V)"])
 def test_a_corrupted_exact_value_is_caught(quantity: str) -> None:
     """An exact entry that is off by one part in a billion is refuted by its

@@ -64,7 +64,7 @@ def as_shown(line):
     return visible("".join(" " if c.isspace() else c for c in plain))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_wrong_figures_are_struck_where_they_stand(path):
     """Every planted slip is struck through on its line, with what its author meant beside
@@ -79,6 +79,7 @@ def test_wrong_figures_are_struck_where_they_stand(path):
     assert sorted(found) == sorted(wanted)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_nothing_of_an_article_is_left_out(path):
     """Without what was written into it, the page has the lines of the file by their
@@ -104,6 +105,7 @@ A = "softmax(X)"
 """
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="⟦⟧|"), max_size=60),

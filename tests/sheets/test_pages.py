@@ -124,7 +124,7 @@ def is_short(page: Page, quantity: str, place: tuple[int, int]) -> bool:
     return True
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.heavy
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_on_a_page_is_true(page: Reads, name: str, detail: str) -> None:
@@ -147,7 +147,7 @@ def test_how_much_is_read(page: Reads) -> None:
     assert page("large").counts["terms"] >= 90
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
@@ -175,7 +175,7 @@ def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> Non
             assert is_short(made, quantity, place), (quantity, place)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1, 15)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_row_sums_and_jacobians(page: Reads, name: str, detail: str) -> None:
@@ -231,7 +231,7 @@ def expected_work(made: Page, quantity: str) -> set[tuple[int, int]]:
     return {(telling_row(made, quantity), j) for j in range(min(columns, most))}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_entries_are_worked(page: Reads, name: str, detail: str) -> None:
@@ -258,6 +258,7 @@ def test_entries_are_worked(page: Reads, name: str, detail: str) -> None:
             assert made.chained[gradient(other)] >= expected_work(made, gradient(other)), other
 
 
+@pytest.mark.heavy
 def test_the_row_that_is_worked(page: Reads) -> None:
     """Not the first, of which a causal mask leaves one key, nor one with zeros in it."""
     assert {i for i, _ in page("length-4-causal").chained["A"]} == {3}
@@ -284,7 +285,7 @@ def text_of(made: Page) -> list[str]:
     return [plain(block.text) for block in made.sheet.blocks if isinstance(block, b.Paragraph)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1, 10)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_sections(page: Reads, name: str) -> None:
     """Steps in their order, gradients from the output back, each under its own heading."""
@@ -358,6 +359,7 @@ def test_the_opening(page: Reads, folder: Path) -> None:
     assert case_sheet.sheet(solve(path)).title == ("bare",)
 
 
+@pytest.mark.heavy
 def test_where_the_gradient_comes_from(page: Reads) -> None:
     """A given upstream gradient, a loss that is a sum of all outputs, or no loss at all."""
     given, asked, made, none = (
@@ -371,7 +373,7 @@ def test_where_the_gradient_comes_from(page: Reads) -> None:
     assert "The document has no loss." in none
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
     """Each quantity and each gradient asked for, with what the comparison found."""
@@ -392,13 +394,14 @@ def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
     assert header == ["quantity", "ulp", "scaled", "verdict"] * 2
 
 
+@pytest.mark.heavy
 def test_what_is_too_large_for_sympy(page: Reads) -> None:
     """The reason stands there, and nothing else of SymPy."""
     (text,) = page("large").derived
     assert text.startswith("Not decided by SymPy: every quantity: entries are used ")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [name for name in NAMES + OWN if name != "large"])
 def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     """Every gradient that is asked for has SymPy's formula with its stages, what was put in,
@@ -433,7 +436,7 @@ def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     assert name not in NAMES or not told
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("cat-sat-mat-")] + ["variant"])
 def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
     """Each step of both with one shape, and in how many entries it differs exactly."""
@@ -471,6 +474,7 @@ def test_nothing_is_compared_without_common_steps(folder: Path) -> None:
     assert not any(isinstance(x, b.Heading) and "Compared" in plain(x.text) for x in blocks)
 
 
+@pytest.mark.heavy
 def test_commands(page: Reads) -> None:
     """The page says how it was made."""
     brief, full, short = (
@@ -486,7 +490,7 @@ def test_commands(page: Reads) -> None:
     assert short[0] == "symattn sheet cat-sat-mat --for author --detail full --places 2"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.heavy
 @pytest.mark.parametrize("places", [1, 2, 7, 30])
 @pytest.mark.parametrize("name", ["the-fox-jumps", "scalars", "sizes", "symbols", "names"])
 def test_other_places(page: Reads, name: str, places: int) -> None:
@@ -555,6 +559,7 @@ def test_jacobians_of_few_keys(keys: int, shown: bool) -> None:
     assert (left_out in texts) == (not shown)
 
 
+@pytest.mark.heavy
 def test_no_jacobian_where_none_is_needed() -> None:
     """Of weights that the output doesn't depend on, and of scores without a name."""
     computed = {"a": "softmax(x)", "c": "softmax(2 * x)", "y": "c + 1"}

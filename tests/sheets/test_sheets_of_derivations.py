@@ -52,7 +52,7 @@ def own(text: str) -> tuple[b.Sheet, list[list[str]]]:
     return made, [[*map(plain, row)] for row in proof(made).rows]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_there(name: str) -> None:
     """Number, equation and reason of each line, below the title of its part."""
@@ -97,7 +97,7 @@ def test_every_reason_says_what_it_uses(name: str) -> None:
         assert not re.search(r"[a-z]+-(?:backward|jacobian|gradients|invariance)", reason)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1, 5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_array_has_its_shape(name: str) -> None:
     """Given or defined; every definition stands there; nothing is wider than the page."""
@@ -133,6 +133,7 @@ def test_every_sign_is_explained(name: str) -> None:
     assert not re.search(r"\[\w+ (?:<|\\le) ", shown) or r"\le" in signs
 
 
+@pytest.mark.heavy
 def test_no_code_is_left_in_prose() -> None:
     """Neither brackets of indices nor roots nor marks of arrays as they are typed."""
     for name in NAMES:

@@ -27,6 +27,7 @@ def words(blocks: tuple[b.Block, ...]) -> list[str]:
     ]
 
 
+@pytest.mark.heavy
 def test_the_commands_that_make_it_again(blocks: tuple[b.Block, ...]) -> None:
     """Whole commands, with the places of this sheet."""
     (listing,) = (block for block in blocks if isinstance(block, b.Listing))
@@ -38,6 +39,7 @@ def test_the_commands_that_make_it_again(blocks: tuple[b.Block, ...]) -> None:
     )
 
 
+@pytest.mark.heavy
 def test_the_table_of_the_cross_check_has_no_empty_rows(blocks: tuple[b.Block, ...]) -> None:
     """Quantities stand in two columns; only the last place may be empty."""
     (table,) = (

@@ -63,6 +63,7 @@ def blocked(q: Array, k: Array, v: Array, rows: int, **options: Any) -> Attentio
     return Attention([BlockedSolution(head, rows=rows) for head in heads], layout, undefined)
 
 
+@pytest.mark.sampled(2, 16)
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_blocks_round_as_the_whole_does(name: str, dtype: str) -> None:
@@ -105,6 +106,7 @@ def in_balls(*given: Array) -> dict[str, arb_mat]:
     }  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_bounds_hold_of_every_entry_at_1024_keys() -> None:
     q, k, v, upstream = (normal(n, 8, dtype="float64") for n in (100, 1024, 1024, 100))
     made = attention(*floats(q, k, v))
@@ -162,6 +164,7 @@ PATHOLOGICAL: dict[str, tuple[str, str, Array, Array, Array, Array, dict[str, An
 }  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", PATHOLOGICAL)
 def test_zeros_everywhere_need_no_balls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     part, form, q, k, v, upstream, options = PATHOLOGICAL[name]
@@ -172,6 +175,7 @@ def test_zeros_everywhere_need_no_balls(name: str, monkeypatch: pytest.MonkeyPat
     assert not np.signbit(found).any()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("options", [{}, {"softcap": 3, "lengths": 512}])
 def test_ties_everywhere_need_no_balls(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -188,6 +192,7 @@ def test_ties_everywhere_need_no_balls(
         assert found == nearest(read(mean), FORMATS["bfloat16"])
 
 
+@pytest.mark.heavy
 def test_a_doubtful_entry_costs_the_queries_that_see_its_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

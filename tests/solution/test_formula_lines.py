@@ -39,7 +39,7 @@ def lines_of(latex):
 # -- every style -----------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1, 4)
 @pytest.mark.parametrize("name", symattn.names())
 def test_bundled_walkthroughs(name):
     """Brackets and environments are closed, no dollar is in it, and the last line is the formula's;
@@ -69,6 +69,7 @@ def test_unknown_styles():
         solve("cat-sat-mat").symbolic["A"].latex("stage")  # type: ignore[arg-type]
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("pdflatex")
 def test_pdflatex_sets_them(tmp_path):
     """All styles of several formulas, with amsmath alone."""

@@ -114,6 +114,7 @@ def test_second_derivatives_are_differences_of_gradients(q, k, v, first, second)
         assert np.allclose((up - down) / (2 * float(step)), hessian[:, 2 * i + j], atol=1e-4)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("of", "by"), [("A", "T"), ("A[0]", "Q"), ("Y", "K"), ("dL/dQ", "Q"), ("dL/dT[0]", "T[0]")]
 )

@@ -49,6 +49,7 @@ def at_kink(text):
     return make("kink", {"P": [[0, 2], [1, 3]]}, {"O": f"total({text})"})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "slopes"), [case for cases in AT_KINKS.values() for case in cases]
 )

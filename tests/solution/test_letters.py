@@ -53,6 +53,7 @@ def differs(form: Quantity, there: Quantity, numbers: dict[str, Fraction]) -> bo
     return False
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_is_defined_in_letters(step):
     """Its formulas and its gradients are what solving gives at several points."""
@@ -62,6 +63,7 @@ def test_every_step_is_defined_in_letters(step):
     assert len(found.points) == 5
 
 
+@pytest.mark.heavy
 @given(
     st.lists(_ENTRIES, min_size=4, max_size=4),
     st.sampled_from(STEPS),

@@ -82,6 +82,7 @@ def _raw(case):
     return [*case.raw.values(), *([case.raw_upstream] if case.raw_upstream else [])]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["length-4-causal", "please-study-man"])
 def test_a_claim_is_read_once_for_all_that_follows(name, counts, monkeypatch):
     """Solved, verified, audited, on both sheets: no given number is read twice, no claim is parsed

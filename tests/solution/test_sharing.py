@@ -62,6 +62,7 @@ def executor() -> Any:
         yield pool
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_same_whoever_works(
     name: str, executor: Executor, monkeypatch: pytest.MonkeyPatch

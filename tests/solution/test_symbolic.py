@@ -61,7 +61,7 @@ def letter(name, i, j):
 LONG = {"pre-norm-block"}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2, 19)
 @pytest.mark.parametrize("name", symattn.names())
 def test_bundled_walkthroughs(name):
     """Every step and every gradient, those that nobody asked for too, is SymPy's, exactly."""
@@ -95,6 +95,7 @@ KINDS = [
 OPEN = ("softmax(softmax(Q[:, 0:2]))", "P / exp(c) - sqrt(exp(v))")
 
 
+@pytest.mark.heavy
 @some
 @given(st.sampled_from(KINDS), small_matrices(2, 3), small_matrices(2, 3), small_matrices(1, 3))
 def test_small_programs(step, p, q, v):

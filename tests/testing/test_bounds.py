@@ -47,6 +47,7 @@ kernels = st.builds(
 sizes = st.tuples(st.integers(1, 5), st.integers(1, 20), st.integers(1, 6))
 
 
+@pytest.mark.heavy
 @few
 @given(st.sampled_from(KINDS), st.integers(0, 99), sizes, kernels, st.booleans(), st.booleans())
 def test_correct_kernels_keep_their_bound(kind, seed, size, kernel, half, recomputes):

@@ -182,6 +182,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
 def test_the_slip_is_named(case):
     """Each planted slip is caught in the parts that it is in, and is the only cause named."""

@@ -21,6 +21,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("layout", [None, "bshd"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_bounds_of_blocks_are_those_of_all(options, layout):
@@ -82,6 +83,7 @@ def inputs(n=300, d=4, lead=()):
     return {name: rng.normal(size=(*lead, n, d)).astype("float32") for name in names}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [None, "sample", 5, [0, 17, 299]])
 def test_right_kernels_pass(rows):
     """A right kernel of 300 queries passes, judged as a whole and by samples."""
@@ -97,6 +99,7 @@ def test_right_kernels_pass(rows):
     assert {report.queries for report in found.reports.values()} == {said}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("rows", [None, "sample"])
 @pytest.mark.parametrize(
     ("fault", "words"),
@@ -112,6 +115,7 @@ def test_causes_of_large_kernels_are_named(fault, words, rows):
     assert any(words in cause.phrase for cause in found.causes)
 
 
+@pytest.mark.heavy
 def test_samples_say_where_an_entry_is():
     """What is wrong in the last tile alone is found in its place among all queries."""
     found = check_attention(Kernel("last tile"), rows="sample", raises=False, **inputs())

@@ -24,6 +24,7 @@ def wrong_parts(found):
     return {name for name, report in found.reports.items() if report.wrong}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("exhibit", MUSEUM, ids=lambda exhibit: exhibit.thread)
 def test_it_would_have_been_found(exhibit) -> None:
     """The faulty kernel is wrong, for that cause and no other; the same kernel without the
@@ -95,6 +96,7 @@ MORE = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "steps", "said"), MORE, ids=[f"{kind}: {said}" for kind, _, said in MORE]
 )
@@ -130,6 +132,7 @@ def test_the_right_kernel_is_right(kind) -> None:
     assert found.verdict is Verdict.HOLDS
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @pytest.mark.parametrize("online", [0, 16])
 @pytest.mark.parametrize("kind", ["far-below", "few-keys", "below-tile", "above-tile"])

@@ -32,6 +32,7 @@ class MixedUp(Kernel):
         return dq, dk, self.weights(q, k) @ do
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kernel", "options", "said", "parts"),
     [

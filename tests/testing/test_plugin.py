@@ -127,6 +127,7 @@ def test_attention(attention_case):
     assert not {"symattn.documents.binding", "symattn.documents.reading"} & {*loaded}
 
 
+@pytest.mark.heavy
 def test_five_lines(run):
     """The test file in docs/ is five lines; a right kernel passes every kind, in two formats
     and for two seeds."""
@@ -143,6 +144,7 @@ def test_five_lines(run):
     )
 
 
+@pytest.mark.heavy
 def test_float8_in_and_bfloat16_out(run):
     """Samples of float8 are handed over as such; results have their own format, those of the
     marker's test or of their arrays."""
@@ -248,6 +250,7 @@ def test_what_a_kernel_lacks(run):
     )
 
 
+@pytest.mark.heavy
 def test_options_go_by_their_names(run):
     """A kernel gets what it takes: its own words for order and window, or one mask for all."""
     done = run(
@@ -278,6 +281,7 @@ def test_options_go_by_their_names(run):
     done.assert_outcomes(passed=23)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_the_report(run, pytester, workers):
     """The same file, whoever ran the tests: each check with what it found."""
@@ -300,6 +304,7 @@ def test_a_report_that_can_not_be_written_is_told_first(run):
     assert "--symattn-report: nowhere/found.json can't be written: no such file" in str(done.stderr)
 
 
+@pytest.mark.heavy
 def test_a_marker_is_read_whole(run):
     """Every fault of a marker is told, at the test that has it; nearer ones count."""
     done = run(

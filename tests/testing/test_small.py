@@ -88,6 +88,7 @@ raise SystemExit(pytest.main(["-q", "-p", "symattn.testing.plugin", "test_kernel
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("script", [CALLS, PYTEST])
 def test_three_packages_are_enough(script: str, tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)

@@ -65,6 +65,7 @@ def same(left, right):
     )
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_forms_hold_the_same_numbers(kind, dtype):
@@ -111,6 +112,7 @@ def attention(x, options):
     return {"output": weights @ v, "lse": lse, "dq": ds @ k, "dk": ds.T @ q, "dv": weights.T @ do}
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "grouped"])
 def test_who_follows_the_conventions_gets_the_results(kind):
     """NumPy comes as close to every result as its bound says, from what stands in the file."""

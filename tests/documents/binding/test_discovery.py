@@ -60,6 +60,7 @@ def drawn(chance, rows, columns):
     return np.round(chance.normal(size=(rows, columns)), 2) + 0.01
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", MADE)
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 4), sizes, st.integers(3, 4))
@@ -111,6 +112,7 @@ def test_outer_products_are_found(seed, n, m):
     assert (2, "outer(block_0, block_1)") in relations(Printer(), a, b, np.outer(a, b))
 
 
+@pytest.mark.heavy
 def test_other_matrices_are_nothing():
     """At most one in two hundred is taken for what it isn't."""
     chance = np.random.default_rng(24)

@@ -67,6 +67,7 @@ def test_what_its_name_says_is_defined_once():
     assert [one.of for one in found.numbers][-1] == "A[1, 1]"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["rows-or-columns.md", "padding-faq.txt", "bias-session.tex"])
 def test_what_is_in_doubt_counts_as_not_read(name):
     """With a sign of percent behind it as well."""

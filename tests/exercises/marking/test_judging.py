@@ -77,6 +77,7 @@ def test_fewer_places_are_rounded_too_early(seed, places, kept) -> None:
     assert counts["early"] > 10
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("slip", SLIPS)
 @given(seed=SEEDS)
 @settings(max_examples=2, deadline=None)
@@ -122,6 +123,7 @@ def test_garbage_is_wrong_and_never_named(seed, name, random) -> None:
     assert all(kinds[one] <= {"right", "early", "follows"} for one in ORDER[place + 1 :])
 
 
+@pytest.mark.heavy
 def test_small_whole_numbers_hardly_ever_come_out_of_a_slip() -> None:
     """Of thirty students who fill a step with small whole numbers, one at most is told why."""
     case = exercise(library.load("cat-sat-mat"))
