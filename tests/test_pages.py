@@ -54,7 +54,7 @@ def commands(kind: str, start: str, comment: str) -> list[str]:
 COMMANDS = commands("sh", "symattn list", "#")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("session", blocks("python"), ids=itertools.count())
 def test_python_sessions(session: str) -> None:
     """Every Python session gives what it shows."""
@@ -108,7 +108,7 @@ SAID = {
 }
 
 
-@pytest.mark.sampled(1, 6)
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path) -> None:
     """Every command runs and says what it should; only an audit that refutes something
@@ -249,6 +249,7 @@ def code(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("head", "item"),
     [

@@ -208,6 +208,7 @@ def test_what_is_no_number_is_refuted(value, quantity, recomputed) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("i", "j", "value", "verdict"),
     [
@@ -368,6 +369,7 @@ def test_enclosures_are_narrowed(monkeypatch) -> None:
 # -- what may be verified, and how it is told ---------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "numbers",
     [

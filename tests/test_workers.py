@@ -203,6 +203,7 @@ def test_memory(work: str, labour) -> None:
     assert done.why == "memory"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "error",
     [
@@ -234,6 +235,7 @@ def test_no_memory_to_say_so(work: str, labour) -> None:
     assert done.why == "memory"
 
 
+@pytest.mark.heavy
 def test_memory_that_is_enough(labour) -> None:
     """What fits is done, and without a limit more does."""
     assert one(labour.hoard, 100, limits=WorkLimits(60, 400)) == 100 << 20

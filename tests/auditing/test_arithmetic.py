@@ -311,7 +311,7 @@ def test_what_numbers_come_to_is_not_looked_up(key, printed):
     assert [figure.cause for figure in said.figures[1:]] == ["carried"] * 3
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_arithmetic_changes_nothing_of_the_rest(name):
     """Chains that come to what the wrong figures are, and such that don't, before all claims

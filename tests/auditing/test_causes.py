@@ -120,6 +120,7 @@ def test_one_figure_that_is_cut_off_is_truncated(of):
     assert (figure.cause, figure.slip) == ("truncated", "")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_declared_truncation_holds(name):
     """``rounding = "down"`` makes a truncating document hold."""

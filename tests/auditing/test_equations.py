@@ -199,6 +199,7 @@ def test_hand_sums_are_judged_by_fractions(pairs, off):
 hundredths = st.integers(-999, 999).filter(lambda x: x % 10 != 0)
 
 
+@pytest.mark.heavy
 @some
 @given(st.tuples(*[hundredths] * 4), st.integers(-9, 9))
 def test_inputs_are_exact(tmp_path_factory, numbers, off):

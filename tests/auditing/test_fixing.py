@@ -435,6 +435,7 @@ def test_a_masked_score_is_left(corrected):
     )
 
 
+@pytest.mark.heavy
 def test_a_page_that_was_rendered_is_left():
     """Where a page has the source of a formula beside the formula, neither is touched."""
     document = loaded(FOLDER / "decoder-step.html.marked")

@@ -121,7 +121,7 @@ OTHER = [
 PADDING = [["1", "0", "1", "1"], ["1", "1", "0", "1"], ["0", "1", "1", "1"], ["1", "1", "1", "0"]]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("steps", "step", "instead", "phrase"), OTHER)
 def test_mistakes_in_other_programs_are_named(steps, step, instead, phrase) -> None:
     """A scale that is no root, a bias, a padding mask, heads, steps written as one."""
@@ -174,7 +174,7 @@ def test_mistakes_in_the_backward_pass_are_named(instead, phrase) -> None:
     assert {figure.place[0] for figure in refuted(found)} <= {*wrong}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("instead", "phrase"),
     [
@@ -193,6 +193,7 @@ def test_gradients_may_follow_the_mistake(instead, phrase) -> None:
     assert any(figure.place[0].startswith("dL/d") for figure in slip.reproduces)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("of", ["A[3, 1]", "Y[2, 1]", "S[1, 2]"])
 def test_one_figure_is_not_enough(of) -> None:
     """Digits in the wrong order, a sign, a point: chance gives one figure as well. What comes

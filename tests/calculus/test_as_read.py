@@ -65,6 +65,7 @@ MEANT_OTHERWISE = [
 ]
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("text", MEANT_OTHERWISE)
 def test_what_may_be_meant_otherwise_is_not_proved(text: str) -> None:
     """It has a fault, or is not proved: the command doesn't exit with 0."""

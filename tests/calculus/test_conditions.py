@@ -25,7 +25,7 @@ def where(line):
     return found.lines[0].where
 
 
-@pytest.mark.sampled(28)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     ("line", "told"),
     [

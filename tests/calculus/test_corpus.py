@@ -32,7 +32,7 @@ def judged(folder, name):
     return found.lines
 
 
-@pytest.mark.sampled(1, 10)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", names("corpus"))
 def test_true_lines_are_proved(name) -> None:
     """None is refuted, and all are proved but for a few that are known."""

@@ -70,7 +70,7 @@ def test_no_dress_hides_a_false_formula(pair: Pair) -> None:
     assert len([*texts(pair, (AROUND, BETWEEN, ODD))]) > 500
 
 
-@pytest.mark.sampled(31)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(
     ("given", "behind"), [(given, behind) for given, odd in HIDING.items() for behind in odd]
 )
@@ -157,6 +157,7 @@ GRADIENTS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("given", "line"), [(given, line) for given, lines in GRADIENTS.items() for line in lines]
 )
@@ -167,6 +168,7 @@ def test_gradients_are_what_they_are(given, line) -> None:
     assert judged.status == "refuted"
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     "text",
     [

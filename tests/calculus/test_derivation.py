@@ -28,6 +28,7 @@ def statuses(*lines, library=lambda _: None):
 SUM = {"line": "sum(i, p[i]) == 1", "by": ["p"], "label": "rows"}
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("by", "line"),
     [

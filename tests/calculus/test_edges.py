@@ -25,7 +25,7 @@ def said(line, *hypotheses):
     return derivation.lines[0]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "hypotheses", "where"),
     [

@@ -39,6 +39,7 @@ TABLES = {
 }
 
 
+@pytest.mark.sampled(49)
 @pytest.mark.parametrize(
     ("line", "hypotheses"),
     [
@@ -395,7 +396,7 @@ def replayed(name):
     return json.loads(json.dumps(written)), held
 
 
-@pytest.mark.sampled(1, 6)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", theory())
 def test_certificates_are_replayed(name) -> None:
     """From plain data, without looking for a proof, to the same conditions."""

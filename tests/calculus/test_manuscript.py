@@ -44,6 +44,7 @@ def lines(text):
     return [one["line"] for one in tables(text)["lines"]]
 
 
+@pytest.mark.heavy
 def test_a_homework() -> None:
     """Definitions, claims and gradients are told apart; each line is judged by itself."""
     found = derive(HOMEWORK)
@@ -183,7 +184,7 @@ def test_faults(text, told) -> None:
     assert [one.at("").startswith(told) for one in found.faults] == [True] * bool(told)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -204,6 +205,7 @@ def test_lines_that_cannot_be_read(line, told) -> None:
     assert wrong.status == ("undecided" if told else "refuted")
 
 
+@pytest.mark.heavy
 def test_files(tmp_path) -> None:
     """A text by any suffix but that of TOML; tables are told by their headings."""
     path = tmp_path / "homework.md"

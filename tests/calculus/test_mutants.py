@@ -82,6 +82,7 @@ def test_the_kernel_alone_proves_no_false_mutant(kind, name) -> None:
     assert [text for text, proof in proofs if not proof.why] == []
 
 
+@pytest.mark.sampled(49)
 @pytest.mark.parametrize(("kind", "name"), FILES)
 def test_trees_are_written_as_they_are_read(kind, name) -> None:
     """Mutants say what they are meant to say."""

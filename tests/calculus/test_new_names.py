@@ -54,7 +54,7 @@ CLAIMS = {
 }
 
 
-@pytest.mark.sampled(80)
+@pytest.mark.sampled(55)
 @pytest.mark.parametrize(
     ("known", "claim"), [(known, claim) for known, claims in CLAIMS.items() for claim in claims]
 )
@@ -63,7 +63,7 @@ def test_what_may_mean_two_things_is_a_fault(known, claim) -> None:
     assert not derive(known + claim).proved
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     "text",
     [

@@ -68,6 +68,7 @@ def test_a_sum_over_an_index_keeps_the_axes_inside(function) -> None:
     assert judged(f"{function}(j, x[j] * v) == {function}(x) * {function}(v)").status == "refuted"
 
 
+@pytest.mark.heavy
 def test_too_many_indices_that_look_alike_are_given_up() -> None:
     """Seven can be put in order in thousands of ways: that is not waited for."""
 

@@ -40,7 +40,7 @@ def values(point, name):
     )
 
 
-@pytest.mark.sampled(82)
+@pytest.mark.sampled(56)
 @pytest.mark.parametrize("style", ["any", "above", "below", "wide", "whole"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(

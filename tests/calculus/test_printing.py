@@ -114,6 +114,7 @@ def test_conditions() -> None:
     assert t.latex(condition("x[i] * t > 0", SHAPES)) == r"x_{i}\,t > 0"
 
 
+@pytest.mark.heavy
 def test_permutations_are_functions() -> None:
     """Inside of an index as by themselves."""
     assert latex("x[pi[i]] == x[pi[pi[i]]]", SHAPES) == r"x_{\pi(i)} = x_{\pi(\pi(i))}"

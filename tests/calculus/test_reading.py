@@ -253,6 +253,7 @@ TOKENS = (
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(TOKENS), max_size=14))
 def test_random_words_are_read_or_refused(words) -> None:

@@ -60,7 +60,7 @@ def said(line):
     return found.lines[0]
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("line", [line for lines in FAMILIES.values() for line in lines])
 def test_every_family_is_refuted(line) -> None:
     """Each by a counterexample."""
@@ -69,6 +69,7 @@ def test_every_family_is_refuted(line) -> None:
     assert one.counterexample.left != one.counterexample.right
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     "line",
     [line for family in ("sizes", "names", "division", "steps") for line in FAMILIES[family]],

@@ -28,7 +28,7 @@ L = -sum(i, y[i] * log(p[i]))
 """
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("given", "line", "hint"),
     [
@@ -71,6 +71,7 @@ def test_a_usual_mistake_is_undone(given, line, hint) -> None:
     assert symattn.derive(given + mended.replace("==", "=")).lines[-1].status == "proved"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("given", "line", "assumed"),
     [

@@ -27,7 +27,7 @@ def known(reason, *lines):
     return [pytest.param(line, marks=mark) for line in lines]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     "line",
     [
@@ -71,7 +71,7 @@ def test_a_false_line_is_not_supported(line) -> None:
     assert status(line) in ("refuted", "undecided")
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("line", "hypotheses"),
     [

@@ -13,7 +13,7 @@ import pytest
 from .rounding import KINDS, counts, decimals, float_of, floats, judged, same
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(2 * len(KINDS)))
 def test_a_sample_of_floats_is_right(seed):
     """Functions, ties and what is beside them, and attention: ordinary, saturated,

@@ -49,7 +49,7 @@ def test_nothing_is_read_twice(monkeypatch) -> None:
 CORPUS = sorted((Path(__file__).parent.parent / "documents" / "corpus").glob("*.marked"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_trees_of_a_reading_are_those_of_the_grammar(path) -> None:
     """Written down, each expression of a reading reads back as the tree that it has."""

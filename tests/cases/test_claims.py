@@ -51,7 +51,7 @@ def told(*entries, passed_over=()):
 # -- read once ---------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["please-study-man", "length-4-causal", "cat-sat-mat-unscaled"])
 def test_a_claim_is_parsed_and_lowered_once(name, monkeypatch):
     """From its file through the audit and its reports to the red pen's sheet:

@@ -111,6 +111,7 @@ def test_faults_that_are_only_counted_are_not_made() -> None:
     )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "line",
     ["a." * 1_900_000 + "a = 1", "[" + "a." * 100_000 + "a]", "x = {" + "a . " * 50_000 + "a = 1}",

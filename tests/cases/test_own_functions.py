@@ -127,6 +127,7 @@ def test_sympy_derives_them() -> None:
     assert verify(case).verdict is Verdict.HOLDS
 
 
+@pytest.mark.heavy
 def test_a_derivation_says_what_they_compute() -> None:
     """It knows the functions of steps, and none of a case."""
     own = {

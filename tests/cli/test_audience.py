@@ -45,7 +45,7 @@ def parts(symattn, tmp_path):
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("audience", ["student", "teacher", "author"])
 def test_whom_a_sheet_is_for(audience, parts, symattn) -> None:
     """Students get no table of ulps, no errors of the document and no commands, also unasked."""

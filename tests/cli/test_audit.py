@@ -146,6 +146,7 @@ def paper(write):
 # -- exit codes ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata", "tex"])
 @pytest.mark.parametrize(
     ("text", "code", "strictly"),
@@ -847,7 +848,7 @@ def test_errata_of_several_cases(write, symattn) -> None:
 # -- files ------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("option", ["-o", "--output"])
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata"])
 def test_output(form, option, paper, tmp_path, symattn) -> None:
@@ -921,7 +922,7 @@ def test_text_in_a_pipe(monkeypatch, symattn) -> None:
         monkeypatch.setenv("COLUMNS", "100")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["html", "tex", "pdf"])
 @pytest.mark.parametrize("words", [[], ["-o", "a/b"]])
 def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:

@@ -50,7 +50,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("order", [("good.md", "crash.md"), ("crash.md", "good.md")])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_the_others_go_on(words, order, crash, symattn, tmp_path) -> None:

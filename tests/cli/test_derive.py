@@ -221,6 +221,7 @@ def test_what_is_not_proved_is_written_all_the_same(form, homework, tmp_path, sy
     assert "refuted" in path.read_text("utf-8").lower()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("log", "words", "code"),
     [
@@ -317,6 +318,7 @@ def test_a_file_of_every_derivation(tmp_path, symattn) -> None:
     assert files == {f"{name}.txt": THEORY[name].to_text() + "\n" for name in NAMES}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("option", ["-o", "--output"])
 def test_json_in_a_folder(option, tmp_path, symattn) -> None:
     """JSON goes into one file of the folder, which is made."""
@@ -328,6 +330,7 @@ def test_json_in_a_folder(option, tmp_path, symattn) -> None:
     assert path.read_text("utf-8") == printed
 
 
+@pytest.mark.heavy
 def test_html(tmp_path, symattn) -> None:
     """Pages for the browser, in ``derivations-out`` unless another folder is given."""
     names = ["masking", "pair-form"]

@@ -23,7 +23,7 @@ def test_every_case_without_a_name(tmp_path, symattn) -> None:
     assert files(tmp_path / "drawings") == sorted(f"{name}.svg" for name in library.names())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", ["all", "pattern", "flow", "gradients"])
 @pytest.mark.parametrize("option", ["-o", "--output"])
 def test_one_file(what, option, tmp_path, symattn) -> None:

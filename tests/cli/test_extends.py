@@ -122,6 +122,7 @@ def test_every_way_out_is_closed(kind: str, tmp_path: Path, symattn) -> None:
     assert symattn("verify", str(case), "--allow-outside").code == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["base.toml", "deep/base.toml", "deep/../base.toml", "link.toml"])
 def test_what_is_beside_is_read(name: str, tmp_path: Path, symattn) -> None:
     """In the same folder or below, also by a link that stays there, or in the library."""

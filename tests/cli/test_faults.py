@@ -101,6 +101,7 @@ def test_all_cases_are_checked_before_anything_is_written(tmp_path: Path, symatt
     assert (tmp_path / "out" / "cat-sat-mat.tex").read_text("utf-8") == "mine"
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -124,6 +125,7 @@ def test_bad_use(words: list[str], said: str, symattn) -> None:
     assert said in done.err
 
 
+@pytest.mark.heavy
 def test_without_an_engine(without_tex, without_typst, tmp_path: Path, symattn) -> None:
     """Without TeX pages and LaTeX are written and fine; asking for PDF is an error."""
     done = symattn("sheet", "cat-sat-mat", "-o", "out")

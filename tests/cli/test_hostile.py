@@ -34,7 +34,7 @@ def words(command: str, form: str, case: Path) -> list[str]:
     return [command, str(case), *more, "--format", form]
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("command", "form"), RUNS)
 def test_no_output_is_steered(command: str, form: str, case: Path, tmp_path: Path, symattn) -> None:
     """No character that steers, hides or ends a line is printed or written."""
@@ -96,7 +96,7 @@ def test_nothing_is_live_in_errata(case: Path, symattn) -> None:
     assert not [t for t in plain if any(x in t for x in ("@", "#", "://", "www."))]
 
 
-@pytest.mark.sampled(84)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("c", [c for c in FORBIDDEN if c not in "\ud800\udcff"])
 def test_messages_are_not_steered(c: str, tmp_path: Path, symattn) -> None:
     """Faults quote names, values and keys of the file; none of them gets out whole."""

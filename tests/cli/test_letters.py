@@ -64,6 +64,7 @@ def test_show_puts_numbers_in(path, symattn):
         assert said in done.err
 
 
+@pytest.mark.heavy
 def test_verify_says_at_how_many_points(path, symattn):
     """By NumPy there, by SymPy in letters."""
     done = symattn("verify", path, "--strict")
@@ -72,7 +73,7 @@ def test_verify_says_at_how_many_points(path, symattn):
     assert [row[0] for row in done.table[2:]][-4:] == ["dL/dV", "dL/dS", "dL/dA", "dL/dY"]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("form", ["tex", "html", "md"])
 def test_sheets_in_letters_round_nothing(path, form, symattn, tmp_path):
     """Every entry is a formula, sums of exponentials have their names."""

@@ -51,6 +51,7 @@ def test_max_memory(command: str, case: str, run: Run) -> None:
     assert (run.left(), run.temporary(), [*run.work.iterdir()]) == ({}, [], [])
 
 
+@pytest.mark.heavy
 def test_a_limit_of_the_environment(run: Run) -> None:
     """Limits can be set for all commands."""
     run.environment["SYMATTN_MAX_SECONDS"] = "0.5"

@@ -55,6 +55,7 @@ def test_json_against_the_files(symattn) -> None:
     assert '\n  {\n    "case": "cat-sat-mat",\n' in done.out
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", [["list"], ["list", "--format", "text"]])
 def test_text_against_the_files(words, symattn) -> None:
     """A line for every case, under a heading: name, title, tokens, steps."""

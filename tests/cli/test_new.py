@@ -42,7 +42,7 @@ def test_the_example_teaches_every_table(tmp_path: Path, symattn) -> None:
         assert word in text
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", package.names())
 def test_from_a_bundled_case(name: str, tmp_path: Path, symattn) -> None:
     """Numbers, steps and loss are the case's; each step is claimed with its rounded figures."""

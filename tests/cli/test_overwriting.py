@@ -86,7 +86,7 @@ def held(folder: Path) -> Files:
     }
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "row",
     [
@@ -159,7 +159,7 @@ def test_every_command_that_writes_is_here() -> None:
         assert "--force" in command.get_help(click.Context(command, info_name=name))
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("force", [[], ["--force"]])
 @pytest.mark.parametrize(
     "words",

@@ -109,6 +109,7 @@ def test_posts_of_one_name(posts, symattn):
     assert symattn("audit", paths[0], paths[0]).code == 2
 
 
+@pytest.mark.heavy
 def test_what_else_takes_a_post(posts, symattn):
     """Digits, verification, a sheet and a drawing of what it computes; a file to start from."""
     assert "0.5065" in symattn("show", "post.md", "A", "--places", "4").out

@@ -29,7 +29,7 @@ def holds(done, written: Path) -> bool:
     return False
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", PATHS)
 def test_worked_examples_are_written(name, symattn, tmp_path) -> None:
     """Each amounts to a case file."""

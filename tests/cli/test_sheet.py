@@ -23,6 +23,7 @@ def files(folder):
 ALL = "1 sheet in sheets: HTML, LaTeX and PDF; open sheets/cat-sat-mat.html\n"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("words", "said", "pages"),
     [
@@ -42,7 +43,7 @@ def test_all_forms(words, said, pages, engine, tmp_path, symattn) -> None:
     assert tex.endswith("\\end{document}\n")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("option", ["-o", "--output"])
 def test_only_latex(option, engine, tmp_path, symattn) -> None:
     """``--format tex`` asks no engine, and writes where it is told to."""
@@ -113,7 +114,7 @@ def test_complaints_of_several_sheets(engine, symattn) -> None:
     ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", [[], ["--format", "pdf"], ["--strict"]])
 def test_a_failing_engine(words, engine, tmp_path, symattn) -> None:
     """An engine that fails is bad input whatever was asked for; a complaint counts for less."""
@@ -163,6 +164,7 @@ def test_one_engine_of_two(only_pdflatex, tmp_path, symattn) -> None:
     assert explicit.err == done.err
 
 
+@pytest.mark.heavy
 def test_without_an_engine(without_tex, without_typst, tmp_path, symattn) -> None:
     """Without an engine there are pages and LaTeX, and one line that says so, for all sheets."""
     done = symattn("sheet", "the-fox-jumps", "cat-sat-mat")
@@ -263,6 +265,7 @@ def test_detail(tmp_path, symattn) -> None:
     assert default == (tmp_path / "brief" / "cat-sat-mat.tex").read_text("utf-8")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "places", "value"),
     [

@@ -186,7 +186,7 @@ def test_nothing_is_touched_before_the_work_is_done(tmp_path: Path, symattn) -> 
     assert (tmp_path / "mine").read_text("utf-8") == "mine"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", ["sheet", "derive"])
 def test_no_older_page_beside_newer_source(command: str, engine, tmp_path: Path, symattn) -> None:
     """Where an engine fails, what it made of an older source goes."""
@@ -199,6 +199,7 @@ def test_no_older_page_beside_newer_source(command: str, engine, tmp_path: Path,
     assert [path.name for path in written(tmp_path / "out")] == [f"{name}.tex"]
 
 
+@pytest.mark.heavy
 def test_an_older_page_without_an_engine(
     engine, without_typst, monkeypatch, tmp_path: Path, symattn
 ) -> None:

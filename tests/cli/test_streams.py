@@ -43,7 +43,7 @@ def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
         assert process.wait(60) not in (1, 2)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("words", [["list"], ["show", "cat-sat-mat", "A"]])
 def test_a_full_disk(words: list[str], tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_terminal_without_the_letters(tmp_path: Path) -> None:
     assert done.stdout == rb"A[0, 0] = e/(1 + sqrt(e) + e) \u2248 0.506480" + b"\n"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", [["list"], ["verify", "cat-sat-mat"]])
 def test_no_colour_in_a_pipe(words: list[str], tmp_path: Path) -> None:
     """What is piped has no control codes in it."""
@@ -164,6 +164,7 @@ def test_an_entry_is_called_what_it_is(words: list[str], shown: str, symattn) ->
     assert symattn("show", "cat-sat-mat", *words).out.startswith(shown)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     "words",
     [

@@ -88,6 +88,7 @@ def test_what_there_is_not(tmp_path, symattn) -> None:
     assert "the folder taken can't be written to: file exists" in done.err
 
 
+@pytest.mark.heavy
 def test_a_bar_on_a_terminal(monkeypatch, symattn) -> None:
     """On a terminal it is a bar, gone in the end."""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -62,6 +62,7 @@ def test_ties_of_fractions_are_decided(x, value):
     assert found.quantities["z"].value == pytest.approx(value)
 
 
+@pytest.mark.heavy
 def test_work_in_fractions_is_bounded():
     """Larger lines are left to floats, which decide all but ties."""
     n = 40

@@ -47,6 +47,7 @@ def holds(found: Tracked, truth: Any) -> bool:
     return distance(found, truth) <= allowed(found)
 
 
+@pytest.mark.heavy
 @many
 @given(st.lists(st.tuples(rationals, scales), min_size=2, max_size=12), st.data())
 def test_arithmetic_encloses(numbers, data):
@@ -84,6 +85,7 @@ def test_functions_enclose(a, b, scale):
         assert holds(tanh(inexact), gmpy2.tanh(gmpy2.mpfr(gmpy2.mpq(argument))))
 
 
+@pytest.mark.heavy
 @many
 @given(rationals, rationals, st.integers(-9, 9))
 def test_waves_and_powers_enclose(a, b, power):

@@ -168,6 +168,7 @@ def test_every_operation(inputs, maps, upstream):
     check(quantities, everything, EVERY_STEP, "L", upstream, ["X", "W", "d"])
 
 
+@pytest.mark.heavy
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 5).flatmap(lambda columns: matrices(3, columns)), st.integers(1, 400))
 def test_weights_of_a_row_sum_to_one(scores, scale):

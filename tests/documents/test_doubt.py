@@ -451,7 +451,7 @@ ARTICLES = {
 }
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("what", ARTICLES)
 def test_nothing_that_is_right_is_refuted(what):
     """And nothing of it would be corrected."""

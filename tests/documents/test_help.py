@@ -45,6 +45,7 @@ def read(name: str, text: str) -> Help:
     return help_of(article(Path(name), text.encode()))
 
 
+@pytest.mark.sampled(29)
 @pytest.mark.parametrize("name", HIDDEN)
 @pytest.mark.parametrize("note", SAID)
 def test_each_note_in_each_form(name, note) -> None:

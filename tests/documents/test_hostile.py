@@ -136,7 +136,7 @@ LISTINGS = {
 }
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("suffix", LISTINGS)
 @pytest.mark.parametrize("around", AROUND)
 def test_statements_out_of_place_are_no_accident(around, suffix):

@@ -31,7 +31,7 @@ def reading_of(name, text):
     return binding.read(article(Path(name), text.encode()))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", CORPUS)
 def test_numbers_stand_where_they_are_said_to(name):
     """At its place each number is printed, but for how signs are written; so is each claim's."""

@@ -56,7 +56,7 @@ def test_places_count_from_one(tmp_path):
     assert loaded.place(loaded.marks[0].start) == (3, 6)
 
 
-@pytest.mark.sampled(22)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "path",
     [path for folder in FOLDERS for path in marks.documents(folder)],

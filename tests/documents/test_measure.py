@@ -83,7 +83,7 @@ def measured(document, reading):
     return measure(document, lambda path: case_of(reading))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", marks.documents(CORPUS), ids=lambda path: path.name)
 def test_a_perfect_reader_has_full_marks(path):
     """Nothing in a document keeps a reader from finding and binding every figure, and

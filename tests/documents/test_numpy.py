@@ -114,7 +114,7 @@ EXPRESSIONS: list[tuple[str, Callable[[], object]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(75)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize(("text", "expected"), EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
 def test_an_expression_is_what_numpy_computes(text, expected):
     """What is read of an assignment has NumPy's value."""

@@ -76,7 +76,7 @@ def is_safe(root: ElementTree.Element) -> None:
     assert re.search("url|import|expression|<", style.text or "") is None
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", WHAT)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drawing_is_a_picture_and_nothing_else(name, what, solved) -> None:
@@ -110,7 +110,7 @@ def unpainted(found: ElementTree.Element, painted: bool = False) -> list[str]:
     return bare + [x for inner in found for x in unpainted(inner, painted)]
 
 
-@pytest.mark.sampled(21)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_are_the_decimals_of_the_solution(name, solved) -> None:
     """Each figure is the entry correctly rounded, and without trailing zeros it is exact;
@@ -137,7 +137,7 @@ def test_figures_are_the_decimals_of_the_solution(name, solved) -> None:
     assert seen > 8
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_of_a_small_case_is_drawn(name, solved) -> None:
     """What the cells have, the drawing has, as text, where there is room for it."""
@@ -158,7 +158,7 @@ def test_every_figure_of_a_small_case_is_drawn(name, solved) -> None:
         assert written.count(figure) >= wanted.count(figure), figure
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_quantity_has_its_place(name, solved) -> None:
     """Each quantity has a box with its name, each gradient that is asked for one beside it."""
@@ -230,7 +230,7 @@ def check_layout(flow: Flow) -> None:
         assert upper.bottom < lower.top
 
 
-@pytest.mark.sampled(37)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_two_boxes_overlap(name, backward, solved) -> None:
@@ -238,6 +238,7 @@ def test_no_two_boxes_overlap(name, backward, solved) -> None:
     check_layout(Flow(solved(name), None, backward))
 
 
+@pytest.mark.heavy
 @few
 @given(st.integers(0, 2**32))
 def test_random_programs(seed) -> None:

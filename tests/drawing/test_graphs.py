@@ -62,6 +62,7 @@ def test_nothing_overlaps(graph) -> None:
     assert max(place.bottom for place in made.places.values()) == pytest.approx(made.height)
 
 
+@pytest.mark.heavy
 @many
 @given(graphs())
 def test_the_same_each_time(graph) -> None:

@@ -94,6 +94,7 @@ def test_symbols_take_no_blank() -> None:
     assert exercise(library.load("length-4-causal"), "forward").points
 
 
+@pytest.mark.heavy
 def test_nothing_to_ask_for() -> None:
     """A case that only renames is no exercise."""
     with pytest.raises(Malformed, match="nothing to ask for"):

@@ -62,7 +62,7 @@ def test_right_answers():
     assert scores == [[1] * len(one.parts) for one in made]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @needs_maxima
 @pytest.mark.parametrize("name", ["cat-sat-mat-padding", "length-4-causal", "the-fox-jumps"])
 def test_the_questions_own_tests(name):

@@ -37,6 +37,7 @@ def opaque(function, text):
         return getattr(read(text), function)(), evaluate(f"{function}({text})")
 
 
+@pytest.mark.heavy
 @some
 @given(st.sampled_from(FUNCTIONS), st.sampled_from(FUNCTIONS), positive_texts(), positive_texts())
 def test_the_text_of_an_opaque_value_is_its_value(first, second, x, y):

@@ -32,6 +32,7 @@ def assert_encloses(ball, near):
     assert lower - slack <= near <= upper + slack
 
 
+@pytest.mark.heavy
 @many
 @given(field_texts, st.sampled_from([53, 128, 300]))
 def test_balls_hold_the_true_value(text, bits):

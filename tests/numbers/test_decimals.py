@@ -84,6 +84,7 @@ def test_ties_are_decided_exactly(count, places, nudge, mode):
     )
 
 
+@pytest.mark.heavy
 @many
 @given(
     st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20),

@@ -227,7 +227,7 @@ LAWS = [adding, multiplying, dividing, rooting, summing, products_of_matrices, e
 LAWS += [logarithms_of, waves_of, errors_of, choosing]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("law", LAWS)
 @some
 @given(world=worlds)
@@ -378,7 +378,7 @@ def thin(module, name, value):
     return lambda monkeypatch: monkeypatch.setattr(module, name, value)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("law", "fault"),
     [

@@ -94,6 +94,7 @@ def test_closed_forms_compare_as_their_decimals_do(text, operand, compares):
     assert compares(value + Fraction(1, 10**80), same) is compares(1, 0)
 
 
+@pytest.mark.heavy
 @few
 @given(st.lists(field, min_size=2, max_size=5))
 def test_values_sort_as_their_decimals_do(values):

@@ -29,6 +29,7 @@ def test_addition_is_undone_by_subtraction(a, b):
     assert (a - a).is_zero() is Verdict.HOLDS
 
 
+@pytest.mark.heavy
 @some
 @given(field, field, field)
 def test_addition_is_commutative_and_associative(a, b, c):
@@ -52,6 +53,7 @@ def test_multiplication_distributes(a, b, c):
     assert same(a * (b + c), a * b + a * c)
 
 
+@pytest.mark.heavy
 @few
 @given(field, field, field)
 def test_multiplication_is_commutative_and_associative(a, b, c):
@@ -84,6 +86,7 @@ def test_a_tiny_difference_is_seen(a, q):
     assert compare(a + tiny, a) is Verdict.REFUTED
 
 
+@pytest.mark.heavy
 @few
 @given(st.lists(st.tuples(field, field), min_size=1, max_size=2))
 def test_sums_at_once_are_sums_one_by_one(pairs):

@@ -290,7 +290,7 @@ def around(form, start, rng, count):
         yield *(math.ldexp(x, exponent) for x in (high, low, float(radius))), *cells
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_doubts_are_where_a_tie_is(name):
     """Around powers of two, the smallest normal number, 0 and overflow, on both sides, with balls

@@ -39,6 +39,7 @@ def number(text: str) -> ZeroTestLine:
     return ZeroTestLine("number", parts=parts)
 
 
+@pytest.mark.heavy
 @some
 @given(field, field)
 def test_points_say_what_closed_forms_say(x, y):

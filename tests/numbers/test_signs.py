@@ -88,6 +88,7 @@ def test_the_common_denominator_has_a_budget(monkeypatch):
         of_parts(parts).sign()
 
 
+@pytest.mark.heavy
 @some
 @given(field, st.integers(16, 200))
 def test_an_enclosure_holds_more_precise_ones(value, bits):

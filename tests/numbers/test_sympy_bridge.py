@@ -23,6 +23,7 @@ def test_closed_forms_come_back_from_sympy(text):
     assert from_sympy(to_sympy(value)) == value
 
 
+@pytest.mark.heavy
 @few
 @given(sums.map(read), fractions.filter(lambda q: q > 0), fractions)
 def test_opaque_values_come_back_too(a, q, b):
@@ -32,6 +33,7 @@ def test_opaque_values_come_back_too(a, q, b):
         assert from_sympy(to_sympy(value)).decimal(40) == value.decimal(40)
 
 
+@pytest.mark.heavy
 @some
 @given(field, field)
 def test_forms_in_symbols_come_back_too(a, b):

@@ -72,7 +72,7 @@ def test_a_second_run(fake: Path, line: str) -> None:
     assert runs(fake) == 2
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("script", "message"),
     [

@@ -143,7 +143,7 @@ def formulas(block: Any) -> Iterator[t.Row]:
                 yield from formulas(getattr(block, field.name))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", library.names())
 def test_a_page_is_small(name: str) -> None:
     """What a reader gets unless more is asked for is below 400 kB, fonts and drawing included."""

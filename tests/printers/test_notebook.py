@@ -52,6 +52,7 @@ def rows_of(quantity: Quantity, places: int) -> list[list[Any]]:
     return [list(held)] if len(quantity.shape) == 1 else [list(row) for row in held]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["cat-sat-mat", "length-4-causal", "the-fox-jumps"])
 def test_a_quantity(name: str) -> None:
     """Its name, its decimals, its tokens where rows and columns run over them; the closed

@@ -73,7 +73,7 @@ def shapes_of(data):
     return {name: np.shape(np.array(raw, dtype=object)) for name, raw in data.items()}
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())
@@ -96,7 +96,7 @@ def hidden(x):
     return isinstance(x, Masked)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())
@@ -113,7 +113,7 @@ def test_exact_values_are_those_of_a_second_reading(weights, output, data):
                 assert x == -mpmath.inf if hidden(value) else close(value.ball(260), x, 40)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())
@@ -160,7 +160,7 @@ def ancestors_of(name, steps):
     return given.union(*(ancestors_of(other, steps) for other in used & steps.keys()))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("weights", "output"), FORMS)
 @brief
 @given(st.data())

@@ -155,6 +155,7 @@ def solved(step):
     return Solution(make("one-step", GIVEN, {"y": step}))
 
 
+@pytest.mark.heavy
 def test_the_steps_are_all_that_the_grammar_knows():
     """No function is missing in the table, and no operation is out of its steps' reach."""
     assert set(FUNCTIONS) <= {name.partition(",")[0] for name in STEPS}

@@ -59,7 +59,7 @@ def grid(entries: Any) -> Any:
     return entrywise.grid(held.reshape((1, -1) if held.ndim < 2 else held.shape).tolist())
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("label", CASES)
 def test_rule_is_the_derived_one(label: str) -> None:
     """The gradient of one step, in symbols, is SymPy's derivative contracted with upstream."""
@@ -126,6 +126,7 @@ DERIVED_FOR_ALL_SIZES: dict[str, tuple[dict[str, str], dict[str, tuple[str, ...]
 SIZES = {"n": 2, "m": 3, "k": 4}
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("step", DERIVED_FOR_ALL_SIZES)
 def test_a_rule_holds_for_all_sizes(step: str) -> None:
     """For every size and every differentiable loss: proved by both witnesses."""
@@ -166,6 +167,7 @@ STEPS = {
 }
 
 
+@pytest.mark.heavy
 def test_attention_is_the_derived_one() -> None:
     """All gradients of attention are the matrix forms that the derivation has."""
     random = np.random.default_rng(7)
@@ -196,6 +198,7 @@ def test_attention_is_the_derived_one() -> None:
         np.testing.assert_allclose(gradient(name[1:]), derived(name), rtol=1e-12)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", ["causal(S)", "mask(S, P)"])
 def test_masks_are_the_derived_ones(step: str) -> None:
     """A masked score has weight and gradient exactly 0, as the derivation of masking says."""

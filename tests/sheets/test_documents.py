@@ -128,6 +128,7 @@ def test_a_hanging_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         engine.typeset("% !TeX program = pdflatex\n", limit=0.3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("quantity", ["A", "Y", "grad(V)"])
 def test_a_corrupted_enclosure_is_caught(quantity: str) -> None:
     """The cross-check refutes exactly the quantity with an entry that is off by

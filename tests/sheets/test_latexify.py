@@ -52,6 +52,7 @@ def closing(text: str, start: int) -> int | None:
     return None
 
 
+@pytest.mark.sampled(151)
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="latexify needs a Python below 3.14")
 @pytest.mark.parametrize("name", definitions.names())
 def test_a_formula_says_what_latexify_reads(name: str) -> None:

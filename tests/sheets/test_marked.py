@@ -64,7 +64,7 @@ def as_shown(line):
     return visible("".join(" " if c.isspace() else c for c in plain))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_wrong_figures_are_struck_where_they_stand(path):
     """Every planted slip is struck through on its line, with what its author meant beside
@@ -79,7 +79,7 @@ def test_wrong_figures_are_struck_where_they_stand(path):
     assert sorted(found) == sorted(wanted)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_nothing_of_an_article_is_left_out(path):
     """Without what was written into it, the page has the lines of the file by their

@@ -147,7 +147,7 @@ def test_how_much_is_read(page: Reads) -> None:
     assert page("large").counts["terms"] >= 90
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
@@ -285,7 +285,7 @@ def text_of(made: Page) -> list[str]:
     return [plain(block.text) for block in made.sheet.blocks if isinstance(block, b.Paragraph)]
 
 
-@pytest.mark.sampled(1, 10)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_sections(page: Reads, name: str) -> None:
     """Steps in their order, gradients from the output back, each under its own heading."""
@@ -436,7 +436,7 @@ def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     assert name not in NAMES or not told
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("cat-sat-mat-")] + ["variant"])
 def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
     """Each step of both with one shape, and in how many entries it differs exactly."""
@@ -500,6 +500,7 @@ def test_other_places(page: Reads, name: str, places: int) -> None:
     assert f"to {places} decimal places" in "".join(text_of(made)[:3])
 
 
+@pytest.mark.heavy
 def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
     """Rows that are not shown, Jacobians of many keys, formulas too wide for a heading."""
     said = text_of(page("many"))

@@ -49,6 +49,7 @@ def test_the_table_of_the_cross_check_has_no_empty_rows(blocks: tuple[b.Block, .
     assert all(cells[:-1])
 
 
+@pytest.mark.heavy
 def test_paragraphs_begin_with_words(blocks: tuple[b.Block, ...]) -> None:
     """The softmax Jacobian is introduced; equal gradients are said to be."""
     said = words(blocks)
@@ -104,6 +105,7 @@ def test_names_in_prose_are_mathematics() -> None:
     )
 
 
+@pytest.mark.heavy
 def test_the_row_that_is_worked_is_named() -> None:
     """By its number and its token; a full sheet works all rows and names none."""
     brief, full = (

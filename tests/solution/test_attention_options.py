@@ -87,6 +87,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_options_are_what_numpy_makes_of_them(name, world):
     """Output, dQ, dK and dV along leading axes."""

@@ -100,7 +100,7 @@ def test_pdflatex_sets_them(tmp_path):
 # -- stages and expressions ------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["cat-sat-mat", "please-study-man", "multi-head", "swiglu"])
 def test_stages_are_those_of_the_sheets(name):
     """Names and formulas as the sheet of the case prints them."""
@@ -179,6 +179,7 @@ def test_a_sum_over_a_matrix():
     assert sorted(last for _, _, last in definition.limits) == [1, 2]
 
 
+@pytest.mark.heavy
 @few
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(2, 4), st.data())
 def test_every_entry_has_the_definition(n, m, d, data):

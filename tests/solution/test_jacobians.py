@@ -95,6 +95,7 @@ _ENTRIES = st.fractions(min_value=-2, max_value=2, max_denominator=3)
 _MATRICES = st.lists(st.lists(_ENTRIES, min_size=2, max_size=2), min_size=2, max_size=2)
 
 
+@pytest.mark.heavy
 @few
 @given(_MATRICES, _MATRICES, _MATRICES, st.sampled_from("QKV"), st.sampled_from("QKV"))
 def test_second_derivatives_are_differences_of_gradients(q, k, v, first, second):

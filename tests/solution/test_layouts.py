@@ -32,6 +32,7 @@ def parts(exact, upstream):
     }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "layout", ["bshd", "sbhd", "bhsd", "hdsb", "shd", "hsd", "dhs", "sd", "bsd"]
 )
@@ -67,6 +68,7 @@ def test_letters_and_text_stay_exact():
     assert scores == [["a*b"], ["1/2*b"]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("causal", [None, "top-left", "bottom-right"])
 @pytest.mark.parametrize("window", [None, (1, 0)])
 def test_packed_sequences_are_attention_of_each(causal, window):

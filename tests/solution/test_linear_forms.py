@@ -36,7 +36,7 @@ LINEAR = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("text", LINEAR)
 def test_coefficients_are_what_their_own_upstream_gradient_gives(text):
     """Of every linear expression over gradients, exactly and in digits."""

@@ -201,6 +201,7 @@ def test_a_gradient_in_each_spelling():
             back[other]
 
 
+@pytest.mark.heavy
 def test_reprs_are_short():
     """No repr says more than a line."""
     found = symattn.audit("please-study-man")

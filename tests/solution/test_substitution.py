@@ -234,7 +234,7 @@ def assert_near(s):
         assert apart.max(initial=0) <= 1e-13 * largest, name
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", symattn.names())
 def test_floats_of_bundled_walkthroughs(name):
     """Every step and every gradient, with the case's own numbers."""
@@ -245,6 +245,7 @@ def test_floats_of_bundled_walkthroughs(name):
 binary = st.builds(Fraction, st.integers(-256, 256), st.just(64))
 
 
+@pytest.mark.heavy
 @some
 @given(matrices(2, 2, binary), matrices(2, 2, binary), matrices(2, 2, binary))
 def test_floats_that_are_passed(q, k, upstream):
@@ -272,7 +273,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", KINDS)
 @brief
 @given(matrices(2, 3, binary), matrices(2, 3, binary), matrices(1, 3, binary))

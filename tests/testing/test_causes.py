@@ -182,7 +182,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
 def test_the_slip_is_named(case):
     """Each planted slip is caught in the parts that it is in, and is the only cause named."""
@@ -233,6 +233,7 @@ def test_a_row_masked_whole_that_gives_the_mean_is_named():
     assert said == ["output: a fully masked row giving NaN instead of the mean of the values"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("order", "said"),
     [

@@ -186,6 +186,7 @@ def quantised(form, shape, axis, seed):
     return rng.normal(size=shape).astype(values), factors.astype(scales), block, scale
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", BLOCKS)
 @pytest.mark.parametrize("axis", [-1, 0])
 def test_blocks_are_the_products_that_they_stand_for(form, axis):

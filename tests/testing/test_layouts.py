@@ -83,7 +83,7 @@ def judged(kernel, q, k, v, upstream, **options):
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("fault", "said"), FAULTS)
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_kernels_in_their_own_axes(is_packed, fault, said):

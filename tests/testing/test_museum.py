@@ -125,6 +125,7 @@ def test_a_group_of_more_heads() -> None:
         assert [cause.phrase for cause in found.causes] == [said]
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_right_kernel_is_right(kind) -> None:
     """Of every kind of samples."""
@@ -132,7 +133,7 @@ def test_the_right_kernel_is_right(kind) -> None:
     assert found.verdict is Verdict.HOLDS
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @pytest.mark.parametrize("online", [0, 16])
 @pytest.mark.parametrize("kind", ["far-below", "few-keys", "below-tile", "above-tile"])

@@ -88,6 +88,7 @@ def test_it_costs_nothing_unused():
     assert set(done.stdout.split()) == {"symattn", "symattn.testing", "symattn.testing.plugin"}
 
 
+@pytest.mark.heavy
 def test_what_a_kernel_needs_is_numpy_and_flint(tmp_path):
     """A test of a kernel, and of one that is wrong, loads of all that symattn depends on no more
     than these two, and nothing that reads documents."""

@@ -68,6 +68,7 @@ softmax = [0.016, 0.865, 0.117]
 )
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("piece", "means"),
     [

@@ -60,7 +60,7 @@ def drawn(chance, rows, columns):
     return np.round(chance.normal(size=(rows, columns)), 2) + 0.01
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", MADE)
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 4), sizes, st.integers(3, 4))

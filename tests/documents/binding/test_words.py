@@ -33,7 +33,7 @@ def joined(words):
     return list(joining.joined([Passage("prose", (name, Words(words, Span(1, 2)), name))]))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("read", "words", "found"),
     [

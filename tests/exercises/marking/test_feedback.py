@@ -55,6 +55,7 @@ def test_all_right() -> None:
     assert "[" not in found.text()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("slip", ["scale-dropped", "mask-forgotten", "softmax-columns"])
 def test_the_first_slip_is_told_and_what_follows(slip) -> None:
     """On the page as in the text: the slip, the quantities that follow, the right figures."""

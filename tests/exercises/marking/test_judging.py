@@ -77,7 +77,7 @@ def test_fewer_places_are_rounded_too_early(seed, places, kept) -> None:
     assert counts["early"] > 10
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("slip", SLIPS)
 @given(seed=SEEDS)
 @settings(max_examples=2, deadline=None)
@@ -103,6 +103,7 @@ def test_a_planted_slip_is_named_and_the_rest_follows(slip, seed) -> None:
     assert any(planted.said in said for said in (named.phrase, *named.rivals))
 
 
+@pytest.mark.heavy
 @given(SEEDS, st.sampled_from(ORDER[:-1]), st.randoms(use_true_random=False))
 @settings(max_examples=6, deadline=None)
 def test_garbage_is_wrong_and_never_named(seed, name, random) -> None:
