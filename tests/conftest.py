@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         assert mark is not None
         always, *in_ci = mark.args
         others = [item for k, item in enumerate(group) if k not in spread(always, len(group))]
-        heavy = spread(*in_ci or [len(others)], len(others))
+        heavy = spread(in_ci[0] if in_ci else len(others), len(others))
         for k, item in enumerate(others):
             item.add_marker("heavy" if k in heavy else "campaign")
 

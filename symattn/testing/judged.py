@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import inf, isfinite, nan, prod
+from math import inf, isfinite, log10, nan, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from symattn.errors import Malformed
 from symattn.ieee import need_ieee
 from symattn.numbers import rounding
+from symattn.numbers.balls import FIRST
 from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
 from symattn.solution.entries import EntryValue
@@ -21,8 +22,8 @@ from symattn.testing.bounds import Bound, bounds
 from symattn.testing.precision import Level, Precision, floats_of, unit_roundoff
 from symattn.verdicts import Verdict
 
-#: Digits of the exact value that are told.
-_DIGITS = 20
+#: Digits of the exact value that are told, and how many are told whatever they cost.
+_DIGITS, _FEWEST = 20, 12
 #: Formats of at most so many digits end at their largest number as often as not.
 _SATURATING = 4
 #: Wrong entries that are told one by one.
@@ -386,7 +387,8 @@ def _units(size: Array, name: FloatFormat) -> Array:
 
 
 def _digits(quantity: Quantity, index: Sequence[int]) -> str:
-    """The exact value of an entry in digits."""
+    """The exact value of an entry in digits, as many as its first enclosure tells: of a large
+    kernel that is a pair of floats, and more would cost a pass over all keys."""
     places = np.arange(prod(quantity.shape)).reshape(quantity.shape)
     i, j = divmod(int(places[tuple(index)]), quantity.grid[1])
     entry, undefined = EntryValue(quantity, i, j), quantity.source.undefined
@@ -394,7 +396,8 @@ def _digits(quantity: Quantity, index: Sequence[int]) -> str:
         return "nan"
     if entry.is_masked:
         return "-inf"
-    decimal = rounding.significant(entry, _DIGITS, "half-even")
+    told = int(entry.ball(FIRST).rel_accuracy_bits() * log10(2)) - 1
+    decimal = rounding.significant(entry, min(max(told, _FEWEST), _DIGITS), "half-even")
     return str(decimal) if decimal else "0"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from symattn import attention, from_floats
 from symattn.errors import Malformed
+from symattn.programs import enclosures
 from symattn.testing import Precision, check_attention
 from symattn.testing.attention_steps import exactly
 from symattn.testing.bounds import all_bounds, bounds
@@ -97,6 +98,15 @@ def test_right_kernels_pass(rows):
     assert found.reports["dK"].shape == (2, 300, 4)
     said = "" if rows is None else f"{count} of 300 queries"
     assert {report.queries for report in found.reports.values()} == {said}
+
+
+def test_a_right_kernel_needs_no_pass_in_balls(monkeypatch):
+    """Pairs of floats tell all that is said of it: balls around all keys took most of the time."""
+    monkeypatch.setattr(enclosures, "enclose", None)
+    kernel = Kernel()
+    found = check_attention(kernel, backward=kernel.backward, rows=3, **inputs())
+    for report in found.reports.values():
+        assert len(report.worst.truth.strip("-0.").replace(".", "")) > 9
 
 
 @pytest.mark.heavy
