@@ -104,7 +104,7 @@ def test_a_right_kernel_needs_no_pass_in_balls(monkeypatch):
     """Pairs of floats tell all that is said of it: balls around all keys took most of the time."""
     monkeypatch.setattr(enclosures, "enclose", None)
     kernel = Kernel()
-    found = check_attention(kernel, backward=kernel.backward, rows=3, **inputs())
+    found = check_attention(kernel, backward=kernel.backward, **inputs())
     for report in found.reports.values():
         assert len(report.worst.truth.strip("-0.").replace(".", "")) > 9
 
