@@ -108,6 +108,7 @@ def test_a_right_kernel_needs_no_pass_in_balls(monkeypatch):
     arrays["v"][1::2] = np.float32(1e-5) - arrays["v"][::2]
     found = check_attention(kernel, backward=kernel.backward, **arrays)
     for report in found.reports.values():
+        assert report.worst is not None
         assert len(report.worst.truth.strip("-0.").replace(".", "")) > 9
 
 
