@@ -101,13 +101,14 @@ def _question(
 
 @dataclass(frozen=True)
 class _ExerciseVersions:
-    """The key of all versions and whose it is, that of each with its name, and what is said
-    of their sheets."""
+    """The key of all versions and whose it is, that of each with its name, what is said
+    of their sheets, and what is given alike in all."""
 
     key: str
     of: str
     versions: tuple[tuple[str, str], ...]
     settings: dict[str, Any]
+    kept: tuple[str, ...]
 
 
 @click.command("exercise")
@@ -251,6 +252,8 @@ def _write_key(exercise: _ExerciseVersions, output: Path, outputs: Outputs) -> N
 
         outputs.write(output / FILE, exercise.key.encode(), exercise.of)
         click.echo(f"answer key: {output / FILE}")
+        if exercise.kept:
+            click.echo(f"the same in all versions: {', '.join(exercise.kept)}")
 
 
 def _versions(
@@ -281,7 +284,11 @@ def _versions(
                 asker.stage(f"searching, {len(exercises)} of {versions} found")
         text = key(exercises)
     keys = tuple((variant.name, key([variant])) for variant in exercises)
-    return _ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet))
+    drawn = [variant.case.raw for variant in exercises] if versions is not None else []
+    kept = tuple(
+        name for name in read.raw if drawn and all(raw[name] == read.raw[name] for raw in drawn)
+    )
+    return _ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet), kept)
 
 
 def _documents(

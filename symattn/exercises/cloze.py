@@ -190,7 +190,7 @@ class _ClozeQuestion:
             number = figures.get(at)
             if number is None or not all(is_visible(x, number, part.places) for x in taken):
                 continue
-            sentences = [self.say.text(fault.sentence, term=fault.word) + "?"]
+            sentences = [fault.text(self.say) + "?"]
             share = self.scheme.slip
             if self._is_propagated(fault, part):
                 share = self.scheme.follows

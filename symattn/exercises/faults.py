@@ -24,16 +24,19 @@ from symattn import formulas as f
 from symattn.auditing.edits import Edit
 from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.sites import Site
+from symattn.auditing.terms import mistaken_calls
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.key import Draws
+from symattn.formulas import Formula
+from symattn.languages.language import Language
 from symattn.numbers import rounding
-from symattn.printers.blocks import Math
+from symattn.printers.blocks import Line, Math
 from symattn.programs.display import formula
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
 from symattn.programs.functions.attention import DOMAINS
-from symattn.programs.nodes import Node, Run, ancestors, replaced
+from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
@@ -53,7 +56,15 @@ USUAL: Mapping[str, str] = {
     "product-swapped": "With the factors of the product in the wrong order",
     "term-dropped": "Without the term {term}",
     "term-sign": "With the wrong sign of {term}",
+    "function-dropped": "Without {name}",
+    "other-function": "With {other} instead of {own}",
 }
+#: What is filled into the sentences on calls, in the order of an edit's words.
+_OF_CALLS = {"function-dropped": ("name",), "other-function": ("other", "own")}
+#: Kinds whose term is one of a sum.
+_OF_TERMS = ("term-dropped", "term-sign")
+#: Operations that no formula on a board has: they tell places, which words do.
+_UNWRITTEN = ("above", "table", "triangle", "spread", "scatter", "concat")
 FACTOR_DROPPED, NOT_TRANSPOSED = "Without the factor {term}", "With {term} not transposed"
 
 #: A figure is visibly another from so many units of its last place on.
@@ -68,16 +79,34 @@ class InjectedFault:
     """A mistake in one step: what it is, the part where its figures are asked for first,
     and the nodes that this and other parts are with it, by quantity.
 
-    ``sentence`` is the beginning of an English one with its ``term``, which is
-    ``word`` as plain text.
+    ``sentence`` is the beginning of an English one, ``pieces`` what is filled in.
     """
 
     kind: str
     part: str
     sentence: str
-    term: Math
-    word: str
+    pieces: Mapping[str, Formula | str]
     nodes: Mapping[str, Node]
+
+    def said(self, say: Language) -> Line:
+        """The beginning of the sentence, with formulas."""
+        return say(
+            self.sentence,
+            **{
+                name: say.again(piece) if isinstance(piece, str) else Math(f.typeset(piece))
+                for name, piece in self.pieces.items()
+            },
+        )
+
+    def text(self, say: Language) -> str:
+        """The beginning of the sentence as plain text."""
+        return say.text(
+            self.sentence,
+            **{
+                name: say.again(piece) if isinstance(piece, str) else f.text(piece)
+                for name, piece in self.pieces.items()
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -107,6 +136,7 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
     recipe = AuditedGraph(solution, [])
     model = Model(recipe)
     named = case.program.named
+    inside = {recipe.graph[node].serial for node in _inside_calls(case)}
     targets = {part.quantity: recipe.graph[named[part.quantity]] for part in exercise.parts}
     faults: list[InjectedFault] = []
     covered: dict[int, str] = {}
@@ -116,6 +146,8 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
     seen: set[tuple[str, bytes]] = set()
     for name, target in targets.items():
         for node in (x for x in ancestors([target]) if covered[x.serial] == name):
+            if node.serial in inside:
+                continue
             for edit in _edits(Site(recipe, model, node, in_use=False)):
                 put = {node.serial: edit.instead}
                 nodes = {
@@ -130,7 +162,9 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
                 if key in seen or np.array_equal(values, model[target], equal_nan=True):
                     continue
                 seen.add(key)
-                faults.append(InjectedFault(edit.kind, name, *_phrase(recipe, edit), nodes))
+                phrase = _phrase(recipe, edit)
+                if phrase is not None:
+                    faults.append(InjectedFault(edit.kind, name, *phrase, nodes))
     return tuple(faults)
 
 
@@ -147,7 +181,20 @@ def _any_numbers(case: Case) -> Case:
         for name, node in case.program.quantities.items()
         if name in case.given and node.shape and name not in kept
     }
-    return with_numbers(case, given, drawn(case.program.quantities[case.output]))
+    upstream = case.raw_upstream
+    if upstream is not None:
+        upstream = drawn(case.program.quantities[case.output])
+    return with_numbers(case, given, upstream)
+
+
+def _inside_calls(case: Case) -> Iterator[Node]:
+    """What a function computes on the way to its result, where it is mistaken as a whole:
+    nobody who takes a cross-entropy makes a slip in one of its comparisons."""
+    for node in ancestors(case.program.named.values()):
+        if node.written and any(mistaken_calls(node)):
+            given = {x.serial for x in arguments(node)}
+            inner = ancestors([node], stop=lambda x, given=given: x.serial in given)  # type: ignore[misc]
+            yield from (x for x in inner if x is not node)
 
 
 def restricted_names(case: Case) -> set[str]:
@@ -194,9 +241,11 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Math, str]:
-    """How an edit is said, and the term that it speaks of, also as text."""
+def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Mapping[str, Formula | str]] | None:
+    """How an edit is said, and what is filled in; None where no sentence tells it."""
     sentence = USUAL[edit.kind]
+    if pieces := _OF_CALLS.get(edit.kind):
+        return sentence, dict(zip(pieces, edit.words[1:], strict=True))
     if edit.kind == "scale-dropped" and edit.node.op == "multiply":
         sentence = FACTOR_DROPPED
     # The last word of an edit is the text of an operand, or of what that turns.
@@ -204,8 +253,17 @@ def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Math, str]:
     term = {recipe.text(node): node for node in near}.get(edit.words[-1], edit.node)
     if edit.kind == "transposed" and term not in edit.node.operands:
         sentence = NOT_TRANSPOSED
-    symbol = recipe.names.get(term.serial) or formula(term, recipe.names)
-    return sentence, Math(f.typeset(symbol)), f.text(symbol)
+    if "{term}" not in sentence:
+        return sentence, {}
+    if not _is_on_boards(recipe, term) or (edit.kind in _OF_TERMS and term.op == "constant"):
+        return None
+    return sentence, {"term": recipe.names.get(term.serial) or formula(term, recipe.names)}
+
+
+def _is_on_boards(recipe: AuditedGraph, term: Node) -> bool:
+    """Whether people write it, down to names: no comparison that tells a class, nor a table."""
+    parts = ancestors([term], stop=lambda x: x.serial in recipe.names)
+    return all(x.op not in _UNWRITTEN for x in parts)
 
 
 def visible_faults(

@@ -254,7 +254,7 @@ def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
 
 def _mistake(fault: InjectedFault, mistakes: Sequence[FaultyEntry], say: Language) -> b.Line:
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
-    line: list[Any] = [*say(fault.sentence, term=fault.term)]
+    line: list[Any] = [*fault.said(say)]
     for place, mistake in enumerate(mistakes):
         line += ["; ", *say("then"), " "] if place else [": "]
         line += say(

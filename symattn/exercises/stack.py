@@ -174,7 +174,7 @@ class _StackQuestion:
             follows = self.say("This agrees with your earlier answers, not all of which are right.")
             yield close(f"c_{k}"), self.follows, follows
         for place, fault in enumerate(self.chain.faults[k]):
-            remark: b.Line = self.say(fault.sentence, term=fault.term)
+            remark: b.Line = fault.said(self.say)
             yield close(f"z_{k}_{place}()"), self.fault, (*remark, "?")
 
     # -- elements ------------------------------------------------------------------

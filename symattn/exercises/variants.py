@@ -33,6 +33,9 @@ Flags = npt.NDArray[np.bool_]
 #: one criterion that none of them meets.
 MOST = 999
 _AT_ONCE, _CANDIDATES, _IN_VAIN = 256, 1_000_000, 100_000
+#: A mistake that shows in none of so many is not one of this exercise; nor is asked of versions
+#: what none of so many meet, nor the case itself: words that occur twice have equal scores.
+_UNMET = 1000
 #: So often a matrix of a candidate is drawn until its rows are distinct.
 _TRIES = 8
 
@@ -105,13 +108,13 @@ def variants(
     """
     if not 1 <= count <= MOST:
         raise Malformed(f"expected 1 to {MOST} versions, found {count}")
-    base = exercise(_with_numbers_upstream(case), level, places)
+    base = exercise(with_numbers_upstream(case), level, places)
     if base.is_proof:
         raise Malformed("level proof asks for derivations, which have no numbers to draw")
     yield from _Search(base, seed, wanted or NumberRange()).versions(count)
 
 
-def _with_numbers_upstream(case: Case) -> Case:
+def with_numbers_upstream(case: Case) -> Case:
     """The case with numbers for the symbols of its upstream gradient, to be drawn anew."""
     if not case.symbols:
         return case
@@ -171,6 +174,8 @@ class _Search:
         #: Of how many candidates each criterion was asked, and how many met it, by its place.
         self._asked: Counter[int] = Counter()
         self._met: Counter[int] = Counter()
+        #: The criteria that are asked no more.
+        self._dropped: set[int] = set()
 
     def versions(self, count: int) -> Iterator[Exercise]:
         """So many versions."""
@@ -181,6 +186,7 @@ class _Search:
         while count_drawn < _CANDIDATES and not self._is_in_vain():
             drawn = self._draw(draws)
             count_drawn += _AT_ONCE
+            self._drop()
             for k in np.flatnonzero(self._pass(drawn)):
                 exercise = self._exercise(
                     {name: rows[k] for name, rows in drawn.items()}, number + 1
@@ -198,10 +204,28 @@ class _Search:
                     return
         raise Malformed(self._given_up(number, count, count_drawn))
 
+    def _drop(self) -> None:
+        """Ask no more what cannot be had, whatever is drawn."""
+        for place, asked in self._asked.items():
+            if asked >= _UNMET and not self._met[place] and place in self._unmet_by_case:
+                self._dropped.add(place)
+
+    @cached_property
+    def _unmet_by_case(self) -> set[int]:
+        """The criteria that the case itself does not meet, and all that are about mistakes."""
+        values = self._exactly(self.base)
+        if values is None:
+            return set()
+        with np.errstate(all="ignore"):
+            criteria = [*enumerate(self._criteria(values, 0.0))]
+        return {place for place, (reason, met) in criteria if reason == _FAULTS or not met.all()}
+
     def _is_in_vain(self) -> bool:
         """Whether a criterion is met by none of very many: later ones are never asked."""
         return any(
-            asked >= _IN_VAIN and not self._met[place] for place, asked in self._asked.items()
+            asked >= _IN_VAIN and not self._met[place]
+            for place, asked in self._asked.items()
+            if place not in self._dropped
         )
 
     def _given_up(self, number: int, count: int, drawn: int) -> str:
@@ -298,6 +322,11 @@ class _Search:
         exercise = replace(
             self.base, case=with_numbers(case, given, upstream), seed=self.seed, version=version
         )
+        values = self._exactly(exercise)
+        return exercise if values is not None and self._judge(values, 1, 0.0).all() else None
+
+    def _exactly(self, exercise: Exercise) -> dict[int, Matrix] | None:
+        """The floats nearest to what is judged; None where a part is not defined."""
         values: dict[int, Matrix] = {}
         for serial, node in self._judged.items():
             try:
@@ -307,14 +336,15 @@ class _Search:
                     return None
                 # With a fault the step may not be defined: a row masked whole.
                 values[serial] = np.full((1, *node.grid), np.nan)
-        return exercise if self._judge(values, 1, 0.0).all() else None
+        return values
 
     def _judge(self, values: Mapping[int, Matrix], count: int, off: float) -> Flags:
         """Which of many candidates are pleasant, all comparisons ``off`` by so much."""
         good = np.ones(count, bool)
         with np.errstate(all="ignore"):
             for place, (reason, passed) in enumerate(self._criteria(values, off)):
-                good = self._counted(place, reason, good, passed)
+                if place not in self._dropped:
+                    good = self._counted(place, reason, good, passed)
         return good
 
     def _counted(self, place: int, reason: str, asked: Flags, passed: Flags) -> Flags:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -14,10 +15,11 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.exercises import variants as search
-from symattn.exercises.exercise import Exercise
+from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.faults import catalogue, is_visible, visible_faults
 from symattn.exercises.key import Draws, key
-from symattn.exercises.variants import NumberRange, variants
+from symattn.exercises.variants import NumberRange, variants, with_numbers_upstream
+from symattn.languages.language import ENGLISH
 from symattn.numbers import rounding
 from symattn.numbers.reading import MASKED
 from symattn.solution.entries import EntryValue
@@ -227,3 +229,46 @@ def test_levels_without_numbers() -> None:
     for count in (0, 1000):
         with pytest.raises(Malformed, match="expected 1 to 999 versions"):
             next(variants(case, count))
+
+
+LECTURE = make(
+    "lecture",
+    {
+        "X": [["1/2", -1], [2, "1/4"], [-1, 1]],
+        "W_q": [[1, "1/2"], ["-1/2", 1]],
+        "W_v": [[1, 0, "1/2"], [-1, 1, "1/4"]],
+        "t": [2, 0, 1],
+    },
+    {
+        "Q": "X @ W_q",
+        "V": "X @ W_v",
+        "A": "softmax(causal(Q @ X.T / sqrt(2)))",
+        "Z": "A @ V",
+        "L": "cross_entropy(Z, t)",
+    },
+    {"output": "L", "wrt": ["Z", "V", "A", "Q", "W_q", "W_v"]},
+)
+
+
+def test_a_loss_over_causal_attention_has_versions() -> None:
+    """Backward, too; targets stay what they are. A mistake in what is fixed never showed."""
+    for version in variants(LECTURE, 3, seed=1, level="backward"):
+        assert version.case.raw["t"] == [2, 0, 1]
+        assert version.case.raw["X"] != LECTURE.raw["X"]
+        shown = {fault.text(ENGLISH) for fault, _ in visible_faults(version, catalogue(version))}
+        assert {"With the sum instead of the mean", "Without the division by 3"} <= shown
+
+
+def test_what_no_version_can_have_is_not_asked() -> None:
+    """Where a word occurs twice its scores are equal, and so they are in the case."""
+    first, second = few("training-step", "forward", 0, 2)
+    assert first.case.raw["ids"] == second.case.raw["ids"] == [0, 1, 0]
+    assert first.case.raw["E"] != second.case.raw["E"]
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_mistakes_are_said_in_terms_of_a_board(name: str) -> None:
+    """No comparison, no table of numbers, and nothing that only moves numbers."""
+    for fault in catalogue(exercise(with_numbers_upstream(library.load(name)), "backward")):
+        said = fault.text(ENGLISH)
+        assert not re.search(r"\[\[|\d, \d|[<>]|tril|spread|scatter|concat", said), said

@@ -31,9 +31,7 @@ CASES = ("cat-sat-mat-identical", "cat-sat-mat-padding", "please-study-man", "le
 #: Where the sentences of a table are said, or joined ones.
 TABLES = {
     "auditing/edits.py",
-    "exercises/cloze.py",
-    "exercises/questions.py",
-    "exercises/stack.py",
+    "exercises/faults.py",
     "languages/sentence.py",
 }
 
