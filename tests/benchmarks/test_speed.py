@@ -330,6 +330,7 @@ def run(*command: str, code: int = 0) -> None:
     assert made.returncode == code
 
 
+@pytest.mark.heavy
 @pytest.mark.benchmark(group="whole processes")
 def test_sheets(benchmark: Any, tmp_path: Any) -> None:
     """All bundled sheets as LaTeX."""
@@ -337,6 +338,7 @@ def test_sheets(benchmark: Any, tmp_path: Any) -> None:
     benchmark.pedantic(run, args=command, rounds=3, warmup_rounds=1)
 
 
+@pytest.mark.heavy
 @pytest.mark.benchmark(group="whole processes")
 def test_pages(benchmark: Any, tmp_path: Any) -> None:
     """All bundled sheets as pages for the browser."""
@@ -344,6 +346,7 @@ def test_pages(benchmark: Any, tmp_path: Any) -> None:
     benchmark.pedantic(run, args=command, rounds=3, warmup_rounds=1)
 
 
+@pytest.mark.heavy
 @pytest.mark.benchmark(group="whole processes")
 def test_printing(benchmark: Any) -> None:
     """The pages of all bundled sheets, audits and derivations printed, for the first time."""
