@@ -31,6 +31,7 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.key import Draws
 from symattn.formulas import Formula
 from symattn.languages.language import Language
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.printers.blocks import Line, Math
 from symattn.programs.display import formula
@@ -79,13 +80,15 @@ class InjectedFault:
     """A mistake in one step: what it is, the part where its figures are asked for first,
     and the nodes that this and other parts are with it, by quantity.
 
-    ``sentence`` is the beginning of an English one, ``pieces`` what is filled in.
+    ``sentence`` is the beginning of an English one, ``pieces`` what is filled in;
+    ``phrase`` says where it was made as well, as an audit does.
     """
 
     kind: str
     part: str
     sentence: str
     pieces: Mapping[str, Formula | str]
+    phrase: Sentence
     nodes: Mapping[str, Node]
 
     def said(self, say: Language) -> Line:
@@ -164,7 +167,7 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
                 seen.add(key)
                 phrase = _phrase(recipe, edit)
                 if phrase is not None:
-                    faults.append(InjectedFault(edit.kind, name, *phrase, nodes))
+                    faults.append(InjectedFault(edit.kind, name, *phrase, edit.phrase, nodes))
     return tuple(faults)
 
 

@@ -201,6 +201,7 @@ def test_questions_for_moodle(tmp_path, symattn) -> None:
     path = "exercises/cat-sat-mat-moodle.xml"
     assert done.out == (
         f"2 versions for Moodle's question bank: {path}\nanswer key: exercises/key.toml\n"
+        "the same in all versions: d_k\n"
     )
     assert files(tmp_path / "exercises") == ["cat-sat-mat-moodle.xml", "key.toml"]
     plain = questions(tmp_path / path)

@@ -4,13 +4,15 @@ An answer is right within the tolerance of its part. Of the others the first tha
 fits is said: rounded too early (right, but to fewer places than asked; or what
 comes of right numbers that were rounded on the way), following (what comes of
 the student's own earlier answers, some of them wrong), a slip that the audit can
-name, wrong.
+name or that is common, wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from flint import arb, fmpq
@@ -22,8 +24,9 @@ from symattn.auditing.prints import pen_slips
 from symattn.auditing.search import Gate
 from symattn.auditing.standard import Judgement, Recipes, Standard, correct_count, is_truncated
 from symattn.cases.case import Claim
-from symattn.errors import Undecided
+from symattn.errors import SymattnError, Undecided
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.faults import InjectedFault, catalogue
 from symattn.exercises.marking.collecting import Blank, JudgedScript, Mark, Outcome, Script
 from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.numbers import rounding
@@ -90,6 +93,11 @@ class Examiner:
         return keys(self.nodes[blank.quantity].shape, blank.i, blank.j)
 
     @cached_property
+    def faults(self) -> tuple[InjectedFault, ...]:
+        """The common mistakes."""
+        return catalogue(self.exercise)
+
+    @cached_property
     def rounded(self) -> dict[str, list[list[arb | None]]]:
         """Of each part all that a careful student may have got."""
         return {part.quantity: self._rounded.computed(part.quantity) for part in self.in_order}
@@ -130,6 +138,8 @@ class _Judging:
             self._judge(part)
         if "wrong" in self._outcomes.values():
             self._name_slips()
+            for part in self._examiner.in_order:
+                self._name_common(part)
         return {
             blank: self._mark(part, blank)
             for part in self._examiner.in_order
@@ -194,7 +204,7 @@ class _Judging:
         if standard.verdict(entry, printed) is not Verdict.REFUTED:
             return "right", False
         tells = printed.unit <= _half(part)
-        if tells and _is_short(entry, printed):
+        if any(_is_short(entry, x) for x in _shorter(printed) if x.unit <= _half(part)):
             return "early", True
         with precision(FIRST):
             reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
@@ -243,6 +253,36 @@ class _Judging:
                 else:
                     first = blank.quantity == explained[0].quantity
                     self._outcomes[blank] = "slip" if first else "follows"
+
+    def _name_common(self, part: Part) -> None:
+        """Name the common mistake that gives all answers of a part that is left wrong."""
+        answered = [x for x in self._examiner.blanks(part) if x in self._figures]
+        wrong = [x for x in answered if self._outcomes[x] == "wrong"]
+        left = [x for x in answered if self._outcomes[x] in ("right", "wrong")]
+        if not wrong:
+            return
+        for fault in self._examiner.faults:
+            if fault.part == part.quantity and all(self._gives(fault, x, part) for x in left):
+                figures, phrase = tuple(self._figures[x] for x in wrong), fault.phrase
+                slip = Slip(fault.kind, phrase, inf, 1.0, figures, phrase=phrase)
+                for blank in wrong:
+                    self._slips[blank], self._outcomes[blank] = slip, "slip"
+                return
+
+    def _gives(self, fault: InjectedFault, blank: Blank, part: Part) -> bool:
+        """Whether a common mistake gives an answer."""
+        printed = self._figures[blank].printed
+        quantity = self._examiner.solution.quantity(fault.nodes[part.quantity])
+        at = EntryValue(quantity, blank.i, blank.j)
+        try:
+            if at.is_masked or printed is None:
+                return at.is_masked and printed is None
+            near = at.ball(FIRST)
+        except SymattnError:
+            # With a mistake an entry may not be defined: a row is masked whole.
+            return False
+        with precision(FIRST):
+            return bool(abs(near - printed.value) <= fmpq(1, 10**part.places))
 
     def _mark(self, part: Part, blank: Blank) -> Mark:
         examiner, outcome = self._examiner, self._outcomes[blank]
@@ -316,6 +356,21 @@ def _taken(printed: PrintedNumber | None, part: Part) -> PrintedNumber | None:
 
 def _half(part: Part) -> fmpq:
     return fmpq(1, 10 ** -(-part.places // 2))
+
+
+def _shorter(printed: PrintedNumber) -> Iterator[PrintedNumber]:
+    """A figure, and what it is without some of its last zeros, which are put there to fill a
+    blank.
+
+    >>> from symattn.numbers.rationals import read_printed
+    >>> [x.places for x in _shorter(read_printed("0.6400"))]
+    [4, 3, 2]
+    """
+    yield printed
+    while printed.places and (printed.value / (10 * printed.unit)).q == 1:
+        unit, places, digits = 10 * printed.unit, printed.places - 1, max(printed.digits - 1, 1)
+        printed = replace(printed, unit=unit, digits=digits, places=places)
+        yield printed
 
 
 def _is_short(entry: EntryValue, printed: PrintedNumber) -> bool:

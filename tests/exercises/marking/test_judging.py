@@ -279,6 +279,26 @@ def test_slips_of_the_pen_are_told_and_stay_wrong(answer, but) -> None:
     assert (mark.outcome, mark.slip, mark.but) == ("wrong", None, but)
 
 
+def test_a_sum_for_a_mean_is_named() -> None:
+    """One number is little evidence to an audit; that the mistake is common makes up for it."""
+    case = make("loss", {"Z": [[1, 2], [0, 3]], "t": [0, 1]}, {"L": "cross_entropy(Z, t)"})
+    asked = Exercise(case, "forward", (Part("L", 1),))
+    mean = float(asked.solution["L"].decimal(9))
+    for answer, outcome in ((mean, "right"), (2 * mean, "slip"), (1.7 * mean, "wrong")):
+        assert answering(asked, L=[[f"{answer:.4f}"]])["L"].outcome == outcome
+    slip = answering(asked, L=[[f"{2 * mean:.4f}"]])["L"].slip
+    assert slip is not None
+    assert slip.phrase == "L with the sum instead of the mean"
+
+
+@pytest.mark.parametrize("answer", ["0.3333", "0.33", "0.330", "0.3300", "0.3334"])
+def test_zeros_that_fill_a_blank_are_no_digits(answer) -> None:
+    """Two places are too few, with zeros behind them or without."""
+    case = Exercise(make("third", {"X": [[1]]}, {"A": "X / 3"}), "forward", (Part("A", 1),))
+    outcome = answering(case, A=[[answer]])["A[0, 0]"].outcome
+    assert outcome == ("right" if answer.startswith("0.333") else "early")
+
+
 def test_masked_scores() -> None:
     """Minus infinity is right where a score is masked, and a number there is not."""
     given_numbers = numbers(7)
