@@ -6,7 +6,7 @@ Moodle files: what ``symattn exercise --format moodle`` and ``--format stack`` w
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from symattn.cases.settings import LEVELS, MOST_ANSWER_PLACES
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.options import Pace
-from symattn.cli.pages import FORMS, PrintedSheet, printed, write
+from symattn.cli.pages import FORMS, PrintedSheet, bound, printed, write
 from symattn.errors import Malformed, blamed_on
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 #: The forms that are no documents but one file of questions, all versions together.
 _QUIZZES = ("moodle", "stack")
+#: The forms of which all versions are also bound to one document.
+_PAPER = ("tex", "pdf")
+#: Rows of a table to mark in, where there is no list of students.
+_ROWS = 30
 
 
 def _write_quiz(
@@ -156,7 +160,14 @@ class _ExerciseVersions:
     what="Web pages, LaTeX, Markdown, or LaTeX and PDF; or questions for Moodle, with a blank "
     "for every figure or of type STACK.",
 )
-@options.paper_and_language
+@click.option(
+    "--students",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A list of students (.csv with a column student, and version if wanted): for paper, "
+    "each gets a sheet with the name on it.",
+)
+@options.exercise_settings
 @click.option(
     "--header",
     metavar="TEXT|FILE",
@@ -185,6 +196,7 @@ def command(
     settings: dict[str, Any],
     header: str | None,
     logo: Path | None,
+    students: Path | None,
     strict: bool,
     pace: options.Pace,
 ) -> None:
@@ -202,6 +214,7 @@ def command(
       symattn exercise cat-sat-mat --versions 30 --seed 7 --solutions
       symattn exercise the-fox-jumps --level backward --versions 5
       symattn exercise length-4-causal --format pdf --language de
+      symattn exercise cat-sat-mat --versions 4 --format pdf --students list.csv
       symattn exercise cat-sat-mat --header "Deep Learning, sheet 3" --logo crest.png
       symattn exercise my/case.toml --level proof -o -     to standard output
       symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
@@ -221,6 +234,13 @@ def command(
             settings["header"] = read_header(header)
         if logo is not None:
             settings["logo"] = read_logo(logo, form)
+    listed: list[tuple[str, int]] = []
+    if students is not None:
+        if form not in _PAPER or output == STANDARD_OUTPUT:
+            raise Malformed("--students is for paper: use it with --format pdf or tex, and -o DIR")
+        from symattn.exercises.students import read_students
+
+        listed = read_students(students, versions or 0)
     results = case_arguments.of_each(
         [case], pace, _versions, level or "", places, versions, seed, largest, ties
     )
@@ -239,7 +259,11 @@ def command(
         (_documents, (text, settings, form, solutions)) for _, text in exercise.versions
     ]
     pages = case_arguments.of_jobs(names, jobs, pace)
-    documents = [document for batch in pages.done for document in batch]
+    # All questions come first, for who hands out a folder.
+    columns = [*zip(*pages.done, strict=True)]
+    documents = [document for batch in columns for document in batch]
+    if form in _PAPER and (len(names) > 1 or listed):
+        documents += _for_paper(exercise, columns, listed, settings, form, pace)
     code = write(documents, output, outputs, form, strict, pace.jobs)
     _write_key(exercise, output, outputs)
     pages.tell()
@@ -289,6 +313,59 @@ def _versions(
         name for name in read.raw if drawn and all(raw[name] == read.raw[name] for raw in drawn)
     )
     return _ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet), kept)
+
+
+def _for_paper(
+    exercise: _ExerciseVersions,
+    columns: Sequence[Sequence[PrintedSheet]],
+    students: Sequence[tuple[str, int]],
+    settings: dict[str, Any],
+    form: str,
+    pace: Pace,
+) -> Iterator[PrintedSheet]:
+    """All versions as one document, all solutions as another, a sheet for each student, and a
+    table to mark in."""
+    name = exercise.of.removeprefix("exercise ")
+    if len(exercise.versions) > 1:
+        for suffix, sheets in zip(("all", "all-solutions"), columns, strict=False):
+            yield bound(f"{name}-{suffix}", sheets)
+    rows = students or [("", 0)] * _ROWS
+    jobs: list[Job] = [(_grading, (exercise.versions[0][1], settings, form, rows))]
+    jobs += [
+        (_of_student, (exercise.versions[max(number - 1, 0)][1], settings, form, student))
+        for student, number in students
+    ]
+    titles = [f"{name}-grading", *(student for student, _ in students)]
+    table, *sheets = case_arguments.of_jobs(titles, jobs, pace).whole()
+    yield table
+    if sheets:
+        yield bound(f"{name}-students", sheets)
+
+
+def _of_student(
+    asker: Asker, text: str, settings: dict[str, Any], form: str, student: str
+) -> PrintedSheet:
+    from symattn.exercises import questions
+    from symattn.exercises.key import FILE, read
+
+    asker.stage("printing")
+    (exercise,) = read(Path(FILE), text.encode())
+    return printed(questions.question(exercise, student=student, **settings), form)
+
+
+def _grading(
+    asker: Asker,
+    text: str,
+    settings: dict[str, Any],
+    form: str,
+    students: Sequence[tuple[str, int]],
+) -> PrintedSheet:
+    from symattn.exercises import questions
+    from symattn.exercises.key import FILE, read
+
+    asker.stage("printing")
+    (exercise,) = read(Path(FILE), text.encode())
+    return printed(questions.grading(exercise, students, **settings), form)
 
 
 def _documents(

@@ -225,6 +225,16 @@ def paper_and_language(command: Command) -> Command:
     return _paper_and_language(_settings(command, ("paper", "language")))
 
 
+def exercise_settings(command: Command) -> Command:
+    """Gives a command the settings of an exercise and its solution, as ``settings``."""
+    detail = click.option(
+        "--detail",
+        type=click.Choice(CHOICES["detail"]),
+        help="Work one row of every product in solutions, or all rows; full by default.",
+    )
+    return detail(_paper_and_language(_settings(command, ("paper", "language", "detail"))))
+
+
 #: What each part of a sheet is, for its flags.
 _PARTS = {
     "drawing": "A drawing of the steps, on web pages.",

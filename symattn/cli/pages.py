@@ -83,6 +83,17 @@ def printed(sheet: Sheet, form: str | None) -> PrintedSheet:
     return PrintedSheet(sheet.name, texts, documents, card, sheet.say, files)
 
 
+def bound(name: str, sheets: Sequence[PrintedSheet]) -> PrintedSheet:
+    """Sheets for paper as one, which begins each on a right-hand page."""
+    from symattn.printers import latex, typst
+
+    tex = latex.bound([sheet.texts["tex"] for sheet in sheets])
+    papers = [tex] if sheets[0].papers else []
+    if papers and not find_engine(tex) and all(len(sheet.papers) > 1 for sheet in sheets):
+        papers.append(typst.bound([sheet.papers[1] for sheet in sheets]))
+    return PrintedSheet(name, {"tex": tex}, papers, "", sheets[0].say, _included(sheets))
+
+
 def papers(sheet: Sheet, tex: str = "") -> tuple[str, ...]:
     """What a PDF of a sheet can be made of: LaTeX, and where its engine is not there,
     Typst's notation."""

@@ -222,9 +222,9 @@ def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMapDrawing
     if "weights" in scales:
         yield _swatch("weights"), say.text("weights, from 0 to 1")
     if "small weights" in scales:
-        yield _swatch("small weights"), say.text("small weights, the largest darkest")
+        yield _swatch("small weights"), say.text("small weights, the largest boldest")
     if "signed" in scales:
-        yield _swatch("signed"), say.text("negative to positive, the largest darkest")
+        yield _swatch("signed"), say.text("negative to positive, the largest boldest")
     if "symbols" in scales:
         yield _swatch("symbols"), say.text("symbolic, by the largest coefficient")
     if any(cell.is_masked for cells in drawn for row in cells.rows for cell in row):

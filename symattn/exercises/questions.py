@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -23,16 +24,25 @@ from symattn.sheets.steps import Steps
 
 #: A blank for one figure, in a row with room for a hand.
 BLANK = t.row(t.Strut("fraction"), t.Text("______"))
+#: Room for a hand in a row.
+_HAND = t.row(t.Strut("fraction"))
 #: A line to write on: for a name, and for what is counted.
 _LONG, _SHORT = "_" * 24, "_" * 6
+#: So many parts stand side by side in a table to mark in.
+_COLUMNS = 7
 
 
 def question(
-    exercise: Exercise, header: Sequence[str] = (), logo: b.Logo | None = None, **changes: Any
+    exercise: Exercise,
+    header: Sequence[str] = (),
+    logo: b.Logo | None = None,
+    student: str = "",
+    **changes: Any,
 ) -> b.Sheet:
     """The question: what is given, what is to be computed, and blanks for every figure.
 
-    ``header`` are lines above, such as the course and the date. ``changes`` are
+    ``header`` are lines above, such as the course and the date, ``student`` is whose it is,
+    for a line to write a name on. ``changes`` are
     ``language`` and ``paper`` of :class:`~symattn.cases.settings.SheetSettings`, over
     the case's ``[sheet]``.
 
@@ -44,7 +54,8 @@ def question(
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blanks = {"name": f"{_LONG}\N{EM SPACE}", "points": _SHORT, "all": str(exercise.points)}
+    name = f"{student or _LONG}\N{EM SPACE}"
+    blanks = {"name": name, "points": _SHORT, "all": str(exercise.points)}
     blocks: list[b.Block] = [b.Paragraph(say("Name: {name} Points: {points} of {all}", **blanks))]
     if exercise.is_proof:
         blocks += derivations(exercise, say)
@@ -64,7 +75,8 @@ def solution(
 ) -> b.Sheet:
     """The solution: points, every step worked, and behind it what its common mistakes give.
 
-    ``faults`` are those of :func:`~symattn.exercises.faults.catalogue`. Raises
+    ``faults`` are those of :func:`~symattn.exercises.faults.catalogue`; ``changes`` may have
+    ``detail`` as well, which is ``full`` unless the case's ``[sheet]`` says otherwise. Raises
     :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
 
     >>> from symattn.cases.library import load
@@ -72,7 +84,9 @@ def solution(
     >>> solution(exercise(load("cat-sat-mat"))).name
     'cat-sat-mat-solution'
     """
-    wanted = _settings(exercise, changes)
+    # Every row is asked for, and worked.
+    detail = exercise.case.sheet.get("detail", "full")
+    wanted = _settings(exercise, {"detail": detail, **changes})
     say = wanted.say
     blocks = [*_points(exercise, say)]
     if exercise.is_proof:
@@ -87,6 +101,34 @@ def solution(
         blocks += working(Steps(exercise.solution, wanted), remarks)
     title = say.text("{title}: solution", title=exercise.title)
     return _sheet(exercise, f"{exercise.name}-solution", title, header, blocks, wanted, logo)
+
+
+def grading(exercise: Exercise, students: Sequence[tuple[str, int]], **changes: Any) -> b.Sheet:
+    """A table to mark in: a row for each student, with the version, and a column for each part.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> grading(exercise(load("cat-sat-mat")), [("Ada", 1)]).name
+    'cat-sat-mat-grading'
+    """
+    wanted = _settings(exercise, {x: y for x, y in changes.items() if x not in ("header", "logo")})
+    say = wanted.say
+    heads: list[b.Line] = [
+        (f"({letter(place)}) {part.points}",) for place, part in enumerate(exercise.parts)
+    ]
+    heads.append((f"{say.text('total')} {exercise.points}",))
+    blocks: list[b.Block] = []
+    for start in range(0, len(heads), _COLUMNS):
+        some = heads[start : start + _COLUMNS]
+        blanks: tuple[b.Line, ...] = ((),) * len(some)
+        rows = tuple(
+            ((name,), (str(number or ""), b.Math(_HAND)), *blanks) for name, number in students
+        )
+        align = "P{52mm}l" + "l" * len(some)
+        blocks.append(b.Table((say("student"), say("version"), *some), rows, align))
+    title = say.text("{title}: points", title=exercise.title)
+    whole = replace(exercise, version=0)
+    return _sheet(whole, f"{exercise.case.name}-grading", title, (), blocks, wanted, None)
 
 
 def _settings(exercise: Exercise, changes: dict[str, Any]) -> SheetSettings:
@@ -162,7 +204,8 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     output = f.typeset_name(case.output)
     written = say("Write {short} for {long}.", short=b.Math(BY_X[0]), long=b.Math(BY_X[1]))
     if case.raw_upstream is None:
-        total = sum_of_outputs(case.program.quantities[case.output], output)
+        node = case.program.quantities[case.output]
+        total = sum_of_outputs(node, output) if node.shape else output
         yield b.Paragraph((*written, " ", *say("The loss is {loss}.", loss=b.Math(total))))
         return
     sentence = say(

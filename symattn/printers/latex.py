@@ -9,6 +9,7 @@ says which engine is meant.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from symattn import typesetting as t
 from symattn.escaping import latex as escape
@@ -106,6 +107,31 @@ _LUALATEX = "\n".join(
 )
 
 
+_BEGIN, _END = r"\begin{document}", r"\end{document}"
+#: The next document begins on a right-hand page, and its pages are counted from 1.
+_NEXT = r"""
+\clearpage
+\ifodd\value{page}\else\null\thispagestyle{empty}\clearpage\fi
+\setcounter{page}{1}
+"""
+
+
+def bound(documents: Sequence[str]) -> str:
+    """Documents of sheets as one, which begins each on a right-hand page.
+
+    >>> one = document(b.Sheet("x", "X", (), ()))
+    >>> two = bound([one, one])
+    >>> two.count("documentclass"), two.count("LARGE")
+    (1, 2)
+    """
+    heads, bodies = zip(
+        *(text.removesuffix(f"{_END}\n").split(_BEGIN, 1) for text in documents), strict=True
+    )
+    # What pdflatex prints lualatex prints, too.
+    head = next((x for x in heads if "lualatex" in x.splitlines()[0]), heads[0])
+    return f"{head}{_BEGIN}{_NEXT.join(bodies)}{_END}\n"
+
+
 def document(sheet: b.Sheet) -> str:
     """The LaTeX document of a sheet."""
     body = _joined(sheet.blocks)
@@ -127,11 +153,11 @@ def document(sheet: b.Sheet) -> str:
             f"% Written by symattn from the case '{escape(sheet.name)}'.",
             rf"\documentclass[fontsize=10pt,paper={sheet.paper}]{{scrartcl}}",
             preamble + _SHARED + ("" if sheet.say.is_english else _UNBROKEN),
-            r"\begin{document}",
+            _BEGIN,
             head,
             "",
             body,
-            r"\end{document}",
+            _END,
             "",
         ]
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -38,6 +39,18 @@ _STYLE = Path(__file__).with_name("sheet.typ").read_text("utf-8")
 _PAPERS = {"a4": ("a4", 22), "letter": ("us-letter", 24.95)}
 
 
+#: What stands before the first line of a sheet, and what is put there for the next in a row:
+#: it begins on a right-hand page, and its pages are counted from 1.
+_BEGIN = "// The sheet begins here.\n"
+_NEXT = '#pagebreak(to: "odd")\n#counter(page).update(1)\n'
+
+
+def bound(documents: Sequence[str]) -> str:
+    """Documents of sheets as one, which begins each on a right-hand page."""
+    heads, bodies = zip(*(text.split(_BEGIN, 1) for text in documents), strict=True)
+    return "".join((heads[0], _BEGIN, _NEXT.join(bodies)))
+
+
 def document(sheet: b.Sheet) -> str:
     """The Typst document of a sheet.
 
@@ -59,7 +72,7 @@ def document(sheet: b.Sheet) -> str:
         f"{TYPST_DOCUMENT}\n#set document(title: {_string(words)})\n"
         f'#set page(paper: "{name}", margin: (x: {side}mm, top: 20mm, bottom: 22mm), '
         f'numbering: "1")\n#set text(lang: "{sheet.say.tag.partition("-")[0]}")\n{_STYLE}\n'
-        f"{logo}#title({_line(sheet.heading)}, {_line(sheet.subtitle)})\n\n{body}\n"
+        f"{_BEGIN}{logo}#title({_line(sheet.heading)}, {_line(sheet.subtitle)})\n\n{body}\n"
     )
 
 

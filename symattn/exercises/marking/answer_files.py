@@ -70,7 +70,7 @@ def empty_table(exercise: Exercise) -> str:
 
 def _read_table(text: str, collector: Collector) -> None:
     """A table with one answer, or one student, in a row."""
-    rows = _rows(text)
+    rows = rows_of(text)
     try:
         _, head, comma = next(rows)
     except StopIteration:
@@ -87,8 +87,12 @@ def _read_table(text: str, collector: Collector) -> None:
             columns.take(line, row, comma)
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str], bool]]:
-    """The rows with their lines, and whether the table writes decimals with a comma."""
+def rows_of(text: str) -> Iterator[tuple[int, list[str], bool]]:
+    """The rows of a table in CSV with their lines, and whether it writes decimals with a comma.
+
+    >>> list(rows_of("student;answer\\nAda;0,5\\n"))
+    [(1, ['student', 'answer'], True), (2, ['Ada', '0,5'], True)]
+    """
     first, _, rest = text.partition("\n")
     skipped = 0
     if separator := re.fullmatch(r"sep=(.)\s*", first):
@@ -225,12 +229,12 @@ def read_answers(path: Path, exercises: Iterable[Exercise]) -> Answers:
         collector = Collector({exercise.version: exercise for exercise in exercises})
         match path.suffix.lower():
             case ".csv" | ".tsv":
-                _read_table(_text(data), collector)
+                _read_table(text_of(data), collector)
             case ".toml":
                 file = parsed(path, data)
                 read_tree(file.document, collector, lambda where: file.places.at(*where))
             case ".json":
-                text = _text(data)
+                text = text_of(data)
                 read_tree(parsed_json(text), collector, Positions(text).at)
             case suffix:
                 ending = f"found {suffix}" if suffix else "found a name without an ending"
@@ -250,7 +254,8 @@ def scheme_of(path: Path) -> Scheme:
         raise file.malformed(Faults(fault.inside("scheme") for fault in error.faults)) from None
 
 
-def _text(data: bytes) -> str:
+def text_of(data: bytes) -> str:
+    """The text of a table. Raises :class:`Malformed` where it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
