@@ -74,9 +74,10 @@ def test_entry(benchmark: Any, name: str) -> None:
         fresh()
         return derivation(name)
 
-    assert benchmark.pedantic(run, rounds=3, warmup_rounds=1).proved
+    assert benchmark.pedantic(run, rounds=2).proved
 
 
+@pytest.mark.heavy
 @pytest.mark.benchmark(group="derivations")
 def test_all(benchmark: Any) -> None:
     """All of them."""
