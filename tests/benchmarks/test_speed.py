@@ -299,8 +299,10 @@ def make_case(text: str) -> Case:
     return make("model", tables["given"], tables["steps"], tables["loss"])
 
 
-@pytest.mark.parametrize("work", [floats_of, certain, checked, shown])
-@pytest.mark.parametrize("tokens", [4, 8, 16])
+@pytest.mark.parametrize(
+    "work", [floats_of, certain, checked, pytest.param(shown, marks=pytest.mark.heavy)]
+)
+@pytest.mark.parametrize("tokens", [4, pytest.param(8, marks=pytest.mark.heavy), 16])
 def test_three_layers(benchmark: Any, tokens: int, work: Any) -> None:
     """Three layers of attention, forward and backward, from a file's text: in floats,
     as certified floats, cross-checked, and on a sheet."""
