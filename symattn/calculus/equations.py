@@ -278,6 +278,12 @@ class Equations(Gradients):
             raise Malformed(
                 f"{name} is used on line {self._used[name]}, before it is defined: define it first"
             )
+        if known and equation.kind == "concluded":
+            raise Malformed(
+                f"{short(left)!r} is given, and the words say that this is concluded or claimed:"
+                f" write '{left} := ...' to define it, 'assume {left} = ...' to take it for"
+                " granted, or 'show' behind '#'"
+            )
         side = self._side(at, right)
         key = f"{name}[{', '.join(places)}]" if places else name
         if surely:

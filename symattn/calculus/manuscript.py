@@ -31,7 +31,7 @@ from symattn.calculus.gradients import Equation, Kind
 from symattn.calculus.layout import Line, laid_out
 from symattn.calculus.names import head
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
-from symattn.calculus.wording import Wording, framed, is_quoted, quoted, unquoted
+from symattn.calculus.wording import Wording, concludes, framed, is_quoted, quoted, unquoted
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
 from symattn.tables.file import File, decoded
@@ -394,8 +394,9 @@ class _Reader:
                 for equation in self.equations[self._display :]
             ]
         because = " ".join((*peeled.words, *peeled.remarks))
+        is_concluded = concludes(line.text, peeled.formulas)
         for formula in peeled.formulas:
-            self._related(line.at, formula, peeled, because)
+            self._related(line.at, formula, peeled, because, is_concluded)
             because = ""
 
     def _is_limited(self, line: Line, peeled: Peeled) -> bool:
@@ -440,7 +441,9 @@ class _Reader:
         before = "1" if plain[0].isdigit() else chr(ord(plain[0]) - 1)
         return not is_factor or plain in "1aAiI" or before in self._counted
 
-    def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
+    def _related(
+        self, at: int, formula: str, peeled: Peeled, because: str, is_concluded: bool
+    ) -> None:
         """A formula with its sides apart."""
         plain = DEFINITION.sub(" = ", formula)
         signs = [sign[0] for sign in decoration.outside(plain, RELATION)]
@@ -459,9 +462,11 @@ class _Reader:
         if not all(sides[1:]):
             self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
             return
-        kind: Kind = (
-            "defines" if DEFINITION.search(formula) else "" if signs[0] == "=" else "claims"
-        )
+        kind: Kind = "concluded" if is_concluded else ""
+        if DEFINITION.search(formula):
+            kind = "defines"
+        elif signs[0] != "=":
+            kind = "claims"
         self.equations.append(
             Equation(at, tuple(sides), kind, peeled.apart, peeled.ranges, because, self._part)
         )

@@ -93,6 +93,33 @@ _ASSUMED = re.compile(
     r"(?:\s+(?:that|further|also|now|moreover|furthermore|in|addition)\b,?)*\s*\Z",
     re.IGNORECASE,
 )
+#: What stands beside a formula that is concluded, or claimed, and beside one that defines.
+_CONCLUDING = re.compile(
+    r"\b(?:so|hence|then|thus|therefore|consequently|accordingly|follows?|conclude\w*|claim\w*"
+    r"|theorem|lemma|proposition|corollary|prove\w*|proof|show\w*|verif\w+|impl(?:y|ies)|get"
+    r"|obtain\w*|gives?|yields?|find|since|because|by|using|from|rule|qed|daher|damit|somit"
+    r"|folglich|folgt|gilt|behauptung|beweis|zeig\w*|ergibt|wegen|nach|donc|alors|ainsi|obtient"
+    r"|preuve|car)\b|\bq\.\s*e\.\s*d\b|=>|[⇒⟹∴]|\\(?:Rightarrow|implies|therefore)\b",
+    re.IGNORECASE,
+)
+_DEFINING = re.compile(
+    r"\b(?:let|define\w*|definition|set|put|denote\w*|write|call|where|with|given|sei\w*|setze"
+    r"|definier\w*|soit|posons)\b",
+    re.IGNORECASE,
+)
+
+
+def concludes(text: str, formulas: Sequence[str]) -> bool:
+    """Whether the words around the formulas of a line say that these follow, or are claimed.
+
+    >>> concludes("Hence x = y.", ["x = y"]), concludes("Let then x = y", ["x = y"])
+    (True, False)
+    """
+    for formula in formulas:
+        text = text.replace(formula, " ")
+    return bool(_CONCLUDING.search(text)) and not _DEFINING.search(text)
+
+
 #: Behind these a formula is taken for something else than a line of its own.
 _BINDING = vocabulary("of for at in on to into a an any each every all such pour für")
 #: Words behind which a name stands that says nothing of a formula.

@@ -77,7 +77,7 @@ _PLAIN = re.compile(
     |(?P<number>{_NUMBER})
     |(?P<gradient>d[Ll]oss(?=\s*+/\s*+d)|dL(?=\s*+/\s*+d))
     |(?P<short>(?:[A-Za-z]|{"|".join(GREEK)})(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[]))|(?:softmax|sum|max|min|log|exp)(?=_[a-z0-9](?![A-Za-z0-9_])))
-    |(?P<word>[A-Za-z]*+[À-ɏ][A-Za-zÀ-ɏ]++|[A-Za-z]++[À-ɏ])
+    |(?P<word>[A-Za-z]*+[À-ÖØ-öø-ɏ][A-Za-zÀ-ÖØ-öø-ɏ]++|[A-Za-z]++[À-ÖØ-öø-ɏ])
     |(?P<name>(?:[A-Za-z]|(?<![^\s(\[{{,=:])_++(?=[A-Za-z]))[A-Za-z0-9]*+(?:_++[A-Za-z0-9]++)*+(?:['’][A-Za-z]++)?+)
     |(?P<hyphen>(?<=[A-Za-z0-9])[-‐‑](?=[A-Za-z]{{2}})(?!{_FUNCTION}))
     |(?P<lowered>[{"".join(LOWERED)}]++)
