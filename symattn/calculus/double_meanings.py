@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from symattn import syntax
@@ -13,9 +14,10 @@ from symattn.calculus.spellings import style_of
 from symattn.documents.notation import plain_name
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.tokens import NotationToken
-from symattn.documents.notation.vocabulary import FUNCTIONS
+from symattn.documents.notation.vocabulary import FUNCTIONS, MARKS
 from symattn.documents.text import Text
 from symattn.errors import Malformed, short
+from symattn.escaping import is_hidden
 from symattn.syntax import Tree
 
 #: What counts a formula in brackets behind it.
@@ -180,3 +182,20 @@ def _free(tree: Tree) -> set[str]:
         if isinstance(letter, syntax.Name) and len(part.arguments) > 1
     }
     return {*tensors.letters_of(tree), *syntax.names(tree)} - bound
+
+
+def unseen(text: str) -> str:
+    """The first sign of a formula that is not seen, or a mark of a letter that means nothing;
+    '' where there is none.
+
+    >>> unseen("y\u200b2 = y"), unseen("caf\u00e9 = 1"), unseen("\u0177 = 1")
+    ('the invisible U+200B', "the mark of 'é'", '')
+    """
+    before = ""
+    for sign in unicodedata.normalize("NFD", text):
+        if is_hidden(sign):
+            return f"the invisible U+{ord(sign):04X}"
+        if unicodedata.combining(sign) and sign not in MARKS:
+            return f"the mark of {unicodedata.normalize('NFC', before + sign)!r}"
+        before = sign
+    return ""

@@ -23,8 +23,13 @@ _COUNTED = re.compile(
     r"\s{2,}\(\d{1,3}\)\s*\Z|\\tag\*?\{\(?(?:[\d.]{1,8}[a-z']?|[A-Za-z*†])\)?\}"
     r"|\\label\{[\w:. -]+\}|\\(?:tag|label)\*?\{(?P<mark>[^{}]*)\}"
 )
-#: Characters without a width, and tags of HTML that only say how words look.
-_UNSEEN = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
+#: Characters without a width, where they stand in a word or beside one: what they keep apart in
+#: a formula would be read as one name. Tags of HTML that only say how words look.
+_WIDTHLESS = "[\u200b\u200c\u200d\u2060\ufeff\u00ad]+"
+_UNSEEN = re.compile(
+    rf"(?<=[^\W\d_][^\W\d_]){_WIDTHLESS}(?=[^\W\d_]{{2}})"
+    rf"|(?<![\w)\]}}]){_WIDTHLESS}|{_WIDTHLESS}(?![\w(\[{{\\])"
+)
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|p|br|code|span|div|li|ul|ol|center|pre)\s*/?>")
 _UNEQUAL = re.compile(r"≠|!=|\\neq?(?![A-Za-z])")
 _WIDE = re.compile(r"(?:\\(?:quad|qquad)(?![A-Za-z])\s*)+")
@@ -82,7 +87,7 @@ class _Layout:
         opened: list[tuple[int, str]] | None = None
         begun, closing = 0, _OPENS
         for at, whole in enumerate(self._physical, 1):
-            rest = " ".join(_TAGS.sub(" ", _uncounted(whole.translate(_UNSEEN))).split())
+            rest = " ".join(_TAGS.sub(" ", _uncounted(_UNSEEN.sub("", whole))).split())
             if not rest and opened is None:
                 self.lines.append(Line(at, "", "gap"))
             while rest:

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from symattn.calculus import decoration
 from symattn.calculus.decoration import DOUBTFUL, Peeled
+from symattn.calculus.double_meanings import unseen
 from symattn.calculus.equations import Equations
 from symattn.calculus.given import Given
 from symattn.calculus.gradients import Equation, Kind
@@ -445,6 +446,10 @@ class _Reader:
         self, at: int, formula: str, peeled: Peeled, because: str, is_concluded: bool
     ) -> None:
         """A formula with its sides apart."""
+        if sign := unseen(formula):
+            self._fault(at, f"{short(formula)!r}: {sign} says nothing, and may be overlooked:"
+                        " take it out")  # fmt: skip
+            return
         plain = DEFINITION.sub(" = ", formula)
         signs = [sign[0] for sign in decoration.outside(plain, RELATION)]
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]

@@ -271,7 +271,7 @@ SIGNS = {
 
 
 _PIECE = re.compile(r"\\[A-Za-z]++\*?|[A-Za-z0-9]++|.", re.DOTALL)
-_MARKS = {**ACCENTS, **_COMBINING}
+MARKS = {**ACCENTS, **_COMBINING}
 _PRIMES = frozenset(("'", "′", "’", r"\prime"))
 _STARS = frozenset(("*", "∗", "⋆", r"\star", r"\ast"))
 
@@ -293,8 +293,8 @@ def plain_name(written: str) -> str:
     scripts: dict[str, list[str]] = {"_": [], "^": []}
     into, depth = base, 0
     for piece in _PIECE.findall(unicodedata.normalize("NFD", written)):
-        if piece in _MARKS:
-            marks.append(_MARKS[piece])
+        if piece in MARKS:
+            marks.append(MARKS[piece])
         elif piece in scripts:
             if not depth:
                 into = scripts[piece]
@@ -329,10 +329,10 @@ def identifier(name: str) -> str:
         return name
     letters, marks = [], []
     for piece in unicodedata.normalize("NFD", name):
-        if unicodedata.combining(piece) and piece not in _MARKS:
+        if unicodedata.combining(piece) and piece not in MARKS:
             words = unicodedata.name(piece, f"u{ord(piece):x}").split()
             marks.append(f"_{words[words[0] == 'COMBINING' and len(words) > 1].lower()}")
-        elif piece in _MARKS or _letters(piece).strip("_") or piece == "_":
+        elif piece in MARKS or _letters(piece).strip("_") or piece == "_":
             letters.append(piece)
         else:
             letters.append("sz" if piece == "ß" else f"u{ord(piece):x}")
