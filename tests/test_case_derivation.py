@@ -107,7 +107,7 @@ def test_a_step_means_in_a_derivation_what_it_computes(name):
             assert (x - y).rad() < 1e-30 or name in WITHOUT_VALUE
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, 39)
 @pytest.mark.parametrize("name", [*STEPS, *MORE])
 def test_no_gradient_that_a_program_computes_is_refuted(name):
     """The lines of every form of the grammar hold at random numbers and sizes, or can't be

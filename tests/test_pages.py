@@ -108,7 +108,7 @@ SAID = {
 }
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path) -> None:
     """Every command runs and says what it should; only an audit that refutes something
@@ -150,7 +150,7 @@ def test_an_article(tmp_path: Path) -> None:
 CORRECTING = "symattn audit post.md --diff  "
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("command", commands("", CORRECTING, "   "))
 def test_an_article_corrected(command: str, tmp_path: Path) -> None:
     """``--diff`` shows the three mistakes, ``--fix`` mends them, and nothing is left."""

@@ -152,7 +152,7 @@ def test_one_cut_figure_is_no_habit():
 # -- carried -----------------------------------------------------------------------------
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("places", [2, 3, 5])
 def test_a_repeated_figure_is_carried_from_its_first_occurrence(places):
     """Saying a wrong figure again, or rounding it, is no new slip: whatever it

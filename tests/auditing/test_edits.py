@@ -83,7 +83,7 @@ def value(quantity, i, j):
             return np.inf
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_floats_and_exact_numbers_agree(name) -> None:
     """What the search tries in floats is what is confirmed exactly, entry by entry."""
@@ -108,7 +108,7 @@ def test_every_kind_has_its_place() -> None:
     assert kinds == {*KINDS} - {"wrong-number"}
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_another_operation_gives_other_values(name) -> None:
     """What comes to the same as before is no edit."""

@@ -129,7 +129,7 @@ def test_a_wrong_number_reads_well() -> None:
     )
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("mistake", ["queries-rounded", "weights-rounded"])
 def test_a_step_that_is_printed_right(mistake) -> None:
     """Where a step is printed as it should be, and used as it should not, the sentence says so."""

@@ -82,7 +82,7 @@ def the_cause(found, phrase):
     return slip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 19)
 @pytest.mark.parametrize(("kind", "step", "instead", "phrase"), WHOLE)
 def test_a_mistake_in_a_whole_step_is_named(kind, step, instead, phrase) -> None:
     """It is the one cause of all that is wrong: one root, from the step on, the rest carried."""

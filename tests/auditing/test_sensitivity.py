@@ -32,7 +32,7 @@ from .papers import (
 CORRUPTIONS, FEW = 100, 10
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 20)
 @pytest.mark.parametrize("name", library.names())
 def test_correctly_rounded_figures_hold(name):
     """At 1 to 12 places every correctly rounded figure of every case holds,
@@ -46,7 +46,7 @@ def test_correctly_rounded_figures_hold(name):
         assert not found.roots
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 54)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", library.names())
 def test_figures_in_a_declared_rounding_hold(name, mode):
@@ -84,7 +84,7 @@ def is_right(solution, claim, place, text, places):
     return distance <= Fraction(1, 2 * 10**places)
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize("name", library.names())
 def test_a_corrupted_digit_is_refuted_there_and_nowhere_else(name):
     """One digit of one figure changed at random, anywhere in the document:

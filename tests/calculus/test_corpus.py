@@ -32,7 +32,7 @@ def judged(folder, name):
     return found.lines
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 6)
 @pytest.mark.parametrize("name", names("corpus"))
 def test_true_lines_are_proved(name) -> None:
     """None is refuted, and all are proved but for a few that are known."""
@@ -50,7 +50,7 @@ def test_nearly_all_true_lines_are_proved() -> None:
     assert sum(OPEN.values()) <= 0.02 * every
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("name", names("falsehoods"))
 def test_false_lines_are_refuted(name) -> None:
     """None is proved or only checked; each has a counterexample whose sides differ."""
@@ -85,7 +85,7 @@ def test_lines_with_conditions_say_them(name) -> None:
     assert [one.text for one in lines if not one.where] == []
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 6)
 @pytest.mark.parametrize("name", names("corpus"))
 def test_the_oracle_finds_true_lines_true(name) -> None:
     """What the mutants are judged by refutes no true line."""

@@ -57,7 +57,7 @@ def passes(text: str) -> bool:
     return not judged.faults and judged.proved
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("pair", FALSE, ids=lambda pair: pair[0])
 def test_no_dress_hides_a_false_formula(pair: Pair) -> None:
     """It is refuted or a fault, in more than 250 ways and at two places."""

@@ -396,7 +396,7 @@ def replayed(name):
     return json.loads(json.dumps(written)), held
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize("name", theory())
 def test_certificates_are_replayed(name) -> None:
     """From plain data, without looking for a proof, to the same conditions."""
@@ -405,7 +405,7 @@ def test_certificates_are_replayed(name) -> None:
     assert where == {line.number: line.where for line in THEORY[name].lines if line.proved}
 
 
-@pytest.mark.sampled(0, 9)
+@pytest.mark.sampled(0, 5)
 @pytest.mark.parametrize("name", names("corpus"))
 def test_certificates_of_the_corpus_are_replayed(name) -> None:
     """With hypotheses, limits, and means too."""

@@ -74,7 +74,7 @@ SIZES = [(2, 3, 1, 4, 2), (3, 1, 2, 2, 3)]
 SMALL = {"projections": [(2, 1, 2, 3), (1, 2, 3, 1)]}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 8)
 @pytest.mark.parametrize("folder", ["corpus", "falsehoods"])
 @pytest.mark.parametrize("name", names("corpus"))
 def test_terms_keep_values(folder, name) -> None:

@@ -70,7 +70,7 @@ def test_whom_a_sheet_is_for(audience, parts, symattn) -> None:
         ("--commands", "commands"), ("--no-commands", "commands"),
     ],
 )  # fmt: skip
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 6)
 def test_each_part_is_switched(flag, part, parts, symattn) -> None:
     """A flag adds one part, or takes one away, for whomever the sheet is."""
     assert symattn("sheet", "--help").code == 0

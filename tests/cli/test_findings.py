@@ -43,7 +43,7 @@ def printed(name, width, strict=False, unfolded=False) -> str:
     return found[0]
 
 
-@pytest.mark.sampled(9, 65)
+@pytest.mark.sampled(9, 37)
 @pytest.mark.parametrize("unfolded", [False, True])
 @pytest.mark.parametrize("width", [60, 80, 132, 200])
 @pytest.mark.parametrize("name", library.names())

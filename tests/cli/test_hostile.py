@@ -125,7 +125,7 @@ def test_questions_are_not_steered(symattn) -> None:
     assert (done.code, steering(done.out)) == (0, set())
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize(("command", "form"), RUNS)
 def test_names_of_files_that_are_no_text(command: str, form: str, tmp_path: Path) -> None:
     """Neither a case nor an output called in other bytes than UTF-8 breaks anything, or

@@ -30,7 +30,7 @@ def words(command: str, case: str) -> list[str]:
     return [command, case, *(["A"] if command == "show" else [])]
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
@@ -40,7 +40,7 @@ def test_max_seconds(command: str, run: Run) -> None:
     assert (run.left(), run.temporary(), [*run.work.iterdir()]) == ({}, [], [])
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 8)
 @pytest.mark.parametrize("case", ["large", "hoard"])
 @pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
@@ -198,7 +198,7 @@ def test_faults_and_limits_are_told_together(run: Run) -> None:
     ]
 
 
-@pytest.mark.sampled(0, 2)
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("command", ["sheet", "draw", "audit", "verify"])
 def test_jobs(command: str, run: Run) -> None:
     """Several cases are worked on at once; what is told is in their order."""

@@ -26,7 +26,7 @@ def ends(command: str) -> int:
 # -- standard output ----------------------------------------------------------------------
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata"])
 def test_audits(form: str, tmp_path: Path, symattn) -> None:
     """A dash is where an audit goes without one."""
@@ -103,7 +103,7 @@ def test_a_page_that_is_not_made(command: str, engine, symattn) -> None:
 # -- closed streams ------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 4)
 @pytest.mark.parametrize(
     "words",
     [
@@ -127,7 +127,7 @@ def test_nobody_reads(words: list[str], tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
-@pytest.mark.sampled(1, 6)
+@pytest.mark.sampled(1, 4)
 @pytest.mark.parametrize("closing", [">&-", "<&- >&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     "words",

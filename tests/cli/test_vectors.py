@@ -53,7 +53,7 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
     }
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize(
     ("words", "why"),
     [

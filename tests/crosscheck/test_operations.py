@@ -125,7 +125,7 @@ def planted(monkeypatch, name):
     monkeypatch.setattr(family, name, wrong)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 11)
 @pytest.mark.parametrize("name", definitions.gradients())
 def test_a_wrong_gradient_definition_is_caught(name, monkeypatch):
     """A gradient off by one part in 10^9 disagrees with the complex steps."""
@@ -133,7 +133,7 @@ def test_a_wrong_gradient_definition_is_caught(name, monkeypatch):
     assert any(differing(computed(text)) for text in users(name))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 10)
 @pytest.mark.parametrize("name", definitions.RULES)
 def test_a_wrong_definition_is_caught(name, monkeypatch):
     """A figure off by one part in 10^9 lies outside the bound, or is no mask any more."""

@@ -85,7 +85,7 @@ FLOORS = {
 PATHS = {path.stem: path for folder in (CORPUS, FURTHER) for path in marks.documents(folder)}
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 6)
 @pytest.mark.parametrize("name", FLOORS)
 def test_documents_are_read_as_well_as_ever(name):
     """Figures are bound, slips found; seldom one is bound wrongly, or a right one refuted."""

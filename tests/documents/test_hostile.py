@@ -46,7 +46,7 @@ def empty_folder(tmp_path, monkeypatch):
         monkeypatch.setattr(macros, "MACROS", replace(MACROS, most=20 * SIZE))
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10, 96)
 @pytest.mark.parametrize("hostile", DOCUMENTS, ids=lambda one: one.name)
 def test_hostile_articles_are_refused_or_read(hostile):
     """Malformed with few lines, or a reading that keeps its promises and can be judged; nothing
@@ -79,7 +79,7 @@ def test_awkward_articles_are_read_all_the_same(awkward):
     assert sorted(found) == sorted(awkward.slips)
 
 
-@pytest.mark.sampled(0, 3)
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize(
     ("form", "code"), [("text", 2), ("text", 1), ("json", 1), ("github", 1), ("sarif", 1)]
 )

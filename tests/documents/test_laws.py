@@ -94,7 +94,7 @@ _PUT_IN = (
 )
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 7)
 @pytest.mark.parametrize("name", CORPUS)
 def test_mutants_are_read_or_refused(name):
     """A piece of an article, however it is mangled, is refused with a message or read; that

@@ -49,7 +49,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_figure_is_bound_as_the_right_one(name):
     """In sentences, tables, matrices and output: to the same quantity, or, of a few, to none;

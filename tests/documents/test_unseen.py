@@ -47,7 +47,7 @@ FLOORS = {
 PATHS = {path.stem: path for path in marks.documents(UNSEEN)}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 6)
 @pytest.mark.parametrize("name", FLOORS)
 def test_unseen_articles_are_read_as_well_as_ever(name):
     """And no right figure of theirs is refuted."""

@@ -230,7 +230,7 @@ def test_the_forgotten_scale():
         assert one.share == (Fraction(1, 2) if name == "T" else 1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 14)
 @pytest.mark.parametrize("name", NAMES)
 def test_mistakes_are_told_apart(name):
     """No wrong number is near to what is right, or to another of the same blank; what is

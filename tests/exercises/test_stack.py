@@ -197,7 +197,7 @@ NODE = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, 20)
 @pytest.mark.parametrize("name", NAMES)
 def test_elements(name):
     """All that STACK's importer asks for is there, and every name refers to something: the

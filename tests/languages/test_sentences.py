@@ -152,7 +152,7 @@ def texts(sheet: b.Sheet) -> Iterator[str]:
         yield from words(block)
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize("name", CASES)
 def test_every_word_goes_through_the_language(name, marked) -> None:
     """Outside of the marks that the language sets there are no words: names of
@@ -168,7 +168,7 @@ def test_every_word_goes_through_the_language(name, marked) -> None:
             assert not set(found) - named, text
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize("name", CASES)
 def test_a_german_sheet_has_no_english_sentence(name) -> None:
     """None of the sentences that are another in German stands on it in English."""

@@ -51,7 +51,7 @@ def assert_fits(chromium: Browser, name: str, widths: Sequence[int] = WIDTHS) ->
 
 
 @pytest.mark.parametrize(("kind", "name"), [page for page in PAGES if page[0] in KINDS])
-@pytest.mark.sampled(0, 12)
+@pytest.mark.sampled(0, 3)
 def test_nothing_runs_over(kind: str, name: str, chromium: Browser, tmp_path: Path) -> None:
     """Every page fits, with all its parts open, and loads nothing but itself."""
     path = written(tmp_path, name, document(blocks(kind, name)))

@@ -150,7 +150,7 @@ def test_a_page_is_small(name: str) -> None:
     assert len(document(case_sheet.sheet(solve(name))).encode()) < 400_000
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 11)
 @some_pages
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
@@ -172,7 +172,7 @@ def test_a_page_is_whole(kind: str, name: str) -> None:
     assert steering("".join(reader.texts)) == set()
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5, 46)
 @some_pages
 @pages
 def test_no_latex_is_left(kind: str, name: str) -> None:
@@ -181,7 +181,7 @@ def test_no_latex_is_left(kind: str, name: str) -> None:
     assert not re.search(r"\\|\$|[_^]\{", text)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5, 50)
 @some_pages
 @pages
 def test_every_number_is_there(kind: str, name: str) -> None:
@@ -292,7 +292,7 @@ def test_every_sign_is_there(kind: str, name: str) -> None:
         assert re.sub(r"[\s{}]", "", found) == re.sub(r"\s", "", wanted), formula
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, 13)
 @pytest.mark.parametrize(("kind", "name"), [p for p in PAGES if p[0] in ("sheet", "file")])
 def test_mathematics_is_the_same(kind: str, name: str) -> None:
     """Formulas have the same structure in MathML as in LaTeX."""

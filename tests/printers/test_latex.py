@@ -84,7 +84,7 @@ def after_line(tex: str, wanted: str) -> str:
     raise AssertionError(wanted)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 10)
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_text(which: str, folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_text(which: str, folder: Path) -> None:
     assert sections == len(of(sheet, b.Heading))
 
 
-@pytest.mark.sampled(3, 27)
+@pytest.mark.sampled(3, 16)
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_equations(which: str, folder: Path) -> None:
@@ -127,7 +127,7 @@ def test_equations(which: str, folder: Path) -> None:
         assert relation or not left
 
 
-@pytest.mark.sampled(2, 12)
+@pytest.mark.sampled(2, 7)
 @pytest.mark.parametrize("which", SHEETS)
 def test_matrices(which: str, folder: Path) -> None:
     """Every matrix is there with its name, cells and labels, if need be in pieces; pieces fill
@@ -199,7 +199,7 @@ def check_pieces(item: Any, pieces: Iterator[typeset.Matrix], room: float) -> It
         yield piece.before
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 26)
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("which", SHEETS)
 def test_tables(which: str, folder: Path) -> None:
@@ -273,7 +273,7 @@ def body_of(*blocks: b.Block) -> str:
 # -- blocks made by hand -------------------------------------------------------------
 
 
-@pytest.mark.sampled(12, 31)
+@pytest.mark.sampled(12, 18)
 @pytest.mark.parametrize("which", SHEETS)
 def test_how_matrices_are_set(which: str, folder: Path) -> None:
     """Fractions are centred, apart from each other and from their labels; figures line up right."""

@@ -50,7 +50,7 @@ def tokens(text: str) -> list[Token]:
     return [*found, *(child for token in found for child in token.children or ())]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 12)
 @some_pages
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
@@ -105,7 +105,7 @@ def test_struck_figures(kind: str, name: str) -> None:
     assert struck == len(re.findall(r"\\struck", written))
 
 
-@pytest.mark.sampled(1, 14)
+@pytest.mark.sampled(1, 8)
 @pytest.mark.parametrize(("kind", "name"), [p for p in PAGES if p[0] in ("sheet", "file")])
 def test_mathematics_is_the_same(kind: str, name: str) -> None:
     """Formulas have the same structure as before, wherever the tests' reader knows them."""

@@ -33,7 +33,7 @@ def lines_of(blocks):
                     yield from row
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 6)
 @pytest.mark.parametrize("name", library.names())
 def test_sheets(name):
     """Every element is closed, and the formulas of all lines stand between the marks."""

@@ -190,7 +190,7 @@ def test_every_function_is_told(name):
     assert not function.kink or ops & {"maximum", "above", "rowmax"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 33)
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_each_part_computes_the_same(step):
     """Forward and backward: the cross-check holds; balls, floats and the audit's terms give the

@@ -231,7 +231,7 @@ def test_every_rule_of_a_function_has_cases():
 TEXTS = [case[1:] for case in FLAT] + WRITTEN
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 17)
 @pytest.mark.parametrize(("shapes", "text"), TEXTS, ids=[text for _, text in TEXTS])
 def test_rules_are_sympys_derivatives(shapes, text):
     """dL/dX for L = sum(upstream * R) is SymPy's derivative by each entry of X, for

@@ -124,7 +124,7 @@ def is_short(page: Page, quantity: str, place: tuple[int, int]) -> bool:
     return True
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_on_a_page_is_true(page: Reads, name: str, detail: str) -> None:
@@ -147,7 +147,7 @@ def test_how_much_is_read(page: Reads) -> None:
     assert page("large").counts["terms"] >= 90
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 9)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
@@ -175,7 +175,7 @@ def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> Non
             assert is_short(made, quantity, place), (quantity, place)
 
 
-@pytest.mark.sampled(1, 15)
+@pytest.mark.sampled(1, 9)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_row_sums_and_jacobians(page: Reads, name: str, detail: str) -> None:
@@ -285,7 +285,7 @@ def text_of(made: Page) -> list[str]:
     return [plain(block.text) for block in made.sheet.blocks if isinstance(block, b.Paragraph)]
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 6)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_sections(page: Reads, name: str) -> None:
     """Steps in their order, gradients from the output back, each under its own heading."""
@@ -373,7 +373,7 @@ def test_where_the_gradient_comes_from(page: Reads) -> None:
     assert "The document has no loss." in none
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 4)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
     """Each quantity and each gradient asked for, with what the comparison found."""
@@ -401,7 +401,7 @@ def test_what_is_too_large_for_sympy(page: Reads) -> None:
     assert text.startswith("Not decided by SymPy: every quantity: entries are used ")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 14)
 @pytest.mark.parametrize("name", [name for name in NAMES + OWN if name != "large"])
 def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     """Every gradient that is asked for has SymPy's formula with its stages, what was put in,
@@ -490,7 +490,7 @@ def test_commands(page: Reads) -> None:
     assert short[0] == "symattn sheet cat-sat-mat --for author --detail full --places 2"
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 5)
 @pytest.mark.parametrize("places", [1, 2, 7, 30])
 @pytest.mark.parametrize("name", ["the-fox-jumps", "scalars", "sizes", "symbols", "names"])
 def test_other_places(page: Reads, name: str, places: int) -> None:

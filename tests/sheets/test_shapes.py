@@ -68,7 +68,7 @@ def reported(given, steps, places=2):
     assert bool(findings.github([judged])) == bool(judged.count(Verdict.REFUTED))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 13)
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_in_every_shape(step) -> None:
     """What has a value has its sheets, its red pen and its reports."""
@@ -85,7 +85,7 @@ def test_every_step_in_every_shape(step) -> None:
     assert defined >= 2
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("masking", MASKINGS)
 @pytest.mark.parametrize("form", ["named", "inner", "weights", "gradient"])
 def test_every_mask_in_every_shape(masking, form) -> None:

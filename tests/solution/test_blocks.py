@@ -63,7 +63,7 @@ def blocked(q: Array, k: Array, v: Array, rows: int, **options: Any) -> Attentio
     return Attention([BlockedSolution(head, rows=rows) for head in heads], layout, undefined)
 
 
-@pytest.mark.sampled(2, 16)
+@pytest.mark.sampled(2, 9)
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_blocks_round_as_the_whole_does(name: str, dtype: str) -> None:
@@ -164,7 +164,7 @@ PATHOLOGICAL: dict[str, tuple[str, str, Array, Array, Array, Array, dict[str, An
 }  # fmt: skip
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 4)
 @pytest.mark.parametrize("name", PATHOLOGICAL)
 def test_zeros_everywhere_need_no_balls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     part, form, q, k, v, upstream, options = PATHOLOGICAL[name]

@@ -39,7 +39,7 @@ def lines_of(latex):
 # -- every style -----------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(1, 4)
+@pytest.mark.sampled(1, 2)
 @pytest.mark.parametrize("name", symattn.names())
 def test_bundled_walkthroughs(name):
     """Brackets and environments are closed, no dollar is in it, and the last line is the formula's;

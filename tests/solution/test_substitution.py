@@ -234,7 +234,7 @@ def assert_near(s):
         assert apart.max(initial=0) <= 1e-13 * largest, name
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 18)
 @pytest.mark.parametrize("name", symattn.names())
 def test_floats_of_bundled_walkthroughs(name):
     """Every step and every gradient, with the case's own numbers."""

@@ -61,7 +61,7 @@ def letter(name, i, j):
 LONG = {"pre-norm-block"}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, 11)
 @pytest.mark.parametrize("name", symattn.names())
 def test_bundled_walkthroughs(name):
     """Every step and every gradient, those that nobody asked for too, is SymPy's, exactly."""

@@ -22,7 +22,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("layout", [None, "bshd"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_bounds_of_blocks_are_those_of_all(options, layout):
@@ -112,7 +112,7 @@ def test_a_right_kernel_needs_no_pass_in_balls(monkeypatch):
         assert len(report.worst.truth.strip("-0.").replace(".", "")) > 9
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 1)
 @pytest.mark.parametrize("rows", [None, "sample"])
 @pytest.mark.parametrize(
     ("fault", "words"),

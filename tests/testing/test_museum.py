@@ -24,7 +24,7 @@ def wrong_parts(found):
     return {name for name, report in found.reports.items() if report.wrong}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 19)
 @pytest.mark.parametrize("exhibit", MUSEUM, ids=lambda exhibit: exhibit.thread)
 def test_it_would_have_been_found(exhibit) -> None:
     """The faulty kernel is wrong, for that cause and no other; the same kernel without the

@@ -304,7 +304,7 @@ def test_ignoring_changes_no_other_place(data) -> None:
     assert all(one.status == "ignored" for one in inside)
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 6)
 @pytest.mark.parametrize("path", marks.documents(CORPUS), ids=lambda path: path.name)
 def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
     """An audit of the file that an article amounts to judges the same figures alike, but

@@ -137,7 +137,7 @@ def _calls(read, string: str) -> int:
     return count
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, 30)
 @pytest.mark.parametrize("read", [read_formula, read_line])
 @pytest.mark.parametrize("piece", _HOSTILE)
 def test_work_is_linear_in_the_length(read, piece: str) -> None:
