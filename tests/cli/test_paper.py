@@ -104,3 +104,18 @@ def test_each_version_begins_on_a_right_hand_page(tmp_path, symattn) -> None:
     begun = [place for place, page in enumerate(pages) if "Version " in page]
     assert len(begun) == 3
     assert all(place % 2 == 0 for place in begun)
+
+
+def test_a_solution_works_every_row_or_one(tmp_path, symattn) -> None:
+    """All rows are asked for; a brief one works the most telling."""
+    texts = {}
+    for detail in ("", "full", "brief"):
+        words = ["--detail", detail] if detail else []
+        made = symattn(
+            "exercise", "cat-sat-mat", "--solutions", "--format", "tex", "-o", f"o{detail}", *words
+        )
+        assert made.code == 0
+        texts[detail] = (tmp_path / f"o{detail}/cat-sat-mat-solution.tex").read_text()
+    assert texts[""] == texts["full"]
+    rows = {detail: text.count("S_{0,") + text.count("S_{2,") for detail, text in texts.items()}
+    assert rows["brief"] < rows["full"]
