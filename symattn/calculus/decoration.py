@@ -57,15 +57,16 @@ CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(
 @dataclass
 class Peeled:
     """What a line says: its formulas; the words around them, and remarks behind them; the word
-    by which formulas are assumed; whether a sign behind the words may be a dash; the places
-    that differ where it holds off the diagonal; the letters that it says to run to some end,
-    with that; its mark in a list, in brackets or not; what
-    of the words is not known to say nothing."""
+    by which formulas are assumed; whether they are concluded, or claimed; whether a sign behind
+    the words may be a dash; the places that differ where it holds off the diagonal; the letters
+    that it says to run to some end, with that; its mark in a list, in brackets or not; what of
+    the words is not known to say nothing."""
 
     formulas: tuple[str, ...] = ()
     words: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     assumed: dict[str, str] = field(default_factory=dict)
+    is_concluded: bool = False
     is_unclear: bool = False
     apart: tuple[str, str] | None = None
     ranges: tuple[tuple[str, str], ...] = ()

@@ -13,6 +13,7 @@ from typing import Any
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
+from symattn.calculus.double_meanings import unseen
 from symattn.calculus.given import Given
 from symattn.calculus.gradients import Equation, Gradients
 from symattn.calculus.names import head
@@ -94,7 +95,11 @@ class Equations(Gradients):
             self.faults += [Fault("", fault.message, at) for fault in error.faults]
 
     def _spell(self, at: int, text: str) -> None:
-        """Names that look different, and would be read as one."""
+        """Names that look different, and would be read as one; signs that are not seen."""
+        if sign := unseen(text):
+            raise Malformed(
+                f"{short(text)!r}: {sign} says nothing, and may be overlooked: take it out"
+            )
         for name, way, spelling in spellings(text):
             before, line = self._spelt.setdefault((name, way), (spelling, at))
             if before != spelling:

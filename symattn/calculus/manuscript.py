@@ -25,7 +25,6 @@ from pathlib import Path
 
 from symattn.calculus import decoration
 from symattn.calculus.decoration import DOUBTFUL, Peeled
-from symattn.calculus.double_meanings import unseen
 from symattn.calculus.equations import Equations
 from symattn.calculus.given import Given
 from symattn.calculus.gradients import Equation, Kind
@@ -395,9 +394,9 @@ class _Reader:
                 for equation in self.equations[self._display :]
             ]
         because = " ".join((*peeled.words, *peeled.remarks))
-        is_concluded = concludes(line.text, peeled.formulas)
+        peeled.is_concluded = concludes(line.text, peeled.formulas)
         for formula in peeled.formulas:
-            self._related(line.at, formula, peeled, because, is_concluded)
+            self._related(line.at, formula, peeled, because)
             because = ""
 
     def _is_limited(self, line: Line, peeled: Peeled) -> bool:
@@ -442,14 +441,8 @@ class _Reader:
         before = "1" if plain[0].isdigit() else chr(ord(plain[0]) - 1)
         return not is_factor or plain in "1aAiI" or before in self._counted
 
-    def _related(
-        self, at: int, formula: str, peeled: Peeled, because: str, is_concluded: bool
-    ) -> None:
+    def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
         """A formula with its sides apart."""
-        if sign := unseen(formula):
-            self._fault(at, f"{short(formula)!r}: {sign} says nothing, and may be overlooked:"
-                        " take it out")  # fmt: skip
-            return
         plain = DEFINITION.sub(" = ", formula)
         signs = [sign[0] for sign in decoration.outside(plain, RELATION)]
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
@@ -467,11 +460,8 @@ class _Reader:
         if not all(sides[1:]):
             self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
             return
-        kind: Kind = "concluded" if is_concluded else ""
-        if DEFINITION.search(formula):
-            kind = "defines"
-        elif signs[0] != "=":
-            kind = "claims"
+        kind: Kind = "concluded" if peeled.is_concluded and not assumed else ""
+        kind = "defines" if DEFINITION.search(formula) else kind if signs[0] == "=" else "claims"
         self.equations.append(
             Equation(at, tuple(sides), kind, peeled.apart, peeled.ranges, because, self._part)
         )

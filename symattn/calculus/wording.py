@@ -103,7 +103,7 @@ _CONCLUDING = re.compile(
     re.IGNORECASE,
 )
 _DEFINING = re.compile(
-    r"\b(?:let|define\w*|definition|set|put|denote\w*|write|call|where|with|given|sei\w*|setze"
+    r"\b(?:let|define\w*|definition|set|put|denote\w*|write|call|sei\w*|setze"
     r"|definier\w*|soit|posons)\b",
     re.IGNORECASE,
 )

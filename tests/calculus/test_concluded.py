@@ -17,6 +17,7 @@ ARRAYS = "y: n\ny2: n\nb: number\nx: number\nx_b: number\n"
         "We prove that x = y.", "Claim: x = y", "Theorem. x = y", "Show that x = y.",
         "By the chain rule, x = 2b", "Q.E.D. x = 7", "From (1) we get x = 7",
         "x = 1 => x^2 = 1", "x = 1 ⇒ x^2 = 1", r"x = y \implies x^2 = y^2", "x = y, so x^2 = y^2",
+        "Hence x = y, where b > 0", "By the given rule, x = 2b",
         "since x = y, x^2 = y^2", "Daraus folgt x = y", "On obtient x = y",
     ],
 )  # fmt: skip
@@ -37,6 +38,7 @@ def test_what_is_concluded_is_no_definition(line: str) -> None:
         ("so let A = softmax(S)", "rowsum(A) = ones(n)"),
         ("Hence A := softmax(S)", "rowsum(A) = ones(n)"),
         ("We get P = softmax(S)", "rowsum(P) = ones(n)"),
+        ("So rowsum(softmax(S)) = ones(n), where A = softmax(S)", "rowsum(A) = ones(n)"),
     ],
 )
 def test_definitions_stay_definitions(line: str, claim: str) -> None:

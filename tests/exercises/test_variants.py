@@ -259,6 +259,15 @@ def test_a_loss_over_causal_attention_has_versions() -> None:
         assert {"With the sum instead of the mean", "Without the division by 3"} <= shown
 
 
+def test_a_function_that_is_mistaken_as_a_whole_is_not_taken_apart() -> None:
+    """Nobody makes a slip in the logarithms of a cross-entropy."""
+    faults = catalogue(exercise(LECTURE, "backward"))
+    assert {fault.text(ENGLISH) for fault in faults if fault.part == "L"} == {
+        "With the sum instead of the mean",
+        "With the other sign instead of its own",
+    }
+
+
 def test_what_no_version_can_have_is_not_asked() -> None:
     """Where a word occurs twice its scores are equal, and so they are in the case."""
     first, second = few("training-step", "forward", 0, 2)
