@@ -170,6 +170,7 @@ class _Record:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read = 0
+        self._is_foreign = False
         self._makers: dict[str, set[tuple[str, str]]] = defaultdict(set)
 
     def makers(self, name: str) -> set[tuple[str, str]]:
@@ -179,7 +180,7 @@ class _Record:
 
     def note(self, name: str, by: str, digest: str) -> None:
         """Add a line, unless there is such a one."""
-        if (by, digest) in self.makers(name) or (self._path.exists() and not self._read):
+        if (by, digest) in self.makers(name) or self._is_foreign:
             return
         line = f"{digest}\t{_escaped(by)}\t{_escaped(name)}\n"
         with suppress(OSError):
@@ -188,6 +189,8 @@ class _Record:
                 file.write((line if self._read else _HEAD + line).encode())
 
     def _refresh(self) -> None:
+        # One that another program has made and not yet written to is empty, and ours.
+        self._is_foreign = os.path.lexists(self._path)
         with suppress(OSError, UnicodeDecodeError):
             with os.fdopen(os.open(self._path, os.O_RDONLY | _SAFELY), "rb") as file:
                 status = os.fstat(file.fileno())
@@ -196,8 +199,9 @@ class _Record:
                 file.seek(self._read)
                 added = file.read()
             whole = added[: added.rfind(b"\n") + 1].decode("ascii")
-            if not self._read and not whole.startswith(_HEAD):
+            if not self._read and added and not whole.startswith(_HEAD):
                 return
+            self._is_foreign = False
             self._read += len(whole)
             for line in whole.split("\n"):
                 if len(parts := line.split("\t")) == 3:
