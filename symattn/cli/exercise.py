@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,7 +242,16 @@ def command(
 
         listed = read_students(students, versions or 0)
     results = case_arguments.of_each(
-        [case], pace, _versions, level or "", places, versions, seed, largest, ties
+        [case],
+        pace,
+        _versions,
+        level or "",
+        places,
+        versions,
+        seed,
+        largest,
+        ties,
+        settings.get("count_from"),
     )
     (exercise,) = results.whole()
     settings = exercise.settings | settings
@@ -289,6 +298,7 @@ def _versions(
     seed: int,
     largest: int,
     ties: bool,
+    count_from: int | None,
 ) -> _ExerciseVersions:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
@@ -296,6 +306,8 @@ def _versions(
 
     asker.stage("reading")
     read = case.load()
+    if count_from is not None:
+        read = replace(read, sheet={**read.sheet, "count_from": count_from})
     exercises: list[Exercise] = []
     with blamed_on(read.path):
         if versions is None:

@@ -162,6 +162,11 @@ class Exercise:
         return self.case.asked.title or self.case.title
 
     @property
+    def first(self) -> int:
+        """What rows and columns are counted from: 0, or 1 where the case's sheets say so."""
+        return 1 if self.case.sheet.get("count_from") == 1 else 0
+
+    @property
     def points(self) -> int:
         """The points of all parts."""
         return sum(part.points for part in self.parts)
