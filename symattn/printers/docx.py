@@ -9,7 +9,6 @@ control: who types into it replaces its line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from itertools import zip_longest
@@ -22,8 +21,6 @@ from symattn.escaping import html_text
 from symattn.printers import blocks as b
 from symattn.printers import omml
 from symattn.printers.layout import (
-    EM,
-    LINE,
     Display,
     columns_of,
     cut,
@@ -34,6 +31,8 @@ from symattn.printers.layout import (
 from symattn.printers.word_tables import (
     BLANK,
     GAP,
+    MATH,
+    PAGE,
     Cell,
     blank_matrix,
     has_blanks,
@@ -69,8 +68,7 @@ _NAMESPACES = " ".join(
     )
 )
 _BEGIN = (
-    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-    f"<w:document {_NAMESPACES}><w:body>\n"
+    f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<w:document {_NAMESPACES}><w:body>\n'
 )
 _END = "</w:body></w:document>\n"
 _SECTION = "<w:sectPr>"
@@ -81,6 +79,8 @@ _LANGUAGES = {"en": "en-US", "de": "de-DE"}
 #: No document tells when it was made: the same sheet gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _LOGO = "word/media/logo.png"
+#: The width of a page, in em of mathematics.
+_ROOM = PAGE / MATH
 
 
 def document(sheet: b.Sheet) -> bytes:
@@ -104,7 +104,9 @@ def document(sheet: b.Sheet) -> bytes:
         )
         parts[_LOGO] = sheet.logo.data
         logo = paragraph(_image(sheet.logo), side="right")
-    head = logo + paragraph(runs(sheet.heading), "Title") + paragraph(runs(sheet.subtitle), "Subtitle")
+    head = (
+        logo + paragraph(runs(sheet.heading), "Title") + paragraph(runs(sheet.subtitle), "Subtitle")
+    )
     text = f"{_BEGIN}{head}{_blocks(sheet.blocks)}{_section(sheet.paper)}{_END}"
     written = {
         name: Template((_PARTS / file).read_text("utf-8")).substitute(values).encode()
@@ -162,7 +164,7 @@ def _section(paper: str) -> str:
     return (
         f'{_SECTION}<w:footerReference w:type="default" r:id="footer"/><w:type w:val="oddPage"/>'
         f'<w:pgSz w:w="{twips(across)}" w:h="{twips(high)}"/>'
-        f'<w:pgMar w:top="{twips(18)}" w:right="{twips(side)}" w:bottom="{twips(20)}" '
+        f'<w:pgMar w:top="{twips(18)}" w:right="{twips(side)}" w:bottom="{twips(22)}" '
         f'w:left="{twips(side)}" w:header="{twips(9)}" w:footer="{twips(9)}" w:gutter="0"/>'
         '<w:pgNumType w:start="1"/></w:sectPr>'
     )
@@ -212,11 +214,11 @@ def _block(block: b.Block, keep: bool) -> str:
         case b.Equations(lines, count):
             return _equations(lines, count)
         case b.Matrices():
-            return "".join(map(_shelf, shelves((block,))))
+            return "".join(map(_shelf, shelves((block,), _ROOM)))
         case b.HeatMaps():
-            return "".join(map(_shelf, shelves((block,))))
+            return "".join(map(_shelf, shelves((block,), _ROOM)))
         case b.Beside(items):
-            return "".join(map(_shelf, shelves(items)))
+            return "".join(map(_shelf, shelves(items, _ROOM)))
         case b.Table():
             return rows_table(block)
         case b.RedPen():
@@ -234,10 +236,10 @@ def _shelf(items: Sequence[Display]) -> str:
         return _matrices(matrices)
     match items:
         case [b.Equations(lines) as equations]:
-            return _equations(lines, columns_of(equations))
+            return _equations(lines, columns_of(equations, _ROOM))
         case [item]:
             return _display(item)
-    widths = [(display_width(item) + 1.5) * EM for item in items]
+    widths = [(display_width(item) + 1.5) * MATH for item in items]
     cells = [Cell(_display(item)) for item in items]
     return table([cells], widths) + GAP
 
@@ -249,16 +251,16 @@ def _matrices(items: Sequence[b.Matrix]) -> str:
 def _display(item: Display) -> str:
     match item:
         case b.Equations(lines):
-            return _equations(lines, 1, display_width(item) * EM)
+            return _equations(lines, 1, display_width(item) * MATH)
         case b.Matrix():
             return blank_matrix(item) if has_blanks(item) else _matrices([item])
         case b.HeatMap():
             return heat_map(item)
 
 
-def _equations(lines: Sequence[b.Equation], count: int, room: float = LINE * EM) -> str:
+def _equations(lines: Sequence[b.Equation], count: int, room: float = PAGE) -> str:
     """Equations aligned at their relations, in several columns: a table without lines."""
-    left = (max(width(line[0]) for line in lines) + 1) * EM
+    left = (max(width(line[0]) for line in lines) + 1) * MATH
     right = max(room / count - left, 20.0)
     cells = [_equation(*line) for line in lines]
     empty = [Cell(paragraph("", "Cell"))] * 2
@@ -274,14 +276,12 @@ def _equation(left: t.Row, relation: t.Row, right: t.Row) -> list[Cell]:
     """Both sides of a line; what continues that above is set in."""
     indent = t.Row() if relation else t.QUAD
     sides = (left, "right"), (indent + relation + right, "left")
-    return [
-        Cell(paragraph(omml.display(side, jc) if side else "", "Cell")) for side, jc in sides
-    ]
+    return [Cell(paragraph(omml.display(side, jc) if side else "", "Cell")) for side, jc in sides]
 
 
 def _marked(marked: b.RedPen) -> str:
     """Figures on the left, what is said of them in red on the right."""
-    pieces = [_matrices([piece]) for piece in cut(marked.matrix, 0.62 * LINE)]
+    pieces = [_matrices([piece]) for piece in cut(marked.matrix, 0.62 * _ROOM)]
     left = paragraph(runs((marked.where,)), "Label") + "".join(pieces)
     notes = "".join(paragraph(runs(note, omml.PEN), "RedPen") for note in marked.notes)
-    return table([[Cell(left), Cell(notes or BLANK)]], [0.65 * LINE * EM, 0.35 * LINE * EM]) + GAP
+    return table([[Cell(left), Cell(notes or BLANK)]], [0.65 * PAGE, 0.35 * PAGE]) + GAP

@@ -6,7 +6,7 @@ reaches to the next sign that binds no tighter, that of a function is what follo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from symattn import typesetting as t
@@ -42,7 +42,7 @@ _KINDS: Mapping[_Kind, tuple[str, str]] = {
     "slanted": ("<m:nor/>", "<w:i/>"),
 }
 #: An operand that isn't seen.
-_OPERAND = "<m:r><m:t>\u200b</m:t></m:r>"
+_OPERAND = '<m:r><m:t xml:space="preserve">\u200b</m:t></m:r>'
 
 
 def inline(formula: t.Row, colour: str = "") -> str:
@@ -104,7 +104,26 @@ def _is_operation(node: t.Node) -> bool:
 
 
 def _row(row: t.Row, style: _Style) -> str:
-    return "".join(_elements(tuple(t.signed(row)), style))
+    return "".join(_elements(_grouped(t.signed(row)), style))
+
+
+def _grouped(nodes: Iterable[t.Node]) -> list[t.Node]:
+    """Nodes in which an index is that of the whole bracket, not of its last sign."""
+    done: list[t.Node] = []
+    openings: list[int] = []
+    for node in nodes:
+        sign = _operator(node)
+        role = sign.role if isinstance(sign, t.Sign) else ""
+        if role == "opening":
+            openings.append(len(done))
+        elif role == "closing" and openings:
+            start = openings.pop()
+            if isinstance(node, t.Indexed):
+                held = t.Row((*done[start:], node.base))
+                done[start:] = []
+                node = t.Indexed(t.Group(held), node.below, node.above)
+        done.append(node)
+    return done
 
 
 def _elements(nodes: Sequence[t.Node], style: _Style) -> Iterator[str]:
@@ -163,7 +182,9 @@ def _applied(node: t.Node, operand: Sequence[t.Node], style: _Style) -> str:
     below, above = (node.below, node.above) if isinstance(node, t.Indexed) else (t.Row(), t.Row())
     limits = _Style(bold=style.bold, colour=style.colour)
     hidden = "".join(
-        f'<m:{name}Hide m:val="1"/>' for name, limit in (("sub", below), ("sup", above)) if not limit
+        f'<m:{name}Hide m:val="1"/>'
+        for name, limit in (("sub", below), ("sup", above))
+        if not limit
     )
     place = "undOvr" if style.display else "subSup"
     return (
@@ -255,11 +276,11 @@ def _indexed(base: t.Node, below: t.Row, above: t.Row, style: _Style) -> str:
     if isinstance(base, t.Limits) and style.display:
         for name, limit in (("Low", sub), ("Upp", sup)):
             if limit:
-                written = (
-                    f"<m:lim{name}><m:e>{written}</m:e><m:lim>{limit}</m:lim></m:lim{name}>"
-                )
+                written = f"<m:lim{name}><m:e>{written}</m:e><m:lim>{limit}</m:lim></m:lim{name}>"
         return written
-    indices = (f"<m:sub>{sub}</m:sub>" if below else "") + (f"<m:sup>{sup}</m:sup>" if above else "")
+    indices = (f"<m:sub>{sub}</m:sub>" if below else "") + (
+        f"<m:sup>{sup}</m:sup>" if above else ""
+    )
     name = f"s{'Sub' if below else ''}{'Sup' if above else ''}"
     return f"<m:{name}><m:e>{written}</m:e>{indices}</m:{name}>"
 

@@ -14,7 +14,7 @@ from symattn import typesetting as t
 from symattn.escaping import html_text
 from symattn.printers import blocks as b
 from symattn.printers import omml
-from symattn.printers.layout import EM, LINE, columns, shade_width, shortened, width
+from symattn.printers.layout import EM, columns, shade_width, shortened, width
 
 #: A line to write on, in text and in mathematics.
 _LINE_TO_WRITE = re.compile(r"(_{4,})")
@@ -24,9 +24,10 @@ GAP = '<w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>'
 _LIGHT, _DARK = (255, 255, 255), (43, 108, 176)
 #: From this shade on figures are white.
 _DEEP = 0.55
-#: Estimated width of a letter of text, and air beside it in a cell, in mm.
-_LETTER, _AIR = 1.85, 4.5
-_MARGIN = 166.0
+#: An em of mathematics in mm: LibreOffice sets it in 12 pt, whatever is around it.
+MATH = 1.2 * EM
+#: Estimated width of a letter of text, air beside it in a cell, and width of a page, in mm.
+_LETTER, _AIR, PAGE = 1.85, 4.5, 166.0
 
 
 def twips(millimetres: float) -> int:
@@ -59,7 +60,7 @@ def runs(line: b.Line, colour: str = "", bold: bool = False) -> str:
     >>> runs(("a < b",))
     '<w:r><w:t>a &lt; b</w:t></w:r>'
     """
-    strong = "<w:b/>" if bold else ""
+    strong = ("<w:b/>" if bold else "") + _colour(colour)
     written = ""
     for piece in line:
         match piece:
@@ -141,11 +142,12 @@ def table(
     margins: str = "",
 ) -> str:
     """A table whose columns are so many mm wide; ``properties`` are those of its rows."""
-    scale = min(1.0, _MARGIN / sum(widths))
+    scale = min(1.0, PAGE / sum(widths))
     told = [twips(scale * x) for x in widths]
     columns = "".join(f'<w:gridCol w:w="{x}"/>' for x in told)
     body = "".join(
-        _row(row, told, more) for row, more in zip(rows, properties or [""] * len(rows), strict=True)
+        _row(row, told, more)
+        for row, more in zip(rows, properties or [""] * len(rows), strict=True)
     )
     return (
         f'<w:tbl><w:tblPr><w:tblStyle w:val="{style}"/><w:tblW w:w="{sum(told)}" w:type="dxa"/>'
@@ -191,9 +193,7 @@ def rows_table(whole: b.Table) -> str:
             title = paragraph(runs(row[0], bold=True), "Cell", keep=True)
             rows.append([Cell(title, span=len(sides))])
         else:
-            rows.append(
-                [Cell(_entry(cell, side)) for cell, side in zip(row, sides, strict=True)]
-            )
+            rows.append([Cell(_entry(cell, side)) for cell, side in zip(row, sides, strict=True)])
         # Room for a hand.
         high = any(isinstance(x, t.Strut) and x.height == "fraction" for x in t.nodes(row))
         height = f'<w:trHeight w:val="{twips(7)}" w:hRule="atLeast"/>' if high else ""
@@ -218,7 +218,7 @@ def _breadth(cells: Sequence[b.Line]) -> float:
     """Estimated width of the widest of some lines, in mm."""
     return max(
         sum(
-            width(piece.formula) * EM
+            width(piece.formula) * MATH
             if isinstance(piece, b.Math)
             else _LETTER * len(piece if isinstance(piece, str) else piece.text)
             for piece in cell
@@ -239,23 +239,25 @@ def blank_matrix(matrix: b.Matrix) -> str:
     last = len(matrix.cells) - 1
     rows = []
     for place, cells in enumerate(matrix.cells):
+        # On one page: each row stays with the next.
+        keep = place < last
         before = _mathematics(matrix.before) if not place else ""
-        row = [Cell(paragraph(before, "Cell", side="right"), _merged(not place))]
+        row = [Cell(paragraph(before, "Cell", keep, "right"), _merged(not place))]
         if matrix.row_labels:
             label = runs((shortened(matrix.row_labels[place]),))
-            row.append(Cell(paragraph(label, "Label", side="right")))
+            row.append(Cell(paragraph(label, "Label", keep, "right")))
         row.append(_bracket("left", place, last))
-        row += [
-            Cell(paragraph(_mathematics(cell), "Cell", keep=place < last, side="center"))
-            for cell in cells
-        ]
+        row += [Cell(paragraph(_mathematics(cell), "Cell", keep, "center")) for cell in cells]
         row.append(_bracket("right", place, last))
         rows.append(row)
-    labels = [_breadth([(shortened(x),) for x in matrix.row_labels]) + 3] * bool(matrix.row_labels)
-    cells = [
-        max(max(map(width, column)) * EM, 12.0) + 2 for column in zip(*matrix.cells, strict=True)
+    labels = (
+        [_breadth([(shortened(x),) for x in matrix.row_labels]) + 3] if matrix.row_labels else []
+    )
+    figures = [
+        max(*(width(x) * EM for x in column), 12.0) + 2
+        for column in zip(*matrix.cells, strict=True)
     ]
-    widths = [width(matrix.before) * EM + 3, *labels, _BRACKET, *cells, _BRACKET]
+    widths = [width(matrix.before) * MATH + 3, *labels, _BRACKET, *figures, _BRACKET]
     height = f'<w:trHeight w:val="{twips(7.5)}" w:hRule="atLeast"/>'
     return table(rows, widths, properties=[height] * len(rows)) + GAP
 
@@ -269,7 +271,8 @@ def _bracket(side: str, place: int, last: int) -> Cell:
     bottom = _EDGE.format("bottom") if place == last else ""
     left = _EDGE.format("left") if side == "left" else ""
     right = _EDGE.format("right") if side == "right" else ""
-    return Cell(BLANK, f"<w:tcBorders>{top}{left}{bottom}{right}</w:tcBorders>")
+    borders = f"<w:tcBorders>{top}{left}{bottom}{right}</w:tcBorders>"
+    return Cell(paragraph("", "Cell", keep=place < last), borders)
 
 
 def heat_map(heat: b.HeatMap) -> str:
@@ -277,11 +280,16 @@ def heat_map(heat: b.HeatMap) -> str:
     count = len(heat.columns)
     figures = max((width(figure) for row in heat.figures for figure in row), default=0.0)
     wanted = max(shade_width(count), 0.85 * EM * figures + 2)
-    cell = min(wanted, (LINE * EM - 20) / count)
+    cell = min(wanted, (PAGE - 25) / count)
     upright = max(map(len, heat.columns), default=0) * _LETTER > cell
     turned = '<w:textDirection w:val="btLr"/>' if upright else ""
     head = [Cell(BLANK)] + [
-        Cell(paragraph(runs((shortened(label),)), "Label", keep=True, side="left" if upright else "center"), turned)
+        Cell(
+            paragraph(
+                runs((shortened(label),)), "Label", keep=True, side="left" if upright else "center"
+            ),
+            turned,
+        )
         for label in heat.columns
     ]
     rows = [head]
@@ -308,5 +316,12 @@ def _shade(shade: float, figure: t.Row) -> Cell:
         for light, dark in zip(_LIGHT, _DARK, strict=True)
     )
     ink = "FFFFFF" if part > _DEEP else ""
-    content = paragraph(omml.inline(figure, ink) if figure else "", "Shade", keep=True)
+    # A figure as text is as small as its style says in every program.
+    text = t.plain_figure(figure)
+    written = omml.inline(figure, ink) if text is None else _run(text, _colour(ink))
+    content = paragraph(written if figure else "", "Shade", keep=True)
     return Cell(content, f'<w:shd w:val="clear" w:color="auto" w:fill="{colour}"/>')
+
+
+def _colour(name: str) -> str:
+    return f'<w:color w:val="{name}"/>' if name else ""
