@@ -79,6 +79,7 @@ _LANGUAGES = {"en": "en-US", "de": "de-DE"}
 #: No document tells when it was made: the same sheet gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _LOGO = "word/media/logo.png"
+_DRAWING = '<wp:docPr id="{}"'
 #: The width of a page, in em of mathematics.
 _ROOM = PAGE / MATH
 
@@ -123,14 +124,15 @@ def bound(documents: Sequence[bytes]) -> bytes:
     >>> text.count("<w:body>"), text.count('<w:type w:val="oddPage"/>')
     (1, 2)
     """
-    first, *others = map(_unpacked, documents)
-    bodies = [
+    packages = list(map(_unpacked, documents))
+    *most, last = (
+        # No two drawings have the same number.
         parts[_DOCUMENT].decode().removeprefix(_BEGIN).removesuffix(_END)
-        for parts in (first, *others)
-    ]
-    *most, last = bodies
+        .replace(_DRAWING.format(1), _DRAWING.format(number))
+        for number, parts in enumerate(packages, 1)
+    )  # fmt: skip
     ended = "".join(map(_ended, most))
-    return _packed(first | {_DOCUMENT: f"{_BEGIN}{ended}{last}{_END}".encode()})
+    return _packed(packages[0] | {_DOCUMENT: f"{_BEGIN}{ended}{last}{_END}".encode()})
 
 
 def _ended(body: str) -> str:
@@ -160,7 +162,7 @@ def _section(paper: str) -> str:
     """The last of a body: its paper, and that its pages begin on the right and are counted
     from 1."""
     across, high = _PAPERS[paper]
-    side = (across - 166) / 2
+    side = (across - PAGE) / 2
     return (
         f'{_SECTION}<w:footerReference w:type="default" r:id="footer"/><w:type w:val="oddPage"/>'
         f'<w:pgSz w:w="{twips(across)}" w:h="{twips(high)}"/>'
@@ -172,14 +174,13 @@ def _section(paper: str) -> str:
 
 def _image(logo: b.Logo) -> str:
     """A logo in a line, as large as 60 mm by 14 mm allow."""
-    pixels = (int.from_bytes(logo.data[k : k + 4]) or 1 for k in (16, 20))
-    across, high = pixels
+    across, high = (int.from_bytes(logo.data[k : k + 4]) or 1 for k in (16, 20))
     scale = min(60 / across, 14 / high)
     # In units of which a millimetre has 36000.
     cx, cy = (max(round(36000 * scale * x), 1) for x in (across, high))
     return (
         '<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">'
-        f'<wp:extent cx="{cx}" cy="{cy}"/><wp:docPr id="1" name="logo"/>'
+        f'<wp:extent cx="{cx}" cy="{cy}"/>{_DRAWING.format(1)} name="logo"/>'
         '<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture">'
         '<pic:pic><pic:nvPicPr><pic:cNvPr id="0" name="logo"/><pic:cNvPicPr/></pic:nvPicPr>'
         '<pic:blipFill><a:blip r:embed="logo"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>'
@@ -213,9 +214,7 @@ def _block(block: b.Block, keep: bool) -> str:
             return paragraph(runs(text), keep=keep)
         case b.Equations(lines, count):
             return _equations(lines, count)
-        case b.Matrices():
-            return "".join(map(_shelf, shelves((block,), _ROOM)))
-        case b.HeatMaps():
+        case b.Matrices() | b.HeatMaps():
             return "".join(map(_shelf, shelves((block,), _ROOM)))
         case b.Beside(items):
             return "".join(map(_shelf, shelves(items, _ROOM)))
@@ -259,7 +258,8 @@ def _display(item: Display) -> str:
 
 
 def _equations(lines: Sequence[b.Equation], count: int, room: float = PAGE) -> str:
-    """Equations aligned at their relations, in several columns: a table without lines."""
+    """Equations aligned at their relations, in as many columns as fit: a table without lines."""
+    count = min(count, columns_of(b.Equations(tuple(lines)), room / MATH))
     left = (max(width(line[0]) for line in lines) + 1) * MATH
     right = max(room / count - left, 20.0)
     cells = [_equation(*line) for line in lines]
