@@ -19,7 +19,9 @@ PEN = "B3261E"
 #: Spaces by their eighteenths of an em; none is narrower than nothing.
 _SPACES = {3: "\u2006", 4: "\u2005", 5: "\u2004", 18: "\u2003", 36: "\u2003\u2003", -3: ""}
 #: The strokes around a figure that is struck: all but the one through it are hidden.
-_STRUCK = "".join(f'<m:hide{side} m:val="1"/>' for side in ("Top", "Bot", "Left", "Right"))
+_STRUCK = "".join(
+    f'<m:{name} m:val="1"/>' for name in ("hideTop", "hideBot", "hideLeft", "hideRight", "strikeH")
+)
 #: What is not seen, as high as what a large bracket holds and as wide as nothing.
 _HIDDEN = '<m:phantPr><m:show m:val="0"/><m:zeroWid m:val="1"/></m:phantPr>'
 _TALL = t.fraction(t.number("0"), t.number("0"))
@@ -76,7 +78,7 @@ def _alone(formula: str, side: str) -> str:
 
 def _matrix(matrix: b.Matrix) -> str:
     """A matrix with what stands before it, and a label beside each row."""
-    before = _row(matrix.before, _Style(display=True))
+    before = _missing(matrix.before.nodes[:1]) + _row(matrix.before, _Style(display=True))
     if not matrix.cells:
         return before
     # Fractions and sums are centred; figures and short entries line up right.
@@ -94,13 +96,16 @@ def _matrix(matrix: b.Matrix) -> str:
 
 def _whole(formula: t.Row, style: _Style) -> str:
     """A formula; signs at its ends have an operand in another one."""
-    ends = (formula.nodes[:1], formula.nodes[-1:])
-    before, after = (_OPERAND if end and _is_operation(end[0]) else "" for end in ends)
-    return f"<m:oMath>{before}{_row(formula, style)}{after}</m:oMath>"
+    seen = [node for node in formula.nodes if not isinstance(node, t.Strut)]
+    return f"<m:oMath>{_missing(seen[:1])}{_row(formula, style)}{_missing(seen[-1:])}</m:oMath>"
 
 
-def _is_operation(node: t.Node) -> bool:
-    return isinstance(node, t.Sign) and node.role in ("relation", "operator") and not node.prefix
+def _missing(end: Sequence[t.Node]) -> str:
+    """An operand for the sign at an end of a formula."""
+    match end:
+        case [t.Sign(_, "relation" | "operator", False)]:
+            return _OPERAND
+    return ""
 
 
 def _row(row: t.Row, style: _Style) -> str:
