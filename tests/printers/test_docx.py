@@ -380,7 +380,7 @@ def test_tables() -> None:
     assert table.rows[1].height is None
 
 
-@pytest.mark.heavy
+@pytest.mark.campaign
 @pytest.mark.needs("soffice", "pdftotext")
 def test_libreoffice_reads_it(tmp_path: Path) -> None:
     """It makes pages of a solution that lack no digit, and on which no operand is missed."""
