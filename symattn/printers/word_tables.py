@@ -18,7 +18,7 @@ from symattn.printers.layout import EM, columns, shade_width, shortened, width
 
 #: A line to write on, in text and in mathematics.
 _LINE_TO_WRITE = re.compile(r"(_{4,})")
-#: What stands below a table: two that touched would become one.
+#: What stands below a table: two that touched would become one, and a cell ends with a paragraph.
 GAP = '<w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>'
 #: The colours of shades, of nothing and of 1.
 _LIGHT, _DARK = (255, 255, 255), (43, 108, 176)
@@ -162,11 +162,9 @@ def _row(cells: Sequence[Cell], widths: Sequence[int], properties: str) -> str:
     for cell in cells:
         across = sum(widths[place : place + cell.span])
         span = f'<w:gridSpan w:val="{cell.span}"/>' if cell.span > 1 else ""
-        # A cell ends with a paragraph.
-        end = GAP if cell.content.endswith("</w:tbl>") else ""
         written += (
             f'<w:tc><w:tcPr><w:tcW w:w="{across}" w:type="dxa"/>{span}{cell.properties}'
-            f'<w:vAlign w:val="center"/></w:tcPr>{cell.content}{end}</w:tc>'
+            f'<w:vAlign w:val="center"/></w:tcPr>{cell.content}</w:tc>'
         )
         place += cell.span
     return f"<w:tr><w:trPr><w:cantSplit/>{properties}</w:trPr>{written}</w:tr>"

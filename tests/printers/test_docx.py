@@ -254,6 +254,21 @@ def test_no_sign_lacks_an_operand() -> None:
     assert begun == ["a", NO_OPERAND, NO_OPERAND, NO_OPERAND]
 
 
+def test_a_red_pen() -> None:
+    """Wrong figures are struck, right ones beside them bold and red, notes red in the margin."""
+    matrix = notation.matrix("A =", ((r"\struck{1}\correct{2}", "3"),))
+    root = body(document(sheet_of(b.RedPen("section 3", matrix, (("because",),)))))
+    assert "".join(told(root)) == "titlesection 3A=123because"
+    assert ["".join(told(one)) for one in root.iter(f"{M}borderBox")] == ["1"]
+    bold = [one for one in root.iter(f"{M}r") if one.find(f"{M}rPr/{M}sty") is not None]
+    assert [("".join(told(one)), one.find(f"{W}rPr/{W}color") is None) for one in bold] == [
+        ("2", False)
+    ]
+    looks = f"{W}pPr/{W}pStyle[@{W}val='RedPen']"
+    (note,) = (x for x in root.iter(f"{W}p") if x.find(looks) is not None)
+    assert "".join(told(note)) == "because"
+
+
 # -- blanks, text, the file ---------------------------------------------------------
 
 
