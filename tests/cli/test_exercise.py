@@ -164,6 +164,8 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--header", "x" * 201], "a header has at most 6 lines of 200 letters"),
         (["--logo", "crest.svg", "--format", "tex"], "a logo for tex is png or pdf, found svg"),
         (["--logo", "crest.pdf"], "a logo for html is png or svg, found pdf"),
+        (["--logo", "crest.svg", "--format", "docx"], "a logo for docx is png, found svg"),
+        (["--logo", "crest.png", "--format", "md"], "tex, pdf, docx, not for md"),
         (["--logo", "none.png"], "none.png: the logo can't be read"),
         (["--logo", "text.png"], "the file's content is not PNG"),
         (["--logo", "entities.svg"], "the file's content is not SVG"),
