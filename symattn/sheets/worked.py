@@ -188,6 +188,8 @@ class WorkedEntries:
         return None if hidden else quantities[weights]
 
     def _logarithm(self, weights: Node, places: int | None, i: int, j: int) -> f.Formula:
+        if places is None:
+            return f.Function("log", (self._shown.entry_name(weights, i, j),))
         return f.Function("log", (self._entry(weights, i, j, places),))
 
     def _called(self, node: Node, places: int | None, i: int, j: int) -> f.Formula:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from symattn.cases.case import make
 from symattn.printers import blocks as b
+from symattn.printers.latex import document
 from symattn.sheets.case_sheet import sheet
 from symattn.solution.solution import Solution, solve
 
@@ -114,3 +117,45 @@ def test_the_row_that_is_worked_is_named() -> None:
     )
     assert "Each step is worked for one row: row  2 (mat) , which" in brief
     assert "is worked for one row" not in full
+
+
+def test_words_in_formulas_are_of_the_language() -> None:
+    """A choice says in its language what is taken if, and otherwise."""
+    for language, words in (("en", {"if", "otherwise"}), ("de", {"falls", "sonst"})):
+        latex = document(sheet("cat-sat-mat-causal", language=language))
+        found = set(re.findall(r"\\mathrm\{(if|otherwise|falls|sonst)\}", latex))
+        assert found == words
+
+
+def test_what_a_softmax_is_called_depends_on_its_place() -> None:
+    """Weights multiply values, or come of scores; of other logits they are probabilities."""
+    given = {"Q": [[1, 0]], "K": [[1, 2], [0, 1]], "V": [[1], [2]], "W": [[1, -1]], "S": [[1, 2]]}
+    steps = {
+        "A": "softmax(Q @ K.T / 2)", "Y": "A @ V", "Z": "Y @ W", "P": "softmax(Z)",
+        "B": "softmax(S)", "C": "softmax(Z + 1)", "D": "C @ V",
+    }  # fmt: skip
+    blocks = in_latex(sheet(make("roles", given, steps))).blocks
+    titles = [block.text for block in blocks if isinstance(block, b.Heading)]
+    called = {
+        str(text[0].formula)[0]: text[1].removeprefix(" \N{EN DASH} ")
+        for text in titles
+        if len(text) > 1 and isinstance(text[0], b.Math) and isinstance(text[1], str)
+    }
+    assert called == {
+        "A": "attention weights", "Y": "output", "Z": "projection", "P": "probabilities",
+        "B": "attention weights", "C": "attention weights", "D": "output",
+    }  # fmt: skip
+
+
+def test_a_loss_is_told_by_the_probabilities_that_have_a_name() -> None:
+    """Its formula, its working and its gradient; without a name, by the logits."""
+    given = {"Z": [[1, 2, 0], [0, 1, 3]], "t": [1, 2]}
+    for steps, wanted in (
+        ({"P": "softmax(Z)"}, (r"{\log\,P}_{i,t_{i}}", r"\log\left(P_{0,1}", r"P - \m")),
+        ({}, (r"P_{i,j} = Z_{i,j} - \log", r"\mathrm{d}L \cdot \frac{\mathrm{softmax}")),
+    ):
+        steps = {**steps, "L": "cross_entropy(Z, t)"}
+        case = make("loss", given, steps, {"output": "L", "wrt": ["Z"]})
+        latex = document(sheet(case))
+        for text in wanted:
+            assert text in latex, text
