@@ -1,7 +1,7 @@
 """Exercise pages that check themselves: what their script is given.
 
 A page holds the given numbers, the steps and the common mistakes as data; its script
-(``balls.js``, ``interactive.js``) computes from them what is right, and what follows from a
+(in the folder ``scripts``) computes from them what is right, and what follows from a
 student's own answers. No answer is in the page.
 """
 
@@ -30,6 +30,8 @@ from symattn.shapes import keys
 #: Digits of a given number that is no fraction: the script computes with no more.
 _DIGITS = 100
 _HERE = Path(__file__).parent
+#: The scripts of a page, one after the other.
+_SCRIPTS = ("balls.js", "judging.js", "page.js")
 #: The operations that hold numbers.
 _NUMBERS = ("given", "constant", "table")
 
@@ -81,7 +83,7 @@ def script(
 
 @cache
 def _code() -> str:
-    return "".join((_HERE / name).read_text("utf-8") for name in ("balls.js", "interactive.js"))
+    return "".join((_HERE / "scripts" / name).read_text("utf-8") for name in _SCRIPTS)
 
 
 def _part(part: Part, node: Node, places: dict[int, int]) -> dict[str, Any]:
