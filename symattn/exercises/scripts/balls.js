@@ -14,6 +14,9 @@ const FAR = 10000n * ONE;
 
 /** A radius, rounded up as those of symattn mark are, so that ties fall on the same side. */
 const raised = (radius) => radius + (radius >> 28n);
+/** What a step makes is not defined. */
+class Undefined extends Error {}
+
 const abs = (x) => (x < 0n ? -x : x);
 const floor = (a, b) => (a % b !== 0n && a < 0n !== b < 0n ? a / b - 1n : a / b);
 const ceil = (a, b) => -floor(-a, b);
@@ -62,7 +65,9 @@ function series(first, ratio) {
   return total;
 }
 
+/** The whole part of a square root. */
 function root(n) {
+  if (n === 0n) return n;
   let x = 1n << BigInt((n.toString(2).length >> 1) + 1);
   for (;;) {
     const y = (x + n / x) >> 1n;
@@ -171,7 +176,7 @@ const entrywise = (f) => ({rows, columns}, x, y) => {
 
 /** A masked score stays one by what is positive. */
 function scaled(factor) {
-  if (factor !== null && high(factor) <= 0n) throw new RangeError("not positive");
+  if (factor !== null && high(factor) <= 0n) throw new Undefined("a masked score is scaled by a number that is not positive");
   return isPositive(factor) ? MASKED : null;
 }
 
@@ -230,7 +235,7 @@ const OPERATIONS = {
   add: entrywise((a, b) => (a === MASKED || b === MASKED ? MASKED : add(a, b))),
   subtract: (node, x, y, weights) =>
     weights && !x.flat().includes(MASKED)
-      ? centred(x, weights)
+      ? centred(x, open(weights))
       : entrywise((a, b) => (b === MASKED ? null : a === MASKED ? a : subtract(a, b)))(node, x, y),
   multiply: (node, x, y) =>
     entrywise(node.extra === "flow" ? (a, b) => multiply(filled(a), filled(b)) : product)(node, x, y),
@@ -313,7 +318,7 @@ class FollowThrough {
     try {
       return applied(node, node.operands.map((x) => this.at(x)), this.places);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
+      if (!(error instanceof Undefined)) throw error;
       // With such numbers the step is not defined.
       return grid(node.rows, node.columns, () => null);
     }

@@ -185,7 +185,7 @@ class Examiner {
     const gives = (fault) => left.every(({x, i, j}) => {
       const near = this.faulty[fault][i][j];
       if (near === MASKED || x.printed === MASKED) return near === x.printed;
-      return near !== null && high(gap(near, x.printed.value)) <= reach;
+      return near !== null && !isBeyond(near, x.printed.value, reach);
     });
     const found = this.faults.findIndex(([part], fault) => part === k && gives(fault));
     if (found >= 0) for (const {x} of wrong) Object.assign(x, {is: "slip", slip: this.faults[found][2]});
