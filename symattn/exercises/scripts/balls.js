@@ -161,7 +161,9 @@ const grid = (rows, columns, f) =>
 const dot = (x, y) => sum(x.map((entry, k) => multiply(entry, y[k])));
 const isPositive = (x) => x !== null && low(x) > 0n;
 const middle = (x) => (x === null ? 0n : x[0]);
-const heaviest = (row) => row.reduce((best, x, k) => (middle(x) > middle(row[best]) ? k : best), 0);
+/** Where the largest number is; what has no bound is larger than none. */
+const heaviest = (row) => row.reduce((best, x, k) =>
+  (x !== null && row[best] !== null && x[0] > row[best][0] ? k : best), 0);
 
 function spread(x, rows, columns) {
   const down = x.length > 1 ? 1 : 0, across = x[0].length > 1 ? 1 : 0;
@@ -195,7 +197,7 @@ const centred = (x, weights) => x.map((row, i) => {
 /** Products whose terms cancel, where something is known of the left factor. */
 const CLOSER = {
   heaviest: (x, i, y) => {
-    const first = heaviest(x[i].map((entry) => [abs(middle(entry)), 0n]));
+    const first = heaviest(x[i].map(bounded(([m]) => [abs(m), 0n])));
     return sum(x[i].map((entry, k) =>
       k === first ? whole(0) : multiply(entry, subtract(y[k], y[first]))));
   },
@@ -252,7 +254,7 @@ const OPERATIONS = {
     const [left, right] = [open(x), open(y)];
     return grid(left.length, right[0].length, (i, j) => {
       const entry = dot(left[i], column(right, j));
-      const isDoubtful = extra && entry !== null && has(entry, 0n) && !isZero(entry);
+      const isDoubtful = extra && (entry === null || has(entry, 0n)) && !isZero(entry);
       return isDoubtful ? CLOSER[extra](left, i, column(right, j)) : entry;
     });
   },
