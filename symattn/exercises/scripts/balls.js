@@ -178,12 +178,12 @@ const entrywise = (f) => ({rows, columns}, x, y) => {
 
 /** A masked score stays one by what is positive. */
 function scaled(factor) {
-  if (factor !== null && high(factor) <= 0n) throw new Undefined("a masked score is scaled by a number that is not positive");
+  if (factor === MASKED || (factor !== null && high(factor) <= 0n)) throw new Undefined("a masked score is scaled by a number that is not positive");
   return isPositive(factor) ? MASKED : null;
 }
 
-const product = (a, b) =>
-  a === MASKED ? scaled(opened(b)) : b === MASKED ? scaled(a) : multiply(a, b);
+const product = (a, b) => a === MASKED ? scaled(b) : b === MASKED ? scaled(a) : multiply(a, b);
+const isNumber = (x) => x.length === 1 && x[0].length === 1;
 const filled = (x) => (x === MASKED ? whole(0) : x);
 
 /** Rows less their mean, seen from the heaviest entry. */
@@ -240,7 +240,9 @@ const OPERATIONS = {
       ? centred(x, open(weights))
       : entrywise((a, b) => (b === MASKED ? null : a === MASKED ? a : subtract(a, b)))(node, x, y),
   multiply: (node, x, y) =>
-    entrywise(node.extra === "flow" ? (a, b) => multiply(filled(a), filled(b)) : product)(node, x, y),
+    node.extra === "flow"
+      ? entrywise(multiply)(node, each(x, filled), each(y, filled))
+      : entrywise(product)(node, x, isNumber(y) ? open(y) : y),
   divide: entrywise((a, b) =>
     b === MASKED ? null : a === MASKED ? scaled(b) : divide(a, b)),
   maximum: entrywise((a, b) => (a === MASKED ? b : b === MASKED ? a : larger(a, b))),

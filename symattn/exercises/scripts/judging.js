@@ -124,9 +124,10 @@ function outcome(part, printed, truth, ways) {
   const half = unitOf(printed) / 2n;
   const reach = printed.power <= coarsest(part) && half > tolerance ? half : tolerance;
   const [off] = gap(truth, value);
-  const isNumber = (x) => x !== MASKED && x !== null;
-  const comesOf = (x) => isNumber(x) && !isBeyond(x, value, reach);
-  const isIn = (x) => isNumber(x) && raised(x[1]) <= reach * FEW && has([x[0], raised(x[1])], value[0]);
+  const isKnown = (x) => x !== MASKED && x !== null;
+  const comesOf = (x) => isKnown(x) && !isBeyond(x, value, reach);
+  const isIn = (x) =>
+    isKnown(x) && raised(x[1]) <= reach * FEW && has([x[0], raised(x[1])], value[0]);
   const tells = (x) => comesOf(x) && gap(x, value)[0] < off && raised(x[1]) * 2n < off;
   if (comesOf(ways.sound) || isIn(ways.rounded)) return "early";
   return comesOf(ways.own) || tells(ways.loose) ? "follows" : "wrong";
