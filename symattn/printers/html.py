@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from symattn import typesetting as t
@@ -70,10 +71,32 @@ def document(sheet: b.Sheet) -> str:
     if sheet.logo is not None:
         head = _image(sheet.logo) + head
     scripts = []
+    if '<div class="matrix">' in body:
+        content += _data("words", _copying(sheet.say))
+        scripts.append(_copy())
     if sheet.script is not None:
-        content += f'<script type="application/json" id="data">{html_json(sheet.script.data)}</script>'
+        content += _data("data", sheet.script.data)
         scripts.append(sheet.script.code)
     return page(words(sheet), head, content, sheet.say, hints.style() + paper, scripts)
+
+
+def _data(name: str, data: Any) -> str:
+    """Data that scripts find by a name."""
+    return f'<script type="application/json" id="{name}">{html_json(data)}</script>\n'
+
+
+@cache
+def _copy() -> str:
+    """The script by which matrices are copied."""
+    return (_HERE / "copy.js").read_text("utf-8")
+
+
+def _copying(say: Language) -> dict[str, str]:
+    return {
+        "copy": say.text("Copy this matrix"),
+        "text": say.text("Text of the matrix"),
+        "copied": say.text("Copied"),
+    }
 
 
 def _image(logo: b.Logo) -> str:

@@ -101,7 +101,7 @@ class Page {
         cell.input.setAttribute("aria-invalid", ["slip", "wrong", "unread"].includes(is));
         cell.sign.textContent = SHOWN[is];
         cell.told.textContent = words;
-        if (is !== "right" && is !== "blank")
+        if (!["right", "wrong", "blank"].includes(is))
           notes.set(words, [...(notes.get(words) ?? []), cell.label]);
       });
       part.notes.replaceChildren(...[...notes].map(([words, labels]) =>
