@@ -49,7 +49,7 @@ def script(
     >>> from symattn.languages.language import ENGLISH
     >>> made = script(exercise(load("cat-sat-mat")), ENGLISH).data
     >>> made["parts"][2]["of"], made["faults"][0]
-    ('A', [1, 10, 'Without the division by sqrt(d_k)?'])
+    ('A', [1, 12, 'Without the division by sqrt(d_k)?'])
     """
     if exercise.is_proof:
         raise Malformed("a proof has no figures to check: --interactive needs another level")
@@ -149,6 +149,6 @@ def _words(say: Language) -> Iterator[tuple[str, str]]:
     yield "blank", ""
     yield "label", say.text("{quantity}, row {i}, column {j}", **fields)
     yield "count", say.text("{right} of {count} answers are right.", **fields)
-    yield "name", say.text("Name")
+    yield "name", say.text("Your name")
     yield "download", say.text("Download the answers")
     yield "clear", say.text("Clear all answers")

@@ -145,7 +145,7 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
     assert symattn("exercise", *words).code == 0
     page = (tmp_path / "exercises" / "cat-sat-mat.html").read_text("utf-8")
     assert page.count('<img class="logo" alt="" src="data:image/svg+xml;base64,') == 1
-    assert "<script" not in page
+    assert "<script" not in unscripted(page)
     assert page.index("<p>Deep &lt;b&gt;Learning&lt;/b&gt;</p>") < page.index("<p>Sheet 3</p>")
     words = ["cat-sat-mat", "--header", "Sheet 3, 50%", "--logo", "crest.png"]
     assert symattn("exercise", *words, "--format", "pdf", "-o", "b").code == 0
