@@ -12,7 +12,7 @@ from symattn import typesetting as t
 from symattn.cases.settings import SheetSettings, settings
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import FaultyEntry, InjectedFault, visible_faults
-from symattn.exercises.interactive import script
+from symattn.exercises.page_script import page_script
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import differential, symbol
@@ -67,7 +67,7 @@ def question(
         blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
         blocks += _blanks(exercise, steps)
     made = _sheet(exercise, exercise.name, exercise.title, header, blocks, wanted, logo)
-    return replace(made, script=script(exercise, say)) if interactive else made
+    return replace(made, script=page_script(exercise, say)) if interactive else made
 
 
 def solution(

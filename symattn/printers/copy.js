@@ -65,7 +65,11 @@
   /** An element as LaTeX. */
   function latex(node) {
     const inside = parts(node), all = () => inside.map(latex).join("");
-    const [a, b, c] = inside.map((part) => () => latex(part));
+    const [a, b, c] = inside.map((part, k) => () => {
+      // What has an index is one thing.
+      const isWhole = k || part.localName !== "mrow" || !node.localName.startsWith("msu");
+      return isWhole ? latex(part) : `{${latex(part)}}`;
+    });
     switch (node.localName) {
       case "mn": return node.textContent;
       case "mo": case "mi": {
@@ -73,7 +77,7 @@
         if (/^[a-z]{2,}$/i.test(text))
           return FUNCTIONS.includes(text) && text !== "erf" ? `\\${text}` : `\\operatorname{${text}}`;
         if (!/^(\\\w+ ?|[ -"'-[\]^`-~]?)$/.test(text) || /[{}%#&$_^~]/.test(text)) throw new Unknown();
-        return text;
+        return node.getAttribute("mathvariant") === "normal" ? `\\mathrm{${text}}` : text;
       }
       case "mspace": return "\\,";
       case "mtext":
@@ -188,7 +192,7 @@
   }
 
   for (const button of buttons) button.addEventListener("click", () => copy(button.textContent));
-  for (const one of document.querySelectorAll(".matrix")) {
+  for (const one of document.querySelectorAll("div.matrix")) {
     if (text(one, "LaTeX") === null) continue;
     const button = made("button", {type: "button", class: "copy", title: words.copy, "aria-label": words.copy});
     button.addEventListener("click", () => open(button));

@@ -110,14 +110,14 @@ def page(
 ) -> str:
     """A page of that name: what stands at its head and below, ``more`` style, and scripts of
     ours, of which it runs no others."""
-    digests = " ".join(map(_digest, scripts)) or "'none'"
+    policy = _POLICY.format(" ".join(map(_digest, scripts)) or "'none'")
     return "\n".join(
         [
             "<!DOCTYPE html>",
             f'<html lang="{html_attribute(say.tag)}">',
             "<head>",
             '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(_POLICY.format(digests))}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="generator" content="symattn">',
             f"<title>{html_text(name)}</title>",

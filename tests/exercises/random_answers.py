@@ -129,7 +129,9 @@ class Student:
                 return f"≈ {text}..."
             case 7 if at >= 2:
                 shifted = f"{abs(count):0{at + 1}d}"
-                return ("-" if count < 0 else "") + f"{shifted[:2 - at or None]}.{shifted[2 - at:] if at > 2 else ''}%"
+                return (
+                    "-" if count < 0 else ""
+                ) + f"{shifted[: 2 - at or None]}.{shifted[2 - at :] if at > 2 else ''}%"
             case 8:
                 return f" {text}0 "
             case 9:

@@ -32,7 +32,7 @@ FORMS = ("LaTeX", "NumPy", "TOML")
 #: Of each matrix that can be copied its place among all, and its text in each form.
 COPIED = """(async () => {
   const found = [], box = () => document.querySelector(".copier");
-  const all = [...document.querySelectorAll(".matrix")];
+  const all = [...document.querySelectorAll("div.matrix")];
   for (const [place, one] of all.entries()) {
     const button = one.querySelector(".copy");
     if (!button) continue;
@@ -120,7 +120,7 @@ def of_toml(text: str) -> list[list[Any]]:
     ((_, rows),) = tomllib.loads(text, parse_float=str).items()
     values = [[read_entry(x) for x in row] for row in rows]
     return [
-        [-mpmath.inf if isinstance(x, Masked) else mpmath.mpf(str(x.ball(64).mid())) for x in row]
+        [-mpmath.inf if isinstance(x, Masked) else mpmath.mpf(float(x.ball(64))) for x in row]
         for row in values
     ]
 
@@ -197,7 +197,9 @@ def test_the_clipboard(chromium: Browser, tmp_path: Path) -> None:
             chromium.ask("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter",
                          windowsVirtualKeyCode=13, text="\r")  # fmt: skip
     told = "document.querySelector('.copier [role=status]').textContent"
-    chromium.run(f"new Promise(ready => {{ const ask = () => {told} ? ready() : setTimeout(ask); ask(); }})")
+    chromium.run(
+        f"new Promise(ready => {{ const ask = () => {told} ? ready() : setTimeout(ask); ask(); }})"
+    )
     assert chromium.run(told) == "Copied"
     text = chromium.run("navigator.clipboard.readText()")
     assert text == chromium.run("document.querySelector('.copier textarea').value")

@@ -36,7 +36,7 @@ _SCRIPTS = ("balls.js", "judging.js", "page.js")
 _NUMBERS = ("given", "constant", "table")
 
 
-def script(
+def page_script(
     exercise: Exercise, say: Language, faults: Sequence[InjectedFault] | None = None
 ) -> PageScript:
     """What makes the page of a question check its answers; ``faults`` are those of the
@@ -47,7 +47,7 @@ def script(
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
     >>> from symattn.languages.language import ENGLISH
-    >>> made = script(exercise(load("cat-sat-mat")), ENGLISH).data
+    >>> made = page_script(exercise(load("cat-sat-mat")), ENGLISH).data
     >>> made["parts"][2]["of"], made["faults"][0]
     ('A', [1, 12, 'Without the division by sqrt(d_k)?'])
     """
@@ -102,7 +102,8 @@ def _part(part: Part, node: Node, places: dict[int, int]) -> dict[str, Any]:
 def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
     """A node: its operation, its operands, the rows and columns of its grid, and what else it
     needs."""
-    operation, more = node.op, None
+    operation: str = node.op
+    more: Any = None
     operands = [places[x.serial] for x in node.operands]
     if node is exercise.case.program.upstream:
         operation, more = "table", _table(exercise.case.upstream)

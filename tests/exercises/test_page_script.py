@@ -13,12 +13,12 @@ import pytest
 
 from symattn.cases import library
 from symattn.errors import Malformed
-from symattn.exercises import interactive
 from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.marking import follow_through, judging
 from symattn.exercises.marking.answer_files import read_answers
 from symattn.exercises.marking.collecting import Blank, Script
 from symattn.exercises.marking.judging import Examiner
+from symattn.exercises.page_script import page_script
 from symattn.exercises.questions import question
 from symattn.exercises.variants import variants
 from symattn.languages.language import ENGLISH, language
@@ -222,7 +222,7 @@ def test_without_scripts(chromium: Browser, tmp_path: Path) -> None:
 def test_no_answer_is_in_the_page() -> None:
     """The data hold what is given and the steps, and none of what is asked."""
     one = asked("cat-sat-mat", "forward")
-    data = json.dumps(interactive.script(one, ENGLISH).data)
+    data = json.dumps(page_script(one, ENGLISH).data)
     for part in one.parts:
         for figure in {x for row in one.right(part) for x in row if x % 1}:
             assert f"{figure:f}" not in data
@@ -251,5 +251,5 @@ def test_what_has_no_page() -> None:
 def test_words_are_said_in_german() -> None:
     """No verdict stays English."""
     one = asked("cat-sat-mat", "forward")
-    english, german = (interactive.script(one, x).data["words"] for x in (ENGLISH, language("de")))
+    english, german = (page_script(one, x).data["words"] for x in (ENGLISH, language("de")))
     assert [key for key in english if english[key] and english[key] == german[key]] == []
