@@ -15,8 +15,8 @@
     nodes.forEach((node, k) => {
       if (node.localName === "mspace") return;
       const next = expression(node);
-      const call = k && nodes[k - 1].localName === "mi" && FUNCTIONS.includes(nodes[k - 1].textContent);
-      const factors = text && !/[-+/*(]$/.test(text) && !/^[-+/*)]/.test(next) && !call;
+      const isCalled = k > 0 && FUNCTIONS.includes(nodes[k - 1].textContent);
+      const factors = text && !/[-+/*(]$/.test(text) && !/^[-+/*)]/.test(next) && !isCalled;
       text += factors ? `*${next}` : next;
     });
     return text;
@@ -55,12 +55,15 @@
     }
   }
 
-  const LETTERS = {"−": "-", "∞": "\\infty", "·": "\\cdot ", "×": "\\times ", "⊤": "\\top ", "\u2061": "",
-    "≈": "\\approx ", "∂": "\\partial ", "…": "\\dots "};
-  const GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
-    "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
-    "omega"];
-  [..."αβγδεζηθικλμνξοπρστυφχψω"].forEach((c, k) => { LETTERS[c] = `\\${GREEK[k]} `; });
+  const LETTERS = {
+    "−": "-", "∞": "\\infty", "·": "\\cdot ", "×": "\\times ", "⊤": "\\top ", "\u2061": "",
+    "≈": "\\approx ", "∂": "\\partial ", "…": "\\dots ",
+  };
+  const GREEK =
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho " +
+    "sigma tau upsilon phi chi psi omega";
+  const greek = GREEK.split(" ").map((word) => `\\${word} `);
+  for (const [k, letter] of [..."αβγδεζηθικλμνξοπρστυφχψω"].entries()) LETTERS[letter] = greek[k];
 
   /** An element as LaTeX. */
   function latex(node) {
@@ -75,8 +78,8 @@
       case "mo": case "mi": {
         const text = LETTERS[node.textContent] ?? node.textContent;
         if (/^[a-z]{2,}$/i.test(text))
-          return FUNCTIONS.includes(text) && text !== "erf" ? `\\${text}` : `\\operatorname{${text}}`;
-        if (!/^(\\\w+ ?|[ -"'-[\]^`-~]?)$/.test(text) || /[{}%#&$_^~]/.test(text)) throw new Unknown();
+          return ["exp", "log", "sin", "cos", "tanh"].includes(text) ? `\\${text}` : `\\operatorname{${text}}`;
+        if (!/^(\\\w+ ?|[\w!'()*+,./:;<=>?@[\]|-]?)$/.test(text)) throw new Unknown();
         return node.getAttribute("mathvariant") === "normal" ? `\\mathrm{${text}}` : text;
       }
       case "mspace": return "\\,";
@@ -114,7 +117,8 @@
   /** What programs call a matrix; M where it has no name. */
   function name(matrix) {
     const letters = before(matrix)?.cloneNode(true);
-    const text = letters?.textContent.replaceAll(/[\s\u200a-\u2061]/g, "").replace("≈", "=") ?? "";
+    const shown = letters?.textContent ?? "";
+    const text = shown.replaceAll(/[\s\u200a-\u2061]/g, "").replace("≈", "=");
     const index = letters?.querySelector("msub > :last-child")?.textContent;
     const whole = index ? text.replace(new RegExp(`${index}=$`), `_${index}=`) : text;
     return /^[A-Za-z]\w*=$/.test(whole) ? whole.slice(0, -1) : "M";
@@ -160,7 +164,9 @@
   };
 
   const box = made("div", {popover: "", class: "copier"});
-  const area = made("textarea", {readonly: "", rows: "3", "aria-label": words.text, spellcheck: "false"});
+  const area = made("textarea", {
+    readonly: "", rows: "3", "aria-label": words.text, spellcheck: "false",
+  });
   const status = made("span", {role: "status"});
   const buttons = Object.keys(FORMS).map((form) => made("button", {type: "button"}, form));
   box.append(...buttons, status, area);
@@ -194,7 +200,9 @@
   for (const button of buttons) button.addEventListener("click", () => copy(button.textContent));
   for (const one of document.querySelectorAll("div.matrix")) {
     if (text(one, "LaTeX") === null) continue;
-    const button = made("button", {type: "button", class: "copy", title: words.copy, "aria-label": words.copy});
+    const button = made("button", {
+      type: "button", class: "copy", title: words.copy, "aria-label": words.copy,
+    });
     button.addEventListener("click", () => open(button));
     one.append(button);
   }

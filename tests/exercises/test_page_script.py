@@ -7,16 +7,18 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, get_args
 
 import pytest
+from flint import fmpq
 
 from symattn.cases import library
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.marking import follow_through, judging
 from symattn.exercises.marking.answer_files import read_answers
-from symattn.exercises.marking.collecting import Blank, Script
+from symattn.exercises.marking.collecting import Blank, Script, read_answer
 from symattn.exercises.marking.judging import Examiner
 from symattn.exercises.page_script import page_script
 from symattn.exercises.questions import question
@@ -113,6 +115,44 @@ def test_a_page_judges_as_marking(
             outcome = "fewer" if mark.fewer else mark.outcome
             assert outcome == found[mark.blank] or mark.slip is not None
     assert {"right", "wrong", "follows", "unread", "blank"} <= seen
+
+
+#: What answers are made of.
+PIECES = [
+    *"0123456789", *"0123456789.,.,-−–+eE%*/()x×·^ ~≈=…X²\t\u00a0", "inf", "∞", "sqrt(", "exp(",
+    "log(", "pi", "tanh(", "sin(", "cos(", "erf(", "**", "10^", "1e", "...",
+]  # fmt: skip
+
+
+@in_browser
+@pytest.mark.heavy
+def test_texts_are_read_alike(chromium: Browser, tmp_path: Path) -> None:
+    """Whatever is written is the same number to the page, to as many places, or none to both."""
+    opened(chromium, tmp_path, asked("cat-sat-mat", "forward"))
+    draw = Random(1)
+    texts = ["".join(draw.choices(PIECES, k=draw.randint(1, 7))).strip() for _ in range(20_000)]
+    texts = [text for text in texts if text]
+    found = chromium.run(
+        f"{json.dumps(texts)}.map(read).map(x => x === undefined ? null : x === MASKED ? x :"
+        " [String(x.count), x.power, x.places])"
+    )
+    numbers = 0
+    for text, one in zip(texts, found, strict=True):
+        try:
+            printed = read_answer(text, comma=True).printed
+        except Malformed:
+            assert one is None, text
+            continue
+        numbers += 1
+        if printed is None:
+            assert one == "-inf", text
+            continue
+        count, power, places = one
+        unit = fmpq(10) ** power
+        assert (fmpq(int(count)) * unit, unit, places) == (
+            printed.value, printed.unit, printed.places,
+        ), text  # fmt: skip
+    assert numbers > 1000
 
 
 @in_browser
@@ -231,15 +271,15 @@ def test_no_answer_is_in_the_page() -> None:
 def test_every_operation_is_known() -> None:
     """The script has the operations of programs, and rounds in the same of them."""
     (code,) = (x for x in OURS if "class Examiner" in x)
-    operations = code[code.index("const OPERATIONS") : code.index("const MOVING")]
-    known = set(re.findall(r"^  (\w+): ", operations, re.MULTILINE)) | set(
-        re.findall(r'"(\w+)"', operations[operations.index("for (const name of") :])
+    operations, _, rest = code.partition("const OPERATIONS = {")[2].partition(
+        "const MOVING = new Set("
     )
-    assert known >= {*get_args(get_args(Op)[0])} - {"given", "constant"}
-    for ops in get_args(Op):
-        assert {*get_args(ops)} - {"given", "constant"} <= known
-    moving = code[code.index("const MOVING") : code.index("]);")]
-    assert set(re.findall(r'"(\w+)"', moving)) == {*follow_through._MOVING} - {"constant"}
+    known = re.findall(r'^  (\w+): |"(\w+)"', operations, re.MULTILINE)
+    every = {op for kind in get_args(Op) for op in get_args(kind)} - {"given", "constant"}
+    assert len(every) > 25
+    assert {first or second for first, second in known} >= every
+    moving = re.findall(r'"(\w+)"', rest.partition("]")[0])
+    assert {*moving, "constant"} == {*follow_through._MOVING}
 
 
 def test_what_has_no_page() -> None:

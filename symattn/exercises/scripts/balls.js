@@ -14,7 +14,7 @@ const FAR = 10000n * ONE;
 
 /** A radius, rounded up as those of symattn mark are, so that ties fall on the same side. */
 const raised = (radius) => radius + (radius >> 28n);
-/** What a step makes is not defined. */
+/** With such numbers a step is not defined: a masked score is scaled by what is not positive. */
 class Undefined extends Error {}
 
 const abs = (x) => (x < 0n ? -x : x);
@@ -178,7 +178,7 @@ const entrywise = (f) => ({rows, columns}, x, y) => {
 
 /** A masked score stays one by what is positive. */
 function scaled(factor) {
-  if (factor === MASKED || (factor !== null && high(factor) <= 0n)) throw new Undefined("a masked score is scaled by a number that is not positive");
+  if (factor === MASKED || (factor !== null && high(factor) <= 0n)) throw new Undefined();
   return isPositive(factor) ? MASKED : null;
 }
 
@@ -296,7 +296,9 @@ function applied(node, operands, places) {
     const sums = applied({op: "rowsum", rows, columns: 1}, [powers], places);
     return applied({op: "divide", rows, columns}, [powers, sums], places);
   }
-  const made = OPERATIONS[node.op](node, ...operands.slice(0, node.op === "subtract" ? 2 : undefined));
+  // Who rounds subtracts a mean as it stands.
+  const used = node.op === "subtract" ? operands.slice(0, 2) : operands;
+  const made = OPERATIONS[node.op](node, ...used);
   return MOVING.has(node.op) ? made : each(made, (entry) => widened(entry, places));
 }
 
@@ -323,7 +325,6 @@ class FollowThrough {
       return applied(node, node.operands.map((x) => this.at(x)), this.places);
     } catch (error) {
       if (!(error instanceof Undefined)) throw error;
-      // With such numbers the step is not defined.
       return grid(node.rows, node.columns, () => null);
     }
   }

@@ -12,11 +12,12 @@ const LONGEST = 80, TOKENS = 400;
 
 // -- reading: what symattn.exercises.marking.collecting reads -----------------------------
 
-const SIGNS = {"−": "-", "–": "-", "×": "x", "·": "*"};
+const SIGNS = {"−": "-", "–": "-", "×": "x", "·": "*", "…": "..."};
+const OPERATORS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"};
 const COMMA = /^[-−–+]?\s*(?=,?[0-9])[0-9]*,[0-9]*\s*%?$/;
 const PRINTED = new RegExp(
   String.raw`^\s*(?:≈|~|=)?\s*([+-]?)\s*([0-9]*)(?:\.([0-9]*))?` +
-  String.raw`(?:\s*(?:e|[x*]\s*10\^?\s*)\(?([+-]?[0-9]{1,3})\)?)?\s*(%?)\s*(?:\.\.\.)?\s*$`, "i");
+  String.raw`(?:\s*(?:[eE]|[x*]\s*10\^?\s*)\(?([+-]?[0-9]{1,3})\)?)?\s*(%?)\s*(?:\.\.\.)?\s*$`);
 const TOKEN = /\s*(?:((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?)|([a-z]+)|([-+*/()]))/iy;
 
 /** A number times a power of ten as a ball. */
@@ -32,7 +33,7 @@ const figure = (count, power, places) => ({count, power, places, value: shifted(
 /** The figure that a text is, MASKED, or undefined where it is no number. */
 function read(text) {
   const plain = COMMA.test(text) ? text.replace(",", ".") : text;
-  const signed = plain.replace(/[−–×·]/g, (sign) => SIGNS[sign]).replace("…", "...");
+  const signed = plain.replace(/[−–×·…]/g, (sign) => SIGNS[sign]);
   if (/^-(inf|∞)$/.test(signed.toLowerCase().replaceAll(" ", ""))) return MASKED;
   const match = signed.length <= LONGEST ? PRINTED.exec(signed) : null;
   if (match && (match[2] || match[3])) {
@@ -40,11 +41,13 @@ function read(text) {
     const count = BigInt((before || "0") + after) * (sign === "-" ? -1n : 1n);
     return figure(count, Number(power) - (percent ? 2 : 0) - after.length, after.length);
   }
-  const value = closedForm(plain.replace(/[−–]/g, "-").replace(/[×·]/g, "*").replace("÷", "/"));
+  const value = closedForm(plain.replace(/[−–×·÷]/g, (sign) => OPERATORS[sign]));
   if (value === null) return undefined;
   const unit = ONE / 10n ** BigInt(PLACES);
-  const count = floor(2n * value[0] + unit, 2n * unit);
-  const isTie = (2n * value[0] + unit) % (2n * unit) === 0n && count % 2n !== 0n;
+  const twice = 2n * value[0] + unit;
+  const count = floor(twice, 2n * unit);
+  const isTie = twice % (2n * unit) === 0n && count % 2n !== 0n;
+  if (String(count).length >= LONGEST) return undefined;
   return figure(isTie ? count - 1n : count, -PLACES, PLACES);
 }
 
@@ -139,11 +142,14 @@ class Examiner {
       ({op, operands, rows, columns, extra: op === "table" ? each(extra, given) : extra}));
     this.parts = exercise.parts;
     this.faults = exercise.faults;
-    this.inOrder = this.parts.map((_, k) => k).sort((a, b) => this.parts[a].node - this.parts[b].node);
+    const {parts} = exercise;
+    // Each part after those that it is computed from.
+    this.inOrder = [...parts.keys()].sort((a, b) => parts[a].node - parts[b].node);
     this.places = Math.max(...this.parts.map((part) => part.places));
-    const truth = new FollowThrough(this.nodes), rounded = new FollowThrough(this.nodes, this.places);
-    this.truths = this.parts.map((part) => truth.computed(part.node));
-    this.rounded = this.parts.map((part) => rounded.computed(part.node));
+    const truth = new FollowThrough(this.nodes);
+    const rounded = new FollowThrough(this.nodes, this.places);
+    this.truths = parts.map((part) => truth.computed(part.node));
+    this.rounded = parts.map((part) => rounded.computed(part.node));
     this.faulty = this.faults.map(([, k]) => new FollowThrough(this.nodes).computed(k));
   }
 
@@ -189,7 +195,8 @@ class Examiner {
       return near !== null && !isBeyond(near, x.printed.value, reach);
     });
     const found = this.faults.findIndex(([part], fault) => part === k && gives(fault));
-    if (found >= 0) for (const {x} of wrong) Object.assign(x, {is: "slip", slip: this.faults[found][2]});
+    if (found < 0) return;
+    for (const {x} of wrong) Object.assign(x, {is: "slip", slip: this.faults[found][2]});
   }
 }
 

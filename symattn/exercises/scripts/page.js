@@ -2,7 +2,8 @@
 "use strict";
 
 const SHOWN = {
-  right: "✓", early: "≈", fewer: "≈", follows: "→", slip: "✗", wrong: "✗", unread: "?", blank: "",
+  right: "✓", early: "≈", fewer: "≈", follows: "→", slip: "✗", wrong: "✗", unread: "?",
+  blank: "",
 };
 const BLANK = "______";
 
@@ -68,7 +69,7 @@ class Page {
     const name = filledIn(this.words.label, {quantity: part.of, i, j});
     const input = element("input", {
       "aria-label": name, "aria-describedby": told.id, autocomplete: "off", spellcheck: "false",
-      autocapitalize: "off", style: `width: ${part.places + 4}ch`,
+      autocapitalize: "off", style: `width: ${part.places + 3}ch`,
     });
     const made = element("span", {class: "field"}, input, sign, told);
     if (place.matches("td")) place.replaceChildren(made);
@@ -140,7 +141,7 @@ class Page {
     this.fields[0].input.focus();
   }
 
-  /** The answers as a table that symattn mark takes; between semicolons, decimals may have commas. */
+  /** The answers as a table for symattn mark; between semicolons decimals may have commas. */
   table() {
     const cell = (text) => (/[";\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const student = this.name.value.trim() || "student";
