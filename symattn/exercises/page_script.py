@@ -23,7 +23,7 @@ from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers.blocks import PageScript
-from symattn.programs.enclosures import closer_product, sums_to_zero
+from symattn.programs.enclosures import sums_to_zero
 from symattn.programs.nodes import Node, ancestors, weights_of_mean
 from symattn.shapes import keys
 
@@ -109,8 +109,8 @@ def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
         operation, more = "table", _table(exercise.case.upstream)
     elif node.op in _NUMBERS:
         operation, more = "table", _table(_rows(node, exercise))
-    elif node.op == "matmul" and closer_product(node) is not None:
-        more = "heaviest" if sums_to_zero(node.operands[0]) else "complements"
+    elif node.op == "matmul" and sums_to_zero(node.operands[0]):
+        more = "cancels"
     elif node.op in ("pick", "scatter"):
         more = [[*axis] for axis in node.extra]
     elif node.op == "multiply":

@@ -154,8 +154,7 @@ const CALLED = Object.fromEntries(Object.keys(FUNCTIONS).map((name) => [name, ca
 const opened = (x) => (x === MASKED ? null : x);
 const each = (x, f) => x.map((row) => row.map(f));
 const open = (x) => each(x, opened);
-const column = (x, j) => x.map((row) => row[j]);
-const transposed = (x) => x[0].map((_, j) => column(x, j));
+const transposed = (x) => x[0].map((_, j) => x.map((row) => row[j]));
 const grid = (rows, columns, f) =>
   Array.from({length: rows}, (_, i) => Array.from({length: columns}, (_, j) => f(i, j)));
 const dot = (x, y) => sum(x.map((entry, k) => multiply(entry, y[k])));
@@ -194,19 +193,12 @@ const centred = (x, weights) => x.map((row, i) => {
   return apart.map((entry) => subtract(entry, mean));
 });
 
-/** Products whose terms cancel, where something is known of the left factor. */
-const CLOSER = {
-  heaviest: (x, i, y) => {
-    const first = heaviest(x[i].map(bounded(([m]) => [abs(m), 0n])));
-    return sum(x[i].map((entry, k) =>
-      k === first ? whole(0) : multiply(entry, subtract(y[k], y[first]))));
-  },
-  complements: (x, i, y) => sum(y.map((factor, k) => {
-    if (x[i][k] === null || low(x[i][k]) <= ONE / 2n) return multiply(x[i][k], factor);
-    const others = sum(column(x, k).filter((_, at) => at !== i));
-    return subtract(factor, multiply(others, factor));
-  })),
-};
+/** The sum of x_k y_k for x that sum to 0, y seen from where x is heaviest. */
+function fromHeaviest(x, y) {
+  const first = heaviest(x.map(bounded(([m]) => [abs(m), 0n])));
+  const terms = x.map((entry, k) => multiply(entry, subtract(y[k], y[first])));
+  return sum(terms.filter((_, k) => k !== first));
+}
 
 function softmax(x) {
   return x.map((row) => {
@@ -253,12 +245,12 @@ const OPERATIONS = {
     return low(apart) > 0n ? whole(1) : high(apart) < 10n ** 10n ? whole(0) : [ONE / 2n, ONE / 2n];
   }),
   matmul: ({extra}, x, y) => {
-    const [left, right] = [open(x), open(y)];
-    return grid(left.length, right[0].length, (i, j) => {
-      const entry = dot(left[i], column(right, j));
-      const isDoubtful = extra && (entry === null || has(entry, 0n)) && !isZero(entry);
-      return isDoubtful ? CLOSER[extra](left, i, column(right, j)) : entry;
-    });
+    const [left, right] = [open(x), transposed(open(y))];
+    return left.map((row) => right.map((column) => {
+      const entry = dot(row, column);
+      const isDoubtful = (entry === null || has(entry, 0n)) && !isZero(entry);
+      return extra === "cancels" && isDoubtful ? fromHeaviest(row, column) : entry;
+    }));
   },
   softmax: (node, x) => softmax(x),
   exp: (node, x) => each(x, (s) => (s === MASKED ? whole(0) : CALLED.exp(s))),
