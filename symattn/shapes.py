@@ -31,8 +31,8 @@ def grid(shape: Shape) -> tuple[int, int]:
     return prod(shape[:-1]), prod(shape[-1:])
 
 
-def keys(shape: Shape, i: int, j: int) -> tuple[int, ...]:
-    """The indices that entry (i, j) of the grid has in the shape.
+def keys(shape: Shape, i: int, j: int, first: int = 0) -> tuple[int, ...]:
+    """The indices that entry (i, j) of the grid has in the shape, counted from ``first``.
 
     >>> keys((), 0, 0), keys((3,), 0, 2), keys((2, 3), 1, 2), keys((4, 2, 3), 5, 2)
     ((), (2,), (1, 2), (2, 1, 2))
@@ -43,7 +43,7 @@ def keys(shape: Shape, i: int, j: int) -> tuple[int, ...]:
     for length in reversed(shape[:-1]):
         i, k = divmod(i, length)
         indices.append(k)
-    return tuple(reversed(indices))
+    return tuple(index + first for index in reversed(indices))
 
 
 def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, ...]]:

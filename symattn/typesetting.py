@@ -7,7 +7,7 @@ these, with all its brackets; blocks carry rows, and every printer walks them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -365,6 +365,23 @@ def nodes(tree: Any) -> Iterator[Node]:
             yield tree
         for field in fields(tree):
             yield from nodes(getattr(tree, field.name))
+
+
+def in_words(tree: Any, words: Mapping[str, str]) -> Any:
+    """The same with other words for upright names.
+
+    >>> latex(in_words(fraction(row(UprightName("if")), number("2")), {"if": "falls"}))
+    '\\frac{\\mathrm{falls}}{2}'
+    """
+    if isinstance(tree, tuple):
+        return tuple(in_words(item, words) for item in tree)
+    if isinstance(tree, UprightName) and tree.text in words:
+        return replace(tree, text=words[tree.text])
+    if is_dataclass(tree) and not isinstance(tree, type):
+        return replace(
+            tree, **{x.name: in_words(getattr(tree, x.name), words) for x in fields(tree)}
+        )
+    return tree
 
 
 def has(tree: Any, *kinds: Node | type) -> bool:

@@ -48,6 +48,7 @@ class Changes(TypedDict, total=False):
     audience: Audience
     detail: Detail
     places: int
+    count_from: int
     drawing: bool
     backward: bool
     jacobian: bool
@@ -67,13 +68,15 @@ class SheetSettings:
     these, ``jacobian`` the softmax Jacobians; ``crosscheck`` how NumPy and SymPy
     confirm every quantity; ``audit`` where the document differs; ``commands``
     how the sheet is made again, and where a rule is proved. ``places`` are the
-    decimal places, ``detail`` is ``brief`` or ``full``, ``paper`` ``a4`` or
-    ``letter``, and ``language`` the code of one or the path of a language file.
+    decimal places, ``count_from`` is 0 or 1, for rows and columns, ``detail`` is
+    ``brief`` or ``full``, ``paper`` ``a4`` or ``letter``, and ``language`` the code of
+    one or the path of a language file.
     """
 
     audience: Audience = "student"
     detail: Detail = "brief"
     places: int = 4
+    count_from: int = 0
     drawing: bool = True
     backward: bool = True
     jacobian: bool = True
@@ -150,6 +153,9 @@ def _wrong(name: str, value: object) -> Iterator[str]:
             yield f"expected a whole number, found {kind(value)}"
         elif not 1 <= value <= MOST_PLACES:
             yield f"expected 1 to {MOST_PLACES} places on a sheet, found {short(str(value))}"
+    elif name == "count_from":
+        if value not in (0, 1) or isinstance(value, bool):
+            yield f"rows are counted from 0 or 1, found {short(str(value))}"
     elif not isinstance(value, str):
         yield f"expected text, found {kind(value)}"
     elif name == "language":

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 @options.form("text", "json", "github", "sarif", "errata", *FORMS)
 @options.writes(
     "FILE",
-    "Write to FILE (- is standard output), or several cases as html, tex, md or pdf to a folder.",
+    "Write to FILE (- is standard output), or several cases as html, tex, md, docx or pdf to a "
+    "folder.",
 )
 @click.option(
     "--strict",
@@ -199,7 +200,7 @@ def _content(
             from symattn.printers.source import document
             from symattn.sheets import marked
 
-            return document(marked.page(audit, **settings))
+            return document(marked.page(audit, **settings)).encode()
     from symattn.sheets.redpen import sheet
 
     corrected = sheet(audit, **settings)
@@ -242,7 +243,7 @@ def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str,
         documents = pdfs([made_of(item) for item in printed], [str(path) for path in paths], jobs)
         contents = [(document.pdf, document.complaints) for document in documents]
     else:
-        contents = [(text.encode(), ()) for text in printed]
+        contents = [(page, ()) for page in printed]
     for path, (content, complaints) in zip(paths, contents, strict=True):
         outputs.write(path, content)
         for complaint in complaints:

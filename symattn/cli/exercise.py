@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: The forms that are no documents but one file of questions, all versions together.
 _QUIZZES = ("moodle", "stack")
 #: The forms of which all versions are also bound to one document.
-_PAPER = ("tex", "pdf")
+_PAPER = ("tex", "docx", "pdf")
 #: Rows of a table to mark in, where there is no list of students.
 _ROWS = 30
 
@@ -157,8 +157,8 @@ class _ExerciseVersions:
     *FORMS,
     *_QUIZZES,
     default="html",
-    what="Web pages, LaTeX, Markdown, or LaTeX and PDF; or questions for Moodle, with a blank "
-    "for every figure or of type STACK.",
+    what="Web pages, LaTeX, Markdown, Word, or LaTeX and PDF; or questions for Moodle, with a "
+    "blank for every figure or of type STACK.",
 )
 @click.option(
     "--students",
@@ -177,7 +177,7 @@ class _ExerciseVersions:
     "--logo",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Image above each question: png or svg for web pages, png or pdf for LaTeX.",
+    help="Image above each question: png or svg for web pages, png or pdf for LaTeX, png for Word.",
 )
 @click.option(
     "--interactive",
@@ -246,12 +246,23 @@ def command(
     listed: list[tuple[str, int]] = []
     if students is not None:
         if form not in _PAPER or output == STANDARD_OUTPUT:
-            raise Malformed("--students is for paper: use it with --format pdf or tex, and -o DIR")
+            raise Malformed(
+                "--students is for paper: use it with --format pdf, tex or docx, and -o DIR"
+            )
         from symattn.exercises.students import read_students
 
         listed = read_students(students, versions or 0)
     results = case_arguments.of_each(
-        [case], pace, _versions, level or "", places, versions, seed, largest, ties
+        [case],
+        pace,
+        _versions,
+        level or "",
+        places,
+        versions,
+        seed,
+        largest,
+        ties,
+        settings.get("count_from"),
     )
     (exercise,) = results.whole()
     settings = exercise.settings | settings
@@ -299,6 +310,7 @@ def _versions(
     seed: int,
     largest: int,
     ties: bool,
+    count_from: int | None,
 ) -> _ExerciseVersions:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
@@ -306,6 +318,8 @@ def _versions(
 
     asker.stage("reading")
     read = case.load()
+    if count_from is not None:
+        read = replace(read, sheet={**read.sheet, "count_from": count_from})
     exercises: list[Exercise] = []
     with blamed_on(read.path):
         if versions is None:

@@ -159,7 +159,7 @@ class _Marked(NamedTuple):
     """A student's row of the table, and the feedback as a page and as text."""
 
     row: GradebookRow
-    html: str
+    html: bytes
     text: str
 
 
@@ -223,7 +223,7 @@ class _Folder:
         """Write the feedback of one student, whose row of the table is ``line``."""
         from symattn.exercises.marking.answer_files import csv_head
 
-        self._outputs.write(self._path / f"{name}.html", marked.html.encode())
+        self._outputs.write(self._path / f"{name}.html", marked.html)
         self._outputs.write(self._path / f"{name}.txt", marked.text.encode())
         self._lines += [line] if self._lines else [csv_head([marked.row]) + line]
         if 4 * len(self._lines) >= 5 * self._in_table:

@@ -220,6 +220,15 @@ def _paper_and_language(command: Command) -> Command:
     return paper(language("Language")(command))
 
 
+def _counting(command: Command) -> Command:
+    return click.option(
+        "--count-from",
+        type=click.IntRange(0, 1),
+        metavar="0|1",
+        help="Count rows and columns from 0, the default, or from 1.",
+    )(command)
+
+
 def paper_and_language(command: Command) -> Command:
     """Gives a command the settings that every sheet has, as ``settings``."""
     return _paper_and_language(_settings(command, ("paper", "language")))
@@ -232,7 +241,8 @@ def exercise_settings(command: Command) -> Command:
         type=click.Choice(CHOICES["detail"]),
         help="Work one row of every product in solutions, or all rows; full by default.",
     )
-    return detail(_paper_and_language(_settings(command, ("paper", "language", "detail"))))
+    names = "paper", "language", "detail", "count_from"
+    return detail(_counting(_paper_and_language(_settings(command, names))))
 
 
 #: What each part of a sheet is, for its flags.
@@ -267,7 +277,7 @@ def sheet_settings(command: Command) -> Command:
         help="Work one row of every product, or all rows; brief by default.",
     )
     places = click.option("--places", type=int, help="Decimal places; 4 by default.")
-    return audience(detail(places(_paper_and_language(with_settings))))
+    return audience(detail(places(_counting(_paper_and_language(with_settings)))))
 
 
 #: Seconds of silence; what is done by then needs no line.

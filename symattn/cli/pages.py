@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from symattn.languages.language import Language
     from symattn.printers.blocks import Sheet
 
-#: The forms whose documents are text: what they are called, and the printer that has
-#: the ``document`` of a sheet.
-PLAIN: Mapping[str, tuple[str, str]] = {
+#: The forms that a printer makes: what they are called, and the printer that has the
+#: ``document`` of a sheet.
+_PRINTERS: Mapping[str, tuple[str, str]] = {
     "html": ("HTML", "symattn.printers.html"),
     "tex": ("LaTeX", "symattn.printers.latex"),
     "md": ("Markdown", "symattn.printers.markdown"),
+    "docx": ("Word", "symattn.printers.docx"),
 }
-_CALLED = {form: name for form, (name, _) in PLAIN.items()} | {"pdf": "PDF"}
+_CALLED = {form: name for form, (name, _) in _PRINTERS.items()} | {"pdf": "PDF"}
 #: The forms of documents that can be asked for.
 FORMS = tuple(_CALLED)
 #: What is written where no form is asked for, beside PDFs where there is an engine.
@@ -51,22 +52,22 @@ _ENGINES = 2
 
 @dataclass(frozen=True)
 class PrintedSheet:
-    """A sheet as text in each form, what its PDF is made of (see :func:`papers`), what a
-    list of sheets shows of it, and the files that it includes on paper."""
+    """A sheet in each form that a printer makes, what its PDF is made of (see :func:`papers`),
+    what a list of sheets shows of it, and the files that it includes on paper."""
 
     name: str
-    texts: Mapping[str, str]
+    documents: Mapping[str, bytes]
     papers: Sequence[str]
     card: str
     say: Language
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def page(sheet: Sheet, form: str) -> str:
-    """A sheet as the text of a form."""
-    _, printer = PLAIN[form]
-    text: str = import_module(printer).document(sheet)
-    return text
+def page(sheet: Sheet, form: str) -> bytes:
+    """A sheet in a form that a printer makes."""
+    _, printer = _PRINTERS[form]
+    made: str | bytes = import_module(printer).document(sheet)
+    return made.encode() if isinstance(made, str) else made
 
 
 def printed(sheet: Sheet, form: str | None) -> PrintedSheet:
@@ -78,26 +79,29 @@ def printed(sheet: Sheet, form: str | None) -> PrintedSheet:
 
         card = html.card(sheet)
     files = {sheet.logo.file: sheet.logo.data} if sheet.logo and "tex" in forms else {}
-    texts = {suffix: page(sheet, suffix) for suffix in forms}
-    documents = papers(sheet, texts["tex"]) if form in (None, "pdf") else ()
-    return PrintedSheet(sheet.name, texts, documents, card, sheet.say, files)
+    documents = {suffix: page(sheet, suffix) for suffix in forms}
+    engines = papers(sheet, documents["tex"].decode()) if form in (None, "pdf") else ()
+    return PrintedSheet(sheet.name, documents, engines, card, sheet.say, files)
 
 
 def bound(name: str, sheets: Sequence[PrintedSheet]) -> PrintedSheet:
     """Sheets for paper as one, which begins each on a right-hand page."""
-    from symattn.printers import latex, typst
+    from symattn.printers import docx, latex, typst
 
-    tex = latex.bound([sheet.texts["tex"] for sheet in sheets])
+    if "docx" in sheets[0].documents:
+        whole = docx.bound([sheet.documents["docx"] for sheet in sheets])
+        return PrintedSheet(name, {"docx": whole}, (), "", sheets[0].say)
+    tex = latex.bound([sheet.documents["tex"].decode() for sheet in sheets])
     papers = [tex] if sheets[0].papers else []
     if papers and not find_engine(tex) and all(len(sheet.papers) > 1 for sheet in sheets):
         papers.append(typst.bound([sheet.papers[1] for sheet in sheets]))
-    return PrintedSheet(name, {"tex": tex}, papers, "", sheets[0].say, _included(sheets))
+    return PrintedSheet(name, {"tex": tex.encode()}, papers, "", sheets[0].say, _included(sheets))
 
 
 def papers(sheet: Sheet, tex: str = "") -> tuple[str, ...]:
     """What a PDF of a sheet can be made of: LaTeX, and where its engine is not there,
     Typst's notation."""
-    tex = tex or page(sheet, "tex")
+    tex = tex or page(sheet, "tex").decode()
     if find_engine(tex):
         return (tex,)
     from symattn.printers.typst import document
@@ -159,10 +163,10 @@ def write(
     if output == STANDARD_OUTPUT:
         return _print(sheets, outputs, form, strict)
     outputs.claim_in(output, _names(sheets, form))
-    files = {sheet.name: [*sheet.texts] for sheet in sheets}
+    files = {sheet.name: [*sheet.documents] for sheet in sheets}
     for sheet in sheets:
-        for suffix, text in sheet.texts.items():
-            outputs.write(output / f"{sheet.name}.{suffix}", text.encode())
+        for suffix, document in sheet.documents.items():
+            outputs.write(output / f"{sheet.name}.{suffix}", document)
     for name, data in _included(sheets).items():
         outputs.write(output / name, data)
     code = 0
@@ -182,7 +186,7 @@ def write(
 def _names(sheets: Sequence[PrintedSheet], form: str | None) -> Iterator[str]:
     """What the files of sheets will be called, as far as that is certain."""
     for sheet in sheets:
-        yield from (f"{sheet.name}.{suffix}" for suffix in sheet.texts)
+        yield from (f"{sheet.name}.{suffix}" for suffix in sheet.documents)
         if form == "pdf" or (sheet.papers and find_engine(made_of(sheet.papers))):
             yield f"{sheet.name}.pdf"
     yield from _included(sheets)
@@ -271,8 +275,8 @@ def _title(path: Path) -> str | None:
 
 def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, strict: bool) -> int:
     (sheet,) = sheets
-    if form is not None and form in PLAIN:
-        outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())
+    if form is not None and form in _PRINTERS:
+        outputs.write(STANDARD_OUTPUT, sheet.documents[form])
         return 0
     (document,) = pdfs([made_of(sheet.papers)], [sheet.name], files=sheet.files)
     outputs.write(STANDARD_OUTPUT, document.pdf)

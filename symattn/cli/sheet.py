@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @options.form(
     *FORMS,
     default=None,
-    what="Web pages, LaTeX, Markdown, or LaTeX and PDF. By default web pages and LaTeX, and PDF "
-    "where TeX or Typst is installed.",
+    what="Web pages, LaTeX, Markdown, Word, or LaTeX and PDF. By default web pages and LaTeX, "
+    "and PDF where TeX or Typst is installed.",
 )
 @options.sheet_settings
 @options.strict_pdf

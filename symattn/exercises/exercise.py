@@ -162,6 +162,11 @@ class Exercise:
         return self.case.asked.title or self.case.title
 
     @property
+    def first(self) -> int:
+        """What rows and columns are counted from: 0, or 1 where the case's sheets say so."""
+        return 1 if self.case.sheet.get("count_from") == 1 else 0
+
+    @property
     def points(self) -> int:
         """The points of all parts."""
         return sum(part.points for part in self.parts)
@@ -328,8 +333,13 @@ _ABOUT = {
 LINES, LETTERS, BYTES = 6, 200, 500_000
 
 _HEADER = ("text file", "or give the text itself")
-_LOGO = ("image", "expected a png or svg file, for LaTeX png or pdf")
-_FORMS = {"html": ("png", "svg"), "tex": ("png", "pdf"), "pdf": ("png", "pdf")}
+_LOGO = ("image", "expected a png or svg file, for LaTeX png or pdf, for Word png")
+_FORMS = {
+    "html": ("png", "svg"),
+    "tex": ("png", "pdf"),
+    "pdf": ("png", "pdf"),
+    "docx": ("png",),
+}
 
 
 def read_header(header: str) -> tuple[str, ...]:
@@ -361,8 +371,10 @@ def read_logo(path: Path, form: str) -> Logo:
     that is too large.
     """
     kind = path.suffix.lower().removeprefix(".")
-    if kind not in _FORMS[form]:
-        wanted = " or ".join(_FORMS[form])
+    if not (kinds := _FORMS.get(form)):
+        raise Malformed(f"{path}: a logo is for {', '.join(_FORMS)}, not for {form}")
+    if kind not in kinds:
+        wanted = " or ".join(kinds)
         raise Malformed(f"{path}: a logo for {form} is {wanted}, found {short(kind) or 'nothing'}")
     with blamed_on(path):
         data = content(path, "the logo", *_LOGO)

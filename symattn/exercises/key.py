@@ -39,6 +39,7 @@ _KEYS: Mapping[str, type] = {
     "key": int,
     **dict.fromkeys(("name", "title", "level", "rounding"), str),
     "seed": int,
+    "count_from": int,
     **dict.fromkeys(("tokens", "parts", "versions"), list),
     **dict.fromkeys(("steps", "functions", "loss", "scheme"), dict),
 }
@@ -79,6 +80,8 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     if case.tokens:
         yield f"tokens = {written(case.tokens)}"
     yield f"rounding = {text(case.rounding)}"
+    if first.first:
+        yield f"count_from = {first.first}"
     yield from ("", "[steps]")
     for name, step in case.steps.items():
         yield f"{name} = {text(step)}"
@@ -212,6 +215,8 @@ def _cases(
     except Malformed as error:
         moved = [replace(fault, where=_moved(fault.where)) for fault in error.faults]
         raise Malformed(moved, more=error.more) from None
+    if whole.get("count_from"):
+        base = replace(base, sheet={"count_from": 1})
     cases = [base]
     seen = {first["version"]}
     for place, version in enumerate(versions[1:], 1):

@@ -68,9 +68,11 @@ def page_script(
     data = {
         "name": exercise.name,
         "version": exercise.version,
+        "first": exercise.first,
         "nodes": [_node(node, exercise, places) for node in nodes],
         "parts": [
-            _part(part, node, places) for part, node in zip(exercise.parts, targets, strict=True)
+            _part(part, node, places, exercise.first)
+            for part, node in zip(exercise.parts, targets, strict=True)
         ],
         "faults": [
             [asked[fault.part], places[node.serial], fault.text(say) + "?"]
@@ -86,14 +88,17 @@ def _code() -> str:
     return "".join((_HERE / "scripts" / name).read_text("utf-8") for name in _SCRIPTS)
 
 
-def _part(part: Part, node: Node, places: dict[int, int]) -> dict[str, Any]:
+def _part(part: Part, node: Node, places: dict[int, int], first: int) -> dict[str, Any]:
     tree, (rows, columns) = syntax.parse(part.quantity), node.grid
     return {
         "of": part.quantity,
         "node": places[node.serial],
         "places": part.places,
         "labels": [
-            [syntax.entry_text(part.quantity, tree, keys(node.shape, i, j)) for j in range(columns)]
+            [
+                syntax.entry_text(part.quantity, tree, keys(node.shape, i, j, first))
+                for j in range(columns)
+            ]
             for i in range(rows)
         ],
     }

@@ -99,7 +99,9 @@ def solution(
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
         for fault, examples in visible_faults(exercise, faults):
-            remarks.setdefault(fault.part, []).append(b.Paragraph(_mistake(fault, examples, say)))
+            remarks.setdefault(fault.part, []).append(
+                b.Paragraph(_mistake(fault, examples, exercise.first, say))
+            )
         for listed in remarks.values():
             listed.insert(0, b.Paragraph((b.Strong(say.text("Common mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
@@ -194,8 +196,8 @@ def _steps(steps: Steps) -> Iterator[b.Block]:
         right = steps.computed(left, node) or t.row(t.Text(steps.case.steps[name]))
         lines.append((left, t.EQUALS, right))
         if node.op in ("softmax", "hide"):
-            row_sum = steps.row_sum(node)
-            defined += steps.definitions(definitions.of_step(node, steps.named, row_sum))
+            row_sum, first = steps.row_sum(node), steps.settings.count_from
+            defined += steps.definitions(definitions.of_step(node, steps.named, row_sum, first))
     yield b.Equations(tuple(lines))
     yield from defined
 
@@ -264,7 +266,8 @@ def part_role(exercise: Exercise, part: Part, say: Language) -> str:
     """What a part is in the case, behind a dash; '' where nothing is said of it."""
     if part.quantity not in exercise.case.steps:
         return ""
-    description = role(exercise.case.program.named[part.quantity], say)
+    program = exercise.case.program
+    description = role(program, program.named[part.quantity], say)
     return f" \N{EN DASH} {description}" if description else ""
 
 
@@ -299,21 +302,24 @@ def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
 
 
-def _mistake(fault: InjectedFault, mistakes: Sequence[FaultyEntry], say: Language) -> b.Line:
+def _mistake(
+    fault: InjectedFault, mistakes: Sequence[FaultyEntry], first: int, say: Language
+) -> b.Line:
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
     line: list[Any] = [*fault.said(say)]
     for place, mistake in enumerate(mistakes):
         line += ["; ", *say("then"), " "] if place else [": "]
         line += say(
             "{wrong} instead of {right}",
-            wrong=b.Math(_entry(fault, mistake) + t.EQUALS + _figure(mistake.wrong)),
+            wrong=b.Math(_entry(fault, mistake, first) + t.EQUALS + _figure(mistake.wrong)),
             right=b.Math(_figure(mistake.right)),
         )
     return (*line, ".")
 
 
-def _entry(fault: InjectedFault, mistake: FaultyEntry) -> t.Row:
-    at = ",".join(map(str, keys(fault.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
+def _entry(fault: InjectedFault, mistake: FaultyEntry, first: int) -> t.Row:
+    shape = fault.nodes[mistake.part.quantity].shape
+    at = ",".join(map(str, keys(shape, mistake.i, mistake.j, first)))
     return indexed(f.typeset(symbol(mistake.part.quantity)), at)
 
 

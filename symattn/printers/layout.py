@@ -300,35 +300,39 @@ def display_width(item: Display) -> float:
             return _heat_map_width(item)
 
 
-def shelves(blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps]) -> list[list[Display]]:
-    """Displays as they fit side by side; a matrix that is too wide is cut in columns,
-    and equations on many lines stand alone."""
+def shelves(
+    blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps], line: float = LINE
+) -> list[list[Display]]:
+    """Displays as they fit side by side on a ``line`` of so many em; a matrix that is too
+    wide is cut in columns, and equations on many lines stand alone."""
     filled: list[list[Display]] = []
     room = 0.0
-    for item in _pieces_of(blocks):
+    for item in _pieces_of(blocks, min(TEXT, line)):
         alone = isinstance(item, b.Equations) and len(item.lines) > _MOST_BESIDE
-        needed = LINE + APART if alone else display_width(item) + APART
+        needed = line + APART if alone else display_width(item) + APART
         if not filled or needed > room:
             filled.append([])
-            room = LINE + APART
+            room = line + APART
         filled[-1].append(item)
         room -= needed
     return filled
 
 
-def _pieces_of(blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps]) -> Iterator[Display]:
+def _pieces_of(
+    blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps], room: float
+) -> Iterator[Display]:
     for block in blocks:
         match block:
             case b.Equations():
                 yield block
             case b.Matrices(items):
-                yield from (piece for item in items for piece in cut(item))
+                yield from (piece for item in items for piece in cut(item, room))
             case b.HeatMaps(items):
                 yield from items
 
 
-def columns_of(equations: b.Equations) -> int:
-    """In how many columns equations fit that need one line each: even ones, on as few
+def columns_of(equations: b.Equations, line: float = LINE) -> int:
+    """In how many columns equations fit that need one ``line`` each: even ones, on as few
     lines as there can be.
 
     >>> columns_of(b.Equations(((t.letters("a"), t.EQUALS, t.number("1")),) * 22))
@@ -337,7 +341,7 @@ def columns_of(equations: b.Equations) -> int:
     count = len(equations.lines)
     if not all(left for left, _, _ in equations.lines):
         return 1
-    most = max(int((LINE + APART) // (_equations_width(equations) + APART)), 1)
+    most = max(int((line + APART) // (_equations_width(equations) + APART)), 1)
     return math.ceil(count / math.ceil(count / most))
 
 

@@ -30,7 +30,26 @@ def names(program: Program) -> dict[int, f.Formula]:
         names[node.serial] = gradient_symbol(name)
     for name, node in program.quantities.items():
         names[node.serial] = f.Symbol(name)
-    return names
+    return names | _again(program, names)
+
+
+def _again(program: Program, names: Mapping[int, f.Formula]) -> dict[int, f.Formula]:
+    """What gradients compute once more of the steps, as a softmax its weights, by its name."""
+    known: dict[object, int] = {}
+    first: dict[int, int] = {}
+    called: dict[int, f.Formula] = {}
+    forward = {node.serial for node in ancestors(program.quantities.values())}
+    for node in ancestors([*program.quantities.values(), *program.gradients.values()]):
+        extra = node.serial if node.op in _OWN else node.extra
+        key = node.op, tuple(first[x.serial] for x in node.operands), extra, node.shape
+        first[node.serial] = known.setdefault(key, node.serial)
+        if node.serial not in forward and first[node.serial] in names:
+            called[node.serial] = names[first[node.serial]]
+    return {serial: name for serial, name in called.items() if serial not in names}
+
+
+#: Operations whose results are told apart by more than what they are of.
+_OWN = ("given", "constant", "table", "copy", "pick", "scatter", "concat")
 
 
 def gradient_symbol(name: str) -> f.Symbol:

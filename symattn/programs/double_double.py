@@ -198,10 +198,12 @@ def _softmax(node: Node, x: DoubleDouble, *factors: DoubleDouble) -> DoubleDoubl
 def _matmul(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     x, y = _open(x), _open(y)
     product = products.matmul(x, y)
-    if not sums_to_zero(node.operands[0]) or y.error.any() or y.low.any():
+    if not sums_to_zero(*node.operands) or y.error.any() or y.low.any():
         return product
     # Nothing is left of what is the same for all that sums to 0.
     same = (y.high == y.high[..., :1, :]).all(axis=-2, keepdims=True)
+    if not sums_to_zero(node.operands[0]):
+        same = same.all(axis=-1, keepdims=True) & np.ones_like(same)
     known = np.broadcast_to(same & np.isfinite(product.error), product.shape)
     return (
         _where(known, double_double.exact(np.zeros_like(product.high)), product)

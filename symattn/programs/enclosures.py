@@ -148,6 +148,8 @@ class BallMatrices:
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         left, right = _open(x), _open(y)
+        if sums_to_zero(*node.operands) and _has_equal_rows(right):
+            return arb_mat(left.nrows(), right.ncols())
         product = left * right
         closer = closer_product(node)
         if closer is None:
@@ -251,10 +253,10 @@ def _centred(x: arb_mat, weights: arb_mat) -> arb_mat:
     return arb_mat(x.nrows(), x.ncols(), entries)
 
 
-#: An entry of a product, of the row at that place of the left factor, and of a column.
-def sums_to_zero(node: Node) -> bool:
+def sums_to_zero(node: Node, keys: Node | None = None) -> bool:
     """Whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
-    into the scores of a softmax A, with a mask that A has too, or scaled by a number.
+    into the scores of a softmax A, with a mask that A has too, or scaled by a number. Where
+    the rows of ``keys`` are equal, by any function of products with them, too.
 
     >>> from symattn.programs.program import differentiate
     >>> from symattn.programs.program import program
@@ -270,12 +272,32 @@ def sums_to_zero(node: Node) -> bool:
             weights = weights_of_mean(side)
             if weights is other:
                 masked = {mask.serial for mask in _masks(weights.operands[0])}
-                return all(mask.serial in masked for mask in masks)
+                return all(mask.serial in masked or _is_even(mask, keys) for mask in masks)
         if node.op == "multiply" and node.extra != FLOW and x.grid == (1, 1):
             x, factors = factors[0], [x]
         masks += [factor for factor in factors if factor.grid != (1, 1)]
         node = x
     return False
+
+
+def _has_equal_rows(x: arb_mat) -> bool:
+    first, *others = x.tolist()
+    return all(a.is_exact() and a == b for row in others for a, b in zip(first, row, strict=True))
+
+
+def _is_even(node: Node, keys: Node | None) -> bool:
+    """Whether the entries of each row are equal where the rows of ``keys`` are: what a soft
+    cap's slopes are where all scores of a query are one."""
+    if node.op == "matmul":
+        right = node.operands[1]
+        return right.op == "transpose" and right.operands[0] is keys
+    if node.grid == (1, 1):
+        return True
+    return node.op in _ENTRYWISE and all(_is_even(x, keys) for x in node.operands)
+
+
+#: Operations each of whose entries comes from the same entries of what they are given.
+_ENTRYWISE = {*ELEMENTWISE, "copy", "negate", "add", "subtract", "multiply", "divide"}
 
 
 def _masks(scores: Node) -> Iterator[Node]:
@@ -286,6 +308,7 @@ def _masks(scores: Node) -> Iterator[Node]:
         scores = scores.operands[0]
 
 
+#: An entry of a product, of the row at that place of the left factor, and of a column.
 _Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
 
 

@@ -38,7 +38,7 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
             continue
         weights = f.typeset_name(name)
         row = indexed(weights, "i")
-        jacobian = _named("i")
+        jacobian = _JACOBIAN
         yield b.Heading(say("The softmax Jacobian of {weights}",
                             weights=b.Math(weights)), 2)  # fmt: skip
         sentence: b.Line = say(
@@ -77,9 +77,13 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
         yield b.Matrices(tuple(items))
 
 
-def _named(row: str) -> t.Row:
+#: The name of the Jacobian of any row.
+_JACOBIAN = t.index(t.letters("J"), t.letters("i"))
+
+
+def _named(steps: Steps, row: int) -> t.Row:
     """The name of the Jacobian of a row."""
-    return t.index(t.letters("J"), t.letters(row))
+    return t.index(t.letters("J"), t.number(steps.shown.at(row)))
 
 
 def _table(steps: Steps, node: Node, i: int) -> list[list[Value]]:
@@ -98,7 +102,7 @@ def _rounded(steps: Steps, node: Node, i: int) -> b.Matrix:
     cells = tuple(tuple(f.typeset(steps.shown.rounded(v)) for v in line) for line in table)
     exact = all(v.rational() == 0 for line in table for v in line)
     relation = t.EQUALS if exact else steps.shown.about(node)
-    return b.Matrix(_named(str(i)) + relation, cells)
+    return b.Matrix(_named(steps, i) + relation, cells)
 
 
 def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
@@ -108,7 +112,7 @@ def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
     if exact is None:
         return [rounded]
     factor, cells = exact
-    closed = b.Matrix(_named(str(i)) + t.EQUALS + factor, cells)
+    closed = b.Matrix(_named(steps, i) + t.EQUALS + factor, cells)
     if cells == rounded.cells or steps.shown.is_lettered(node):
         return [closed]
     if matrix_width(closed) > TEXT:
@@ -142,10 +146,13 @@ def use(steps: Steps, weights: Node, node: Node) -> Iterator[b.Block]:
     i = steps.shown.telling_row(weights)
     target, above = steps.name(node), steps.name(flow)
     if keys <= _MAX_KEYS and len(weights.shape) == 2 and steps.rows_shown(weights) > i:
-        yield b.Paragraph(steps.say("Row {row}, with its symmetric Jacobian:", row=str(i)))
+        yield b.Paragraph(
+            steps.say("Row {row}, with its symmetric Jacobian:", row=steps.shown.at(i))
+        )
         yield _product(steps, weights, node, flow, i)
     if len(weights.shape) == 2:
-        chain = definitions.by_jacobian(target, above, steps.name(weights), keys)
+        first = steps.settings.count_from
+        chain = definitions.by_jacobian(target, above, steps.name(weights), keys, first)
         yield b.Paragraph(steps.say("For any entry of any row: {formula}.", formula=b.Math(chain)))
 
 
@@ -153,9 +160,9 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
     """The Jacobian times the row that flows in, as matrices where those fit on a line."""
     target, above = steps.name(node), steps.name(flow)
     columns = range(weights.grid[1])
-    place = t.number(str(i))
+    place = t.number(steps.shown.at(i))
     left, right = (t.index(grouped(name), place, f.TOP) for name in (target, above))
-    head = t.row(left, t.EQUALS, _named(str(i)), t.THIN, right)
+    head = t.row(left, t.EQUALS, _named(steps, i), t.THIN, right)
     exact = _exact(steps, weights, i)
     forms = [[steps.shown.short_form(x, i, j) for j in columns] for x in (flow, node)]
     if exact is not None and all(form is not None for row in forms for form in row):
@@ -179,12 +186,18 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
     room = TEXT - width(name) - 3
     terms = [
         f.Product(
-            (f.Symbol("", indexed(_named(str(i)), f"0,{k}")), steps.shown.entry_name(flow, i, k))
+            (
+                f.Symbol("", indexed(_named(steps, i), f"{steps.shown.at(0)},{steps.shown.at(k)}")),
+                steps.shown.entry_name(flow, i, k),
+            )
         )
         for k in columns
     ]
-    stages = [broken(f.Sum(tuple(terms)), room), broken(steps.shown.decimal(node, i, 0), room)]
-    return b.Equations(tuple(chained(name, stages, not steps.shown.is_lettered(node), room)))
+    stages = (
+        (t.EQUALS, tuple(broken(f.Sum(tuple(terms)), room))),
+        (steps.shown.about(node), tuple(broken(steps.shown.decimal(node, i, 0), room))),
+    )
+    return b.Equations(tuple(chained(name, stages, room)))
 
 
 def backward(
@@ -247,7 +260,9 @@ def backward(
         weights = _weights(steps, name)
         if weights is not None and steps.settings.jacobian:
             yield from use(steps, weights, node)
-        yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
+        first = steps.settings.count_from
+        equations = definitions.of_gradient(steps.program, name, steps.named, first)
+        yield from steps.definitions(equations)
         yield from _gradient_work(steps, node, weights)
         if _is_zero(steps, node):
             zero |= {node.serial}

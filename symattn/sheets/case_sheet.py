@@ -28,10 +28,12 @@ from symattn.printers.layout import cut
 from symattn.programs.display import differential
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node, ancestors, arguments
+from symattn.programs.program import Program
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
 from symattn.sheets.checks import checks, comparison, statements
 from symattn.sheets.definitions import of_call
+from symattn.sheets.presentation import indexed
 from symattn.sheets.redpen import differences
 from symattn.sheets.row_sums import inside, weights
 from symattn.sheets.steps import Steps
@@ -87,7 +89,7 @@ def flags(settings: dict[str, object]) -> str:
         if name in PARTS:
             text += f" --{name}" if value else f" --no-{name}"
         else:
-            flag = "for" if name == "audience" else name
+            flag = "for" if name == "audience" else name.replace("_", "-")
             text += f" --{flag} {shlex.quote(str(value))}"
     return text
 
@@ -194,13 +196,14 @@ def _opening(steps: Steps, points: int = 0) -> Iterator[b.Block]:
     sentence: b.Line = say(
         "Values after {equal} are exact. Values after {approximate} are correctly rounded to "
         "{places} decimal places ({rounding}), or to significant digits where that would show "
-        "nothing. Rows and columns are counted from 0. A factor with a long closed form "
-        "appears by name, such as {entry}; its value is given where it is worked out.",
+        "nothing. Rows and columns are counted from {first}. A factor with a long closed form "
+        "appears by name, such as {entry}, or in decimals, with as many as the result needs.",
+        first=steps.shown.at(0),
         equal=b.Math(t.EQUALS),
         approximate=b.Math(t.ABOUT),
         places=str(steps.places),
         rounding=_rounding(steps),
-        entry=b.Math(t.index(t.letters("A"), t.letters("0,1"))),
+        entry=b.Math(indexed(t.letters("A"), f"{steps.shown.at(0)},{steps.shown.at(1)}")),
     )
     if points:
         sentence += (" ", *say(
@@ -280,16 +283,18 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
             continue
         yield from renamed(steps, copies)
         copies = []
-        named = role(node, say)
+        named = role(steps.program, node, say)
         formula = steps.formula(f.typeset_name(name), node)
         yield b.Heading((b.Math(formula), f" \N{EN DASH} {named}" if named else ""), 2)
         if formula == f.typeset_name(name):
             yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
         yield from steps.own(node)
-        equations = definitions.of_step(node, steps.named, steps.row_sum(node))
+        first = steps.settings.count_from
+        equations = definitions.of_step(node, steps.named, steps.row_sum(node), first)
         if node.written:
             text, shapes = steps.case.steps[name], steps.program.shapes()
-            equations = of_call(name, text, shapes, steps.case.functions)
+            softmaxes = steps.shown.softmaxes()
+            equations = of_call(name, text, shapes, steps.case.functions, softmaxes, first)
         yield from steps.definitions(equations)
         yield from _later(steps, node)
         yield from inside(steps, node)
@@ -332,11 +337,13 @@ def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:
         )
 
 
-def role(node: Node, say: Language) -> str:
-    """What a step is called in the field, where its form tells."""
+def role(program: Program, node: Node, say: Language) -> str:
+    """What a step is called in the field, where its form and its place tell."""
     if node.written:
         return ""
     match node.op, node.operands:
+        case "softmax", (x,) if not _weighs(program, node) and not _has_scores(x):
+            return say.text("probabilities")
         case "softmax", _:
             return say.text("attention weights")
         case "hide", _:
@@ -350,3 +357,17 @@ def role(node: Node, say: Language) -> str:
         case "matmul", (x, y) if y.op == "given":
             return say.text("projection")
     return ""
+
+
+def _weighs(program: Program, weights: Node) -> bool:
+    """Whether a step multiplies by weights from the left, as values are."""
+    steps = ancestors(program.quantities.values())
+    return any(node.op == "matmul" and node.operands[0] is weights for node in steps)
+
+
+def _has_scores(x: Node) -> bool:
+    """Whether what a softmax is taken of are products of queries and keys, scaled or masked,
+    or given."""
+    while x.op in ("copy", "hide", "divide", "multiply", "add", "subtract"):
+        x = x.operands[0]
+    return x.op == "given" or (x.op == "matmul" and x.operands[1].op == "transpose")

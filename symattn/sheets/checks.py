@@ -197,7 +197,7 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         return
     say = steps.say
     yield b.Heading(say("Compared with {base}", base=b.Code(steps.case.extends)))
-    other = Presentation(base, steps.places)
+    other = Presentation(base, steps.places, steps.settings.count_from)
     rows: list[tuple[b.Line, ...]] = []
     changed = []
     for name in shared:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache, partial
+from types import MappingProxyType
 
 from symattn import formulas as f
 from symattn import typesetting as t
@@ -28,6 +29,7 @@ from symattn.programs.display import formula
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 from symattn.shapes import Shape
+from symattn.sheets.counting import counted_from_1
 from symattn.sheets.presentation import grouped
 
 Named = Mapping[int, f.Formula]
@@ -53,27 +55,29 @@ def equation(
     letters: Mapping[str, t.Row],
     sizes: Mapping[str, int],
     entries: Mapping[str, t.Row] | None = None,
+    first: int = 0,
 ) -> t.Row:
     r"""The definition ``name`` as an equation: its letters replaced by others, its sizes by
-    numbers, and what is in ``entries`` with its indices by a name.
+    numbers, and what is in ``entries`` with its indices by a name. Rows and columns are
+    counted from ``first``, 0 or 1.
 
     >>> names = {letter: f.typeset_name(name) for letter, name in ("SS", "QX", "KX")}
     >>> t.latex(equation("score", names, {"d": 4}))
     'S_{i,j} = \\sum_{c = 0}^{3} X_{i,c}X_{j,c}'
     """
     writer = _Writer(letters, sizes, entries or {})
-    return writer.defined(name) + t.EQUALS + writer.row(_source(name))
+    return writer.defined(name) + t.EQUALS + writer.row(_source(name, first))
 
 
 @cache
-def _source(name: str) -> ast.expr:
-    """What a definition returns."""
+def _source(name: str, first: int) -> ast.expr:
+    """What a definition returns, its indices counted from ``first``."""
     (function,) = ast.parse(inspect.getsource(definitions.definition(name))).body
     assert isinstance(function, ast.FunctionDef)
     returned = function.body[-1]
     assert isinstance(returned, ast.Return)
     assert returned.value is not None
-    return returned.value
+    return counted_from_1(returned.value, definitions.indices(name)) if first else returned.value
 
 
 def parameter(name: str) -> t.Row:
@@ -245,41 +249,42 @@ def _between(tree: ast.BinOp, left: t.Row, right: t.Row) -> t.Row:
     return t.DOT if is_call or is_tight else t.Row()
 
 
-def of_step(node: Node, named: Named, row_sum: t.Row) -> list[t.Row]:
+def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.Row]:
     """The definitions that a step uses, as equations; none for a step that
     is put together from several operations. ``row_sum`` is what the sum over
     row i of a softmax is called."""
     result = _letter_of(node, named)
+    define = partial(equation, first=first)
     match node.op, node.operands:
         case "matmul", (x, y) if _is_named(x, named) and _turned(y, named):
             (key,) = y.operands
             letters = {"S": result, "Q": _letter_of(x, named), "K": _letter_of(key, named)}
-            return [equation("score", letters, {"d": x.grid[1]})]
+            return [define("score", letters, {"d": x.grid[1]})]
         case "matmul", (x, y) if _is_named(x, named) and _is_named(y, named):
             letters = {"C": result, "A": _letter_of(x, named), "B": _letter_of(y, named)}
-            return [equation("product", letters, {"d": x.grid[1]})]
+            return [define("product", letters, {"d": x.grid[1]})]
         case "divide", (x, y) if _is_named(x, named) and y.op == "sqrt" and not y.shape:
             width = _letter_of(y.operands[0], named)
             return [
-                equation("scaled_score", {"T": result, "S": _letter_of(x, named), "d": width}, {})
+                define("scaled_score", {"T": result, "S": _letter_of(x, named), "d": width}, {})
             ]
         case "softmax", (x,) if _is_named(x, named):
             letters = {"S": _letter_of(x, named), "A": result}
             sizes = {"m": x.grid[1]}
             sums = {"Z": row_sum}
-            return [equation(name, letters, sizes, sums) for name in ("normaliser", "softmax")]
+            return [define(name, letters, sizes, sums) for name in ("normaliser", "softmax")]
         case "hide", (x, keep) if _is_named(x, named):
             letters = {"T": result, "S": _letter_of(x, named)}
             if keep.op == "triangle":
-                return [equation("causal", letters, {})]
+                return [define("causal", letters, {})]
             if _is_named(keep, named):
-                return [equation("mask", {**letters, "M": _letter_of(keep, named)}, {})]
+                return [define("mask", {**letters, "M": _letter_of(keep, named)}, {})]
         case "add" | "subtract" | "multiply" | "divide", (x, y) if (
             x.shape == y.shape == node.shape and _is_named(x, named) and _is_named(y, named)
         ):
             kind = {"add": "addition", "subtract": "subtraction", "multiply": "times"}
             letters = {"C": result, "A": _letter_of(x, named), "B": _letter_of(y, named)}
-            return [equation(kind.get(node.op, "quotient"), letters, {})]
+            return [define(kind.get(node.op, "quotient"), letters, {})]
     return []
 
 
@@ -296,7 +301,7 @@ def use(program: Program, name: str, named: Named) -> tuple[Node, int] | None:
     return users[0] if len(users) == 1 else None
 
 
-def of_gradient(program: Program, name: str, named: Named) -> list[t.Row]:
+def of_gradient(program: Program, name: str, named: Named, first: int = 0) -> list[t.Row]:
     """The definitions of the flow into a quantity that is used once, by a step itself."""
     node = program.quantities[name]
     if (used := use(program, name, named)) is None:
@@ -310,29 +315,30 @@ def of_gradient(program: Program, name: str, named: Named) -> list[t.Row]:
         return []
     flow = _short(named, gradients[user.serial])
     target = _short(named, program.gradients[name])
+    define = partial(equation, first=first)
     match user.op, user.operands:
         case "softmax", _:
             letters = {"dS": target, "A": _letter_of(user, named), "G": flow}
-            return [equation("softmax_gradient", letters, {"m": user.grid[1]})]
+            return [define("softmax_gradient", letters, {"m": user.grid[1]})]
         case "divide", (_, y) if place == 0 and y.op == "sqrt" and not y.shape:
             width = _letter_of(y.operands[0], named)
-            return [equation("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
+            return [define("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
         case "hide", (_, keep) if place == 0 and keep.op == "triangle":
-            return [equation("causal_gradient", {"dS": target, "G": flow}, {})]
+            return [define("causal_gradient", {"dS": target, "G": flow}, {})]
         case "matmul", (x, y) if (
             place == 0 and y.op == "transpose" and _is_named(y.operands[0], named)
         ):
             letters = {"dQ": target, "G": flow, "K": _letter_of(y.operands[0], named)}
-            return [equation("score_query_gradient", letters, {"m": user.grid[1]})]
+            return [define("score_query_gradient", letters, {"m": user.grid[1]})]
         case "matmul", (x, _) if turned and _is_named(x, named):
             letters = {"dK": target, "G": flow, "Q": _letter_of(x, named)}
-            return [equation("score_key_gradient", letters, {"n": user.grid[0]})]
+            return [define("score_key_gradient", letters, {"n": user.grid[0]})]
         case "matmul", (x, y) if place == 0 and _is_named(y, named):
             letters = {"dA": target, "G": flow, "B": _letter_of(y, named)}
-            return [equation("product_left_gradient", letters, {"m": user.grid[1]})]
+            return [define("product_left_gradient", letters, {"m": user.grid[1]})]
         case "matmul", (x, _) if place == 1 and _is_named(x, named):
             letters = {"dB": target, "G": flow, "A": _letter_of(x, named)}
-            return [equation("product_right_gradient", letters, {"n": user.grid[0]})]
+            return [define("product_right_gradient", letters, {"n": user.grid[0]})]
     return []
 
 
@@ -342,13 +348,13 @@ def jacobian(node: Node, named: Named) -> t.Row:
     return equation(definitions.JACOBIAN, letters, {})
 
 
-def by_jacobian(target: t.Row, flow: t.Row, weights: t.Row, keys: int) -> t.Row:
+def by_jacobian(target: t.Row, flow: t.Row, weights: t.Row, keys: int, first: int = 0) -> t.Row:
     """How the row formula of a softmax comes from its Jacobian ``J_i``."""
 
     def entry(name: t.Row, at: str) -> t.Row:
         return t.index(grouped(name), t.letters(at))
 
-    over = t.row(t.Indexed(t.Limits("∑"), t.letters("k=0"), t.number(str(keys - 1))))
+    over = t.row(t.Indexed(t.Limits("∑"), t.letters(f"k={first}"), t.number(str(keys - 1 + first))))
     own, other = entry(weights, "i,j"), entry(weights, "i,k")
     return t.row(
         entry(target, "i,j"), t.EQUALS,
@@ -385,15 +391,22 @@ def _short(named: Named, gradient: Node) -> t.Row:
 _MOVING = ("copy", "spread")
 #: Operations that divide by the sum of a row of exponentials, or take its logarithm.
 _NORMALISED = ("softmax", "log_softmax")
+#: What a line in between may be called.
+_FREE = "RUHDNCEFG"
 #: More definitions say less than the step itself.
 _MOST = 4
 
 
 def of_call(
-    name: str, text: str, shapes: Mapping[str, Shape], functions: Mapping[str, str] | None = None
+    name: str,
+    text: str,
+    shapes: Mapping[str, Shape],
+    functions: Mapping[str, str] | None = None,
+    weights: Mapping[str, str] = MappingProxyType({}),
+    first: int = 0,
 ) -> list[t.Row]:
     r"""The definitions that a step uses, which may call ``functions`` of the case; none where
-    they would say little.
+    they would say little. ``weights`` are the steps that are the softmax of others.
 
     >>> t.latex(of_call("N", "rmsnorm(X, g, eps=0)", {"X": (2, 3), "g": (3,)})[1])
     'N_{i,j} = \\frac{X_{i,j}}{\\sqrt{v_{i}}}g_{j}'
@@ -413,22 +426,31 @@ def of_call(
     ]
     if not 0 < len(own) <= _MOST or own[-1] != last:
         return []
-    for place in own[:-1]:
-        known[place] = _letter(laid, place, own)
-    equations = [equation for place in own for equation in _equations(laid, place, known)]
+    logarithms = {laid.places[x]: softmax for x, softmax in weights.items() if x in laid.places}
+    for place in list(own[:-1]):
+        line = laid.lines[place]
+        if line.operation == "log_softmax" and line.operands[0] in logarithms:
+            called = f.typeset_name(logarithms[line.operands[0]])
+            known[place] = t.row(t.UprightName("log", True), t.THIN, called)
+            own.remove(place)
+        else:
+            known[place] = _letter(laid, place, own, shapes)
+    equations = [equation for place in own for equation in _equations(laid, place, known, first)]
     return equations if all(equations) and len(set(known.values())) == len(known) else []
 
 
-def _letter(laid: Tape, place: int, own: Sequence[int]) -> t.Row:
-    """What a line in between is called: as the definition calls it that uses it first."""
+def _letter(laid: Tape, place: int, own: Sequence[int], taken: Container[str]) -> t.Row:
+    """What a line in between is called: as the definition calls it that uses it first, unless
+    a quantity is called so."""
     for user in own:
         line = laid.lines[user]
         for letter, operand in zip(
             definitions.operands(line.operation), line.operands, strict=True
         ):
-            if operand == place:
+            if operand == place and letter not in taken:
                 return parameter(letter)
-    return parameter(definitions.RULES[laid.lines[place].operation][0])
+    letter = definitions.RULES[laid.lines[place].operation][0]
+    return parameter(next((x for x in (letter, *_FREE) if x not in taken), letter))
 
 
 def _filled(shape: Shape) -> object:
@@ -438,7 +460,9 @@ def _filled(shape: Shape) -> object:
     return [_filled(shape[1:]) for _ in range(shape[0])]
 
 
-def _equations(laid: Tape, place: int, known: Mapping[int, t.Row]) -> Iterator[t.Row]:
+def _equations(
+    laid: Tape, place: int, known: Mapping[int, t.Row], counted_from: int
+) -> Iterator[t.Row]:
     """The definition of a line with its letters and sizes replaced, and before it that of the
     normalisers that it takes; nothing where something has no name."""
     line = laid.lines[place]
@@ -452,8 +476,8 @@ def _equations(laid: Tape, place: int, known: Mapping[int, t.Row]) -> Iterator[t
     sizes = {"n": first[0], "d": first[1], "m": line.grid[1], **line.sizes}
     if line.operation in _NORMALISED:
         letters["Z"] = parameter("Sigma" if parameter("Z") in known.values() else "Z")
-        yield equation("normaliser", letters, sizes)
-    yield equation(line.operation, letters, sizes)
+        yield equation("normaliser", letters, sizes, first=counted_from)
+    yield equation(line.operation, letters, sizes, first=counted_from)
 
 
 def _name(laid: Tape, place: int, known: Mapping[int, t.Row], letter: str) -> t.Row:

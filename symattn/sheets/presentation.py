@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from flint import fmpq
 
@@ -27,22 +27,21 @@ from symattn.printers import blocks as b
 from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
-from symattn.programs.entrywise import Entrywise, LazyGrid
-from symattn.programs.nodes import Node, Run, ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import keys
 from symattn.sheets.figures import decimal_places, rational_formula, scientific
-from symattn.sheets.worked import FormulaScalars, TerseScalars
+from symattn.sheets.worked import WorkedEntries
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
-#: Widest closed form, in em, that is put in place of an entry's name, and widest
-#: cell of a matrix that stands beside its rounded one.
-LETTER, NARROW = 2.2, 7.0
+#: Widest cell of a matrix that stands beside its rounded one, in em.
+NARROW = 7.0
 
-#: Widest closed form, in em, that is shown at all: of a longer one the digits say more.
-_SHORT_FORM = 24.0
+#: Widest closed form, in em, that is shown at all, and the most numbers and letters in it, in
+#: a cell of a matrix: of a longer one the digits say more.
+_SHORT_FORM, PARTS, CELL_PARTS = 24.0, 11, 8
 
 #: What it costs a reader, in em, to look up the name of a row sum.
 _LOOK_UP = 2.5
@@ -88,10 +87,11 @@ class RowNormaliser:
 
 
 class Presentation:
-    """The numbers of one solution, as formulas."""
+    """The numbers of one solution, as formulas; rows and columns are counted from ``first``."""
 
-    def __init__(self, solution: Solution, places: int) -> None:
+    def __init__(self, solution: Solution, places: int, first: int = 0) -> None:
         self.solution = solution
+        self.first = first
         self.places = places
         self.rounding = solution.case.rounding
         self.named = display_names(solution.program)
@@ -102,8 +102,7 @@ class Presentation:
         self._exact: dict[tuple[int, int, int], f.Formula | None] = {}
         grids = [node.grid for node in solution.program.quantities.values()]
         self.large = any(rows * columns > LARGE for rows, columns in grids)
-        self._worked = Entrywise(FormulaScalars(self._constant), solution.keeps)
-        self._terse = Entrywise(TerseScalars(self._constant), solution.keeps)
+        self.worked = WorkedEntries(self)
         self._marks: dict[int, t.Row] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
@@ -138,6 +137,17 @@ class Presentation:
             for node in softmaxes
         }
 
+    def softmaxes(self) -> dict[str, str]:
+        """The steps that are a softmax of a quantity, by its name."""
+        quantities = self.solution.program.quantities
+        called = {node.serial: name for name, node in quantities.items()}
+        softmaxes = {name: node for name, node in quantities.items() if node.op == "softmax"}
+        return {
+            called[node.operands[0].serial]: name
+            for name, node in softmaxes.items()
+            if node.operands[0].serial in called
+        }
+
     def row_label(self, node: Node, i: str) -> f.Symbol:
         """What the sum over row i of a softmax is called: ``Z_i``, with
         several softmaxes ``Z_{A,i}``."""
@@ -156,7 +166,7 @@ class Presentation:
         entries = [scores.entry(i, k) for k in range(node.grid[1])]
         powers = tuple(score.exp() if isinstance(score, Value) else None for score in entries)
         kept = [power for power in powers if power is not None]
-        return RowNormaliser(self.row_label(node, str(i)), powers, total(kept))
+        return RowNormaliser(self.row_label(node, self.at(i)), powers, total(kept))
 
     def row_terms(self, node: Node, i: int) -> tuple[f.Formula, ...]:
         """The exponentials of row i of a softmax, without those of masked
@@ -168,8 +178,8 @@ class Presentation:
         """The exponential of a score of a softmax, by the score's name where it has
         no short closed form."""
         value = self.normalisers[node.serial][i].powers[j]
-        if value is not None and value.is_closed:
-            return value.formula()
+        if value is not None and value.is_closed and is_legible(closed := value.formula()):
+            return closed
         return f.Function("exp", (self.entry_name(node.operands[0], i, j),))
 
     def divisor(self, row: RowNormaliser, i: int) -> tuple[Value, f.Formula]:
@@ -204,7 +214,7 @@ class Presentation:
     def short_form(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The closed form of an entry where it is short enough to say something."""
         closed = self.exact(node, i, j)
-        return closed if closed is not None and width(f.typeset(closed)) <= _SHORT_FORM else None
+        return closed if closed is not None and is_legible(closed, PARTS) else None
 
     def short_forms(self, node: Node, i: int, j: int) -> Iterator[f.Formula]:
         """The closed form where it is short, of a weight also without the name
@@ -225,10 +235,6 @@ class Presentation:
         if value.is_linear_form:
             return linear_form((s, self._closed_form(x, names)) for s, x in value.coefficients())
         return value.formula(names)
-
-    def _constant(self, value: Value) -> f.Formula:
-        """A number of the program: whatever its size, it was written there."""
-        return self.value(value) or value.formula()
 
     def is_lettered(self, node: Node) -> bool:
         """Whether entries are formulas in symbols that have no digits."""
@@ -352,60 +358,9 @@ class Presentation:
             # Its places are certain, or not even its size can be written out.
             return plain or UNWRITTEN
 
-    # -- worked entries -----------------------------------------------------------
-
-    def substituted(self, node: Node, i: int, j: int) -> f.Formula:
-        """Entry (i, j) of a step with the numbers of what it uses put in;
-        an entry with more of a closed form appears by its name."""
-        if node.op == "softmax":
-            row = self.normalisers[node.serial][i]
-            power = row.powers[j]
-            if power is None:
-                return f.Quotient(f.Number("0"), row.label)
-            return f.Quotient(self.power(node, i, j), row.label)
-        called = node.written.function if node.written else "grad"
-        if node.op == "copy" and called != "grad" and node.operands[0].written:
-            # A function that is another one of something else, as mse is a mean.
-            return self.substituted(node.operands[0], i, j)
-        if node.op == "given":
-            # A gradient that is the upstream gradient itself.
-            return self._short(node, i, j)
-        arithmetic = self._terse if node.written else self._worked
-        entry = Run(arithmetic, self._leaf).work(node).at(i, j)
-        return f.MINUS_INFINITY if isinstance(entry, Masked) else entry
-
-    def _leaf(self, node: Node) -> LazyGrid[f.Formula] | None:
-        """What stands for itself: named quantities, and the weights of an
-        unnamed softmax, whose row sums have names."""
-        if self._is_named(node) or node.op == "softmax":
-            return LazyGrid(*node.grid, partial(self._short, node))
-        if node.written:
-            return LazyGrid(*node.grid, partial(self._called, node))
-        return None
-
-    def _called(self, node: Node, i: int, j: int) -> f.Formula:
-        """An entry of a call inside a step: its number where that is short, else worked."""
-        short = self._short(node, i, j)
-        is_gradient = node.written is not None and node.written.function == "grad"
-        if is_gradient or short != self.entry_name(node, i, j):
-            return short
-        return self.substituted(node, i, j)
-
-    def _short(self, node: Node, i: int, j: int) -> f.Formula:
-        """An entry's closed form where it is a number or hardly more, else its name."""
-        if self.large and self._is_named(node) and not self.is_plain(node):
-            return self.entry_name(node, i, j)
-        closed = self.exact(node, i, j)
-        if closed is None:
-            return self.entry_name(node, i, j)
-        plain = closed.operand if isinstance(closed, f.Negated) else closed
-        short = isinstance(plain, f.Number) or width(f.typeset(closed)) <= LETTER
-        if not (self._is_named(node) or node.written) or short:
-            return closed
-        return self.entry_name(node, i, j)
-
-    def _is_named(self, node: Node) -> bool:
-        return node.serial in self.named
+    def at(self, place: int) -> str:
+        """A row or a column as it is counted."""
+        return str(place + self.first)
 
     def entry_name(self, node: Node, i: int, j: int) -> f.Formula:
         """``A_{i,j}``: the name of an entry; of a quantity that has none its
@@ -416,9 +371,20 @@ class Presentation:
             name = f.Symbol(f"({f.text(formula)})", f.bracketed(f.typeset(formula)))
         if not node.shape:
             return name
-        at = [str(key) for key in keys(node.shape, i, j)]
+        at = [str(key) for key in keys(node.shape, i, j, self.first)]
         text = f"{f.text(name)}[{', '.join(at)}]"
         return f.Symbol(text, indexed(f.typeset(name), ",".join(at)))
+
+
+def is_legible(closed: f.Formula, most: int = CELL_PARTS) -> bool:
+    """Whether a closed form is short, with at most so many numbers and letters.
+
+    >>> is_legible(f.Power(f.E, f.Quotient(f.Number("1"), f.Number("2")))), is_legible(f.E, 0)
+    (True, False)
+    """
+    row = f.typeset(closed)
+    parts = sum(isinstance(node, t.Digits | t.Letter) for node in t.nodes(row))
+    return parts <= most and width(row) <= _SHORT_FORM
 
 
 def indexed(name: t.Row, keys: str) -> t.Row:

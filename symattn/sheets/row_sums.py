@@ -11,8 +11,8 @@ from symattn.numbers.values import compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, width
 from symattn.programs.nodes import Node, ancestors
-from symattn.sheets.presentation import UNWRITTEN, RowNormaliser
-from symattn.sheets.steps import FIGURES, SHADES, Steps, chained, elided, first_rows
+from symattn.sheets.presentation import UNWRITTEN, RowNormaliser, is_legible
+from symattn.sheets.steps import FIGURES, SHADES, Steps, chained, elided
 from symattn.verdicts import Verdict
 
 _NOTHING = t.number("0")
@@ -62,7 +62,7 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     scores = node.operands[0]
     name = f.typeset(f.Function("exp", (f.Symbol("", steps.name(scores)),)))
     if count < node.grid[0]:
-        name = first_rows(name, count)
+        name = steps.first_rows(name, count)
     rows = [row.powers for row in steps.shown.normalisers[node.serial][:count]]
     cells = tuple(
         tuple(
@@ -83,7 +83,9 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     near = b.Matrix(name + t.ABOUT, rounded)
     if not all(power is None or power.is_closed for row in rows for power in row):
         return [near]
-    return [exact, b.Matrix(t.ABOUT, rounded)] if matrix_width(exact) <= TEXT else [near]
+    forms = [power.formula() for row in rows for power in row if power is not None]
+    fits = matrix_width(exact) <= TEXT and all(map(is_legible, forms))
+    return [exact, b.Matrix(t.ABOUT, rounded)] if fits else [near]
 
 
 def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
@@ -94,22 +96,22 @@ def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
     added = f.Sum(terms) if len(terms) > 1 else terms[0]
     name = f.typeset(row.label)
     room = TEXT - width(name) - 3
-    stages = [elided(broken(added, room))]
+    stages = [(t.EQUALS, tuple(elided(broken(added, room))))]
     if (k := _equal_before(rows, i)) is not None:
-        yield from chained(name, [*stages, [f.typeset(rows[k].label)]], False, room)
+        stages.append((t.EQUALS, (f.typeset(rows[k].label),)))
+        yield from chained(name, stages, room)
         return
     exact = steps.shown.value(row.value) if row.value.rational() else None
     if exact is not None:
         if f.typeset(exact) != f.typeset(added):
-            stages.append([f.typeset(exact)])
+            stages.append((t.EQUALS, (f.typeset(exact),)))
     elif 0 < row.count < len(terms):
         simplified = row.value.formula()
         if f.typeset(simplified) != f.typeset(added):
-            stages.append(broken(simplified, room))
-    approximate = exact is None and not row.value.has_symbols
-    if approximate:
-        stages.append([f.typeset(steps.shown.rounded(row.value))])
-    yield from chained(name, stages, approximate, room)
+            stages.append((t.EQUALS, tuple(broken(simplified, room))))
+    if exact is None and not row.value.has_symbols:
+        stages.append((t.ABOUT, (f.typeset(steps.shown.rounded(row.value)),)))
+    yield from chained(name, stages, room)
 
 
 def _equal_before(rows: tuple[RowNormaliser, ...], i: int) -> int | None:
@@ -147,12 +149,11 @@ def weights(steps: Steps, node: Node) -> Iterator[b.Block]:
     if steps.shown.is_lettered(node):
         yield from steps.forms(node)
         return
-    yield from steps.formless(node)
     shades = b.HeatMaps((steps.heat_map(steps.shown, node, ()),))
     drawn = len(shades.items[0].columns) <= FIGURES and node.grid[0] <= SHADES
     worked = [] if steps.large else list(steps.worked_rows(node))
     exact = steps.whole(node, steps.name(node), exact=True)
-    if steps.large or not steps.shown.is_closed(node) or matrix_width(exact[0]) > TEXT:
+    if steps.large or not steps.is_legible(node) or matrix_width(exact[0]) > TEXT:
         exact = []
         if not drawn:
             exact = steps.whole(node, steps.name(node), exact=False)

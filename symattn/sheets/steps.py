@@ -9,7 +9,7 @@ more of its digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from symattn import formulas as f
 from symattn import typesetting as t
@@ -21,7 +21,15 @@ from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, wid
 from symattn.programs.display import formula as step_formula
 from symattn.programs.functions.own import calls
 from symattn.programs.nodes import Node, ancestors, arguments
-from symattn.sheets.presentation import FIRST_ROWS, MAX_ENTRIES, NARROW, UNWRITTEN, Presentation
+from symattn.sheets.presentation import (
+    FIRST_ROWS,
+    MAX_ENTRIES,
+    NARROW,
+    PARTS,
+    UNWRITTEN,
+    Presentation,
+    is_legible,
+)
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
@@ -58,7 +66,7 @@ def hint(presentation: Presentation, node: Node, i: int, j: int) -> b.Hint:
     """
     rows: list[tuple[t.Row, t.Row]] = []
     if node.op != "given" and not presentation.quantity(node).is_masked(i, j):
-        rows.append((t.EQUALS, _short(presentation.substituted(node, i, j))))
+        rows.append((t.EQUALS, _short(presentation.worked.by_name(node, i, j))))
     exact = (
         None
         if presentation.large and not presentation.is_plain(node)
@@ -89,6 +97,8 @@ _APART = 1e-3
 _ENTRIES_WORKED, _FEW_WORKED = 8, 2
 #: Lines of one worked entry, of a longer one the beginning and the end; their width, in em.
 _MOST_LINES, _ROOM = 12, TEXT - 6
+#: A stage of a calculation: the sign before it, and its lines.
+_Stage = tuple[t.Row, tuple[t.Row, ...]]
 #: Most rows of a heat map, and most columns that have figures in them.
 SHADES, FIGURES = 24, 8
 
@@ -105,7 +115,7 @@ class Steps:
         self.program = solution.program
         self.full = settings.detail == "full"
         self.places = settings.places
-        self.shown = Presentation(solution, settings.places)
+        self.shown = Presentation(solution, settings.places, settings.count_from)
         self.named = self.shown.named
         self.large = self.shown.large
         self._told: set[str] = set()
@@ -132,7 +142,8 @@ class Steps:
             return ()
         row, tokens = self.shown.main_row, self.case.tokens
         labelled = len(tokens) == len(next(iter(self.shown.normalisers.values())))
-        name = f"{row} ({tokens[row]})" if labelled else str(row)
+        at = self.shown.at(row)
+        name = f"{at} ({tokens[row]})" if labelled else at
         return self.say(
             "Each step is worked for one row: row {row}, which has the most keys and the "
             "fewest zero scores, or a row with fewer zeros where the step has one.",
@@ -156,8 +167,10 @@ class Steps:
     def definitions(self, equations: Sequence[t.Row]) -> Iterator[b.Block]:
         """The definitions that a step uses, entry by entry."""
         if equations:
+            words = {"if": self.say.text("if"), "otherwise": self.say.text("otherwise")}
             text: list[str | b.Math] = []
-            for equation in equations:
+            for english in equations:
+                equation = t.in_words(english, words)
                 if t.has(equation, t.Fraction):
                     equation = t.row(t.Styled(True, equation))
                 text += [b.Math(equation), ", \N{EM SPACE}"]
@@ -209,21 +222,7 @@ class Steps:
             return
         worked = [] if node.op in ("hide", "table") else list(self.worked_rows(node))
         values = self.values(node) if node.shape else []
-        yield from self.formless(node)
         yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
-
-    def formless(self, node: Node) -> Iterator[b.Block]:
-        """That what is worked out of a quantity has no closed form, where it has none."""
-        if not self.large and not self._says_all(node):
-            yield b.Paragraph(
-                self.say("There is no short closed form; the decimals are correctly rounded.")
-            )
-
-    def _says_all(self, node: Node) -> bool:
-        """Whether what is worked out has closed forms."""
-        rows = [*range(self.rows_shown(node))] if node.op == "hide" else self.rows_worked(node)
-        columns = range(min(node.grid[1], _ENTRIES_WORKED))
-        return all(self.shown.short_form(node, i, j) is not None for i in rows for j in columns)
 
     def rows_worked(self, node: Node) -> list[int]:
         """The most telling row of a quantity, in a full sheet all rows."""
@@ -240,33 +239,51 @@ class Steps:
 
     def worked(self, node: Node, places: Sequence[tuple[int, int]]) -> Iterator[b.Equation]:
         """``S_00 = 1*1 + 0*0 = 1`` for every place: name, substitution, closed form where
-        all have a short one, decimals; entries that are worked alike in one."""
+        all have a short one, else in numbers; decimals; entries that are worked alike in one."""
         closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
         closed = closed and all(self.shown.short_form(node, i, j) is not None for i, j in places)
-        alike: dict[tuple[bool, tuple[tuple[t.Row, ...], ...]], list[t.Row]] = {}
+        alike: dict[tuple[_Stage, ...], list[t.Row]] = {}
         for i, j in places:
-            decimal: f.Formula | None = self.shown.decimal(node, i, j)
-            stages = [self.shown.substituted(node, i, j)]
-            if closed:
-                stages += self.shown.short_forms(node, i, j)
-                decimal = self.shown.approximate(node, i, j)
-                if self.shown.quantity(node).symbols and is_short(stages[-1]):
-                    decimal = None
-            elif self.shown.is_lettered(node):
-                stages.append(self.shown.exact(node, i, j) or UNWRITTEN)
-                decimal = None
-            written = [tuple(elided(broken(stage, _ROOM))) for stage in dict.fromkeys(stages)]
-            if decimal is not None:
-                written.append(tuple(broken(decimal, _ROOM)))
+            stages = {
+                formula: (relation, tuple(elided(broken(formula, _ROOM))))
+                for relation, formula in self._stages(node, i, j, closed)
+            }
             name = f.typeset(self.shown.entry_name(node, i, j))
-            alike.setdefault((decimal is not None, tuple(written)), []).append(name)
-        for (approximate, pieces), names in alike.items():
+            alike.setdefault(tuple(stages.values()), []).append(name)
+        for written, names in alike.items():
             room = TEXT - width(names[0]) - 3
             together = t.joined(names, t.EQUALS)
-            if width(together) + sum(width(stage[0]) for stage in pieces) <= room:
+            if width(together) + sum(width(lines[0]) for _, lines in written) <= room:
                 names = [together]
             for name in names:
-                yield from chained(name, [list(stage) for stage in pieces], approximate, room)
+                yield from chained(name, written, room)
+
+    def _stages(
+        self, node: Node, i: int, j: int, closed: bool
+    ) -> Iterator[tuple[t.Row, f.Formula]]:
+        """How an entry is worked out, each formula with the sign before it."""
+        worked = self.shown.worked.by_name(node, i, j)
+        decimal: f.Formula | None = self.shown.decimal(node, i, j)
+        if closed:
+            forms = [worked, *self.shown.short_forms(node, i, j)]
+            yield from ((t.EQUALS, form) for form in forms)
+            decimal = self.shown.approximate(node, i, j)
+            if self.shown.quantity(node).symbols and is_short(forms[-1]):
+                decimal = None
+        elif self.shown.is_lettered(node):
+            yield t.EQUALS, worked
+            yield t.EQUALS, self.shown.exact(node, i, j) or UNWRITTEN
+            decimal = None
+        else:
+            numbers = None if self.large else self.shown.worked.in_numbers(node, i, j)
+            if numbers is None or numbers == worked:
+                yield t.EQUALS, worked
+            else:
+                if not node.shape and is_legible(worked, 2 * PARTS):
+                    yield t.EQUALS, worked
+                yield t.ABOUT, numbers
+        if decimal is not None:
+            yield t.ABOUT, decimal
 
     def values(self, node: Node) -> list[b.Matrix]:
         """Closed form and rounded value of a whole quantity, the closed form where
@@ -280,7 +297,7 @@ class Steps:
             return decimal
         (exact,) = self.whole(node, name, exact=True)
         widest = max(width(cell) for row in exact.cells for cell in row)
-        fits = widest <= NARROW and matrix_width(exact) <= TEXT
+        fits = self.is_legible(node) and widest <= NARROW and matrix_width(exact) <= TEXT
         if (
             node.op == "hide"
             and fits
@@ -290,12 +307,24 @@ class Steps:
             return [exact]
         return [exact, *decimal] if fits else decimal
 
+    def is_legible(self, node: Node) -> bool:
+        """Whether all entries have closed forms for the cells of a matrix."""
+        rows, columns = node.grid
+        forms = (self.shown.exact(node, i, j) for i in range(rows) for j in range(columns))
+        return all(form is not None and is_legible(form) for form in forms)
+
+    def first_rows(self, name: t.Row, count: int) -> t.Row:
+        """The name of the first rows of a quantity."""
+        first, last = (t.number(self.shown.at(row)) for row in (0, count - 1))
+        rows = first + t.row(t.Text("–")) + last
+        return t.index(f.bracketed(name), t.row(rows, t.COMMA, t.THIN, t.letters("⋅")))
+
     def rest(self, node: Node) -> Iterator[b.Block]:
         """What is said of the rows that are not shown."""
         if (count := self.rows_shown(node)) < node.grid[0]:
             yield b.Paragraph(
-                self.say("Likewise for rows {first} to {last}.", first=str(count),
-                         last=str(node.grid[0] - 1))
+                self.say("Likewise for rows {first} to {last}.", first=self.shown.at(count),
+                         last=self.shown.at(node.grid[0] - 1))
             )  # fmt: skip
 
     def forms(self, node: Node) -> Iterator[b.Block]:
@@ -335,8 +364,8 @@ class Steps:
             yield name, t.EQUALS, f.typeset(exact)
             return
         room = TEXT - width(name) - 3
-        about = not self.shown.is_lettered(node)
-        yield from chained(name, [broken(self.shown.decimal(node, i, j), room)], about, room)
+        lines = tuple(broken(self.shown.decimal(node, i, j), room))
+        yield from chained(name, [(self.shown.about(node), lines)], room)
 
     def whole(self, node: Node, name: t.Row, exact: bool) -> list[b.Matrix]:
         """The matrix of a quantity, of a large one its first rows; ``exact``
@@ -352,7 +381,7 @@ class Steps:
                 tuple(f.typeset(self.shown.decimal(node, i, j)) for i, j in row) for row in places
             )
         if count < node.grid[0]:
-            name = first_rows(name, count)
+            name = self.first_rows(name, count)
         labels = self.tokens(node, 0)[:count]
         relation = t.EQUALS if exact else t.ABOUT
         notes = hints(self.shown, node, count)
@@ -389,7 +418,7 @@ class Steps:
             for i in range(min(rows, SHADES))
         )
         sides = [
-            self.tokens(like or node, axis) or tuple(map(str, range(count)))
+            self.tokens(like or node, axis) or tuple(map(self.shown.at, range(count)))
             for axis, count in enumerate((rows, columns))
         ]
         notes = hints(presentation, node, len(shades))
@@ -414,32 +443,23 @@ def elided(lines: list[t.Row]) -> list[t.Row]:
     return [*lines[: _MOST_LINES - 2], t.sign("+") + t.DOTS, lines[-1]]
 
 
-def chained(
-    name: t.Row, stages: list[list[t.Row]], approximate: bool, room: float
-) -> Iterator[b.Equation]:
+def chained(name: t.Row, stages: Iterable[_Stage], room: float) -> Iterator[b.Equation]:
     """``name = stage = stage ~ stage``, on as few lines as fit."""
     left, line, used = name, t.Row(), 0.0
     relation = t.EQUALS
-    for place, stage in enumerate(stages):
-        sign = t.ABOUT if approximate and place == len(stages) - 1 else t.EQUALS
+    for place, (sign, (first, *more)) in enumerate(stages):
         if place == 0:
-            relation, line = sign, stage[0]
-        elif len(stage) == 1 and used + width(stage[0]) + 2.5 <= room:
-            line += sign + stage[0]
+            relation, line = sign, first
+        elif not more and used + width(first) + 2.5 <= room:
+            line += sign + first
         else:
             yield left, relation, line
-            left, relation, line = t.Row(), sign, stage[0]
-        for rest in stage[1:]:
+            left, relation, line = t.Row(), sign, first
+        for rest in more:
             yield left, relation, line
             left, relation, line = t.Row(), t.Row(), rest
         used = width(line)
     yield left, relation, line
-
-
-def first_rows(name: t.Row, count: int) -> t.Row:
-    """The name of the first rows of a quantity."""
-    rows = t.number("0") + t.row(t.Text("–")) + t.number(str(count - 1))
-    return t.index(f.bracketed(name), t.row(rows, t.COMMA, t.THIN, t.letters("⋅")))
 
 
 def _is_decimal(entry: t.Row) -> bool:

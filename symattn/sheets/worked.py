@@ -1,12 +1,21 @@
-"""Formulas as scalars: entries worked out number by number, on the one walk over a program."""
+"""Entries worked out number by number: formulas as scalars, on the one walk over a program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from symattn import formulas as f
+from symattn.errors import Malformed, Undecided
+from symattn.numbers.reading import Masked, read
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Elementwise
+from symattn.printers.layout import width
+from symattn.programs.entrywise import Compute, Entrywise, LazyGrid
+from symattn.programs.nodes import Elementwise, Node, Run
+
+if TYPE_CHECKING:
+    from symattn.sheets.presentation import Presentation
 
 
 class FormulaScalars:
@@ -91,3 +100,134 @@ class TerseScalars(FormulaScalars):
     def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
         """A fraction, but by 1."""
         return x if divisor == _ONE or x == _ZERO else f.Quotient(x, divisor)
+
+
+#: Widest closed form, in em, that is put in place of an entry's name.
+_LETTER = 2.2
+#: By how many more places than the sheet's an entry may be written in a line of numbers.
+_MORE = 3
+
+
+class WorkedEntries:
+    """The entries of one solution, worked out from those of what a step uses."""
+
+    def __init__(self, shown: Presentation) -> None:
+        self._shown = shown
+        keeps = shown.solution.keeps
+        self._literal = _Entrywise(FormulaScalars(self._constant), keeps)
+        self._terse = _Entrywise(TerseScalars(self._constant), keeps)
+
+    def by_name(self, node: Node, i: int, j: int) -> f.Formula:
+        """Entry (i, j) of a step with the numbers of what it uses put in;
+        an entry with more of a closed form appears by its name."""
+        return self._worked(node, i, j, None)
+
+    def in_numbers(self, node: Node, i: int, j: int) -> f.Formula | None:
+        """The same with decimals for all names, as on a board, and with places enough that who
+        computes with them gets the entry's own decimals; None where so many are too many."""
+        shown = self._shown
+        wanted = shown.decimal(node, i, j)
+        for places in range(shown.places, shown.places + _MORE + 1):
+            formula = self._worked(node, i, j, places)
+            try:
+                if shown.rounded(read(f.text(formula).replace("^", "**"))) == wanted:
+                    return formula
+            except (Malformed, Undecided):
+                # Not all that is written on sheets can be read, a name say.
+                return None
+        return None
+
+    def _worked(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
+        if node.op == "softmax":
+            return self._weight(node, i, j, places)
+        called = node.written.function if node.written else "grad"
+        if node.op == "copy" and called != "grad" and node.operands[0].written:
+            # A function that is another one of something else, as mse is a mean.
+            return self._worked(node.operands[0], i, j, places)
+        if node.op == "given":
+            # A gradient that is the upstream gradient itself.
+            return self._entry(node, i, j, places)
+        arithmetic = self._terse if node.written else self._literal
+        entry = Run(arithmetic, partial(self._leaf, places)).work(node).at(i, j)
+        return f.MINUS_INFINITY if isinstance(entry, Masked) else entry
+
+    def _weight(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
+        row = self._shown.normalisers[node.serial][i]
+        power = row.powers[j]
+        if places is not None:
+            above = f.Number("0") if power is None else self._shown.rounded(power, places)
+            return f.Quotient(above, self._shown.rounded(row.value, places))
+        above = f.Number("0") if power is None else self._shown.power(node, i, j)
+        return f.Quotient(above, row.label)
+
+    def _leaf(self, places: int | None, node: Node) -> LazyGrid[f.Formula] | None:
+        """What stands for itself: named quantities, and the weights of an
+        unnamed softmax, whose row sums have names."""
+        if node.serial in self._shown.named or node.op == "softmax":
+            return LazyGrid(*node.grid, partial(self._entry, node, places=places))
+        if (weights := self._weights_of(node)) is not None:
+            return LazyGrid(*node.grid, partial(self._logarithm, weights, places))
+        if node.written:
+            return LazyGrid(*node.grid, partial(self._called, node, places))
+        return None
+
+    def _weights_of(self, node: Node) -> Node | None:
+        """The quantity that a log-softmax is the logarithm of."""
+        if node.written is None or node.written.function != "log_softmax" or node.written.options:
+            return None
+        (logits,) = node.written.operands
+        shown = self._shown
+        rows, columns = logits.grid
+        quantities = shown.solution.program.quantities
+        names = shown.softmaxes()
+        found = (names[x] for x, node in quantities.items() if node is logits and x in names)
+        if (weights := next(found, None)) is None:
+            return None
+        places = ((i, j) for i in range(rows) for j in range(columns))
+        hidden = any(shown.quantity(logits).is_masked(i, j) for i, j in places)
+        return None if hidden else quantities[weights]
+
+    def _logarithm(self, weights: Node, places: int | None, i: int, j: int) -> f.Formula:
+        return f.Function("log", (self._entry(weights, i, j, places),))
+
+    def _called(self, node: Node, places: int | None, i: int, j: int) -> f.Formula:
+        """An entry of a call inside a step: its number where that is short, else worked."""
+        short = self._entry(node, i, j, places)
+        is_gradient = node.written is not None and node.written.function == "grad"
+        if is_gradient or places is not None or short != self._shown.entry_name(node, i, j):
+            return short
+        return self._worked(node, i, j, places)
+
+    def _entry(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
+        """An entry's closed form where it is a number or hardly more, else its name, or its
+        decimals."""
+        shown = self._shown
+        is_named = node.serial in shown.named
+        if shown.large and is_named and not shown.is_plain(node):
+            return shown.entry_name(node, i, j)
+        closed = shown.exact(node, i, j)
+        plain = closed.operand if isinstance(closed, f.Negated) else closed
+        if isinstance(plain, f.Number) and closed is not None:
+            return closed
+        if places is not None:
+            return shown.decimal(node, i, j, places)
+        if closed is None:
+            return shown.entry_name(node, i, j)
+        is_short = width(f.typeset(closed)) <= _LETTER
+        is_nameless = not (is_named or node.written)
+        return closed if is_short or is_nameless else shown.entry_name(node, i, j)
+
+    def _constant(self, value: Value) -> f.Formula:
+        """A number of the program: whatever its size, it was written there."""
+        return self._shown.value(value) or value.formula()
+
+
+class _Entrywise(Entrywise[f.Formula]):
+    """Where a causal mask is multiplied by, what it keeps is what it is."""
+
+    def _multiply(
+        self, node: Node, x: LazyGrid[f.Formula], y: LazyGrid[f.Formula]
+    ) -> Compute[f.Formula]:
+        if node.operands[1].op == "triangle":
+            return lambda i, j: x.at(i, j) if j <= i else _ZERO
+        return super()._multiply(node, x, y)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -179,6 +181,8 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--header", "x" * 201], "a header has at most 6 lines of 200 letters"),
         (["--logo", "crest.svg", "--format", "tex"], "a logo for tex is png or pdf, found svg"),
         (["--logo", "crest.pdf"], "a logo for html is png or svg, found pdf"),
+        (["--logo", "crest.svg", "--format", "docx"], "a logo for docx is png, found svg"),
+        (["--logo", "crest.png", "--format", "md"], "tex, pdf, docx, not for md"),
         (["--logo", "none.png"], "none.png: the logo can't be read"),
         (["--logo", "text.png"], "the file's content is not PNG"),
         (["--logo", "entities.svg"], "the file's content is not SVG"),
@@ -316,3 +320,22 @@ def test_a_search_in_vain(tmp_path, symattn, monkeypatch) -> None:
     assert done.code == 2
     assert "found 0 of 5 versions in 512 draws" in done.err
     assert "an answer is too large: draw smaller numbers (--largest 1)" in done.err
+
+
+def test_what_rows_are_counted_from(symattn):
+    """The pages, the key, the table to fill in and the marks count alike, from 1 if it is said."""
+    symattn("exercise", "cat-sat-mat", "--solutions", "--count-from", "1", "--format", "tex")
+    solution = Path("exercises/cat-sat-mat-solution.tex").read_text("utf-8")
+    assert "S_{3,3}" in solution
+    assert "S_{0," not in solution
+    begun = symattn("mark", "answers.csv", "--key", "exercises/key.toml", "--begin")
+    assert begun.code == 0
+    assert Path("answers.csv").read_text("utf-8").startswith('student,version,"S[1, 1]","S[1, 2]"')
+    table = "student,quantity,row,column,answer\nAda,S,1,1,2\nAda,S,3,3,7\nAda,S,0,1,2\n"
+    Path("long.csv").write_text(table, "utf-8")
+    ended = symattn("mark", "long.csv", "--key", "exercises/key.toml", "--format", "json")
+    assert ended.code == 2
+    assert "S is 3x3: expected a row from 1 to 3, found 0" in ended.err
+    (ada,) = json.loads(ended.out)["students"]
+    outcomes = {x["of"]: x["outcome"] for x in ada["answers"] if x["answer"]}
+    assert outcomes == {"S[1, 1]": "right", "S[3, 3]": "wrong"}

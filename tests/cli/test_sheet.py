@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -301,3 +302,19 @@ def test_a_page_without_a_fault(tmp_path, symattn) -> None:
     done = symattn("sheet", "cat-sat-mat", "--format", "pdf", "--strict")
     assert (done.code, done.err) == (0, "")
     assert (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_what_rows_are_counted_from(symattn):
+    """So do flags, over it, and it is said again where a sheet tells its command."""
+    text = '[given]\nX = [[1, 0]]\n[steps]\nA = "softmax(X)"\n[sheet]\ncount_from = 1\n'
+    Path("case.toml").write_text(text, "utf-8")
+    symattn("sheet", "case.toml", "--format", "tex", "-o", "own")
+    assert "Z_{1}" in Path("own/case.tex").read_text("utf-8")
+    symattn("sheet", "case.toml", "--format", "tex", "--count-from", "0", "--for", "author")
+    made = Path("sheets/case.tex").read_text("utf-8")
+    assert "Z_{0}" in made
+    assert "count-{}from 0" in made
+    Path("case.toml").write_text(text.replace("= 1\n", "= 2\n"), "utf-8")
+    ended = symattn("sheet", "case.toml", "--format", "tex")
+    assert ended.code == 2
+    assert "sheet.count_from: rows are counted from 0 or 1, found 2" in ended.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -222,6 +223,20 @@ def test_by_keyboard_and_by_ear(chromium: Browser, tmp_path: Path) -> None:
         Blank("S", 0, 0): "2", Blank("S", 0, 1): "0", Blank("S", 1, 0): "0,5",
     }  # fmt: skip
     assert script.unread == {Blank("S", 0, 2): "x"}
+
+
+@in_browser
+@pytest.mark.heavy
+def test_rows_are_counted_as_on_the_sheet(chromium: Browser, tmp_path: Path) -> None:
+    """Where a case counts from 1, so do labels, and the table is read back all the same."""
+    case = library.load("cat-sat-mat")
+    one = exercise(replace(case, sheet={**case.sheet, "count_from": 1}))
+    opened(chromium, tmp_path, one)
+    assert chromium.run("page.fields[1].name") == "S, row 1, column 2"
+    chromium.run("page.fields[1].input.value = '7'")
+    (tmp_path / "answers.csv").write_text(chromium.run("page.table()"), "utf-8")
+    (script,) = read_answers(tmp_path / "answers.csv", [one]).scripts
+    assert {*script.answers} == {Blank("S", 0, 1)}
 
 
 @in_browser

@@ -58,7 +58,7 @@ class Page:
     ``exact`` and ``near`` hold, for everything that has a name, the entries
     that were given exactly and rounded, ``chained`` those with an equation of
     their own and ``worked`` those with their working; ``copies`` are the names
-    said to be nothing new, ``unclosed`` those said to have no short closed form,
+    said to be nothing new, ``numbered`` those that are worked in decimals,
     ``nothing`` the gradients said to be 0 because another is, ``unread`` the
     mathematics that could not be read, ``derived`` what is said of SymPy's formulas.
     ``labelled`` says which axes (0 rows, 1 columns) of which quantities run
@@ -78,7 +78,7 @@ class Page:
         self.chained: dict[str, set[tuple[int, int]]] = defaultdict(set)
         self.worked: dict[str, set[tuple[int, int]]] = defaultdict(set)
         self.copies: set[str] = set()
-        self.unclosed: set[str] = set()
+        self.numbered: set[str] = set()
         self.nothing: set[str] = set()
         self.unread: list[str] = []
         self.derived: list[str] = []
@@ -226,8 +226,6 @@ class Page:
                 for flow in rest[:1]:
                     assert isinstance(flow, b.Math)
                     self._level(flow.formula)
-            case (str(words),) if words.startswith("There is no short closed form"):
-                self.unclosed.add(self.headings[-1].partition(" = ")[0])
             case ("Since ", b.Math(), " is 0, so is every entry of these: ", *formulas):
                 for formula in formulas:
                     if isinstance(formula, b.Math):
@@ -337,7 +335,13 @@ class Page:
         name, place = self._place(target)
         alike = [target]
         for relation, text in rest[:-1]:
-            assert relation == "=", chain
+            if relation != "=":
+                # Who computes with the figures of the line gets its last one.
+                assert (relation, text) == rest[-2], chain
+                self._approximate(rest[-1][1], self._worlds(read(text)), left)
+                self.counts["numbers"] += 1
+                self.numbered.add(name)
+                continue
             self._exactly(text, wanted, name, place)
             if len(alike) == 1 + rest.index((relation, text)) and _is_entry_of(text, name):
                 alike.append(read(text))
@@ -356,7 +360,7 @@ class Page:
         self.chained[name] |= places
         if len(rest) > 1 + (relation != "=") or r"\cdot" in rest[0][1]:
             self.worked[name] |= places
-        if relation == "=" or len(rest) > 1:
+        if any(sign == "=" for sign, _ in rest):
             self.exact[name] |= places
         self.counts["chains"] += len(places)
 

@@ -153,7 +153,7 @@ def test_how_much_is_read(page: Reads) -> None:
 def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
     """Every entry of what is given stands there in closed form; every entry of every step and
     every gradient rounded, where it is no short decimal; on a full page that of a small case
-    in closed form too, unless it says that there is no short one."""
+    in closed form too, unless it is worked in decimals."""
     made = page(name, detail)
     truth = made.truth
     listed = [name for name in truth.steps if name not in truth.copies]
@@ -167,7 +167,7 @@ def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> Non
         if quantity == gradient(truth.output):
             assert made.exact[quantity] >= shown(array), quantity
             continue
-        closed = detail == "full" and not is_large(made) and quantity not in made.unclosed
+        closed = detail == "full" and not is_large(made) and quantity not in made.numbered
         if closed and not has_symbols(made, quantity):
             assert made.exact[quantity] >= shown(array), quantity
         for place in shown(array) - made.near[quantity]:

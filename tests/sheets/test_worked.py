@@ -25,5 +25,5 @@ GIVEN = {"X": [[1, 2], [3, "1/2"]], "T": [[0, 1], [1, 0]]}
 def test_functions_are_worked_out(text, shown):
     """With the numbers of the case, not by their results, one function by another included."""
     solution = solve(make("worked", GIVEN, {"L": text}))
-    found = Presentation(solution, 4).substituted(solution.program.quantities["L"], 0, 0)
+    found = Presentation(solution, 4).worked.by_name(solution.program.quantities["L"], 0, 0)
     assert f.text(found) == shown

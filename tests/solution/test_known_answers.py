@@ -216,10 +216,24 @@ def test_a_fault_is_reported_once_at_its_root():
     assert [fault.where for fault in caught.value.faults] == ["steps.A", "steps.C"]
 
 
-def test_equal_keys_leave_queries_no_gradient():
+@pytest.mark.parametrize("cap", [None, 2])
+def test_equal_keys_leave_queries_no_gradient(cap):
     """Where all keys are the same, nothing that a query does changes the weights: dQ is 0,
-    though the scores of floats are fractions with huge denominators."""
+    though the scores of floats are fractions with huge denominators, and a soft cap has a
+    slope for each. Where one key differs in one feature, all queries have a gradient."""
     rng = np.random.default_rng(1)
     q, v, do = (from_floats(rng.normal(size=(n, 3)).astype("float32")) for n in (2, 9, 2))
-    k = from_floats(np.repeat(rng.normal(size=(1, 3)).astype("float32"), 9, axis=0))
-    assert not attention(q, k, v).backward(do).dQ.nearest().any()
+    keys = np.repeat(rng.normal(size=(1, 3)).astype("float32"), 9, axis=0)
+    same = attention(q, from_floats(keys), v, softcap=cap).backward(do).dQ
+    assert not same.nearest().any()
+    assert not any(entry for row in same.decimal(40) for entry in row)
+    keys[4, 1] += 1
+    assert attention(q, from_floats(keys), v, softcap=cap).backward(do).dQ.nearest()[:, 1].all()
+
+
+def test_keys_that_are_equal_but_for_a_bias():
+    """A soft cap's slopes differ where a bias was added before it: dQ is not 0."""
+    steps = {"S": "Q @ K.T", "T": "softcap(S + B, 2)", "A": "softmax(T)", "Y": "A @ V"}
+    given = {"Q": [[1, 2]], "K": [[1, 1]] * 3, "V": [[1], [2], [5]], "B": [[0, 1, 2]]}
+    case = make("biased", given, steps, loss={"output": "Y", "upstream": [[1]], "wrt": ["Q"]})
+    assert symattn.solve(case).gradient("Q").nearest().all()

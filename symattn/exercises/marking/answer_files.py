@@ -59,7 +59,7 @@ def empty_table(exercise: Exercise) -> str:
         shape, tree = exercise.shape(part), syntax.parse(part.quantity)
         rows, columns = grid(shape)
         labels += [
-            syntax.entry_text(part.quantity, tree, keys(shape, i, j))
+            syntax.entry_text(part.quantity, tree, keys(shape, i, j, exercise.first))
             for i in range(rows)
             for j in range(columns)
         ]

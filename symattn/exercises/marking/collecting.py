@@ -350,6 +350,11 @@ class Collector:
             raise Malformed(f"expected a version, one of {wanted}, found {short(text)!r}")
         return int(match[1])
 
+    @property
+    def first(self) -> int:
+        """What rows and columns are counted from."""
+        return self._asked.first
+
     def blank(self, label: str) -> Blank:
         """The blank of ``S[0, 1]``. Raises :class:`Malformed` where there is none."""
         if label not in self._blanks:
@@ -378,19 +383,20 @@ class Collector:
         raise Malformed(f"unknown name {short(text)!r}: {expected(text, self._names)}")
 
     def at(self, name: str, indices: Sequence[object]) -> Blank:
-        """The blank of a quantity at its indices, counted from 0."""
-        shape = self._names[name]
+        """The blank of a quantity at its indices, counted as on the exercise."""
+        shape, first = self._names[name], self._asked.first
         if len(indices) != len(shape):
             wanted = ("no index", "one index", "a row and a column")[len(shape)]
             raise Malformed(f"{name} is {show(shape)}: expected {wanted}, found {len(indices)}")
         for word, index, length in zip(_AXES[2 - len(shape) :], indices, shape, strict=True):
-            if not isinstance(index, int) or not 0 <= index < length:
-                message = f"expected a {word} from 0 to {length - 1}, found {short(str(index))}"
+            if not isinstance(index, int) or not 0 <= index - first < length:
+                found = f"{length - 1 + first}, found {short(str(index))}"
+                message = f"expected a {word} from {first} to {found}"
                 raise Malformed(f"{name} is {show(shape)}: {message}")
-        i, j = (0, 0, *indices)[-2:]
+        i, j = (first, first, *indices)[-2:]
         assert isinstance(i, int)
         assert isinstance(j, int)
-        return Blank(name, i, j)
+        return Blank(name, i - first, j - first)
 
     def take(self, student: str, blank: Blank, text: str, comma: bool = False) -> None:
         """Take up an answer; nothing is a blank.

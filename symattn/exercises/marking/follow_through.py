@@ -196,7 +196,9 @@ class _AnswerTree:
         """Answers nested in the shape of a quantity; what is too short is left blank."""
         shape = self.collector.shape(name)
         if len(indices) == len(shape):
-            return self._answer(student, self.collector.at(name, indices), value)
+            first = self.collector.first
+            at = [index + first for index in indices]
+            return self._answer(student, self.collector.at(name, at), value)
         wanted = shape[len(indices)]
         if not isinstance(value, list) or len(value) != wanted:
             actual = len(value) if isinstance(value, list) else kind(value)

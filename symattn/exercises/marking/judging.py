@@ -88,9 +88,14 @@ class Examiner:
         """The exact answer."""
         return EntryValue(self.solution[blank.quantity], blank.i, blank.j)
 
-    def at(self, blank: Blank) -> tuple[int, ...]:
-        """The indices of a blank in the shape of its quantity."""
-        return keys(self.nodes[blank.quantity].shape, blank.i, blank.j)
+    def at(self, blank: Blank, first: int = 0) -> tuple[int, ...]:
+        """The indices of a blank in the shape of its quantity, counted from ``first``."""
+        return keys(self.nodes[blank.quantity].shape, blank.i, blank.j, first)
+
+    @property
+    def first(self) -> int:
+        """What rows and columns are counted from where students see them."""
+        return self.exercise.first
 
     @cached_property
     def faults(self) -> tuple[InjectedFault, ...]:
@@ -293,7 +298,7 @@ class _Judging:
         return Mark(
             blank=blank,
             label=syntax.entry_text(
-                blank.quantity, syntax.parse(blank.quantity), examiner.at(blank)
+                blank.quantity, syntax.parse(blank.quantity), examiner.at(blank, examiner.first)
             ),
             text=text,
             outcome=outcome,

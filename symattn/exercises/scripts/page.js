@@ -66,7 +66,8 @@ class Page {
   field(part, label, [i, j], place, id) {
     const told = element("span", {id, class: "unseen"});
     const sign = element("span", {class: "sign", "aria-hidden": "true"});
-    const name = filledIn(this.words.label, {quantity: part.of, i, j});
+    const {first} = this.exercise;
+    const name = filledIn(this.words.label, {quantity: part.of, i: i + first, j: j + first});
     const input = element("input", {
       "aria-label": name, "aria-describedby": told.id, autocomplete: "off", spellcheck: "false",
       autocapitalize: "off", style: `width: ${part.places + 3}ch`,
