@@ -6,6 +6,7 @@ import ast
 import inspect
 import random
 import re
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ SIZE = 4
 SIZES = {"n": 3, "d": 3, "m": 4}
 
 
-class FromOne(list):
+class FromOne(list[Any]):
     """A list that is counted from 1."""
 
     def __getitem__(self, place):
@@ -27,7 +28,7 @@ class FromOne(list):
         return super().__getitem__(place - 1)
 
 
-class FromZero(list):
+class FromZero(list[Any]):
     """A list that is not counted from its end."""
 
     def __getitem__(self, place):
@@ -35,7 +36,7 @@ class FromZero(list):
         return super().__getitem__(place)
 
 
-def value(kind: str, rng: random.Random, kept: type[list]):
+def value(kind: str, rng: random.Random, kept: type[list[Any]]):
     """Numbers of a kind; of one seed the same, whatever they are counted from."""
     match kind:
         case "Matrix":
@@ -55,7 +56,8 @@ def test_the_same_entries(name):
     """Every definition has the same entries, whatever its indices are counted from."""
     function = definitions.definition(name)
     (written,) = ast.parse(inspect.getsource(function)).body
-    returned = written.body[-1].value
+    assert isinstance(written, ast.FunctionDef)
+    (returned,) = [x.value for x in written.body if isinstance(x, ast.Return) and x.value]
     counted = counted_from_1(returned, definitions.indices(name))
     code = compile(ast.fix_missing_locations(ast.Expression(counted)), name, "eval")
     kinds = definitions.parameters(name)
