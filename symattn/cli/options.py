@@ -247,7 +247,7 @@ def exercise_settings(command: Command) -> Command:
 
 #: What each part of a sheet is, for its flags.
 _PARTS = {
-    "drawing": "A drawing of the steps, on web pages.",
+    "drawing": "A drawing of the steps, on web pages; on paper where it is asked for.",
     "backward": "The gradients.",
     "jacobian": "The softmax Jacobians, with the gradients.",
     "crosscheck": "How far NumPy differs, and which of SymPy's formulas were used.",

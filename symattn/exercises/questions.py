@@ -233,8 +233,11 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
             *say("A masked score is {masked}.", masked=b.Math(t.MINUS_INFINITY)),
         )
     yield b.Paragraph(sentence)
-    for place, part in enumerate(exercise.parts):
-        node = exercise.case.program.named[part.quantity]
+    nodes = [exercise.case.program.named[part.quantity] for part in exercise.parts]
+    rooms = [_TITLE_HEIGHT + _ROW_HEIGHT * node.grid[0] for node in nodes]
+    # The last blank never stands alone on a page.
+    rooms[-2:-1] = [sum(rooms[-2:])] if len(rooms) > 1 else []
+    for place, (part, node) in enumerate(zip(exercise.parts, nodes, strict=True)):
         name = f.typeset(symbol(part.quantity))
         named = part_role(exercise, part, say)
         size = (
@@ -245,12 +248,16 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
             f" ({worth(part, say)})",
         )  # fmt: skip
         rows, columns = node.grid
-        yield b.Heading(title, 2, room=12.0 + 7.0 * rows)
+        yield b.Heading(title, 2, rooms[place])
         if not node.shape:
             yield b.Matrices((b.Matrix(name + t.EQUALS + BLANK, ()),))
             continue
         labels = steps.tokens(node, 0)
         yield b.Matrices((b.Matrix(name + t.EQUALS, ((BLANK,) * columns,) * rows, labels),))
+
+
+#: The height of a part's title with what is around it, and of a row of blanks, in mm.
+_TITLE_HEIGHT, _ROW_HEIGHT = 12.0, 7.0
 
 
 def figures(exercise: Exercise, say: Language) -> b.Line:

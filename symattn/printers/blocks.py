@@ -173,9 +173,11 @@ class RedPen:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing as SVG, which tells in words what is in it; what can't show one leaves it out."""
+    """A drawing as SVG, which tells in words what is in it; what can't show one leaves it out.
+    It takes most of a page of paper, and is there only where it ``is_asked`` for."""
 
     svg: str
+    is_asked: bool = False
 
 
 Block = (
@@ -190,6 +192,12 @@ Block = (
     | RedPen
     | Picture
 )
+
+
+def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """What is printed on paper: drawings that are asked for stand at the end."""
+    pictures = tuple(x for x in blocks if isinstance(x, Picture) and x.is_asked)
+    return (*(x for x in blocks if not isinstance(x, Picture)), *pictures)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from symattn import typesetting as t
 from symattn.escaping import latex as escape
 from symattn.printers import blocks as b
+from symattn.printers import tikz
 from symattn.printers.engine import engine_for
 from symattn.printers.layout import (
     EM,
@@ -166,7 +167,7 @@ def document(sheet: b.Sheet) -> str:
 def _joined(blocks: tuple[b.Block, ...]) -> str:
     """The blocks; a display belongs to the paragraph above it."""
     text = ""
-    blocks = tuple(block for block in blocks if not isinstance(block, b.Picture))
+    blocks = b.on_paper(blocks)
     for place, block in enumerate(blocks):
         display = isinstance(block, b.Equations | b.Matrices | b.Beside)
         if place:
@@ -218,6 +219,9 @@ def _block(block: b.Block) -> str:
             inner = rf"\{'sub' * (level - 1)}section*{{{_line(text)}}}"
             kept = room if room <= _PAGE else _BEGINNING
             return rf"\needroom{{{kept:.0f}mm}}{inner}" if room else inner
+        case b.Paragraph((b.Strong(),) as title):
+            # No page ends below a title.
+            return rf"\needroom{{14mm}}{_line(title)}"
         case b.Paragraph(text):
             return _line(text)
         case b.Equations(lines, columns):
@@ -232,8 +236,8 @@ def _block(block: b.Block) -> str:
             return _heat_maps(items)
         case b.RedPen():
             return _marked(block)
-        case b.Picture():
-            return ""
+        case b.Picture(svg):
+            return f"\\clearpage\n{{\\centering\n{tikz.picture(svg)}\\par}}"
         case b.Listing(lines):
             inner = r"\\".join(map(_typed, lines))
             return rf"\begin{{quote}}{inner}\end{{quote}}"

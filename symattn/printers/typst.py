@@ -59,7 +59,7 @@ def document(sheet: b.Sheet) -> str:
     >>> page.splitlines()[-1]
     '$A$#(" is")'
     """
-    blocks = [block for block in sheet.blocks if not isinstance(block, b.Picture)]
+    blocks = b.on_paper(sheet.blocks)
     body = "\n\n".join(
         _before(block) if _introduces(block, after) else _block(block)
         for block, after in zip_longest(blocks, blocks[1:])
@@ -174,8 +174,8 @@ def _block(block: b.Block) -> str:
             pieces = cut(matrix, 0.66 * TEXT)
             remarks = "".join(f"{_line(note)}, " for note in notes)
             return f"#marked({_line((where,))}, ({remarks}), {', '.join(map(_matrix, pieces))})"
-        case b.Picture():
-            return ""
+        case b.Picture(svg):
+            return f"#drawing({_string(svg)})"
         case b.Listing(lines):
             return f"#listing({', '.join(map(_string, lines))})"
 

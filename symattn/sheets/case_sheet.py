@@ -123,7 +123,8 @@ def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.S
     steps = Steps(solution, wanted)
     blocks: list[b.Block] = []
     if wanted.drawing and case.steps:
-        blocks.append(b.Picture(draw(solution, "flow", language=wanted.language)))
+        svg = draw(solution, "flow", language=wanted.language)
+        blocks.append(b.Picture(svg, "drawing" in {**case.sheet, **changes}))
     blocks += [*given(steps), *_forward(steps, {}), *comparison(steps)]
     if wanted.backward and case.output:
         blocks += backward(steps)

@@ -45,8 +45,8 @@ class FormulaScalars:
         return y
 
     def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
-        """A fraction."""
-        return f.Quotient(x, divisor)
+        """A fraction; of 0, which is nothing to compute, 0."""
+        return x if x == _ZERO else f.Quotient(x, divisor)
 
     def function(self, name: Elementwise, x: f.Formula) -> f.Formula:
         """A root, or a function by its name."""
@@ -99,7 +99,7 @@ class TerseScalars(FormulaScalars):
 
     def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
         """A fraction, but by 1."""
-        return x if divisor == _ONE or x == _ZERO else f.Quotient(x, divisor)
+        return x if divisor == _ONE else super().quotient(x, divisor)
 
 
 #: Widest closed form, in em, that is put in place of an entry's name.
