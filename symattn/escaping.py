@@ -176,6 +176,16 @@ def html_attribute(text: str) -> str:
     return html_text(text).translate(_QUOTES)
 
 
+def html_json(data: Any) -> str:
+    """Plain data as JSON inside a script element of HTML, which no text in it can end.
+
+    >>> html_json({"a": ["</script>&"]})
+    '{"a":["\\\\u003c/script\\\\u003e\\\\u0026"]}'
+    """
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return "".join(rf"\u{ord(c):04x}" if c in "<>&" else c for c in text)
+
+
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": r"\%", "#": r"\#",
     "_": r"\_", "&": r"\&", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",

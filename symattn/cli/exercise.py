@@ -179,6 +179,11 @@ class _ExerciseVersions:
     metavar="FILE",
     help="Image above each question: png or svg for web pages, png or pdf for LaTeX, png for Word.",
 )
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="Web pages on which blanks are fields that check themselves, as 'symattn mark' would.",
+)
 @options.strict_pdf
 @options.paced(several=True)
 def command(
@@ -197,6 +202,7 @@ def command(
     header: str | None,
     logo: Path | None,
     students: Path | None,
+    interactive: bool,
     strict: bool,
     pace: options.Pace,
 ) -> None:
@@ -217,6 +223,7 @@ def command(
       symattn exercise cat-sat-mat --versions 4 --format pdf --students list.csv
       symattn exercise cat-sat-mat --header "Deep Learning, sheet 3" --logo crest.png
       symattn exercise my/case.toml --level proof -o -     to standard output
+      symattn exercise cat-sat-mat --versions 30 --interactive    with answers that are checked
       symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
     """
     is_one = form in _QUIZZES or (not solutions and versions in (None, 1))
@@ -234,6 +241,8 @@ def command(
             settings["header"] = read_header(header)
         if logo is not None:
             settings["logo"] = read_logo(logo, form)
+    if interactive and form != "html":
+        raise Malformed("--interactive is for web pages: use it with --format html")
     listed: list[tuple[str, int]] = []
     if students is not None:
         if form not in _PAPER or output == STANDARD_OUTPUT:
@@ -267,7 +276,8 @@ def command(
         sys.exit(0)
     names = [name for name, _ in exercise.versions]
     jobs: list[Job] = [
-        (_documents, (text, settings, form, solutions)) for _, text in exercise.versions
+        (_documents, (text, settings, form, solutions, interactive))
+        for _, text in exercise.versions
     ]
     pages = case_arguments.of_jobs(names, jobs, pace)
     # All questions come first, for who hands out a folder.
@@ -383,7 +393,12 @@ def _grading(
 
 
 def _documents(
-    asker: Asker, text: str, settings: dict[str, Any], form: str, solutions: bool
+    asker: Asker,
+    text: str,
+    settings: dict[str, Any],
+    form: str,
+    solutions: bool,
+    interactive: bool,
 ) -> list[PrintedSheet]:
     from symattn.exercises import questions
     from symattn.exercises.faults import catalogue
@@ -391,7 +406,7 @@ def _documents(
 
     asker.stage("computing")
     (exercise,) = read(Path(FILE), text.encode())
-    sheets = [questions.question(exercise, **settings)]
+    sheets = [questions.question(exercise, interactive=interactive, **settings)]
     if solutions:
         asker.stage("checking")
         sheets.append(questions.solution(exercise, catalogue(exercise), **settings))

@@ -12,6 +12,7 @@ from symattn import typesetting as t
 from symattn.cases.settings import SheetSettings, settings
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import FaultyEntry, InjectedFault, visible_faults
+from symattn.exercises.page_script import page_script
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import differential, symbol
@@ -37,12 +38,14 @@ def question(
     header: Sequence[str] = (),
     logo: b.Logo | None = None,
     student: str = "",
+    interactive: bool = False,
     **changes: Any,
 ) -> b.Sheet:
     """The question: what is given, what is to be computed, and blanks for every figure.
 
     ``header`` are lines above, such as the course and the date, ``student`` is whose it is,
-    for a line to write a name on. ``changes`` are
+    for a line to write a name on. Blanks of one that is ``interactive`` become fields on a
+    page, which tells what each answer is. ``changes`` are
     ``language`` and ``paper`` of :class:`~symattn.cases.settings.SheetSettings`, over
     the case's ``[sheet]``.
 
@@ -63,7 +66,8 @@ def question(
         steps = Steps(exercise.solution, wanted)
         blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
         blocks += _blanks(exercise, steps)
-    return _sheet(exercise, exercise.name, exercise.title, header, blocks, wanted, logo)
+    made = _sheet(exercise, exercise.name, exercise.title, header, blocks, wanted, logo)
+    return replace(made, script=page_script(exercise, say)) if interactive else made
 
 
 def solution(

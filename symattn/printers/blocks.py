@@ -7,7 +7,9 @@ as rows of :mod:`symattn.typesetting`, which every printer walks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from symattn.languages.language import ENGLISH, Language
 from symattn.typesetting import Row
@@ -213,6 +215,15 @@ class Logo:
 
 
 @dataclass(frozen=True)
+class PageScript:
+    """What a page in a browser does: a script of ours, and plain data that it finds as JSON in
+    the element ``data``. What runs no scripts leaves it out."""
+
+    code: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Sheet:
     """A document: its head and its blocks.
 
@@ -227,6 +238,7 @@ class Sheet:
     say: Language = ENGLISH
     paper: str = "a4"
     logo: Logo | None = None
+    script: PageScript | None = None
 
     def __repr__(self) -> str:
         return f"<Sheet {self.name[:60]!r}: {len(self.blocks)} blocks>"

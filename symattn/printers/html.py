@@ -1,9 +1,10 @@
-"""Sheets as HTML pages: one file each, that loads nothing and runs nothing.
+"""Sheets as HTML pages: one file each, that loads nothing.
 
 Mathematics is MathML Core, which Chromium, Firefox and Safari show by
 themselves; the rest is style (``page.css``), and the fonts are inside (as
-``.ci/fonts.py`` made them). A policy in the head forbids the page to load or to
-run anything, whatever a case says.
+``.ci/fonts.py`` made them). A policy in the head forbids the page to load
+anything, or to run anything but the scripts of ours that it names by their
+digests, whatever a case says.
 
 The page that lists what lies in a folder.
 """
@@ -14,11 +15,13 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from symattn import typesetting as t
-from symattn.escaping import html_attribute, html_text
+from symattn.escaping import html_attribute, html_json, html_text
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.layout import columns
@@ -28,7 +31,7 @@ from symattn.printers.web import elements, markup_table, mathml
 _LONG = 8
 
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; "
+    "default-src 'none'; script-src {}; style-src 'unsafe-inline'; font-src data:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 _HERE = Path(__file__).parent
@@ -67,7 +70,33 @@ def document(sheet: b.Sheet) -> str:
     head = f"<h1>{title(sheet)}</h1><p>{line(sheet.subtitle)}</p>"
     if sheet.logo is not None:
         head = _image(sheet.logo) + head
-    return page(words(sheet), head, content, sheet.say, hints.style() + paper)
+    scripts = []
+    if '<div class="matrix">' in body:
+        content += _data("words", _copying(sheet.say))
+        scripts.append(_copy())
+    if sheet.script is not None:
+        content += _data("data", sheet.script.data)
+        scripts.append(sheet.script.code)
+    return page(words(sheet), head, content, sheet.say, hints.style() + paper, scripts)
+
+
+def _data(name: str, data: Any) -> str:
+    """Data that scripts find by a name."""
+    return f'<script type="application/json" id="{name}">{html_json(data)}</script>\n'
+
+
+@cache
+def _copy() -> str:
+    """The script by which matrices are copied."""
+    return (_HERE / "copy.js").read_text("utf-8")
+
+
+def _copying(say: Language) -> dict[str, str]:
+    return {
+        "copy": say.text("Copy this matrix"),
+        "text": say.text("Text of the matrix"),
+        "copied": say.text("Copied"),
+    }
 
 
 def _image(logo: b.Logo) -> str:
@@ -76,15 +105,19 @@ def _image(logo: b.Logo) -> str:
     return f'<img class="logo" alt="" src="data:{kind};base64,{b64encode(logo.data).decode()}">'
 
 
-def page(name: str, head: str, body: str, say: Language, more: str = "") -> str:
-    """A page of that name: what stands at its head and below, and ``more`` style."""
+def page(
+    name: str, head: str, body: str, say: Language, more: str = "", scripts: Sequence[str] = ()
+) -> str:
+    """A page of that name: what stands at its head and below, ``more`` style, and scripts of
+    ours, of which it runs no others."""
+    policy = _POLICY.format(" ".join(map(_digest, scripts)) or "'none'")
     return "\n".join(
         [
             "<!DOCTYPE html>",
             f'<html lang="{html_attribute(say.tag)}">',
             "<head>",
             '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(_POLICY)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="generator" content="symattn">',
             f"<title>{html_text(name)}</title>",
@@ -93,11 +126,17 @@ def page(name: str, head: str, body: str, say: Language, more: str = "") -> str:
             "<body>",
             f"<header>{head}</header>",
             body,
+            *(f"<script>{script}</script>" for script in scripts),
             "</body>",
             "</html>",
             "",
         ]
     )
+
+
+def _digest(script: str) -> str:
+    """What a policy calls a script."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
 def title(sheet: b.Sheet) -> str:

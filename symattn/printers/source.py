@@ -1,6 +1,6 @@
 """Articles as pages: their own text, line by line, with marks in it and notes beside it.
 
-Like all pages they are one file each, that loads nothing and runs nothing.
+Like all pages they are one file each, that loads nothing; they run nothing either.
 """
 
 from __future__ import annotations

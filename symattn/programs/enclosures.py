@@ -106,7 +106,8 @@ class BallMatrices:
 
     def _subtract(self, node: Node, x: Enclosure, y: Enclosure, *weights: Enclosure) -> Enclosure:
         if weights and not x.masked:
-            return Enclosure(_centred(x.matrix, *weights))
+            # A masked score that stands where a weight should, as a student may write, is none.
+            return Enclosure(_centred(x.matrix, *map(_open, weights)))
         # Of two masked scores there is no difference.
         return Enclosure(x.matrix - _open(y), x.masked - y.masked)
 
@@ -239,11 +240,11 @@ def above(x: arb, y: arb) -> arb:
     return arb(1) if apart > 0 else arb(0) if apart <= 0 else arb(0.5, 0.5)
 
 
-def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:
+def _centred(x: arb_mat, weights: arb_mat) -> arb_mat:
     """Rows less their mean, seen from the heaviest entry: the mean of what is subtracted is
     of the others alone, and where one has nearly all the weight, nothing cancels."""
     entries: list[arb] = []
-    for row, shares in zip(x.tolist(), weights.matrix.tolist(), strict=True):
+    for row, shares in zip(x.tolist(), weights.tolist(), strict=True):
         heaviest = max(range(len(row)), key=lambda k: float(shares[k].mid()))
         apart = [entry - row[heaviest] for entry in row]
         apart[heaviest] = arb(0)

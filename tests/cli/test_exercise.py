@@ -13,6 +13,7 @@ import pytest
 from symattn.exercises.key import read_key
 from symattn.exercises.maxima import matrix
 from tests.folders import written
+from tests.scripts import unscripted
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
@@ -137,6 +138,22 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b"\x00\x00\x00\x00IEND\xaeB`\x82"
 
 
+def test_interactive(tmp_path, symattn) -> None:
+    """Pages get fields that check themselves; other forms and proofs are refused."""
+    words = ["exercise", "cat-sat-mat", "--interactive"]
+    assert symattn(*words, "--versions", "2", "--solutions").code == 0
+    pages = {path.stem: path.read_text("utf-8") for path in (tmp_path / "exercises").glob("*.html")}
+    checking = {name for name, page in pages.items() if 'id="data"' in page}
+    assert checking == {"cat-sat-mat-01", "cat-sat-mat-02"}
+    for page in pages.values():
+        assert "<script" not in unscripted(page)
+    for form in ("tex", "md", "moodle"):
+        result = symattn(*words, "--format", form)
+        assert (result.code, "--interactive is for web pages" in result.err) == (2, True)
+    result = symattn(*words, "--level", "proof")
+    assert (result.code, "a proof has no figures to check" in result.err) == (2, True)
+
+
 def test_letterhead(engine, tmp_path, symattn) -> None:
     """Lines of a text or a file, and an image, stand above; on a page nothing in it runs."""
     engine()
@@ -147,7 +164,7 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
     assert symattn("exercise", *words).code == 0
     page = (tmp_path / "exercises" / "cat-sat-mat.html").read_text("utf-8")
     assert page.count('<img class="logo" alt="" src="data:image/svg+xml;base64,') == 1
-    assert "<script" not in page
+    assert "<script" not in unscripted(page)
     assert page.index("<p>Deep &lt;b&gt;Learning&lt;/b&gt;</p>") < page.index("<p>Sheet 3</p>")
     words = ["cat-sat-mat", "--header", "Sheet 3, 50%", "--logo", "crest.png"]
     assert symattn("exercise", *words, "--format", "pdf", "-o", "b").code == 0

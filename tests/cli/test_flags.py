@@ -181,6 +181,7 @@ TESTS = {
     ("exercise", "--language"): test_exercise.test_language_and_paper,
     ("exercise", "--header"): test_exercise.test_letterhead,
     ("exercise", "--logo"): test_exercise.test_letterhead,
+    ("exercise", "--interactive"): test_exercise.test_interactive,
     ("exercise", "--students"): test_paper.test_one_version_is_bound_for_students_only,
     ("exercise", "--count-from"): test_exercise.test_what_rows_are_counted_from,
     ("exercise", "--detail full"): test_paper.test_a_solution_works_every_row_or_one,

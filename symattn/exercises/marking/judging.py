@@ -287,7 +287,7 @@ class _Judging:
             # With a mistake an entry may not be defined: a row is masked whole.
             return False
         with precision(FIRST):
-            return bool(abs(near - printed.value) <= fmpq(1, 10**part.places))
+            return near.is_finite() and not abs(near - printed.value) > fmpq(1, 10**part.places)
 
     def _mark(self, part: Part, blank: Blank) -> Mark:
         examiner, outcome = self._examiner, self._outcomes[blank]

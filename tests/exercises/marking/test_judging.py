@@ -337,3 +337,20 @@ def test_gradients_follow_too() -> None:
     given_rows = {**right, "A": weights, "dL/dV": [[f"{x:.4f}" for x in row] for row in wanted]}
     marks = answering(case, **given_rows)
     assert {marks[f"dL/dV[{i}, 0]"].outcome for i in range(3)} == {"follows"}
+
+
+def test_a_mistake_within_the_tolerance_is_named() -> None:
+    """What is a unit of the last place from what a mistake gives is taken for it, as it is for
+    what is right."""
+    one = exercise(library.load("cat-sat-mat"))
+    marks = answering(one, T=[["2.0001", "0", "1.0001"]])
+    assert [marks[f"T[0, {j}]"].outcome for j in range(3)] == ["slip", "right", "slip"]
+
+
+def test_a_masked_score_is_no_weight() -> None:
+    """Of a weight that is minus infinity no gradient follows, as it would of the right one."""
+    one = exercise(library.load("cat-sat-mat"), "backward")
+    upstream = {"dL/dA": [["4", "2", "1"]], "dL/dT": [["", "-0.1315", ""]]}
+    for weight, outcome in (("0.5065", "follows"), ("-inf", "wrong")):
+        marks = answering(one, A=[[weight, "0.1863", "0.3072"]], **upstream)
+        assert marks["dL/dT[0, 1]"].outcome == outcome

@@ -1,0 +1,160 @@
+"""Exercise pages that check themselves: what their script is given.
+
+A page holds the given numbers, the steps and the common mistakes as data; its script
+(in the folder ``scripts``) computes from them what is right, and what follows from a
+student's own answers. No answer is in the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from symattn import syntax
+from symattn.errors import Malformed
+from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.faults import InjectedFault, catalogue
+from symattn.exercises.marking.follow_through import FollowThrough
+from symattn.languages.language import Language
+from symattn.numbers import rounding
+from symattn.numbers.rationals import MINUS_INFINITY
+from symattn.numbers.reading import Masked
+from symattn.numbers.values import Value
+from symattn.printers.blocks import PageScript
+from symattn.programs.enclosures import sums_to_zero
+from symattn.programs.nodes import Node, ancestors, weights_of_mean
+from symattn.shapes import keys
+
+#: Digits of a given number that is no fraction: the script computes with no more.
+_DIGITS = 100
+_HERE = Path(__file__).parent
+#: The scripts of a page, one after the other.
+_SCRIPTS = ("balls.js", "judging.js", "page.js")
+#: The operations that hold numbers.
+_NUMBERS = ("given", "constant", "table")
+
+
+def page_script(
+    exercise: Exercise, say: Language, faults: Sequence[InjectedFault] | None = None
+) -> PageScript:
+    """What makes the page of a question check its answers; ``faults`` are those of the
+    catalogue unless given.
+
+    Raises :class:`Malformed` for proofs, and where a step can't be enclosed.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> from symattn.languages.language import ENGLISH
+    >>> made = page_script(exercise(load("cat-sat-mat")), ENGLISH).data
+    >>> made["parts"][2]["of"], made["faults"][0]
+    ('A', [1, 12, 'Without the division by sqrt(d_k)?'])
+    """
+    if exercise.is_proof:
+        raise Malformed("a proof has no figures to check: --interactive needs another level")
+    program = exercise.case.program
+    targets = [program.named[part.quantity] for part in exercise.parts]
+    known = catalogue(exercise) if faults is None else faults
+    following = FollowThrough(exercise.solution)
+    for part in exercise.parts:
+        rows = following.computed(part.quantity)
+        if not all(x is None or x.is_finite() for row in rows for x in row):
+            raise Malformed(f"{part.quantity} can't be computed by a page: use 'symattn mark'")
+    faulty = [fault.nodes[fault.part] for fault in known]
+    nodes = ancestors([*targets, *faulty])
+    places = {node.serial: place for place, node in enumerate(nodes)}
+    asked = {part.quantity: place for place, part in enumerate(exercise.parts)}
+    data = {
+        "name": exercise.name,
+        "version": exercise.version,
+        "first": exercise.first,
+        "nodes": [_node(node, exercise, places) for node in nodes],
+        "parts": [
+            _part(part, node, places, exercise.first)
+            for part, node in zip(exercise.parts, targets, strict=True)
+        ],
+        "faults": [
+            [asked[fault.part], places[node.serial], fault.text(say) + "?"]
+            for fault, node in zip(known, faulty, strict=True)
+        ],
+        "words": dict(_words(say)),
+    }
+    return PageScript(_code(), data)
+
+
+@cache
+def _code() -> str:
+    return "".join((_HERE / "scripts" / name).read_text("utf-8") for name in _SCRIPTS)
+
+
+def _part(part: Part, node: Node, places: dict[int, int], first: int) -> dict[str, Any]:
+    tree, (rows, columns) = syntax.parse(part.quantity), node.grid
+    return {
+        "of": part.quantity,
+        "node": places[node.serial],
+        "places": part.places,
+        "labels": [
+            [
+                syntax.entry_text(part.quantity, tree, keys(node.shape, i, j, first))
+                for j in range(columns)
+            ]
+            for i in range(rows)
+        ],
+    }
+
+
+def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
+    """A node: its operation, its operands, the rows and columns of its grid, and what else it
+    needs."""
+    operation: str = node.op
+    more: Any = None
+    operands = [places[x.serial] for x in node.operands]
+    if node is exercise.case.program.upstream:
+        operation, more = "table", _table(exercise.case.upstream)
+    elif node.op in _NUMBERS:
+        operation, more = "table", _table(_rows(node, exercise))
+    elif node.op == "matmul" and sums_to_zero(node.operands[0]):
+        more = "cancels"
+    elif node.op in ("pick", "scatter"):
+        more = [[*axis] for axis in node.extra]
+    elif node.op == "multiply":
+        more = node.extra
+    elif (weights := weights_of_mean(node)) is not None:
+        operands.append(places[weights.serial])
+    return [operation, operands, *node.grid, *([] if more is None else [more])]
+
+
+def _rows(node: Node, exercise: Exercise) -> Any:
+    if node.op == "given":
+        return exercise.case.given[node.extra]
+    return node.extra if node.op == "table" else [[node.extra]]
+
+
+def _table(rows: Any) -> list[list[str]]:
+    return [[*map(_number, row)] for row in rows]
+
+
+def _number(entry: Value | Masked) -> str:
+    """A number as text: a whole one, a fraction, or digits of what is neither."""
+    if isinstance(entry, Masked):
+        return MINUS_INFINITY
+    number = entry.rational()
+    return str(number) if number is not None else f"{rounding.decimal(entry, _DIGITS):f}"
+
+
+def _words(say: Language) -> Iterator[tuple[str, str]]:
+    """What the page says, by what that is."""
+    fields = {name: f"{{{name}}}" for name in ("quantity", "i", "j", "right", "count", "places")}
+    yield "right", say.text("Right.")
+    yield "early", say.text("Rounded too early: keep more places until the end.")
+    yield "fewer", say.text("Right so far, but {places} places were asked for.", **fields)
+    yield "follows", say.text("Agrees with your earlier answers: the method is right.")
+    yield "wrong", say.text("Not right.")
+    yield "unread", say.text("This is not a number.")
+    yield "blank", ""
+    yield "label", say.text("{quantity}, row {i}, column {j}", **fields)
+    yield "count", say.text("{right} of {count} answers are right.", **fields)
+    yield "name", say.text("Your name")
+    yield "download", say.text("Download the answers")
+    yield "clear", say.text("Clear all answers")
