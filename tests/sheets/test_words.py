@@ -151,8 +151,11 @@ def test_a_loss_is_told_by_the_probabilities_that_have_a_name() -> None:
     """Its formula, its working and its gradient; without a name, by the logits."""
     given = {"Z": [[1, 2, 0], [0, 1, 3]], "t": [1, 2]}
     for steps, wanted in (
-        ({"P": "softmax(Z)"}, (r"{\log\,P}_{i,t_{i}}", r"\log\left(P_{0,1}", r"P - \m")),
-        ({}, (r"P_{i,j} = Z_{i,j} - \log", r"\mathrm{d}L \cdot \frac{\mathrm{softmax}")),
+        (
+            {"P": "softmax(Z)"},
+            (r"{\log\,P}_{i,t_{i}}", r"\log\left(P_{0,1}", r"\frac{P - \operatorname{onehot}"),
+        ),
+        ({}, (r"P_{i,j} = Z_{i,j} - \log", r"\mathrm{d}L \cdot \frac{\operatorname{softmax}")),
     ):
         steps = {**steps, "L": "cross_entropy(Z, t)"}
         case = make("loss", given, steps, {"output": "L", "wrt": ["Z"]})
