@@ -41,6 +41,9 @@ _MORE = 8
 #: What floats make of a difference is off by less, in units of the last place.
 _FLOAT = Fraction(1, 10**6)
 
+#: Of so many answers one may be something else than a mistake gives.
+_STRAY = 4
+
 #: A row and a column of the grid of a part.
 At = tuple[int, int]
 Numbers = Mapping[At, Decimal]
@@ -192,6 +195,7 @@ class Processing:
                 yield self._declared(_name("IS", k, at), "identifier", "blank")
                 yield self._declared(_name("SHARE", k, at), "float", "0")
                 yield self._declared(_name("OWN", k, at), "float", "0")
+                yield self._declared(_name("FITS", k, at), "float", "0")
         for container in self._writer.containers:
             yield self.v(
                 "outcome-declaration",
@@ -296,24 +300,25 @@ class Processing:
         return self.v("or", *(self._matches(k, at, *outcomes) for at in self.blanks.right[k]))
 
     def _mistakes(self, k: int) -> Iterator[str]:
-        """The common mistake that gives all answers of a part that neither follow nor are
-        rounded too early; those that are wrong are worth something then."""
-        faulty = self.blanks.faulty(k)
-        if not faulty:
-            return
-        wrong = self._any(k, "wrong")
-        cases = []
-        for number, numbers in enumerate(faulty, 1):
-            given = [self._given_by(k, at, numbers.get(at)) for at in self.blanks.right[k]]
-            named = self._set(self.mistake(k), f"mistake_{number}")
-            cases.append((self.v("and", wrong, *given), named))
-        yield self._first_of(cases)
-        named = self.v("not", self.v("is-null", self._variable(self.mistake(k))))
-        slips = (
-            self._first_of([(self._matches(k, at, "wrong"), self._is(k, at, "slip"))])
-            for at in self.blanks.right[k]
-        )
-        yield self._first_of([(named, "".join(slips))])
+        """The common mistake that gives the answers of a part, but for a few of them, that
+        neither follow nor are rounded too early; those that it gives are worth something then."""
+        blanks = self.blanks.right[k]
+        most = Operation("sum", tuple(Variable(_name("FITS", k, at)) for at in blanks))
+        least = float(len(blanks) - len(blanks) // _STRAY)
+        enough = self.v("gte", self._writer(most), self._writer(least))
+        none = self.v("is-null", self._variable(self.mistake(k)))
+        for number, numbers in enumerate(self.blanks.faulty(k), 1):
+            # Players count numbers better than what is true.
+            for at in blanks:
+                fits = self._given_by(k, at, numbers.get(at))
+                yield self._first_of([(fits, self._fits(k, at, 1.0))], self._fits(k, at, 0.0))
+            named = [self._set(self.mistake(k), f"mistake_{number}")]
+            for at in numbers:
+                fits = self.v("gte", self._variable(_name("FITS", k, at)), self._writer(1.0))
+                given = self.v("and", self._matches(k, at, "wrong"), fits)
+                named.append(self._first_of([(given, self._is(k, at, "slip"))]))
+            test = self.v("and", none, self._any(k, "wrong"), enough)
+            yield self._first_of([(test, "".join(named))])
 
     def _given_by(self, k: int, at: At, number: Decimal | None) -> str:
         other = self._matches(k, at, "blank", "early", "follows")
@@ -321,6 +326,9 @@ class Processing:
             return other
         near = self._within(self.response(k, at), [self.blanks.around(k, number)])
         return self.v("or", other, near)
+
+    def _fits(self, k: int, at: At, number: float) -> str:
+        return self.v("set-outcome-value", self._writer(number), identifier=_name("FITS", k, at))
 
     def _flags(self, k: int) -> Iterator[str]:
         """Whether answers of a part, or earlier ones, are not right; and what is said of all."""
