@@ -63,7 +63,8 @@ def _write_quiz(
     ).whole()
     files = _quiz_files(form, questions)
     if output == STANDARD_OUTPUT:
-        outputs.write(output, *files.values())
+        (content,) = files.values()
+        outputs.write(output, content)
         return
     outputs.claim_in(output, [*files])
     for name, content in files.items():

@@ -170,7 +170,7 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--logo", "."], "found nothing"),
         (
             ["--header", "Sheet 3", "--format", "moodle"],
-            "--header and --logo are not for Moodle",
+            "--header and --logo are not for questions of learning platforms",
         ),
     ],
 )

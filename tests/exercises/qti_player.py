@@ -14,10 +14,7 @@ import pytest
 from ..browser import Browser, browser
 
 #: What ``npm ci`` puts into ``players``.
-_SCRIPT = (
-    Path(__file__).parent
-    / "players/node_modules/@citolab/qti-components/cdn/index.global.js"
-)
+_SCRIPT = Path(__file__).parent / "players/node_modules/@citolab/qti-components/cdn/index.global.js"
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">

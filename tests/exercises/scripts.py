@@ -12,7 +12,9 @@ from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import VersionChain
 from symattn.exercises.marking.collecting import Blank
 from symattn.exercises.marking.follow_through import FollowThrough
+from symattn.programs.nodes import Node
 from symattn.solution.entries import EntryValue
+from symattn.solution.quantity import Quantity
 
 #: How a part is worked, each by the parts out of all; and how often an answer is something else.
 _WAYS = {"right": 4, "follows": 6, "early": 2, "short": 2, "mistake": 3, "nonsense": 1, "blank": 1}
@@ -56,13 +58,12 @@ class Students:
                     yield (i, j), "-inf"
                     continue
                 number = float(exact)
-                if way == "follows" or (way == "mistake" and fault is None):
+                if way in ("follows", "early") or (way == "mistake" and fault is None):
                     number = _middle(follows[i][j], number)
-                elif way == "early":
-                    number = _middle(follows[i][j], number)
+                if way == "early":
                     number = round(number, 2) + self.draw.choice([0, 0.0001, 0.0002])
                 elif way == "short":
-                    number = float(EntryValue(quantity, i, j).value.nearest())
+                    number = _exact(quantity, i, j)
                 elif fault is not None:
                     number = self._faulty(fault.nodes[part.quantity], i, j, number)
                 if way == "blank":
@@ -72,10 +73,10 @@ class Students:
                 else:
                     yield (i, j), f"{number:.{places}f}"
 
-    def _faulty(self, node, i: int, j: int, number: float) -> float:
+    def _faulty(self, node: Node, i: int, j: int, number: float) -> float:
         quantity = self.exercise.solution.quantity(node)
         try:
-            return float(EntryValue(quantity, i, j).value.nearest())
+            return number if quantity.is_masked(i, j) else _exact(quantity, i, j)
         except SymattnError:
             return number
 
@@ -88,8 +89,13 @@ class Students:
 
 
 def _middle(number: arb | None, otherwise: float) -> float:
-    found = otherwise if number is None else float(number.mid())
-    return found if abs(found) < 1e6 else otherwise
+    if number is None or not number.is_finite():
+        return otherwise
+    return float(number.mid())
+
+
+def _exact(quantity: Quantity, i: int, j: int) -> float:
+    return EntryValue(quantity, i, j).value.nearest()
 
 
 def _number(text: str) -> arb | None:

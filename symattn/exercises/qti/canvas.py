@@ -101,9 +101,7 @@ def package(name: str, title: str, items: Sequence[str]) -> bytes:
     group = written("section", drawn, *items, ident="versions", title=title)
     root = written("section", group, ident="root_section")
     attempts = _fields(cc_maxattempts=1)
-    assessment = written(
-        "assessment", attempts, root, ident=identifier(name), title=title
-    )
+    assessment = written("assessment", attempts, root, ident=identifier(name), title=title)
     quiz_file = written("questestinterop", assessment, xmlns=_NAMESPACE)
     return archive({"imsmanifest.xml": document(manifest), path: document(quiz_file)})
 

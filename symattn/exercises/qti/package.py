@@ -6,7 +6,7 @@ A package of the same exercise has the same bytes: nothing in it tells when it w
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from symattn.exercises.qti.item import identifier
@@ -33,9 +33,7 @@ def archive(files: Mapping[str, str]) -> bytes:
     return made.getvalue()
 
 
-def package(
-    name: str, title: str, items: Mapping[str, str], vocabulary: Vocabulary
-) -> bytes:
+def package(name: str, title: str, items: Mapping[str, str], vocabulary: Vocabulary) -> bytes:
     """The package of an exercise: its versions by their names, as files in a vocabulary, and
     a test that draws one of them.
 
@@ -55,9 +53,7 @@ def package(
 
 def _manifest(name: str, paths: Mapping[str, str], v: Vocabulary) -> str:
     schema, version = v.schema
-    metadata = written(
-        "metadata", written("schema", schema), written("schemaversion", version)
-    )
+    metadata = written("metadata", written("schema", schema), written("schemaversion", version))
     depends = (written("dependency", identifierref=item) for item in paths)
     resources = [_resource("test", f"imsqti_test_{v.kind}", "test.xml", *depends)]
     resources += [_resource(x, f"imsqti_item_{v.kind}", path) for x, path in paths.items()]
@@ -93,9 +89,7 @@ def _test(name: str, title: str, paths: Mapping[str, str], v: Vocabulary) -> str
         submission_mode="individual",
     )
     total = v("sum", v("test-variables", variable_identifier="SCORE"))
-    score = v(
-        "outcome-declaration", identifier="SCORE", cardinality="single", base_type="float"
-    )
+    score = v("outcome-declaration", identifier="SCORE", cardinality="single", base_type="float")
     summed = v("outcome-processing", v("set-outcome-value", total, identifier="SCORE"))
     return v.document(
         "assessment-test",

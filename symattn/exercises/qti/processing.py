@@ -152,9 +152,7 @@ class Processing:
     ``scheme`` says what answers are worth that are not right.
     """
 
-    def __init__(
-        self, blanks: Blanks, vocabulary: Vocabulary, scheme: Scheme = DEFAULT
-    ) -> None:
+    def __init__(self, blanks: Blanks, vocabulary: Vocabulary, scheme: Scheme = DEFAULT) -> None:
         self.blanks = blanks
         self.v = vocabulary
         self.scheme = scheme
@@ -276,9 +274,7 @@ class Processing:
     def _is(self, k: int, at: At, outcome: Outcome) -> str:
         share = float(self.scheme.worth(outcome))
         is_so = self._set(_name("IS", k, at), outcome)
-        worth = self.v(
-            "set-outcome-value", self._writer(share), identifier=_name("SHARE", k, at)
-        )
+        worth = self.v("set-outcome-value", self._writer(share), identifier=_name("SHARE", k, at))
         return is_so + worth if share else is_so
 
     def _set(self, name: str, identifier: str) -> str:
@@ -307,18 +303,22 @@ class Processing:
         least = float(len(blanks) - len(blanks) // _STRAY)
         enough = self.v("gte", self._writer(most), self._writer(least))
         none = self.v("is-null", self._variable(self.mistake(k)))
+        rules = []
         for number, numbers in enumerate(self.blanks.faulty(k), 1):
             # Players count numbers better than what is true.
             for at in blanks:
                 fits = self._given_by(k, at, numbers.get(at))
-                yield self._first_of([(fits, self._fits(k, at, 1.0))], self._fits(k, at, 0.0))
+                rules.append(
+                    self._first_of([(fits, self._fits(k, at, 1.0))], self._fits(k, at, 0.0))
+                )
             named = [self._set(self.mistake(k), f"mistake_{number}")]
             for at in numbers:
                 fits = self.v("gte", self._variable(_name("FITS", k, at)), self._writer(1.0))
                 given = self.v("and", self._matches(k, at, "wrong"), fits)
                 named.append(self._first_of([(given, self._is(k, at, "slip"))]))
-            test = self.v("and", none, self._any(k, "wrong"), enough)
-            yield self._first_of([(test, "".join(named))])
+            rules.append(self._first_of([(self.v("and", none, enough), "".join(named))]))
+        if rules:
+            yield self._first_of([(self._any(k, "wrong"), "".join(rules))])
 
     def _given_by(self, k: int, at: At, number: Decimal | None) -> str:
         other = self._matches(k, at, "blank", "early", "follows")
@@ -350,7 +350,9 @@ class Processing:
                             float(part.points),
                             Operation(
                                 "sum",
-                                tuple(Variable(_name("SHARE", k, at)) for at in self.blanks.right[k]),
+                                tuple(
+                                    Variable(_name("SHARE", k, at)) for at in self.blanks.right[k]
+                                ),
                             ),
                         ),
                     ),

@@ -33,6 +33,8 @@ class Vocabulary:
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, name: str, /, *inside: str, **attributes: object) -> str:
+        """An element; names are those of QTI 3.0 without their prefix, of attributes with low
+        lines for hyphens."""
         tag = f"qti-{name}" if self.hyphens else _camel(name)
         return written(tag, *inside, **{self._attribute(x): y for x, y in attributes.items()})
 
