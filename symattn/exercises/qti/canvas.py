@@ -42,7 +42,7 @@ def question(
     >>> from symattn.cases.library import load
     >>> made = question(exercise(load("cat-sat-mat")))
     >>> made.count("<response_lid ")
-    36
+    39
     """
     if exercise.is_proof:
         return _essay(exercise, say)

@@ -49,7 +49,7 @@ def item(
     >>> from symattn.cases.library import load
     >>> made = item(exercise(load("cat-sat-mat")), QTI_3)
     >>> made.count("<qti-text-entry-interaction")
-    36
+    39
     """
     maker = _Essay if exercise.is_proof else _Figures
     return maker(exercise, vocabulary, say, faults, solution, scheme).written()
