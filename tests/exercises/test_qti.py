@@ -186,6 +186,48 @@ def written(**matrices: Any) -> dict[Blank, str]:
     }
 
 
+def test_early_answers_and_what_comes_of_them() -> None:
+    """Weights to two places are rounded too early, and so is what NumPy makes of them; beside
+    one that is wrong it follows."""
+    made = exercise(library.load("cat-sat-mat"))
+    one = Item(item(made, QTI_3))
+    rows: Any = made.case.raw["X"]
+    X = np.array(rows, dtype=float)
+    S = X @ X.T
+    A = np.exp(S / 2) / np.exp(S / 2).sum(axis=1, keepdims=True)
+    A = A.round(2)
+    found = one.marked(handed_in(made, written(S=S, T=S / 2, A=A, Y=A @ X)))
+    assert {found[f"IS_{k}_{i}_2"] for k in (3, 4) for i in (1, 2, 3)} == {"early"}
+    A[2, 2] = 9
+    found = one.marked(handed_in(made, written(S=S, T=S / 2, A=A, Y=A @ X)))
+    assert {found[f"IS_4_{i}_2"] for i in (1, 2)} == {"follows"}
+
+
+@pytest.mark.parametrize(
+    ("step", "value"),
+    [
+        ("sqrt(Y)", 2.0),
+        ("exp(Y)", 54.5982),
+        ("log(Y)", 1.3863),
+        ("tanh(Y)", 0.9993),
+        ("sin(Y)", -0.7568),
+        ("cos(Y)", -0.6536),
+        ("relu(Y - 1)", 3.0),
+        ("1 / Y", 0.25),
+        ("-Y", -4.0),
+        ("softmax(Y - 1)", 1.0),
+    ],
+)
+@BOTH
+def test_functions(step: str, value: float, vocabulary: Vocabulary) -> None:
+    """Each function follows what was answered before: 4, where 2 is right."""
+    case = make("x", {"X": [[1]]}, {"Y": "X + 1", "Z": step})
+    one = Item(item(exercise(case), vocabulary))
+    found = one.marked({"ANSWER_1_1_1": "4", "ANSWER_2_1_1": str(value)})
+    expected = "right" if step.startswith("softmax") else "follows"
+    assert (found["IS_1_1_1"], found["IS_2_1_1"]) == ("wrong", expected)
+
+
 def test_what_cannot_be_followed() -> None:
     """The standard has no error function: what comes of it is right or wrong, and later steps
     are computed from it all the same."""
