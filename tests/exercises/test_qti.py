@@ -272,10 +272,10 @@ def test_a_player(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize("seed", range(int(os.environ.get("SYMATTN_QTI_SCRIPTS", "500")) // 50))
+@pytest.mark.parametrize("seed", range(10))
 def test_agreement_in_a_player(seed: int, tmp_path: Path) -> None:
     """A player says of 500 random scripts what the rules of the specification say, which is
-    what ``symattn mark`` says of 97 of 100 answers."""
+    what ``symattn mark`` says of 96 of 100 answers and more."""
     made = exercise(library.load("cat-sat-mat"))
     text = item(made, QTI_3)
     students = Students(made, seed)
