@@ -235,8 +235,8 @@ class Processing:
         own = _name("OWN", k, at)
         expected: Expression = float(right) if follows is None else follows
         cases = [(self._within(name, [self.blanks.around(k, right)]), self._is(k, at, "right"))]
-        early = [*self.blanks.early(k, at)]
-        cases.append((self._within(name, early), self._is(k, at, "early")))
+        if early := [*self.blanks.early(k, at)]:
+            cases.append((self._within(name, early), self._is(k, at, "early")))
         if follows is not None:
             tolerance = float(self.blanks.part(k).tolerance * (1 + _FLOAT))
             off = distance(Variable(name), follows)
