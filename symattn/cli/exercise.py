@@ -1,6 +1,7 @@
 """``symattn exercise``.
 
-Moodle files: what ``symattn exercise --format moodle`` and ``--format stack`` write.
+Files for learning platforms: what ``symattn exercise --format moodle``, ``--format stack`` and
+``--format qti`` write.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from symattn.exercises.exercise import Exercise
     from symattn.printers.blocks import Block
 
-#: The forms that are no documents but one file of questions, all versions together.
-_QUIZZES = ("moodle", "stack")
+#: The forms that are no documents but files of questions, all versions together; how many.
+_QUIZZES = {"moodle": 1, "stack": 1, "qti": 3}
 #: The forms of which all versions are also bound to one document.
 _PAPER = ("tex", "docx", "pdf")
 #: Rows of a table to mark in, where there is no list of students.
@@ -46,15 +47,13 @@ def _write_quiz(
     outputs: Outputs,
     pace: Pace,
 ) -> None:
-    """Write the questions of an exercise's versions: DIR/CASE-moodle.xml or
-    DIR/CASE-stack.xml.
+    """Write the questions of an exercise's versions: DIR/CASE-moodle.xml, DIR/CASE-stack.xml,
+    or a package for each dialect of QTI.
 
     ``key`` is that of all versions, and each of these has a name and a key. Raises
     :class:`~symattn.errors.Malformed` where one can't be made: a file that lacks
     versions would go unnoticed.
     """
-    from symattn.exercises.quiz import quiz
-
     # The versions are questions of their own in the one, and variants of one in the other.
     parts = [("", key)] if form == "stack" else versions
     language = settings.get("language")
@@ -62,26 +61,63 @@ def _write_quiz(
     questions = case_arguments.of_jobs(
         [name for name, _ in versions[: len(jobs)]], jobs, pace
     ).whole()
-    name = questions[0][0]
-    text = quiz(name, [question for _, question in questions])
+    files = _quiz_files(form, questions)
     if output == STANDARD_OUTPUT:
-        outputs.write(output, text.encode())
+        (content,) = files.values()
+        outputs.write(output, content)
         return
-    path = output / f"{name}-{form}.xml"
-    outputs.claim_in(output, [path.name])
-    outputs.write(path, text.encode())
+    outputs.claim_in(output, [*files])
+    for name, content in files.items():
+        outputs.write(output / name, content)
     count = f"{len(versions)} version{'s' if len(versions) != 1 else ''}"
-    click.echo(visible(f"{count} for Moodle's question bank: {path}"))
+    bank = "Moodle's question bank" if form in ("moodle", "stack") else "learning platforms"
+    for name in files:
+        click.echo(visible(f"{count} for {bank}: {output / name}"))
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The question of a version: of which case, what it and the version are called, and its
+    text, or texts in the dialects of QTI."""
+
+    case: str
+    title: str
+    version: str
+    texts: tuple[str, ...]
+
+
+def _quiz_files(form: str, questions: Sequence[_Question]) -> dict[str, bytes]:
+    """The files of questions by their names."""
+    case, title = questions[0].case, questions[0].title
+    if form != "qti":
+        from symattn.exercises.quiz import quiz
+
+        texts = [text for question in questions for text in question.texts]
+        return {f"{case}-{form}.xml": quiz(case, texts).encode()}
+    from symattn.exercises.qti import canvas
+    from symattn.exercises.qti.package import package
+    from symattn.exercises.qti.vocabulary import QTI_3, QTI_21
+
+    *dialects, of_canvas = zip(*(question.texts for question in questions), strict=True)
+    names = [question.version for question in questions]
+    files = {
+        f"{case}-{v.name}.zip": package(case, title, dict(zip(names, items, strict=True)), v)
+        for v, items in zip((QTI_3, QTI_21), dialects, strict=True)
+    }
+    return files | {f"{case}-canvas.zip": canvas.package(case, title, of_canvas)}
 
 
 def _question(
     asker: Asker, text: str, form: str, language: str | None, solutions: bool
-) -> tuple[str, str]:
+) -> _Question:
     from symattn.exercises import questions
     from symattn.exercises.cloze import cloze
     from symattn.exercises.faults import catalogue
     from symattn.exercises.key import FILE, read
-    from symattn.exercises.quiz import essay
+    from symattn.exercises.qti import canvas
+    from symattn.exercises.qti.item import item
+    from symattn.exercises.qti.vocabulary import QTI_3, QTI_21
+    from symattn.exercises.quiz import essay, title
     from symattn.exercises.stack import stack
     from symattn.languages.language import ENGLISH
     from symattn.languages.language import language as language_of
@@ -90,17 +126,23 @@ def _question(
     say = language_of(language) if language else ENGLISH
     exercises = read(Path(FILE), text.encode())
     first = exercises[0]
-    name = first.case.name
+
+    def of(*texts: str) -> _Question:
+        return _Question(first.case.name, title(first, version=False), first.name, texts)
+
     if form == "stack":
-        return name, stack(exercises, say)
-    if first.is_proof:
-        return name, essay(first, say)
-    faults = catalogue(first)
+        return of(stack(exercises, say))
+    if form == "moodle" and first.is_proof:
+        return of(essay(first, say))
+    faults = () if first.is_proof else catalogue(first)
     working: Sequence[Block] = ()
-    if solutions:
+    if solutions and not first.is_proof:
         asker.stage("checking")
         working = questions.solution(first, faults, language=language).blocks
-    return name, cloze(first, say, faults, working)
+    if form == "moodle":
+        return of(cloze(first, say, faults, working))
+    items = (item(first, v, say, faults, working) for v in (QTI_3, QTI_21))
+    return of(*items, canvas.question(first, say, faults, working))
 
 
 @dataclass(frozen=True)
@@ -158,7 +200,7 @@ class _ExerciseVersions:
     *_QUIZZES,
     default="html",
     what="Web pages, LaTeX, Markdown, Word, or LaTeX and PDF; or questions for Moodle, with a "
-    "blank for every figure or of type STACK.",
+    "blank for every figure or of type STACK, or for other platforms: packages of QTI.",
 )
 @click.option(
     "--students",
@@ -225,16 +267,17 @@ def command(
       symattn exercise my/case.toml --level proof -o -     to standard output
       symattn exercise cat-sat-mat --versions 30 --interactive    with answers that are checked
       symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
+      symattn exercise cat-sat-mat --versions 30 --format qti     DIR/cat-sat-mat-qti3.zip, ...
     """
-    is_one = form in _QUIZZES or (not solutions and versions in (None, 1))
+    several = 1 if not solutions and versions in (None, 1) else 2
     from symattn.exercises.key import FILE
 
-    options.one_document(output, 1 if is_one else 2, form)
+    options.one_document(output, _QUIZZES.get(form, several), form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     if header is not None or logo is not None:
         if form in _QUIZZES:
-            raise Malformed("--header and --logo are not for Moodle questions")
+            raise Malformed("--header and --logo are not for questions of learning platforms")
         from symattn.exercises.exercise import read_header, read_logo
 
         if header is not None:

@@ -9,7 +9,6 @@ from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
 
-from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
@@ -134,41 +133,24 @@ class _ClozeQuestion:
         yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
 
     def _questiontext(self) -> str:
-        blocks = self.text.opening(self._given())
+        blocks = self.text.opening(self.text.given_numbers())
         for place, part in enumerate(self.exercise.parts, 1):
             blanks = {at: self._blank(part, at) for at in self._near[part.quantity]}
-            table = self._table(part, blanks, quiz.letter(part.quantity))
+            table = self.text.of_part(part, blanks, quiz.letter(part.quantity))
             blocks += [self.text.task(place, part), table]
         return "\n".join(blocks)
-
-    def _given(self) -> str:
-        rows = self.exercise.case.given
-        return "".join(
-            quiz.matrix(
-                quiz.letter(name),
-                [[*map(quiz.exact, row)] for row in rows.get(name, self.exercise.case.upstream)],
-                self.text.labels(node),
-            )
-            for name, node in self.text.given()
-        )
 
     def _generalfeedback(self) -> str:
         blocks = [web.paragraph(self.say("The correct answers:"))]
         for part in self.exercise.parts:
             right = {
-                (i, j): f"{x:f}".replace("-", "&minus;")
+                (i, j): quiz.signed(f"{x:f}")
                 for i, row in enumerate(self.exercise.right(part))
                 for j, x in enumerate(row)
             }
             cells = {at: right[at] for at in self._near[part.quantity]}
-            blocks.append(self._table(part, cells, self.text.result(part)))
+            blocks.append(self.text.of_part(part, cells, self.text.result(part)))
         return "\n".join(blocks)
-
-    def _table(self, part: Part, cells: Mapping[_At, str], before: t.Row) -> str:
-        node = self.exercise.case.program.named[part.quantity]
-        rows, columns = node.grid
-        table = [[cells.get((i, j), quiz.MASKED) for j in range(columns)] for i in range(rows)]
-        return quiz.matrix(before, table, self.text.labels(node))
 
     def _blank(self, part: Part, at: _At) -> str:
         weight = self.weights[part.quantity]

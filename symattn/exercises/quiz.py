@@ -8,7 +8,7 @@ Essay questions: proofs, which a person marks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from symattn import formulas as f
 from symattn import typesetting as t
@@ -21,7 +21,7 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
 from symattn.printers import web
-from symattn.printers.web import line, math, paragraph, table
+from symattn.printers.web import MATHJAX, Platform
 from symattn.programs.display import formula, names, symbol
 from symattn.programs.nodes import Node
 from symattn.programs.pointwise import Axes
@@ -29,7 +29,7 @@ from symattn.sheets.figures import rational_formula
 from symattn.sheets.presentation import SHORT
 
 #: What a masked score is shown as.
-MASKED = "&minus;&infin;"
+MASKED = "\N{MINUS SIGN}\N{INFINITY}"
 
 _LONGEST_NAME = 200
 #: A table as a matrix between brackets.
@@ -113,15 +113,20 @@ def letter(quantity: str) -> t.Row:
     return f.typeset(symbol(quantity))
 
 
-def matrix(name: t.Row, cells: Sequence[Sequence[str]], labels: Sequence[str] = ()) -> str:
+def matrix(
+    name: t.Row,
+    cells: Sequence[Sequence[str]],
+    labels: Sequence[str] = (),
+    on: Platform = MATHJAX,
+) -> str:
     """A matrix of cells of HTML between brackets, its name above it; each
     row may have a label. A single cell is a line."""
     if [len(row) for row in cells] == [1]:
-        return f"<p>{math(name + t.EQUALS)} {cells[0][0]}</p>"
-    return table(cells, labels, math(name), _MATRIX)
+        return f"<p>{on.math(name + t.EQUALS)} {cells[0][0]}</p>"
+    return on.table(cells, labels, on.math(name), _MATRIX)
 
 
-def exact(value: Value | Masked) -> str:
+def exact(value: Value | Masked, on: Platform = MATHJAX) -> str:
     """A given number: a short decimal, or its closed form."""
     if isinstance(value, Masked):
         return MASKED
@@ -130,20 +135,22 @@ def exact(value: Value | Masked) -> str:
     if isinstance(formula, f.Number) or (
         isinstance(formula, f.Negated) and isinstance(formula.operand, f.Number)
     ):
-        return f.text(formula).replace("-", "&minus;")
-    return math(f.typeset(formula))
+        return signed(f.text(formula))
+    return on.math(f.typeset(formula))
 
 
-def _heading(text: b.Line) -> str:
-    return f"<h5>{line(text)}</h5>"
+def signed(number: str) -> str:
+    """A number with the sign that is printed."""
+    return number.replace("-", "\N{MINUS SIGN}")
 
 
 class QuestionText:
-    """The sentences of an exercise, in one language."""
+    """The sentences of an exercise, in one language, on one kind of platform."""
 
-    def __init__(self, exercise: Exercise, say: Language) -> None:
+    def __init__(self, exercise: Exercise, say: Language, on: Platform = MATHJAX) -> None:
         self.exercise = exercise
         self.say = say
+        self.on = on
         self.case = exercise.case
         self._named = names(self.case.program)
         self._axes = Axes(self.case.program)
@@ -164,23 +171,25 @@ class QuestionText:
 
     def opening(self, given: str) -> list[str]:
         """What stands before the parts: title, given numbers as they are shown, steps."""
-        blocks = [paragraph((b.Strong(self.exercise.title),)), _heading(self.say("Given"))]
+        heading = f"<h5>{self.on.line(self.say('Given'))}</h5>"
+        blocks = [self.on.paragraph((b.Strong(self.exercise.title),)), heading]
         blocks += [f"<div>{given}</div>", self._steps()]
         if self.is_backward:
             blocks.append(self._loss())
-        return [*blocks, paragraph(questions.figures(self.exercise, self.say))]
+        return [*blocks, self.on.paragraph(questions.figures(self.exercise, self.say))]
 
     def _steps(self) -> str:
         program = self.case.program
-        items = "".join(
-            f"<li>{math(letter(name) + t.EQUALS + self.formula(program.quantities[name]))}</li>"
+        steps = (
+            letter(name) + t.EQUALS + self.formula(program.quantities[name])
             for name in program.steps
         )
-        return f"{paragraph(self.say('The steps:'))}<ul>{items}</ul>"
+        items = "".join(f"<li>{self.on.math(step)}</li>" for step in steps)
+        return f"{self.on.paragraph(self.say('The steps:'))}<ul>{items}</ul>"
 
     def _loss(self) -> str:
         output = self.case.output
-        return paragraph(
+        return self.on.paragraph(
             self.say(
                 "The loss is the sum of the entries of {output}, each multiplied by the entry "
                 "of {upstream}.",
@@ -202,7 +211,27 @@ class QuestionText:
         description = questions.part_role(self.exercise, part, self.say)
         points = questions.worth(part, self.say)
         start = b.Strong(f"({questions.letter(place - 1)}) ")
-        return paragraph((start, asked, f"{description} ({points})"))
+        return self.on.paragraph((start, asked, f"{description} ({points})"))
+
+    def given_numbers(self) -> str:
+        """What is given, a matrix of numbers after the other."""
+        rows = self.case.given
+        return "".join(
+            matrix(
+                letter(name),
+                [[exact(x, self.on) for x in row] for row in rows.get(name, self.case.upstream)],
+                self.labels(node),
+                self.on,
+            )
+            for name, node in self.given()
+        )
+
+    def of_part(self, part: Part, cells: Mapping[tuple[int, int], str], before: t.Row) -> str:
+        """The matrix of a part with cells at its places; what has none is a masked score."""
+        node = self.case.program.named[part.quantity]
+        rows, columns = node.grid
+        table = [[cells.get((i, j), MASKED) for j in range(columns)] for i in range(rows)]
+        return matrix(before, table, self.labels(node), self.on)
 
     def result(self, part: Part) -> t.Row:
         """What stands before the right answers of a part."""

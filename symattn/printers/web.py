@@ -9,6 +9,7 @@ classes, which the style of :mod:`symattn.printers.html` draws."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from symattn import typesetting as t
@@ -30,6 +31,7 @@ _SIDES = {"l": "left", "c": "center", "r": "right"}
 _CELL = "padding: .15em .5em; text-align: {}"
 #: The colour that heat maps shade with.
 _HEAT = "43, 108, 176"
+_MATHML = "http://www.w3.org/1998/Math/MathML"
 
 
 def words(text: str) -> str:
@@ -43,98 +45,167 @@ def words(text: str) -> str:
     return html_text(text).translate(_LIVE)
 
 
-def math(formula: t.Row) -> str:
-    r"""A formula inside a line.
+@dataclass(frozen=True)
+class Platform:
+    r"""What is shown on platforms of one kind.
 
-    >>> print(math(t.letters("a") + t.sign("<") + t.letters("b")))
+    Formulas are MathML, or else LaTeX for MathJax; where they are MathML, nothing has style: there
+    elements are checked by a schema that knows of none.
+
+    >>> print(Platform().math(t.letters("a") + t.sign("<") + t.letters("b")))
     \(a &lt; b\)
+    >>> print(Platform(mathml=True).math(t.letters("a")))
+    <math xmlns="http://www.w3.org/1998/Math/MathML"><mi>a</mi></math>
     """
-    return rf"\({html_text(t.latex(formula))}\)"
+
+    mathml: bool = False
+
+    def math(self, formula: t.Row) -> str:
+        """A formula inside a line."""
+        if self.mathml:
+            return _element(elements(formula))
+        return rf"\({html_text(t.latex(formula))}\)"
+
+    def line(self, pieces: b.Line) -> str:
+        """A line of text with mathematics in it."""
+        return "".join(map(self._piece, pieces))
+
+    def _piece(self, piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
+        match piece:
+            case str():
+                return words(piece)
+            case b.Math(formula):
+                return self.math(formula)
+            case b.Code(text):
+                return f"<code>{words(text)}</code>"
+            case b.Strong(text):
+                return f"<strong>{words(text)}</strong>"
+            case _:
+                # A question is a part of a page: it has no names that links lead to.
+                return words(piece.text)
+
+    def paragraph(self, pieces: b.Line) -> str:
+        """A paragraph."""
+        return f"<p>{self.line(pieces)}</p>"
+
+    def table(
+        self,
+        rows: Iterable[Sequence[str]],
+        labels: Sequence[str] = (),
+        caption: str = "",
+        style: str = "",
+    ) -> str:
+        """A table of cells of HTML; each row may have a label.
+
+        >>> print(Platform(mathml=True).table([["1"]], ["a"]))
+        <table><tbody><tr><th scope="row">a</th><td>1</td></tr></tbody></table>
+        """
+        body = ""
+        cell = self._style(_CELL.format("right"))
+        for label, row in zip_longest(labels, rows, fillvalue=""):
+            before = f'<th scope="row"{cell}>{words(label)}</th>' if labels else ""
+            cells = "".join(f"<td{cell}>{x}</td>" for x in row)
+            body += f"<tr>{before}{cells}</tr>"
+        at_once = self._style("white-space: nowrap")
+        named = f"<caption{at_once}>{caption}</caption>" if caption else ""
+        return f"<table{self._style(style)}>{named}<tbody>{body}</tbody></table>"
+
+    def _style(self, style: str) -> str:
+        return f' style="{style}"' if style and not self.mathml else ""
+
+    def printed(self, blocks: Iterable[b.Block]) -> str:
+        """Blocks one after the other; headings are those of a part of a page."""
+        return "\n".join(map(self._block, blocks))
+
+    def _block(self, block: b.Block) -> str:
+        match block:
+            case b.Heading(text, level):
+                return f"<h{level + 3}>{self.line(text)}</h{level + 3}>"
+            case b.Paragraph(text):
+                return self.paragraph(text)
+            case b.Equations(lines, columns):
+                return self._equations(lines, columns)
+            case b.Matrices(items):
+                return self._matrices(items)
+            case b.Beside(items):
+                return "\n".join(map(self._block, items))
+            case b.Table():
+                return self._table(block)
+            case b.HeatMaps(items):
+                return "\n".join(map(self._heat_map, items))
+            case b.Listing(lines):
+                return f"<pre>{chr(10).join(map(words, lines))}</pre>"
+            case b.RedPen(where, matrix, notes):
+                return "\n".join(
+                    [
+                        self.paragraph((where,)),
+                        self._matrices([matrix]),
+                        *map(self.paragraph, notes),
+                    ]
+                )
+            case b.Picture():
+                # Platforms take the style out of drawings, or the drawings whole.
+                return ""
+
+    def _equations(self, lines: Sequence[b.Equation], columns: int) -> str:
+        if self.mathml:
+            rows = [
+                [elements(side) for line in lines[k : k + columns] for side in line]
+                for k in range(0, len(lines), columns)
+            ]
+            return f"<div>{_element(markup_table(rows, 'equations'), block=True)}</div>"
+        cells = ["{} &{} {}".format(*map(t.latex, line)) for line in lines]
+        joined = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
+        return _display(r"\begin{aligned} " + r" \\ ".join(joined) + r" \end{aligned}")
+
+    def _matrices(self, items: Sequence[b.Matrix]) -> str:
+        rows = [x.before + (t.matrix(x.cells) if x.cells else t.row()) for x in items]
+        if self.mathml:
+            return "".join(f"<div>{_element(elements(row), block=True)}</div>" for row in rows)
+        return _display(r" \qquad ".join(map(_matrix, items)))
+
+    def _table(self, table: b.Table) -> str:
+        styles = [self._style(_CELL.format(_SIDES[x.side])) for x in columns(table.align)]
+        head = "".join(
+            f'<th scope="col"{style}>{self.line(cell)}</th>'
+            for style, cell in zip(styles, table.header, strict=True)
+        )
+        rows = "".join(f"<tr>{self._row(row, styles)}</tr>" for row in table.rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def _row(self, row: Sequence[b.Line], styles: Sequence[str]) -> str:
+        if len(row) == 1 < len(styles):
+            return f'<th scope="rowgroup" colspan="{len(styles)}">{self.line(row[0])}</th>'
+        cells = zip(styles, row, strict=True)
+        return "".join(f"<td{style}>{self.line(cell)}</td>" for style, cell in cells)
+
+    def _heat_map(self, heat: b.HeatMap) -> str:
+        narrow = self._style("padding: .15em .5em")
+        head = "".join(f'<th scope="col"{narrow}>{words(x)}</th>' for x in heat.columns)
+        rows = ""
+        beside, inside = self._style(_CELL.format("right")), _CELL.format("center")
+        for label, shades, figures in zip(heat.rows, heat.shades, heat.figures, strict=True):
+            cells = "".join(
+                f"<td{self._style(f'{inside}; background: rgba({_HEAT}, {shade:.2f})')}>"
+                + (self.math(figure) if figure else "")
+                + "</td>"
+                for shade, figure in zip(shades, figures, strict=True)
+            )
+            rows += f'<tr><th scope="row"{beside}>{words(label)}</th>{cells}</tr>'
+        return (
+            f"<table><caption>{self.line(heat.title)}</caption><thead><tr><td></td>{head}</tr>"
+            f"</thead><tbody>{rows}</tbody></table>"
+        )
 
 
-def line(pieces: b.Line) -> str:
-    """A line of text with mathematics in it."""
-    return "".join(map(_piece, pieces))
-
-
-def _piece(piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
-    match piece:
-        case str():
-            return words(piece)
-        case b.Math(formula):
-            return math(formula)
-        case b.Code(text):
-            return f"<code>{words(text)}</code>"
-        case b.Strong(text):
-            return f"<strong>{words(text)}</strong>"
-        case _:
-            # A question is a part of a page: it has no names that links lead to.
-            return words(piece.text)
-
-
-def paragraph(pieces: b.Line) -> str:
-    """A paragraph."""
-    return f"<p>{line(pieces)}</p>"
-
-
-def table(
-    rows: Iterable[Sequence[str]], labels: Sequence[str] = (), caption: str = "", style: str = ""
-) -> str:
-    """A table of cells of HTML; each row may have a label.
-
-    >>> print(table([["1"]]))
-    <table><tbody><tr><td style="padding: .15em .5em; text-align: right">1</td></tr></tbody></table>
-    """
-    body = ""
-    cell = _CELL.format("right")
-    for label, row in zip_longest(labels, rows, fillvalue=""):
-        before = f'<th scope="row" style="{cell}">{words(label)}</th>' if labels else ""
-        cells = "".join(f'<td style="{cell}">{x}</td>' for x in row)
-        body += f"<tr>{before}{cells}</tr>"
-    named = f'<caption style="white-space: nowrap">{caption}</caption>' if caption else ""
-    attribute = f' style="{style}"' if style else ""
-    return f"<table{attribute}>{named}<tbody>{body}</tbody></table>"
-
-
-def printed(blocks: Iterable[b.Block]) -> str:
-    """Blocks one after the other; headings are those of a part of a page."""
-    return "\n".join(map(_block, blocks))
-
-
-def _block(block: b.Block) -> str:
-    match block:
-        case b.Heading(text, level):
-            return f"<h{level + 3}>{line(text)}</h{level + 3}>"
-        case b.Paragraph(text):
-            return paragraph(text)
-        case b.Equations(lines, columns):
-            return _equations(lines, columns)
-        case b.Matrices(items):
-            return _display(r" \qquad ".join(map(_matrix, items)))
-        case b.Beside(items):
-            return "\n".join(map(_block, items))
-        case b.Table():
-            return _table(block)
-        case b.HeatMaps(items):
-            return "\n".join(map(_heat_map, items))
-        case b.Listing(lines):
-            return f"<pre>{chr(10).join(map(words, lines))}</pre>"
-        case b.RedPen(where, matrix, notes):
-            display = _display(_matrix(matrix))
-            return "\n".join([paragraph((where,)), display, *map(paragraph, notes)])
-        case b.Picture():
-            # Platforms take the style out of drawings, or the drawings whole.
-            return ""
+def _element(inside: str, block: bool = False) -> str:
+    """A ``math`` element where all else is of another language."""
+    look = ' display="block"' if block else ""
+    return f'<math xmlns="{_MATHML}"{look}>{inside}</math>'
 
 
 def _display(latex: str) -> str:
     return rf"<div>\[{html_text(latex)}\]</div>"
-
-
-def _equations(lines: Sequence[b.Equation], columns: int) -> str:
-    cells = ["{} &{} {}".format(*map(t.latex, line)) for line in lines]
-    rows = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
-    return _display(r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}")
 
 
 def _matrix(matrix: b.Matrix) -> str:
@@ -144,40 +215,10 @@ def _matrix(matrix: b.Matrix) -> str:
     return f"{before} {t.latex(t.matrix(matrix.cells))}"
 
 
-def _table(table: b.Table) -> str:
-    styles = [_CELL.format(_SIDES[column.side]) for column in columns(table.align)]
-    head = "".join(
-        f'<th scope="col" style="{style}">{line(cell)}</th>'
-        for style, cell in zip(styles, table.header, strict=True)
-    )
-    rows = "".join(f"<tr>{_row(row, styles)}</tr>" for row in table.rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _row(row: Sequence[b.Line], styles: Sequence[str]) -> str:
-    if len(row) == 1 < len(styles):
-        return f'<th scope="rowgroup" colspan="{len(styles)}">{line(row[0])}</th>'
-    cells = zip(styles, row, strict=True)
-    return "".join(f'<td style="{style}">{line(cell)}</td>' for style, cell in cells)
-
-
-def _heat_map(heat: b.HeatMap) -> str:
-    head = "".join(f'<th scope="col" style="padding: .15em .5em">{words(x)}</th>'
-                   for x in heat.columns)  # fmt: skip
-    rows = ""
-    beside, inside = _CELL.format("right"), _CELL.format("center")
-    for label, shades, figures in zip(heat.rows, heat.shades, heat.figures, strict=True):
-        cells = "".join(
-            f'<td style="{inside}; background: rgba({_HEAT}, {shade:.2f})">'
-            + (math(figure) if figure else "")
-            + "</td>"
-            for shade, figure in zip(shades, figures, strict=True)
-        )
-        rows += f'<tr><th scope="row" style="{beside}">{words(label)}</th>{cells}</tr>'
-    return (
-        f"<table><caption>{line(heat.title)}</caption><thead><tr><td></td>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
+#: Platforms with MathJax, such as Moodle and Canvas.
+MATHJAX = Platform()
+math, line, paragraph = MATHJAX.math, MATHJAX.line, MATHJAX.paragraph
+table, printed = MATHJAX.table, MATHJAX.printed
 
 
 #: What a sign is told of the air around it, and of growing.

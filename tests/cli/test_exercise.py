@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -191,7 +193,7 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--logo", "."], "found nothing"),
         (
             ["--header", "Sheet 3", "--format", "moodle"],
-            "--header and --logo are not for Moodle",
+            "--header and --logo are not for questions of learning platforms",
         ),
     ],
 )
@@ -234,6 +236,26 @@ def test_questions_for_moodle(tmp_path, symattn) -> None:
         assert len(texts[1]) > 2 * len(texts[0])
         assert r"\begin{aligned}" in texts[1]
         assert "<h5>Gegeben</h5>" in other.findtext("questiontext/text", "")
+
+
+def test_packages_of_qti(tmp_path, symattn) -> None:
+    """Each dialect has a file with all versions, beside the key; made again, it has the same
+    bytes. Standard output takes one document."""
+    words = ["exercise", "cat-sat-mat", "--versions", "2", "--seed", "7", "--format", "qti"]
+    done = symattn(*words)
+    assert (done.code, done.err) == (0, "")
+    names = [f"cat-sat-mat-{dialect}.zip" for dialect in ("qti3", "qti21", "canvas")]
+    assert done.out == (
+        "".join(f"2 versions for learning platforms: exercises/{name}\n" for name in names)
+        + "answer key: exercises/key.toml\nthe same in all versions: d_k\n"
+    )
+    assert files(tmp_path / "exercises") == sorted([*names, "key.toml"])
+    assert symattn(*words, "-o", "again").code == 0
+    for name in names:
+        made = (tmp_path / "exercises" / name).read_bytes()
+        assert made == (tmp_path / "again" / name).read_bytes()
+        assert ZipFile(io.BytesIO(made)).testzip() is None
+    assert "-o - takes a single document" in symattn(*words, "-o", "-").err
 
 
 def test_a_stack_question(tmp_path, symattn) -> None:

@@ -110,6 +110,8 @@ def held(folder: Path) -> Files:
             "out/key.toml out/post-01.html out/post-01-solution.html"),
         *(Row("exercise", f"post.toml --format {form} -o out", f"out/key.toml out/post-{form}.xml")
           for form in ("moodle", "stack")),
+        Row("exercise", "post.toml --format qti -o out",
+            "out/key.toml out/post-qti3.zip out/post-qti21.zip out/post-canvas.zip"),
         Row("mark", "answers.csv -o out", "out/Ada.html out/Ada.txt out/README_.txt out/marks.csv"),
         Row("vectors", "-o out", "out/manifest.json out/float32/one-key-float32-0.json"),
     ],

@@ -52,6 +52,22 @@ def test_sheets(name):
     assert wanted <= formulas
 
 
+@pytest.mark.sampled(1, 6)
+@pytest.mark.parametrize("name", library.names())
+def test_mathml(name):
+    """Where formulas are MathML, every element is closed, nothing has style, and no formula is
+    LaTeX; the words are the same."""
+    blocks = sheet(name, audience="author").blocks
+    plain, shown = (
+        ET.fromstring(f"<div>{web.Platform(mathml=x).printed(blocks)}</div>") for x in (False, True)
+    )
+    assert not any("style" in element.attrib for element in shown.iter())
+    assert not re.search(r"\\[(\[a-z]", "".join(shown.itertext()))
+    assert len(shown.findall(".//{http://www.w3.org/1998/Math/MathML}math")) > 10
+    for tag in ("th", "td", "p", "h4", "h5", "code"):
+        assert len(plain.findall(f".//{tag}")) == len(shown.findall(f".//{tag}"))
+
+
 @many
 @given(st.text())
 def test_words_are_words(text):

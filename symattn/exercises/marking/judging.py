@@ -41,7 +41,7 @@ from symattn.verdicts import Verdict
 #: slip; of other numbers none.
 _GATE = Gate(bits=4.0, least=4.0)
 #: So many units may rounding every step move a result that is still said to be just rounded.
-_FEW = 20
+FEW = 20
 #: Slips that are nothing but roundings.
 _ROUNDINGS = ("rounded", "held-in")
 
@@ -336,7 +336,7 @@ class _Near:
 
     def is_in(self, number: arb | None) -> bool:
         """Whether the answer is one of those numbers, which are rounded already, and are few."""
-        if number is None or number.rad() > self._reach * _FEW:
+        if number is None or number.rad() > self._reach * FEW:
             return False
         return bool(number.contains(self._number))
 
