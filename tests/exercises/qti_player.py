@@ -87,7 +87,7 @@ def player(folder: Path) -> Iterator[Player]:
     """A player, its page in a folder."""
     if not _SCRIPT.exists():
         message = "needs @citolab/qti-components: npm ci in tests/exercises/players"
-        if os.environ.get("SYMATTN_ALL_PROGRAMS"):
+        if os.environ.get("SYMATTN_ALL_PROGRAMS") and not os.environ.get("SYMATTN_NO_PLAYER"):
             pytest.fail(message, pytrace=False)
         pytest.skip(message)
     page = folder / "player.html"

@@ -148,7 +148,7 @@ def are_close(one: list[list[Any]], other: list[list[Any]]) -> bool:
     )
 
 
-@pytest.mark.sampled(0, 6)
+@pytest.mark.sampled(0, 3)
 @pytest.mark.parametrize("name", library.names())
 def test_what_is_copied_is_the_matrix(name: str, chromium: Browser, tmp_path: Path) -> None:
     """Each matrix of a sheet can be copied. Its LaTeX is read like that of the sheet on paper;

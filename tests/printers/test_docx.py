@@ -107,7 +107,7 @@ def in_order(root: Element) -> None:
         assert not one.tag == other.tag == f"{W}tbl"
 
 
-@pytest.mark.sampled(1, 12)
+@pytest.mark.sampled(1, 5)
 @some_pages
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
@@ -190,6 +190,9 @@ def test_mathematics_is_the_same() -> None:
     known = {}
     for kind, name in [page for page in PAGES if page[0] in ("sheet", "file")]:
         for formula in formulas(blocks(kind, name).blocks):
+            if t.has(formula, t.Big):
+                # A line of a longer one, whose bracket closes on another.
+                continue
             try:
                 known[formula] = read(t.latex(formula))
             except Unreadable:

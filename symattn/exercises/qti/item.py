@@ -130,8 +130,8 @@ class _Figures(_Item):
         label = self.say.text(
             "{quantity}: row {row}, column {column}",
             quantity=part.quantity,
-            row=str(at[0] + 1),
-            column=str(at[1] + 1),
+            row=str(at[0] + self.exercise.first),
+            column=str(at[1] + self.exercise.first),
         )
         return self.v(
             "text-entry-interaction",
