@@ -435,6 +435,7 @@ def test_language_and_working() -> None:
 _SCHEMAS = os.environ.get("SYMATTN_QTI_SCHEMAS", "")
 
 
+@pytest.mark.campaign
 @BOTH
 @pytest.mark.skipif(not _SCHEMAS, reason="SYMATTN_QTI_SCHEMAS names no folder with schemas")
 @pytest.mark.parametrize("level", ["forward", "masked", "backward", "proof"])
