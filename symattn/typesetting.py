@@ -368,7 +368,7 @@ def nodes(tree: Any) -> Iterator[Node]:
 
 
 def in_words(tree: Any, words: Mapping[str, str]) -> Any:
-    """The same with other words for upright names.
+    r"""The same with other words for upright names.
 
     >>> latex(in_words(fraction(row(UprightName("if")), number("2")), {"if": "falls"}))
     '\\frac{\\mathrm{falls}}{2}'

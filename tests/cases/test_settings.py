@@ -20,6 +20,7 @@ VALUES = {
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
     **{name: st.booleans() for name in PARTS},
     "places": st.integers(1, MOST_PLACES),
+    "count_from": st.sampled_from([0, 1]),
     "language": st.sampled_from(["en", "de"]),
 }
 TABLES = st.fixed_dictionaries({}, optional=VALUES)
