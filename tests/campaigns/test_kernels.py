@@ -103,17 +103,18 @@ def drawn(seed: int) -> Call:
         options["sink"] = numbers(group).astype(float).tolist()
     i, j = np.arange(n)[:, None], np.arange(m)
     sees = np.ones((n, m), dtype=bool)
-    shift = 0
-    if chance.random() < 0.4:
-        options["causal"] = chance.choice(("top-left", "bottom-right"))
-        shift = m - n if options["causal"] == "bottom-right" else 0
-        sees &= j <= i + shift
-    if chance.random() < 0.3 and (n == m or "causal" in options):
-        left, right = options["window"] = chance.randint(0, 3), chance.randint(0, 3)
-        sees &= (j >= i + shift - left) & (j <= i + shift + right)
     if chance.random() < 0.2:
         options["lengths"] = chance.randint(0, m)
         sees &= j < options["lengths"]
+    # Counted from the last key that there is, unless it is said otherwise.
+    shift = options.get("lengths", m) - n
+    if chance.random() < 0.4:
+        options["causal"] = chance.choice(("top-left", "bottom-right"))
+        shift = 0 if options["causal"] == "top-left" else shift
+        sees &= j <= i + shift
+    if chance.random() < 0.3:
+        left, right = options["window"] = chance.randint(0, 3), chance.randint(0, 3)
+        sees &= (j >= i + shift - left) & (j <= i + shift + right)
     if chance.random() < 0.3:
         options["mask"] = rng.random((n, m)) < 0.6
         sees &= options["mask"]
