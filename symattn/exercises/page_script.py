@@ -23,7 +23,7 @@ from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers.blocks import PageScript
-from symattn.programs.enclosures import sums_to_zero
+from symattn.programs.cancellation import sums_to_zero
 from symattn.programs.nodes import Node, ancestors, weights_of_mean
 from symattn.shapes import keys
 

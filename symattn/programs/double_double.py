@@ -22,7 +22,8 @@ from symattn.numbers.double_double import Array, DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.programs.enclosures import MOVING, sums_to_zero
+from symattn.programs.cancellation import sums_to_zero
+from symattn.programs.enclosures import MOVING
 from symattn.programs.nodes import FLOW, Node
 
 

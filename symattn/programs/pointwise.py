@@ -21,7 +21,8 @@ from flint import arb, ctx
 
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
-from symattn.programs.enclosures import above, closer_product
+from symattn.programs.cancellation import closer_product
+from symattn.programs.enclosures import above
 from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
 from symattn.programs.nodes import Elementwise, Node, ancestors
 from symattn.programs.program import Program
