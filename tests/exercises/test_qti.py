@@ -274,8 +274,8 @@ def test_a_player(tmp_path: Path) -> None:
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("seed", range(10))
 def test_agreement_in_a_player(seed: int, tmp_path: Path) -> None:
-    """A player says of random scripts, 500 in the campaign, what the rules of the specification say, which is
-    what ``symattn mark`` says of 96 of 100 answers and more."""
+    """A player says of random scripts, 500 in the campaign, what the rules of the specification
+    say, which is what ``symattn mark`` says of 96 of 100 answers and more."""
     made = exercise(library.load("cat-sat-mat"))
     text = item(made, QTI_3)
     students = Students(made, seed)
