@@ -242,15 +242,17 @@ class Steps:
         all have a short one, else in numbers; decimals; entries that are worked alike in one."""
         closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
         closed = closed and all(self.shown.short_form(node, i, j) is not None for i, j in places)
-        alike: dict[tuple[_Stage, ...], list[t.Row]] = {}
+        alike: dict[tuple[f.Formula, tuple[_Stage, ...]], list[t.Row]] = {}
         for i, j in places:
+            worked = self.shown.worked.by_name(node, i, j)
             stages = {
                 formula: (relation, tuple(elided(broken(formula, _ROOM))))
-                for relation, formula in self._stages(node, i, j, closed)
+                for relation, formula in self._stages(node, i, j, worked, closed)
             }
             name = f.typeset(self.shown.entry_name(node, i, j))
-            alike.setdefault(tuple(stages.values()), []).append(name)
-        for written, names in alike.items():
+            # Decimals that are alike are not equal for that.
+            alike.setdefault((worked, tuple(stages.values())), []).append(name)
+        for (_, written), names in alike.items():
             room = TEXT - width(names[0]) - 3
             together = t.joined(names, t.EQUALS)
             if width(together) + sum(width(lines[0]) for _, lines in written) <= room:
@@ -259,10 +261,9 @@ class Steps:
                 yield from chained(name, written, room)
 
     def _stages(
-        self, node: Node, i: int, j: int, closed: bool
+        self, node: Node, i: int, j: int, worked: f.Formula, closed: bool
     ) -> Iterator[tuple[t.Row, f.Formula]]:
         """How an entry is worked out, each formula with the sign before it."""
-        worked = self.shown.worked.by_name(node, i, j)
         decimal: f.Formula | None = self.shown.decimal(node, i, j)
         if closed:
             forms = [worked, *self.shown.short_forms(node, i, j)]

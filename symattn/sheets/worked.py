@@ -45,8 +45,8 @@ class FormulaScalars:
         return y
 
     def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
-        """A fraction; of 0, which is nothing to compute, 0."""
-        return x if x == _ZERO else f.Quotient(x, divisor)
+        """A fraction."""
+        return f.Quotient(x, divisor)
 
     def function(self, name: Elementwise, x: f.Formula) -> f.Formula:
         """A root, or a function by its name."""
@@ -99,7 +99,7 @@ class TerseScalars(FormulaScalars):
 
     def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
         """A fraction, but by 1."""
-        return x if divisor == _ONE else super().quotient(x, divisor)
+        return x if divisor == _ONE or x == _ZERO else f.Quotient(x, divisor)
 
 
 #: Widest closed form, in em, that is put in place of an entry's name.
@@ -230,6 +230,19 @@ class _Entrywise(Entrywise[f.Formula]):
     def _multiply(
         self, node: Node, x: LazyGrid[f.Formula], y: LazyGrid[f.Formula]
     ) -> Compute[f.Formula]:
-        if node.operands[1].op == "triangle":
+        if _is_masked(node):
             return lambda i, j: x.at(i, j) if j <= i else _ZERO
         return super()._multiply(node, x, y)
+
+    def _divide(
+        self, node: Node, x: LazyGrid[f.Formula], y: LazyGrid[f.Formula]
+    ) -> Compute[f.Formula]:
+        entry = super()._divide(node, x, y)
+        if _is_masked(node.operands[0]):
+            return lambda i, j: entry(i, j) if j <= i else _ZERO
+        return entry
+
+
+def _is_masked(node: Node) -> bool:
+    """Whether a causal mask is multiplied by."""
+    return node.op == "multiply" and node.operands[1].op == "triangle"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scripts import unscripted
+
 FILE = """
 title = "In letters"
 [symbols]
@@ -85,7 +87,7 @@ def test_sheets_in_letters_round_nothing(path, form, symattn, tmp_path):
     assert "checked at 5 points" in " ".join(text.split())
     about = {"tex": r"\approx", "html": "≈", "md": r"\approx"}[form]
     # But where it is said what it means.
-    assert text.count(about) == 1
+    assert (unscripted(text) if form == "html" else text).count(about) == 1
     assert "Z_{0}" in text.replace(" ", "") or form == "html"
 
 

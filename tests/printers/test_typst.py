@@ -203,6 +203,9 @@ def test_mathematics_is_the_same() -> None:
     known = {}
     for kind, name in [page for page in PAGES if page[0] in ("sheet", "file")]:
         for formula in formulas(blocks(kind, name).blocks):
+            if t.has(formula, t.Big):
+                # A line of a longer one, whose bracket closes on another.
+                continue
             try:
                 known[formula] = read(t.latex(formula))
             except Unreadable:

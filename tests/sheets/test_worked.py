@@ -6,6 +6,8 @@ import pytest
 
 from symattn import formulas as f
 from symattn.cases.case import make
+from symattn.printers.latex import document
+from symattn.sheets.case_sheet import sheet
 from symattn.sheets.presentation import Presentation
 from symattn.solution.solution import solve
 
@@ -27,3 +29,12 @@ def test_functions_are_worked_out(text, shown):
     solution = solve(make("worked", GIVEN, {"L": text}))
     found = Presentation(solution, 4).worked.by_name(solution.program.quantities["L"], 0, 0)
     assert f.text(found) == shown
+
+
+def test_equal_decimals_are_no_equation():
+    """Entries whose lines in decimals are alike, and which differ, are not joined."""
+    given = {"X": [["0.1", "0.10001"]], "W": [[1], [1]]}
+    steps = {"A": "tanh(X) * exp(X) + sin(X)", "B": "sin(A) + A / 3"}
+    made = document(sheet(make("near", given, steps), places=1))
+    assert "B_{0,0} = B_{0,1}" not in made
+    assert made.count("B_{0,0}") == made.count("B_{0,1}") >= 1
