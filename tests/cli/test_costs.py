@@ -19,6 +19,7 @@ def in_workers(symattn, monkeypatch) -> None:
     monkeypatch.setenv("SYMATTN_MAX_MEMORY", "2048")
 
 
+@pytest.mark.sampled(0, 6)
 @pytest.mark.parametrize("name", COSTLY)
 def test_every_command_ends(name, symattn):
     """Verified, audited, drawn and on a sheet: nothing is refused, nothing runs into the limit."""
