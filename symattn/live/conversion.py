@@ -1,0 +1,246 @@
+"""Articles made live, and plain again: printed figures to expressions, and back to digits.
+
+Only a figure that holds, and whose binding is certain, is made live; and only where its
+expression gives the very characters that stand there, once more from the article as it is
+then. So making an article plain again gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from symattn.auditing.audit import Audit
+from symattn.auditing.figures import Figure
+from symattn.auditing.fixing import SURE, figures_at
+from symattn.documents.article import Article
+from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
+from symattn.documents.text import Span
+from symattn.errors import Fault, Faults, Malformed, SymattnError
+from symattn.limits import ROUNDS
+from symattn.live.figures import CASE, Figures, Mathematics, Text
+from symattn.live.origins import figures_of, origin
+from symattn.live.places import (
+    How,
+    LiveFigure,
+    Spelling,
+    beginning,
+    ending,
+    file_named,
+    found,
+    without_ending,
+    written,
+)
+from symattn.shapes import keys
+from symattn.solution.solution import solve
+from symattn.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class StayingFigure:
+    """A figure that stays as it is printed: where, what it is of, and why."""
+
+    span: Span
+    label: str
+    printed: str
+    why: str
+
+
+@dataclass(frozen=True)
+class LiveArticle:
+    """An article with live figures: its text, how many there are, and what stays."""
+
+    text: str
+    count: int
+    staying: tuple[StayingFigure, ...]
+
+
+def live(audit: Audit, spelling: Spelling, case: Path | None = None) -> LiveArticle:
+    """The article of an audit with its figures live, computed from ``case``, or from itself.
+
+    Raises :class:`Malformed` for an audit of no article, of one in another form than
+    Markdown, of one that names a file already, and where a figure is refuted.
+    """
+    reading = audit.case.reading
+    if reading is None:
+        raise Malformed("only articles can be made live, not case files")
+    article = reading.article
+    if article.form != "markdown":
+        raise Malformed(f"only Markdown can be made live, not {article.form}")
+    if refuted := [one for one in audit.figures if one.verdict is Verdict.REFUTED]:
+        place = article.place(refuted[0].span.start).line if refuted[0].span else 0
+        raise Malformed(
+            f"{len(refuted)} figures are refuted, the first in line {place}: "
+            "correct them first (symattn audit --fix)"
+        )
+    if any(True for _ in found(article.source)):
+        raise Malformed("it has live figures already: make it plain first (--plain)")
+    return _Conversion(audit, article, spelling, case).result()
+
+
+class _Conversion:
+    def __init__(
+        self, audit: Audit, article: Article, spelling: Spelling, case: Path | None
+    ) -> None:
+        assert audit.case.reading is not None
+        self._audit, self._article = audit, article
+        self._spelling, self._case = spelling, case
+        self._rewriter, self._beginning = Rewriter(article), beginning(article.source)
+        self._given = {one.span for one in audit.case.reading.numbers if one.status == "given"}
+        self._known = None if case is None else origin(case).figures
+        self._staying: list[StayingFigure] = []
+        #: What is made live: the figure, and its expression.
+        self._made: dict[Span, tuple[Figure, str]] = {}
+        solution = solve(audit.case)
+        self._quantities, figures = solution.program.quantities, Figures(solution)
+        for span, judged in figures_at(audit.figures).items():
+            self._take(span, judged, figures)
+
+    def _take(self, span: Span, judged: list[Figure], figures: Figures) -> None:
+        of = [figure for figure in judged if not figure.claim.is_arithmetic]
+        if why := self._obstacle(span, of):
+            self._stay(span, judged[0], why)
+            return
+        printed = self._article.source[slice(*span)]
+        for figure in of:
+            for expression in self._expressions(figure):
+                if _given(figures, expression, self._how(span)) == printed:
+                    self._made[span] = figure, expression
+                    return
+        self._stay(span, of[0], "it is written in another style than computed digits have")
+
+    def _obstacle(self, span: Span, of: list[Figure]) -> str:
+        """Why a figure can't be live; '' where it can."""
+        if not of:
+            return "only numbers lead to it"
+        if span in self._given:
+            return "it is an input"
+        if self._rewriter.kind(span) not in ("text", "math"):
+            return "it stands in code"
+        if span.start < self._beginning:
+            return "it stands in the front matter"
+        if any(figure.verdict is not Verdict.HOLDS for figure in of):
+            return "it is undecided"
+        if any(figure.within_rounding or figure.as_printed for figure in of):
+            return "it holds only as printed"
+        if any(figure.claim.trust < SURE or figure.claim.doubt for figure in of):
+            return "too little says what it is: confirm it in a note (symattn read --help)"
+        if len({figure.term.key for figure in of}) > 1:
+            return f"it is {of[0].label} and {of[1].label}"
+        return ""
+
+    def _expressions(self, figure: Figure) -> Iterator[str]:
+        """What may give a figure as it is printed."""
+        name, *place = figure.place
+        expression = figure.label
+        if figure.term.op == "entry" and name in self._quantities:
+            shape = self._quantities[name].shape
+            expression = f"{name}{[*keys(shape, *place)] if shape else ''}"
+        # These would end what stands around an expression, or the cell of a table.
+        if figure.printed is None or any(c in expression for c in "`|{}"):
+            return
+        places = figure.printed.places
+        yield f"{expression}:.{places}f"
+        if figure.printed.after.strip().startswith("%"):
+            yield f"{expression}:.{places}%"
+
+    def _how(self, span: Span) -> How:
+        return "mathematics" if self._rewriter.kind(span) == "math" else "line"
+
+    def _stay(self, span: Span, figure: Figure, why: str) -> None:
+        self._staying.append(StayingFigure(span, figure.label, figure.text, why))
+
+    def result(self) -> LiveArticle:
+        """The article, once every figure in it gives its digits from what is left there."""
+        name = self._article.path.name if self._case is None else str(self._case)
+        for _ in range(ROUNDS.most):
+            edits = {
+                span: TextEdit(span, written(expression, self._how(span), self._spelling))
+                for span, (_, expression) in self._made.items()
+            }
+            text = applied(self._article.source, edits.values())
+            if not edits:
+                return LiveArticle(text, 0, self._sorted())
+            text = ending(text, name, self._spelling)
+            lost = self._lost(text, edits)
+            if not lost:
+                return LiveArticle(text, len(edits), self._sorted())
+            for span, why in lost.items():
+                figure, _ = self._made.pop(span)
+                self._stay(span, figure, why)
+        raise Malformed(ROUNDS.said())
+
+    def _sorted(self) -> tuple[StayingFigure, ...]:
+        return tuple(sorted(self._staying, key=lambda item: item.span))
+
+    def _lost(self, text: str, edits: dict[Span, TextEdit]) -> dict[Span, str]:
+        """The figures that don't come to their digits in the new text, and why."""
+        article = self._article
+        try:
+            figures = self._known or figures_of(article.path, text, article.encoding)
+        except SymattnError as error:
+            why = f"the article says too little without its figures: {error}"
+            return dict.fromkeys(edits, f"{why}; name a case file (--case)")
+        moves = Moves(edits.values())
+        there = {one.span: one for one in found(text)}
+        lost: dict[Span, str] = {}
+        for span in edits:
+            one = there.get(moves.moved(span))
+            if one is None:
+                lost[span] = "what stands there is shown as it is written"
+                continue
+            try:
+                if digits(figures, one) != article.source[slice(*span)]:
+                    lost[span] = "without its figures the article would give another one"
+            except SymattnError as error:
+                lost[span] = f"without its figures the article can't give it: {error}"
+        return lost
+
+
+def _given(figures: Figures, expression: str, how: How) -> str:
+    """What an expression gives there; '' for nothing."""
+    try:
+        return digits(figures, LiveFigure(Span(0, 0), "symattn", expression, how))
+    except SymattnError:
+        return ""
+
+
+def digits(figures: Figures, one: LiveFigure) -> str:
+    """What a number gives in the text of an article, in mathematics a matrix too."""
+    if one.how == "mathematics":
+        return figures.latex(one.text)
+    match figures.number(one.text):
+        case Text(text):
+            return text
+        case Mathematics(latex):
+            return f"${latex}$"
+
+
+def plain(article: Article, case: Path | None = None) -> tuple[str, int, tuple[LiveFigure, ...]]:
+    """The text of a live article with digits again; how many figures got them, and which
+    live figures stay, as they are no numbers.
+
+    Raises :class:`Malformed` with every figure that can't be computed: then nothing is.
+    """
+    source = article.source
+    live = [one for one in found(source) if one.name != CASE]
+    named = file_named(source)
+    path = case or (article.path if named is None else article.path.parent / named)
+    if path.name == article.path.name:
+        figures = figures_of(article.path, source, article.encoding)
+    else:
+        figures = origin(path).figures
+    faults, edits, staying = Faults(), [], []
+    for one in live:
+        if one.name != "symattn" or one.how == "block":
+            staying.append(one)
+            continue
+        try:
+            edits.append(TextEdit(one.span, digits(figures, one)))
+        except SymattnError as error:
+            line = article.place(one.span.start).line
+            faults.append(Fault(f"line {line}", f"{one.text}: {error}"))
+    faults.raise_all(str(article.path))
+    text = applied(source, edits)
+    return (text if staying else without_ending(text)), len(edits), tuple(staying)

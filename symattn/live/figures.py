@@ -1,0 +1,271 @@
+"""Live figures: what an author writes in the place of digits, and what stands there then.
+
+A live figure is an expression in the quantities of a case, and after a colon how it is
+printed: ``A[0, 1]``, ``A[0, 1]:.6f``, ``100 * A[0, 1]:.1f``, ``A[0, 1]:.1%``, ``A:exact``.
+Every document system gets the same pieces of text, mathematics and pictures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from symattn.errors import Malformed, expected, short
+from symattn.escaping import visible
+
+if TYPE_CHECKING:
+    from symattn.printers import blocks as b
+    from symattn.solution.quantity import Quantity
+    from symattn.solution.solution import Solution
+
+#: The kinds of live figures: one number, a matrix, a step worked out, a heat map.
+Kind = Literal["number", "matrix", "step", "heatmap"]
+#: What a live figure of each kind is called in a document.
+NAMES: dict[str, Kind] = {
+    "symattn": "number",
+    "symattn:matrix": "matrix",
+    "symattn:step": "step",
+    "symattn:heatmap": "heatmap",
+}
+#: What names the file that the figures of a document come from.
+CASE = "symattn:case"
+#: Decimal places where a figure doesn't say how many, as on sheets.
+PLACES = 4
+#: No figure has more places.
+_MOST = 1000
+
+_FORM = re.compile(r"\s*:\s*(?:\.([0-9]+)([f%])|(exact))\s*\Z")
+#: A live figure inside mathematics.
+IN_MATHEMATICS = re.compile(r"\\symattn\{([^{}]*)\}")
+
+
+class Text(NamedTuple):
+    """Text as it is."""
+
+    text: str
+
+
+class Mathematics(NamedTuple):
+    """A formula as LaTeX; ``display``: on a line of its own."""
+
+    latex: str
+    display: bool = False
+
+
+class Picture(NamedTuple):
+    """A drawing as SVG, and what it shows in words."""
+
+    svg: str
+    words: str
+
+
+Piece = Text | Mathematics | Picture
+#: What stands in one paragraph.
+Paragraph = tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a live figure asks for: an expression, and how it is printed: to so many
+    ``places``, in percent, or in closed form."""
+
+    expression: str
+    places: int = PLACES
+    percent: bool = False
+    exact: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Wanted:
+        """The reading of a live figure. Raises :class:`Malformed` for an empty one, and for
+        more places than anybody prints.
+
+        >>> Wanted.read("A[0, 1]:.6f")
+        Wanted(expression='A[0, 1]', places=6, percent=False, exact=False)
+        >>> Wanted.read("sum(A[0:2])").expression
+        'sum(A[0:2])'
+        """
+        form = _FORM.search(text)
+        expression = (text[: form.start()] if form else text).strip()
+        if not expression:
+            raise Malformed("expected an expression such as A[0, 1] or A[0, 1]:.4f, found none")
+        if form is None:
+            return cls(expression)
+        places, sign, exact = form.groups()
+        # Of a longer number nobody needs the value.
+        if len(places or "") > len(str(_MOST)) or int(places or 0) > _MOST:
+            raise Malformed(f"expected at most {_MOST} places, found {short(places)}")
+        return cls(expression, int(places or PLACES), sign == "%", bool(exact))
+
+    def __str__(self) -> str:
+        if self.exact:
+            return f"{self.expression}:exact"
+        return f"{self.expression}:.{self.places}{'%' if self.percent else 'f'}"
+
+
+class Figures:
+    """Computes the live figures of one document.
+
+    Every method raises :class:`~symattn.errors.SymattnError` where there is no certain
+    answer: for a name that isn't known, a quantity that is not defined, digits that stay
+    undecided.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        self._solution = solution
+
+    def paragraphs(self, kind: Kind, text: str) -> list[Paragraph]:
+        """A live figure as paragraphs; one inside a line has a single one.
+
+        >>> from symattn.solution.solution import solve
+        >>> Figures(solve("cat-sat-mat")).paragraphs("number", "A[0, 1]:.6f")
+        [(Text(text='0.186324'),)]
+        """
+        match kind:
+            case "number":
+                return [(self.number(text),)]
+            case "matrix":
+                return [(Mathematics(self.latex(text), display=True),)]
+            case "step":
+                return [*self._step(text)]
+            case "heatmap":
+                return [(self._picture(text),)]
+
+    def inline(self, kind: Kind, text: str) -> Paragraph:
+        """A live figure inside a line. Raises :class:`Malformed` for a step, which has
+        lines of its own."""
+        match kind:
+            case "number":
+                return (self.number(text),)
+            case "matrix":
+                return (Mathematics(self.latex(text)),)
+            case "step":
+                raise Malformed("a worked step has lines of its own: expected a directive")
+            case "heatmap":
+                return (self._picture(text),)
+
+    def number(self, text: str) -> Text | Mathematics:
+        """One number: its digits, or its closed form. Raises :class:`Malformed` for what is
+        a matrix."""
+        wanted = Wanted.read(text)
+        quantity = self._quantity(wanted)
+        if quantity.shape:
+            from symattn.shapes import show
+
+            size = show(quantity.shape)
+            raise Malformed(
+                f"{short(wanted.expression)} is {size}: expected one number, such as "
+                f"{short(wanted.expression)}[{', '.join('0' for _ in quantity.shape)}], or "
+                "symattn:matrix"
+            )
+        if wanted.exact:
+            return Mathematics(quantity.latex())
+        return Text(_digits(quantity.decimal(wanted.places), wanted))
+
+    def latex(self, text: str) -> str:
+        """A number or a matrix as LaTeX."""
+        wanted = Wanted.read(text)
+        quantity = self._quantity(wanted)
+        if wanted.exact:
+            return quantity.latex()
+        if len(quantity.shape) > 2:
+            raise Malformed(f"{short(wanted.expression)} has {len(quantity.shape)} axes")
+        found = quantity.decimal(wanted.places)
+        if not quantity.shape:
+            return _latex(found, wanted)
+        rows: Sequence[Sequence[Decimal]] = found if len(quantity.shape) == 2 else [found]
+        # Markdown would take \\\\ for an escape.
+        lines = r" \cr ".join(" & ".join(_latex(x, wanted) for x in row) for row in rows)
+        return rf"\begin{{bmatrix}} {lines} \end{{bmatrix}}"
+
+    def mathematics(self, latex: str) -> str:
+        r"""LaTeX with its live figures computed.
+
+        >>> from symattn.solution.solution import solve
+        >>> Figures(solve("cat-sat-mat")).mathematics(r"A_{01} = \symattn{A[0, 1]:.3f}")
+        'A_{01} = 0.186'
+        """
+        return IN_MATHEMATICS.sub(lambda match: self.latex(match[1]), latex)
+
+    def _quantity(self, wanted: Wanted) -> Quantity:
+        expression = f"100 * ({wanted.expression})" if wanted.percent else wanted.expression
+        return self._solution[expression]
+
+    def _step(self, text: str) -> Iterator[Paragraph]:
+        from symattn import formulas
+        from symattn.cases.settings import settings
+        from symattn.sheets.case_sheet import step
+        from symattn.sheets.steps import Steps
+
+        wanted = Wanted.read(text)
+        known = self._solution.program.steps
+        if wanted.expression not in known:
+            raise Malformed(
+                f"unknown step {short(wanted.expression)!r}: {expected(wanted.expression, known)}"
+            )
+        changes = {"backward": False, "jacobian": False, "places": wanted.places}
+        steps = Steps(self._solution, settings(self._solution.case.sheet, changes))
+        node = self._solution.program.quantities[wanted.expression]
+        _, *work = step(steps, wanted.expression)
+        name = formulas.typeset_name(wanted.expression)
+        yield (Mathematics(_formula(steps.formula(name, node)), display=True),)
+        for block in work:
+            yield from _paragraphs(block)
+
+    def _picture(self, text: str) -> Picture:
+        from symattn.drawing.picture import draw_quantity
+
+        wanted = Wanted.read(text)
+        places = wanted.places if _FORM.search(text) else None
+        svg = draw_quantity(self._solution, wanted.expression, places)
+        return Picture(svg, visible(f"heat map of {wanted.expression}"))
+
+
+def _paragraphs(block: b.Block) -> Iterator[Paragraph]:
+    """A block of a sheet; its heat maps and hints are for sheets."""
+    from symattn.printers import blocks as b
+    from symattn.printers.markdown import displays
+
+    match block:
+        case b.Equations() | b.Matrices():
+            yield from ((Mathematics(latex, display=True),) for latex in displays(block))
+        case b.Beside(items):
+            for item in items:
+                yield from _paragraphs(item)
+        case b.Paragraph(line):
+            yield tuple(_pieces(line))
+
+
+def _pieces(line: b.Line) -> Iterator[Piece]:
+    from symattn.printers import blocks as b
+
+    for piece in line:
+        match piece:
+            case b.Math(row):
+                yield Mathematics(_formula(row))
+            case str():
+                yield Text(piece)
+            case _:
+                yield Text(piece.text)
+
+
+def _formula(row: object) -> str:
+    from symattn import typesetting as t
+    from symattn.printers.markdown import formula
+
+    assert isinstance(row, t.Row)
+    return formula(row)
+
+
+def _digits(number: Decimal, wanted: Wanted) -> str:
+    if number.is_infinite():
+        return "-\N{INFINITY}"
+    return format(number, "f") + "%" * wanted.percent
+
+
+def _latex(number: Decimal, wanted: Wanted) -> str:
+    if number.is_infinite():
+        return r"-\infty"
+    return format(number, "f") + r"\%" * wanted.percent

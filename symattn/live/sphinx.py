@@ -1,0 +1,168 @@
+"""Live figures in Sphinx and Jupyter Book: an extension, ``symattn.live.sphinx``.
+
+A page is computed from the file that it names, by a directive or in its front matter, else
+from the page itself. What can't be computed is a warning of Sphinx, with file and line,
+which ``sphinx-build -W`` fails on, and an error at its place on the page.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from symattn import __version__
+from symattn.errors import SymattnError
+from symattn.live.figures import (
+    CASE,
+    IN_MATHEMATICS,
+    NAMES,
+    Kind,
+    Mathematics,
+    Paragraph,
+    Piece,
+    Text,
+)
+from symattn.live.myst import data_address
+from symattn.live.origins import Origin, origin
+from symattn.live.places import file_named
+
+_log = logging.getLogger(__name__)
+#: Where a build keeps what a page is computed from while it is read.
+_KEY = "symattn"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the roles, the directives, and what computes figures in mathematics."""
+    for name, kind in NAMES.items():
+        app.add_role(name, _Role(kind))
+        app.add_directive(name, _directive(kind))
+    app.add_directive(CASE, _Case)
+    app.add_transform(_InMathematics)
+    app.connect("env-purge-doc", _forget)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _forget(app: Sphinx, env: BuildEnvironment, page: str) -> None:
+    env.temp_data.pop(_KEY, None)
+
+
+def _origin(env: BuildEnvironment) -> Origin:
+    """What the figures of the page that is read are computed from; raises
+    :class:`SymattnError` where that fails, each time again."""
+    found = env.temp_data.get(_KEY)
+    if found is None:
+        page = Path(env.doc2path(env.docname))
+        try:
+            named = file_named(page.read_text("utf-8"))
+            path = page
+            if named is not None:
+                _, absolute = env.relfn2path(named)
+                path = Path(absolute)
+                env.note_dependency(absolute)
+            found = origin(path)
+        except SymattnError as error:
+            found = error
+        env.temp_data[_KEY] = found
+    if isinstance(found, SymattnError):
+        raise found
+    assert isinstance(found, Origin)
+    return found
+
+
+def _fault(text: str, error: SymattnError, place: Any) -> nodes.Node:
+    """What a reader sees where a figure can't be computed; Sphinx warns of it."""
+    message = f"{text}: {error}"
+    _log.warning(message, location=place, type="symattn")
+    return nodes.strong("", f"[symattn: {message}]", classes=["error"])
+
+
+class _Role(SphinxRole):
+    """A figure inside a line."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self._kind: Kind = kind
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            pieces = _origin(self.env).figures.inline(self._kind, self.text)
+        except SymattnError as error:
+            return [_fault(self.text, error, self.get_location())], []
+        return [*map(_node, pieces)], []
+
+
+def _directive(kind: Kind) -> type[Directive]:
+    """The directive of figures of one kind on lines of their own."""
+
+    class Figure(SphinxDirective):
+        required_arguments = 1
+        final_argument_whitespace = True
+
+        def run(self) -> list[nodes.Node]:
+            text = self.arguments[0]
+            try:
+                paragraphs = _origin(self.env).figures.paragraphs(kind, text)
+            except SymattnError as error:
+                return [nodes.paragraph("", "", _fault(text, error, self.get_location()))]
+            return [*map(_paragraph, paragraphs)]
+
+    return Figure
+
+
+class _Case(SphinxDirective):
+    """Names the file that the figures of a page are computed from; nothing stands there."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        return []
+
+
+class _InMathematics(SphinxTransform):
+    r"""Computes ``\symattn{A[0, 1]}`` in formulas."""
+
+    default_priority = 500
+
+    def apply(self, **named: Any) -> None:
+        for kind in (nodes.math, nodes.math_block):
+            for formula in [*self.document.findall(kind)]:
+                latex = formula.astext()
+                if not IN_MATHEMATICS.search(latex):
+                    continue
+                try:
+                    computed = _origin(self.env).figures.mathematics(latex)
+                except SymattnError as error:
+                    fault = _fault(latex, error, formula)
+                    inline = kind is nodes.math
+                    formula.replace_self(fault if inline else nodes.paragraph("", "", fault))
+                else:
+                    formula.clear()
+                    formula.append(nodes.Text(computed))
+                    formula.rawsource = computed
+
+
+def _paragraph(pieces: Paragraph) -> nodes.Node:
+    made = [*map(_node, pieces)]
+    if len(made) == 1 and isinstance(made[0], nodes.math_block | nodes.image):
+        return made[0]
+    return nodes.paragraph("", "", *made)
+
+
+def _node(piece: Piece) -> nodes.Node:
+    match piece:
+        case Text(text):
+            return nodes.Text(text)
+        case Mathematics(latex, display):
+            formula = nodes.math_block if display else nodes.math
+            return formula(latex, latex)
+        case _:
+            return nodes.image("", uri=data_address(piece), alt=piece.words)
