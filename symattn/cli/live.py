@@ -67,8 +67,10 @@ def command(
         check(Path(article))
     if spelling is None:
         spelling = "pandoc" if Path(article).suffix.lower() in (".qmd", ".rmd") else "myst"
-    act = case_arguments.of_each([article], pace, _converted, is_plain, case, spelling)
-    (result,) = act.whole()
+    target = output or Path(article)
+    name = Path(article).name if output == STANDARD_OUTPUT else target.name
+    results = case_arguments.of_each([article], pace, _converted, is_plain, name, case, spelling)
+    (result,) = results.whole()
     if output is not None:
         outputs.write(output, result.new)
     elif result.new != result.old:
@@ -90,6 +92,7 @@ def _converted(
     asker: Asker,
     named: case_arguments.CaseArgument,
     is_plain: bool,
+    name: str,
     case: str | None,
     spelling: Spelling,
 ) -> _Converted:
@@ -111,7 +114,7 @@ def _converted(
     else:
         with case_arguments.solved(asker, named) as solution:
             asker.stage("checking")
-            made = conversion.live(audit(solution), spelling, case)
+            made = conversion.live(audit(solution), spelling, name, case)
         text = made.text
         told = [
             _counted(article, made.count, "live", len(made.staying)),
@@ -139,7 +142,8 @@ def _stayed(article: Article, staying: Sequence[StayingFigure]) -> list[str]:
 
 
 def _kept(article: Article, staying: Sequence[LiveFigure]) -> list[str]:
+    lines = (article.place(one.span.start).line for one in staying)
     return [
-        f"  {article.path}:{article.place(one.span.start).line} {one.name} {one.text}: it is no number"
-        for one in staying
+        f"  {article.path}:{line} {one.name} {one.text}: it is no number"
+        for line, one in zip(lines, staying, strict=True)
     ]

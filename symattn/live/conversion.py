@@ -7,9 +7,9 @@ then. So making an article plain again gives the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
@@ -19,7 +19,7 @@ from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, SymattnError
 from symattn.limits import ROUNDS
-from symattn.live.figures import CASE, Figures, Mathematics, Text
+from symattn.live.figures import CASE, Figures, Text
 from symattn.live.origins import figures_of, origin
 from symattn.live.places import (
     How,
@@ -32,9 +32,13 @@ from symattn.live.places import (
     without_ending,
     written,
 )
+from symattn.printers.markdown import formula
 from symattn.shapes import keys
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
+
+#: What KaTeX sets as text.
+_PLAIN = re.compile(r"[A-Za-z0-9 .,:;()\[\]+*/@-]*")
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,9 @@ class LiveArticle:
     staying: tuple[StayingFigure, ...]
 
 
-def live(audit: Audit, spelling: Spelling, case: Path | None = None) -> LiveArticle:
-    """The article of an audit with its figures live, computed from ``case``, or from itself.
+def live(audit: Audit, spelling: Spelling, name: str, case: str | None = None) -> LiveArticle:
+    """The article of an audit with its figures live; ``name`` is what its file is called then.
+    They are computed from a ``case`` file, by its path from the article, or from itself.
 
     Raises :class:`Malformed` for an audit of no article, of one in another form than
     Markdown, of one that names a file already, and where a figure is refuted.
@@ -76,19 +81,19 @@ def live(audit: Audit, spelling: Spelling, case: Path | None = None) -> LiveArti
         )
     if any(True for _ in found(article.source)):
         raise Malformed("it has live figures already: make it plain first (--plain)")
-    return _Conversion(audit, article, spelling, case).result()
+    return _Conversion(audit, article, spelling, case).result(name if case is None else case)
 
 
 class _Conversion:
     def __init__(
-        self, audit: Audit, article: Article, spelling: Spelling, case: Path | None
+        self, audit: Audit, article: Article, spelling: Spelling, case: str | None
     ) -> None:
         assert audit.case.reading is not None
         self._audit, self._article = audit, article
-        self._spelling, self._case = spelling, case
+        self._spelling = spelling
         self._rewriter, self._beginning = Rewriter(article), beginning(article.source)
         self._given = {one.span for one in audit.case.reading.numbers if one.status == "given"}
-        self._known = None if case is None else origin(case).figures
+        self._known = None if case is None else origin(article.path.parent / case).figures
         self._staying: list[StayingFigure] = []
         #: What is made live: the figure, and its expression.
         self._made: dict[Span, tuple[Figure, str]] = {}
@@ -106,6 +111,9 @@ class _Conversion:
         for figure in of:
             for expression in self._expressions(figure):
                 if _given(figures, expression, self._how(span)) == printed:
+                    if not self._is_set(expression, span):
+                        self._stay(span, figure, f"MyST can't set {expression} in a formula")
+                        return
                     self._made[span] = figure, expression
                     return
         self._stay(span, of[0], "it is written in another style than computed digits have")
@@ -130,6 +138,11 @@ class _Conversion:
             return f"it is {of[0].label} and {of[1].label}"
         return ""
 
+    def _is_set(self, expression: str, span: Span) -> bool:
+        """Whether the document system can set an expression until it is computed."""
+        is_formula = self._how(span) == "mathematics" and self._spelling == "myst"
+        return not is_formula or _PLAIN.fullmatch(expression) is not None
+
     def _expressions(self, figure: Figure) -> Iterator[str]:
         """What may give a figure as it is printed."""
         name, *place = figure.place
@@ -151,9 +164,9 @@ class _Conversion:
     def _stay(self, span: Span, figure: Figure, why: str) -> None:
         self._staying.append(StayingFigure(span, figure.label, figure.text, why))
 
-    def result(self) -> LiveArticle:
-        """The article, once every figure in it gives its digits from what is left there."""
-        name = self._article.path.name if self._case is None else str(self._case)
+    def result(self, name: str) -> LiveArticle:
+        """The article, once every figure in it gives its digits from the file of that name:
+        from itself, from what is left there."""
         for _ in range(ROUNDS.most):
             edits = {
                 span: TextEdit(span, written(expression, self._how(span), self._spelling))
@@ -209,15 +222,12 @@ def _given(figures: Figures, expression: str, how: How) -> str:
 def digits(figures: Figures, one: LiveFigure) -> str:
     """What a number gives in the text of an article, in mathematics a matrix too."""
     if one.how == "mathematics":
-        return figures.latex(one.text)
-    match figures.number(one.text):
-        case Text(text):
-            return text
-        case Mathematics(latex):
-            return f"${latex}$"
+        return formula(figures.row(one.text))
+    number = figures.number(one.text)
+    return number.text if isinstance(number, Text) else f"${number.latex}$"
 
 
-def plain(article: Article, case: Path | None = None) -> tuple[str, int, tuple[LiveFigure, ...]]:
+def plain(article: Article, case: str | None = None) -> tuple[str, int, tuple[LiveFigure, ...]]:
     """The text of a live article with digits again; how many figures got them, and which
     live figures stay, as they are no numbers.
 
@@ -225,12 +235,11 @@ def plain(article: Article, case: Path | None = None) -> tuple[str, int, tuple[L
     """
     source = article.source
     live = [one for one in found(source) if one.name != CASE]
-    named = file_named(source)
-    path = case or (article.path if named is None else article.path.parent / named)
-    if path.name == article.path.name:
+    named = case or file_named(source) or article.path.name
+    if named == article.path.name:
         figures = figures_of(article.path, source, article.encoding)
     else:
-        figures = origin(path).figures
+        figures = origin(article.path.parent / named).figures
     faults, edits, staying = Faults(), [], []
     for one in live:
         if one.name != "symattn" or one.how == "block":

@@ -8,16 +8,23 @@ Every document system gets the same pieces of text, mathematics and pictures.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.errors import Malformed, expected, short
 from symattn.escaping import visible
+from symattn.numbers.reading import Masked
+from symattn.printers import blocks as b
+from symattn.printers.markdown import formula
+from symattn.printers.web import mathml
+from symattn.shapes import show
 
 if TYPE_CHECKING:
-    from symattn.printers import blocks as b
+    from symattn.numbers.values import Value
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution
 
@@ -34,6 +41,8 @@ NAMES: dict[str, Kind] = {
 CASE = "symattn:case"
 #: Decimal places where a figure doesn't say how many, as on sheets.
 PLACES = 4
+#: What continues a line is set in.
+_INDENT = t.row(t.Space(18))
 #: No figure has more places.
 _MOST = 1000
 
@@ -49,10 +58,20 @@ class Text(NamedTuple):
 
 
 class Mathematics(NamedTuple):
-    """A formula as LaTeX; ``display``: on a line of its own."""
+    """A formula; ``display``: on a line of its own."""
 
-    latex: str
+    row: t.Row
     display: bool = False
+
+    @property
+    def latex(self) -> str:
+        """The formula as LaTeX that MathJax and KaTeX know."""
+        return formula(self.row)
+
+    @property
+    def mathml(self) -> str:
+        """The formula as an element of MathML."""
+        return mathml(self.row, self.display)
 
 
 class Picture(NamedTuple):
@@ -127,7 +146,7 @@ class Figures:
             case "number":
                 return [(self.number(text),)]
             case "matrix":
-                return [(Mathematics(self.latex(text), display=True),)]
+                return [(Mathematics(self.row(text), display=True),)]
             case "step":
                 return [*self._step(text)]
             case "heatmap":
@@ -140,7 +159,7 @@ class Figures:
             case "number":
                 return (self.number(text),)
             case "matrix":
-                return (Mathematics(self.latex(text)),)
+                return (Mathematics(self.row(text)),)
             case "step":
                 raise Malformed("a worked step has lines of its own: expected a directive")
             case "heatmap":
@@ -152,8 +171,6 @@ class Figures:
         wanted = Wanted.read(text)
         quantity = self._quantity(wanted)
         if quantity.shape:
-            from symattn.shapes import show
-
             size = show(quantity.shape)
             raise Malformed(
                 f"{short(wanted.expression)} is {size}: expected one number, such as "
@@ -161,24 +178,25 @@ class Figures:
                 "symattn:matrix"
             )
         if wanted.exact:
-            return Mathematics(quantity.latex())
+            return Mathematics(self.row(text))
         return Text(_digits(quantity.decimal(wanted.places), wanted))
 
-    def latex(self, text: str) -> str:
-        """A number or a matrix as LaTeX."""
+    def row(self, text: str) -> t.Row:
+        """A number or a matrix as mathematics."""
         wanted = Wanted.read(text)
+        if wanted.percent:
+            x = short(wanted.expression)
+            raise Malformed(f"percent are for text: expected 100 * ({x}):.{wanted.places}f")
         quantity = self._quantity(wanted)
-        if wanted.exact:
-            return quantity.latex()
         if len(quantity.shape) > 2:
             raise Malformed(f"{short(wanted.expression)} has {len(quantity.shape)} axes")
-        found = quantity.decimal(wanted.places)
-        if not quantity.shape:
-            return _latex(found, wanted)
-        rows: Sequence[Sequence[Decimal]] = found if len(quantity.shape) == 2 else [found]
-        # Markdown would take \\\\ for an escape.
-        lines = r" \cr ".join(" & ".join(_latex(x, wanted) for x in row) for row in rows)
-        return rf"\begin{{bmatrix}} {lines} \end{{bmatrix}}"
+        if wanted.exact:
+            cells = [[*map(_closed, row)] for row in quantity.rows]
+        else:
+            found = quantity.decimal(wanted.places)
+            table = found if len(quantity.shape) == 2 else [found if quantity.shape else [found]]
+            cells = [[_decimal(entry) for entry in row] for row in table]
+        return t.matrix(cells) if quantity.shape else cells[0][0]
 
     def mathematics(self, latex: str) -> str:
         r"""LaTeX with its live figures computed.
@@ -187,14 +205,13 @@ class Figures:
         >>> Figures(solve("cat-sat-mat")).mathematics(r"A_{01} = \symattn{A[0, 1]:.3f}")
         'A_{01} = 0.186'
         """
-        return IN_MATHEMATICS.sub(lambda match: self.latex(match[1]), latex)
+        return IN_MATHEMATICS.sub(lambda match: formula(self.row(match[1])), latex)
 
     def _quantity(self, wanted: Wanted) -> Quantity:
         expression = f"100 * ({wanted.expression})" if wanted.percent else wanted.expression
         return self._solution[expression]
 
     def _step(self, text: str) -> Iterator[Paragraph]:
-        from symattn import formulas
         from symattn.cases.settings import settings
         from symattn.sheets.case_sheet import step
         from symattn.sheets.steps import Steps
@@ -209,8 +226,8 @@ class Figures:
         steps = Steps(self._solution, settings(self._solution.case.sheet, changes))
         node = self._solution.program.quantities[wanted.expression]
         _, *work = step(steps, wanted.expression)
-        name = formulas.typeset_name(wanted.expression)
-        yield (Mathematics(_formula(steps.formula(name, node)), display=True),)
+        name = f.typeset_name(wanted.expression)
+        yield (Mathematics(steps.formula(name, node), display=True),)
         for block in work:
             yield from _paragraphs(block)
 
@@ -225,12 +242,14 @@ class Figures:
 
 def _paragraphs(block: b.Block) -> Iterator[Paragraph]:
     """A block of a sheet; its heat maps and hints are for sheets."""
-    from symattn.printers import blocks as b
-    from symattn.printers.markdown import displays
-
     match block:
-        case b.Equations() | b.Matrices():
-            yield from ((Mathematics(latex, display=True),) for latex in displays(block))
+        case b.Equations(lines):
+            aligned = t.CellGrid("aligned", tuple(map(_aligned, lines)))
+            yield (Mathematics(t.row(aligned), display=True),)
+        case b.Matrices(matrices):
+            for matrix in matrices:
+                cells = t.matrix(matrix.cells) if matrix.cells else t.Row()
+                yield (Mathematics(matrix.before + cells, display=True),)
         case b.Beside(items):
             for item in items:
                 yield from _paragraphs(item)
@@ -238,34 +257,34 @@ def _paragraphs(block: b.Block) -> Iterator[Paragraph]:
             yield tuple(_pieces(line))
 
 
-def _pieces(line: b.Line) -> Iterator[Piece]:
-    from symattn.printers import blocks as b
+def _aligned(line: b.Equation) -> tuple[t.Row, t.Row]:
+    """A line aligned at its relation; what continues one is set in."""
+    left, relation, right = line
+    return left, (relation or _INDENT) + right
 
+
+def _pieces(line: b.Line) -> Iterator[Piece]:
     for piece in line:
         match piece:
             case b.Math(row):
-                yield Mathematics(_formula(row))
+                yield Mathematics(row)
             case str():
                 yield Text(piece)
             case _:
                 yield Text(piece.text)
 
 
-def _formula(row: object) -> str:
-    from symattn import typesetting as t
-    from symattn.printers.markdown import formula
+def _closed(value: Value | Masked) -> t.Row:
+    return f.typeset(f.MINUS_INFINITY if isinstance(value, Masked) else value.formula())
 
-    assert isinstance(row, t.Row)
-    return formula(row)
+
+def _decimal(number: Decimal) -> t.Row:
+    if number.is_infinite():
+        return f.typeset(f.MINUS_INFINITY)
+    return t.number(format(number, "f"))
 
 
 def _digits(number: Decimal, wanted: Wanted) -> str:
     if number.is_infinite():
         return "-\N{INFINITY}"
     return format(number, "f") + "%" * wanted.percent
-
-
-def _latex(number: Decimal, wanted: Wanted) -> str:
-    if number.is_infinite():
-        return r"-\infty"
-    return format(number, "f") + r"\%" * wanted.percent

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
+from symattn.escaping import html_text
 from symattn.live.figures import (
     CASE,
     IN_MATHEMATICS,
     NAMES,
+    Figures,
     Mathematics,
     Paragraph,
     Picture,
@@ -24,12 +27,18 @@ from symattn.live.figures import (
     Text,
 )
 from symattn.live.origins import Origin, origin
+from symattn.printers.markdown import formula
+from symattn.printers.web import elements, mathml
 
 #: What mystmd calls us, and the name of what computes a page.
 NAME = "symattn"
 #: A node of MyST's tree.
 Node = dict[str, Any]
 
+_UNSET = (
+    "MyST can't set it inside a formula: expected letters, digits and brackets, and in "
+    r"myst.yml under project the macro  math: {'\symattn': '\text{#1}'}"
+)
 _UNSAID = (
     "nothing says what it is computed from: name a case file or the article itself in a "
     "directive on the page, ```{symattn:case} post.toml"
@@ -86,23 +95,30 @@ def computed(page: Node, folder: Path) -> tuple[Node, list[str]]:
         source = origin(folder / named[0]["value"].lstrip("/")) if named else Malformed(_UNSAID)
     except SymattnError as error:
         source = error
-    for node in live:
-        text, place = node.get("value", ""), node.get("position")
-        try:
-            if node.get("name") == CASE:
-                _replace(node, {"type": "comment", "value": f"symattn: {text}"})
-                continue
-            if isinstance(source, SymattnError):
-                raise source
-            _compute(node, source)
-        except SymattnError as error:
-            name = str(node.get("name") or NAME)
-            where = source.where(name, text) if isinstance(source, Origin) else ""
-            line = "" if where or not place else f"line {place['start']['line']}"
-            message = ": ".join(filter(None, (where or line, text, str(error))))
-            faults.append(message)
-            _replace(node, _error(message, place, bool(node.get("inline", True))))
+    for parent in [*_walk(page)]:
+        children = parent.get("children") or []
+        if any(map(_is_live, children)):
+            made = [_nodes(child, source, faults) if _is_live(child) else [child]
+                    for child in children]  # fmt: skip
+            parent["children"] = [node for nodes in made for node in nodes]
     return page, faults
+
+
+def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list[Node]:
+    """What stands in the place of a live figure."""
+    name, text, place = node.get("name", NAME), node.get("value", ""), node.get("position")
+    if name == CASE:
+        return []
+    try:
+        if isinstance(source, SymattnError):
+            raise source
+        return [{**made, "position": place} for made in _computed(node, source)]
+    except SymattnError as error:
+        where = source.where(name, text) if isinstance(source, Origin) else ""
+        line = f"line {place['start']['line']}" if place and not where else ""
+        message = ": ".join(filter(None, (where or line, text, str(error))))
+        faults.append(message)
+        return _error(message, place, node["type"] != "math" and node.get("inline", True))
 
 
 def _is_live(node: Node) -> bool:
@@ -111,19 +127,29 @@ def _is_live(node: Node) -> bool:
     return node.get("type") == NAME
 
 
-def _compute(node: Node, source: Origin) -> None:
+def _computed(node: Node, source: Origin) -> list[Node]:
     if node["type"] != NAME:
-        node["value"] = source.figures.mathematics(node["value"])
-        # What was set with the expression in it.
-        node.pop("html", None)
-        return
+        return [_with_figures(node, source.figures)]
     kind, text = NAMES[node["name"]], node["value"]
     if node["inline"]:
-        pieces = source.figures.inline(kind, text)
-        _replace(node, {"type": "span", "children": [*map(_node, pieces)]})
-    else:
-        paragraphs = source.figures.paragraphs(kind, text)
-        _replace(node, {"type": "div", "children": [*map(_paragraph, paragraphs)]})
+        return [*map(_node, source.figures.inline(kind, text))]
+    return [*map(_paragraph, source.figures.paragraphs(kind, text))]
+
+
+def _with_figures(node: Node, figures: Figures) -> Node:
+    """An author's formula with its figures computed. mystmd has set it already, each
+    expression as a text of its own: the figures take the places of these."""
+    page = node.get("html", "")
+    for text in dict.fromkeys(match[1] for match in IN_MATHEMATICS.finditer(node["value"])):
+        row = figures.row(text)
+        shown = html_text(" ".join(text.split())).replace(" ", "\N{NO-BREAK SPACE}")
+        if f">{shown}<" not in page:
+            raise Malformed(_UNSET)
+        number = t.plain_figure(row)
+        page = page.replace(f"<mtext>{shown}</mtext>", f"<mrow>{elements(row)}</mrow>")
+        page = page.replace(f">{shown}<", f">{mathml(row) if number is None else number}<")
+        page = page.replace(html_text(rf"\symattn{{{text}}}"), html_text(formula(row)))
+    return {**node, "value": figures.mathematics(node["value"]), "html": page}
 
 
 def _paragraph(pieces: Paragraph) -> Node:
@@ -137,8 +163,10 @@ def _node(piece: Piece) -> Node:
     match piece:
         case Text(text):
             return {"type": "text", "value": text}
-        case Mathematics(latex, display):
-            return {"type": "math" if display else "inlineMath", "value": latex}
+        case Mathematics(_, display):
+            # mystmd sets no formula behind the plugins.
+            kind = "math" if display else "inlineMath"
+            return {"type": kind, "value": piece.latex, "html": piece.mathml}
         case Picture():
             return {"type": "image", "url": data_address(piece), "alt": piece.words}
 
@@ -148,18 +176,12 @@ def data_address(picture: Picture) -> str:
     return f"data:image/svg+xml;base64,{b64encode(picture.svg.encode()).decode()}"
 
 
-def _error(message: str, place: object, inline: bool) -> Node:
+def _error(message: str, place: object, inline: bool) -> list[Node]:
     """An error that readers see. Of a picture that is missing mystmd itself says so, with
     file and line, and a strict build fails: a plugin has no other way to make it fail."""
     words = {"type": "strong", "children": [{"type": "text", "value": f"[symattn: {message}]"}]}
     missing = {"type": "image", "url": f"symattn: {message}", "alt": "", "position": place}
-    return {"type": "span" if inline else "paragraph", "children": [words, missing]}
-
-
-def _replace(node: Node, by: Node) -> None:
-    place = node.get("position")
-    node.clear()
-    node.update(by, position=place)
+    return [words, missing] if inline else [{"type": "paragraph", "children": [words, missing]}]
 
 
 def _walk(node: Node) -> Iterator[Node]:

@@ -103,8 +103,9 @@ def _inline(piece: Piece) -> Element:
     match piece:
         case Text(text):
             return {"t": "Str", "c": text}
-        case Mathematics(latex, display):
-            return {"t": "Math", "c": [{"t": "DisplayMath" if display else "InlineMath"}, latex]}
+        case Mathematics(_, display):
+            kind = {"t": "DisplayMath" if display else "InlineMath"}
+            return {"t": "Math", "c": [kind, piece.latex]}
         case _:
             words = [{"t": "Str", "c": piece.words}]
             return {"t": "Image", "c": [["", [], []], words, [data_address(piece), ""]]}

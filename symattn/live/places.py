@@ -1,11 +1,8 @@
 r"""Where live figures stand in the text of an article, in MyST's spelling and in pandoc's.
 
-| | MyST and Sphinx | pandoc and Quarto |
-|---|---|---|
-| a number | ``{symattn}`A[0, 1]` `` | ```A[0, 1]`{.symattn}`` |
-| a matrix | ``{symattn:matrix}`A` `` | ```A`{.symattn-matrix}`` |
-| in mathematics | ``\symattn{A[0, 1]}`` | the same |
-| as a block | a fence with ``{symattn:matrix} A`` | a fence with ``{.symattn-matrix}``, ``A`` in it |
+In a line of text ``{symattn}`A[0, 1]` `` or ```A[0, 1]`{.symattn}``; in mathematics
+``\symattn{A[0, 1]}``; on lines of its own a fence with ``{symattn:matrix} A``, or one with
+``{.symattn-matrix}`` and ``A`` in it.
 
 What stands in another fence, or in code with more than one backtick, is shown, not meant.
 """
@@ -38,8 +35,12 @@ _INLINE = re.compile(
     r"|\\symattn\{(?P<three>[^{}\r\n]*)\}"
 )
 #: The line of a front matter that names the file.
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<lines>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_FILE = re.compile(r"^symattn:[ \t]*(?P<quote>[\"']?)(?P<file>[^\"'#\r\n]+?)(?P=quote)[ \t]*\r?$", re.MULTILINE)
+_FRONT_MATTER = re.compile(
+    r"\A---[ \t]*\r?\n(?P<lines>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE
+)
+_FILE = re.compile(
+    r"^symattn:[ \t]*(?P<quote>[\"']?)(?P<file>[^\"'#\r\n]+?)(?P=quote)[ \t]*\r?$", re.MULTILINE
+)
 
 
 class LiveFigure(NamedTuple):
@@ -55,8 +56,8 @@ class LiveFigure(NamedTuple):
 def found(source: str) -> Iterator[LiveFigure]:
     r"""The live figures of a text, in order; and what names its file, as ``symattn:case``.
 
-    >>> [(one.name, one.text, one.how) for one in found("{symattn}`A[0]` $\\symattn{B}$ `{symattn}`")]
-    [('symattn', 'A[0]', 'line'), ('symattn', 'B', 'mathematics')]
+    >>> [(one.text, one.how) for one in found("{symattn}`A[0]` $\\symattn{B}$ `{symattn}`")]
+    [('A[0]', 'line'), ('B', 'mathematics')]
     """
     opened: re.Match[str] | None = None
     start = begin = 0

@@ -13,12 +13,12 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
+from sphinx.domains import Domain
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from symattn import __version__
 from symattn.errors import SymattnError
 from symattn.live.figures import (
     CASE,
@@ -41,13 +41,12 @@ _KEY = "symattn"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the roles, the directives, and what computes figures in mathematics."""
-    for name, kind in NAMES.items():
-        app.add_role(name, _Role(kind))
-        app.add_directive(name, _directive(kind))
-    app.add_directive(CASE, _Case)
+    app.add_role(_Domain.name, _Role("number"))
+    app.add_directive(_Domain.name, _directive("number"))
+    app.add_domain(_Domain)
     app.add_transform(_InMathematics)
     app.connect("env-purge-doc", _forget)
-    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _forget(app: Sphinx, env: BuildEnvironment, page: str) -> None:
@@ -117,6 +116,11 @@ def _directive(kind: Kind) -> type[Directive]:
     return Figure
 
 
+def _inside(name: str) -> str:
+    """A name inside its domain."""
+    return name.partition(":")[2]
+
+
 class _Case(SphinxDirective):
     """Names the file that the figures of a page are computed from; nothing stands there."""
 
@@ -125,6 +129,21 @@ class _Case(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         return []
+
+
+class _Domain(Domain):
+    """What is called ``symattn:`` something. It has no objects to refer to."""
+
+    name = "symattn"
+    label = "symattn"
+    roles = {_inside(name): _Role(kind) for name, kind in NAMES.items()}  # noqa: RUF012
+    directives = {  # noqa: RUF012
+        _inside(CASE): _Case,
+        **{_inside(name): _directive(kind) for name, kind in NAMES.items()},
+    }
+
+    def merge_domaindata(self, docnames: object, otherdata: object) -> None:
+        """Nothing is kept."""
 
 
 class _InMathematics(SphinxTransform):
@@ -161,8 +180,10 @@ def _node(piece: Piece) -> nodes.Node:
     match piece:
         case Text(text):
             return nodes.Text(text)
-        case Mathematics(latex, display):
-            formula = nodes.math_block if display else nodes.math
-            return formula(latex, latex)
+        case Mathematics(_, display):
+            latex = piece.latex
+            if display:
+                return nodes.math_block(latex, latex, number=None, nowrap=False, label=None)
+            return nodes.math(latex, latex)
         case _:
             return nodes.image("", uri=data_address(piece), alt=piece.words)

@@ -64,8 +64,12 @@ def _block(block: b.Block) -> str:
             return f"{'#' * (level + 1)} {_line(text)}"
         case b.Paragraph(text):
             return _line(text, start=True)
-        case b.Equations() | b.Matrices():
-            return "\n\n".join(map(_display, displays(block)))
+        case b.Equations(lines, count):
+            cells = [_equation(*line) for line in lines]
+            rows = [" & ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
+            return _display(_lines("aligned", rows))
+        case b.Matrices(items):
+            return "\n\n".join(_display(_matrix(item)) for item in items)
         case b.Table(header, rows, align):
             sides = [column.side for column in columns(align)]
             return _table([*map(_line, header)], [_cells(row, len(sides)) for row in rows], sides)
@@ -83,23 +87,8 @@ def _block(block: b.Block) -> str:
             return f"{fence}sh\n{listing}\n{fence}"
 
 
-def displays(block: b.Equations | b.Matrices) -> list[str]:
-    r"""The formulas of a block that stand on lines of their own, as LaTeX.
-
-    >>> equal = (t.letters("x"), t.EQUALS, t.number("0.5"))
-    >>> print(*displays(b.Equations((equal,))))
-    \begin{aligned} x & =0.5 \end{aligned}
-    """
-    if isinstance(block, b.Matrices):
-        return [*map(_matrix, block.items)]
-    cells = [_equation(*line) for line in block.lines]
-    count = block.columns
-    rows = [" & ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
-    return [_lines("aligned", rows)]
-
-
 def formula(row: t.Row) -> str:
-    r"""Mathematics in a line, as LaTeX.
+    r"""Mathematics as LaTeX, without its dollars.
 
     >>> formula(t.index(t.letters("A"), t.number("0")))
     'A_ {0}'
