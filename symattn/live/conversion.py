@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from symattn import typesetting as t
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.fixing import SURE, figures_at
@@ -32,7 +33,6 @@ from symattn.live.places import (
     without_ending,
     written,
 )
-from symattn.printers.markdown import formula
 from symattn.shapes import keys
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
@@ -75,9 +75,10 @@ def live(audit: Audit, spelling: Spelling, name: str, case: str | None = None) -
         raise Malformed(f"only Markdown can be made live, not {article.form}")
     if refuted := [one for one in audit.figures if one.verdict is Verdict.REFUTED]:
         place = article.place(refuted[0].span.start).line if refuted[0].span else 0
+        several = len(refuted) > 1
         raise Malformed(
-            f"{len(refuted)} figures are refuted, the first in line {place}: "
-            "correct them first (symattn audit --fix)"
+            f"{len(refuted)} figure{'s are' if several else ' is'} refuted, the first in line "
+            f"{place}: correct {'them' if several else 'it'} first (symattn audit --fix)"
         )
     if any(True for _ in found(article.source)):
         raise Malformed("it has live figures already: make it plain first (--plain)")
@@ -222,7 +223,7 @@ def _given(figures: Figures, expression: str, how: How) -> str:
 def digits(figures: Figures, one: LiveFigure) -> str:
     """What a number gives in the text of an article, in mathematics a matrix too."""
     if one.how == "mathematics":
-        return formula(figures.row(one.text))
+        return t.latex(figures.row(one.text))
     number = figures.number(one.text)
     return number.text if isinstance(number, Text) else f"${number.latex}$"
 

@@ -19,7 +19,6 @@ from symattn.errors import Malformed, expected, short
 from symattn.escaping import visible
 from symattn.numbers.reading import Masked
 from symattn.printers import blocks as b
-from symattn.printers.markdown import formula
 from symattn.printers.web import mathml
 from symattn.shapes import show
 
@@ -66,7 +65,7 @@ class Mathematics(NamedTuple):
     @property
     def latex(self) -> str:
         """The formula as LaTeX that MathJax and KaTeX know."""
-        return formula(self.row)
+        return t.latex(self.row)
 
     @property
     def mathml(self) -> str:
@@ -205,11 +204,15 @@ class Figures:
         >>> Figures(solve("cat-sat-mat")).mathematics(r"A_{01} = \symattn{A[0, 1]:.3f}")
         'A_{01} = 0.186'
         """
-        return IN_MATHEMATICS.sub(lambda match: formula(self.row(match[1])), latex)
+        return IN_MATHEMATICS.sub(lambda match: t.latex(self.row(match[1])), latex)
 
     def _quantity(self, wanted: Wanted) -> Quantity:
         expression = f"100 * ({wanted.expression})" if wanted.percent else wanted.expression
-        return self._solution[expression]
+        quantity = self._solution[expression]
+        if not wanted.exact and (symbols := quantity.symbols):
+            names = short(", ".join(symbols))
+            raise Malformed(f"it has no digits, with {names} in it: expected :exact behind it")
+        return quantity
 
     def _step(self, text: str) -> Iterator[Paragraph]:
         from symattn.cases.settings import settings

@@ -27,7 +27,6 @@ from symattn.live.figures import (
     Text,
 )
 from symattn.live.origins import Origin, origin
-from symattn.printers.markdown import formula
 from symattn.printers.web import elements, mathml
 
 #: What mystmd calls us, and the name of what computes a page.
@@ -148,7 +147,7 @@ def _with_figures(node: Node, figures: Figures) -> Node:
         number = t.plain_figure(row)
         page = page.replace(f"<mtext>{shown}</mtext>", f"<mrow>{elements(row)}</mrow>")
         page = page.replace(f">{shown}<", f">{mathml(row) if number is None else number}<")
-        page = page.replace(html_text(rf"\symattn{{{text}}}"), html_text(formula(row)))
+        page = page.replace(html_text(rf"\symattn{{{text}}}"), html_text(t.latex(row)))
     return {**node, "value": figures.mathematics(node["value"]), "html": page}
 
 

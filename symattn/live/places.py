@@ -133,7 +133,7 @@ def without(source: str) -> str:
     are computed from, and every line stays where it is.
 
     >>> without("A is {symattn}`A[0]`.")
-    'A is               .'
+    'A is                .'
     """
     blank = [
         TextEdit(one.span, re.sub(r"[^\r\n]", " ", source[slice(*one.span)]))
@@ -188,7 +188,7 @@ def without_ending(source: str) -> str:
     blocks = [one for one in found(source) if one.name == CASE and one.how == "block"]
     if not blocks or source[blocks[-1].span.end :] not in ("", "\n", "\r\n"):
         return source
-    line = "\r\n" if "\r\n" in source else "\n"
+    line = "\r\n" if "\r\n" in source[slice(*blocks[-1].span)] else "\n"
     is_ended = source.endswith("\n")
     before = source[: blocks[-1].span.start]
     return before.removesuffix(line if is_ended else 2 * line)

@@ -87,15 +87,6 @@ def _block(block: b.Block) -> str:
             return f"{fence}sh\n{listing}\n{fence}"
 
 
-def formula(row: t.Row) -> str:
-    r"""Mathematics as LaTeX, without its dollars.
-
-    >>> formula(t.index(t.letters("A"), t.number("0")))
-    'A_ {0}'
-    """
-    return _row(row).strip()
-
-
 def _line(line: b.Line, start: bool = False) -> str:
     """A line of text; at the ``start`` of a block nothing makes it a list."""
     written = ""

@@ -1,0 +1,19 @@
+"""An article for live figures, and what makes one live."""
+
+from __future__ import annotations
+
+POST = r"""# Two words
+
+Let $$X = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}$$
+and $A = \mathrm{softmax}(X)$.
+
+Then $A = \begin{bmatrix} 0.7311 & 0.2689 \\ 0.2689 & 0.7311 \end{bmatrix}$,
+so $A_{0,1} = 0.269$. The weight A[0, 1] = 0.2689 is small.
+
+| A | 0 | 1 |
+|---|---|---|
+| 0 | 0.731 | 0.269 |
+| 1 | 0.269 | 0.731 |
+"""
+#: Its figures, as they are printed.
+FIGURES = ["0.7311", "0.2689", "0.2689", "0.7311", "0.269", "0.2689", "0.731", "0.269", "0.269", "0.731"]  # noqa: E501  # fmt: skip

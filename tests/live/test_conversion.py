@@ -1,0 +1,124 @@
+"""Articles made live and plain again: the same bytes, and never another digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from symattn.auditing.audit import audit
+from symattn.cases import library
+from symattn.documents.files import article
+from symattn.errors import Malformed
+from symattn.live.conversion import LiveArticle, live, plain
+from symattn.live.places import found
+from tests.documents.skeletons import skeleton
+
+from .posts import FIGURES, POST
+
+CORPUS = Path(__file__).parent.parent / "documents" / "corpus"
+ARTICLES = sorted(path for path in CORPUS.glob("*.marked") if path.stem.endswith((".md", ".qmd")))
+
+
+def made_live(
+    path: Path, text: str, spelling: str = "myst", case: str | None = None
+) -> LiveArticle:
+    path.write_bytes(text.encode())
+    audited = audit(library.load(path))
+    return live(audited, "pandoc" if spelling == "pandoc" else "myst", path.name, case)
+
+
+@pytest.mark.parametrize("spelling", ["myst", "pandoc"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_there_and_back(tmp_path: Path, spelling: str, end: str) -> None:
+    """All figures become live, in text, tables and formulas; plain they are the same bytes."""
+    path = tmp_path / "post.md"
+    text = POST.rstrip("\n").replace("\n", "\r\n" if end == "\r\n" else "\n") + end
+    made = made_live(path, text, spelling)
+    assert (made.count, made.staying) == (len(FIGURES), ())
+    assert not any(figure in made.text for figure in FIGURES)
+    again, count, staying = plain(article(path, made.text.encode()))
+    assert (again, count, staying) == (text, len(FIGURES), ())
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("marked", ARTICLES, ids=lambda path: path.stem)
+def test_there_and_back_of_a_corpus(tmp_path: Path, marked: Path) -> None:
+    """Articles of every style, without their mistakes, come back the same; each live figure
+    is the figure that the truth about the article knows there."""
+    made = skeleton(marked.read_text("utf-8"), CORPUS / f"{Path(marked.stem).stem}.toml",
+                    Path(marked.stem))  # fmt: skip
+    path = tmp_path / marked.stem
+    try:
+        result = made_live(path, made.correct)
+    except Malformed as error:
+        # What stays wrong as the article has no right figure there.
+        assert "refuted" in str(error)  # noqa: PT017
+        return
+    assert result.count
+    again, count, _ = plain(article(path, result.text.encode()))
+    assert (again, count) == (made.correct, result.count)
+
+
+def test_figures_follow_their_inputs(tmp_path: Path) -> None:
+    """Where an input changes, all live figures do."""
+    path = tmp_path / "post.md"
+    changed = made_live(path, POST).text.replace("{bmatrix} 1 &", "{bmatrix} 2 &")
+    again, _, _ = plain(article(path, changed.encode()))
+    assert r"\begin{bmatrix} 0.8808 & 0.1192 \\ 0.2689 & 0.7311 \end{bmatrix}" in again
+    assert "The weight A[0, 1] = 0.1192 is small." in again
+
+
+def test_from_a_case_file(tmp_path: Path) -> None:
+    """A case file gives the figures of an article that could not give them itself."""
+    (tmp_path / "post.toml").write_text(
+        '[given]\nX = [[1, 0], [0, 1]]\n[steps]\nA = "softmax(X)"\n'
+    )
+    path = tmp_path / "post.md"
+    made = made_live(path, POST, case="post.toml")
+    assert "```{symattn:case} post.toml\n```" in made.text
+    bare = made.text.replace(r"\mathrm{softmax}(X)", "B")
+    again, count, _ = plain(article(path, bare.encode()))
+    assert (count, "= 0.2689 is small" in again) == (len(FIGURES), True)
+
+
+def test_what_stays(tmp_path: Path) -> None:
+    """Inputs and code stay; so does what is written in another style, and says why."""
+    path = tmp_path / "post.md"
+    text = POST + "\nAlso A[0, 1] = .269 and\n\n```\nA[0, 1] = 0.27\n```\n"
+    made = made_live(path, text)
+    assert "A[0, 1] = .269" in made.text
+    assert "A[0, 1] = 0.27\n" in made.text
+    whys = [item.why for item in made.staying]
+    assert whys == ["it is written in another style than computed digits have", "it stands in code"]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("0.2689 is", "0.2698 is"), "1 figure is refuted, the first in line 7: correct it"),
+        (("0.2689 is", "{symattn}`A[0, 1]` is"), "it has live figures already"),
+    ],
+)
+def test_what_is_not_made_live(tmp_path: Path, change: tuple[str, str], why: str) -> None:
+    """An article with a wrong figure, or a live one, is left alone."""
+    with pytest.raises(Malformed, match=why):
+        made_live(tmp_path / "post.md", POST.replace(*change))
+
+
+def test_what_can_not_be_plain(tmp_path: Path) -> None:
+    """All figures that can't be computed are told with their lines, and nothing is given."""
+    path = tmp_path / "post.md"
+    broken = made_live(path, POST).text.replace("A[0, 1]:.4f` is", "B[0]:.4f` is")
+    with pytest.raises(Malformed, match=r"line 7: B\[0\]:.4f: unknown name 'B'"):
+        plain(article(path, broken.encode()))
+
+
+def test_what_is_no_number_stays_live(tmp_path: Path) -> None:
+    """Matrices, steps and pictures stay, and what names their file."""
+    path = tmp_path / "post.md"
+    text = made_live(path, POST).text + "\n```{symattn:step} A\n```\n"
+    again, count, staying = plain(article(path, text.encode()))
+    assert count == len(FIGURES)
+    assert [one.name for one in staying] == ["symattn:step"]
+    assert [one.name for one in found(again)] == ["symattn:case", "symattn:step"]
