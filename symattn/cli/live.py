@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["myst", "pandoc"]),
     help="Whose spelling is written: by default pandoc's and Quarto's in .qmd, else MyST's.",
 )
-@options.paced()
+@options.paced(each="article", outside=False)
 def command(
     article: str,
     output: Path | None,

@@ -7,6 +7,7 @@ which ``sphinx-build -W`` fails on, and an error at its place on the page.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ from symattn.live.places import file_named
 _log = logging.getLogger(__name__)
 #: Where a build keeps what a page is computed from while it is read.
 _KEY = "symattn"
+#: The directive that names its file, in reStructuredText.
+_DIRECTIVE = re.compile(rf"^[ \t]*\.\.[ \t]+{CASE}::[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -60,7 +63,9 @@ def _origin(env: BuildEnvironment) -> Origin:
     if found is None:
         page = Path(env.doc2path(env.docname))
         try:
-            named = file_named(page.read_text("utf-8"))
+            text = page.read_text("utf-8")
+            directive = _DIRECTIVE.search(text)
+            named = directive[1] if directive else file_named(text)
             path = page
             if named is not None:
                 _, absolute = env.relfn2path(named)

@@ -76,9 +76,8 @@ def test_myst_computes_a_page(folder: Path) -> None:
 def test_myst_sets_a_formula(folder: Path) -> None:
     """Figures take the places of what mystmd has set in an author's formula: in what is
     seen, in what is read out, and in its source."""
-    page_of = (
-        "<mtext>A[0,\u00a01]:.3f</mtext><a>w = \\symattn{A[0, 1]:.3f}</a><b>A[0,\u00a01]:.3f</b>"
-    )
+    shown, source = "A[0,\u00a01]:.3f", r"w = \symattn{A[0, 1]:.3f}"
+    page_of = f"<mtext>{shown}</mtext><a>{source}</a><b>{shown}</b>"
     node = {"type": "inlineMath", "value": source, "html": page_of}
     made, faults = myst.computed(page(node), folder)
     assert not faults
