@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.programs import found
+from tests.installed import found
 
 # A machine that does other work beside is slow, and that is no fault of a law. CI tries more.
 EXAMPLES = 100 if os.environ.get("SYMATTN_ALL_PROGRAMS") else 30

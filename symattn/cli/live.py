@@ -100,9 +100,9 @@ def _converted(
     from symattn.documents.files import is_article, read_article
     from symattn.live import conversion
 
+    asker.stage("reading")
     if not is_article(named.name):
         raise Malformed(f"{named.name} is no article: expected Markdown")
-    asker.stage("reading")
     article = read_article(named.name)
     old = article.path.read_bytes()
     if old != article.source.encode(article.encoding, "surrogateescape"):

@@ -17,8 +17,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.installed import found, path
 from tests.live.test_conversion import made_live
-from tests.programs import found, path
 
 from .posts import FIGURES, POST
 

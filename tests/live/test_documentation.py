@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from symattn.live.figures import NAMES
-from tests.programs import found, path
+from tests.installed import found, path
 
 from .posts import POST
 
