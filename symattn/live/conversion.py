@@ -26,7 +26,6 @@ from symattn.live.places import (
     How,
     LiveFigure,
     Spelling,
-    beginning,
     ending,
     file_named,
     found,
@@ -89,11 +88,9 @@ class _Conversion:
     def __init__(
         self, audit: Audit, article: Article, spelling: Spelling, case: str | None
     ) -> None:
-        assert audit.case.reading is not None
         self._audit, self._article = audit, article
         self._spelling = spelling
-        self._rewriter, self._beginning = Rewriter(article), beginning(article.source)
-        self._given = {one.span for one in audit.case.reading.numbers if one.status == "given"}
+        self._rewriter = Rewriter(article)
         self._known = None if case is None else origin(article.path.parent / case).figures
         self._staying: list[StayingFigure] = []
         #: What is made live: the figure, and its expression.
@@ -123,12 +120,8 @@ class _Conversion:
         """Why a figure can't be live; '' where it can."""
         if not of:
             return "only numbers lead to it"
-        if span in self._given:
-            return "it is an input"
         if self._rewriter.kind(span) not in ("text", "math"):
             return "it stands in code"
-        if span.start < self._beginning:
-            return "it stands in the front matter"
         if any(figure.verdict is not Verdict.HOLDS for figure in of):
             return "it is undecided"
         if any(figure.within_rounding or figure.as_printed for figure in of):
@@ -206,9 +199,9 @@ class _Conversion:
                 continue
             try:
                 if digits(figures, one) != article.source[slice(*span)]:
-                    lost[span] = "without its figures the article would give another one"
+                    lost[span] = "what it would be computed from gives another one"
             except SymattnError as error:
-                lost[span] = f"without its figures the article can't give it: {error}"
+                lost[span] = f"what it would be computed from can't give it: {error}"
         return lost
 
 

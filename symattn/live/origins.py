@@ -25,8 +25,8 @@ class Origin(NamedTuple):
 
 
 def origin(path: Path) -> Origin:
-    """What the file at ``path`` gives. Of an article its own live figures are no part of
-    what it says.
+    """What the file at ``path`` gives. Of an article in Markdown its own live figures are
+    no part of what it says.
 
     Raises :class:`~symattn.errors.SymattnError` with every fault of the file.
     """
@@ -34,9 +34,9 @@ def origin(path: Path) -> Origin:
     from symattn.documents.files import is_article, read_article
     from symattn.solution.solution import solve
 
-    if not is_article(path):
+    article = read_article(path) if is_article(path) else None
+    if article is None or article.form != "markdown":
         return Origin(Figures(solve(load(path))), {}, path)
-    article = read_article(path)
     places: dict[tuple[str, str], int] = {}
     for one in found(article.source):
         line = article.place(one.span.start).line

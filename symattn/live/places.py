@@ -157,16 +157,6 @@ def file_named(source: str) -> str | None:
     return named["file"] if named else None
 
 
-def beginning(source: str) -> int:
-    r"""Where the text begins behind its front matter.
-
-    >>> beginning("---\ntitle: x\n---\n# x")
-    16
-    """
-    matter = _FRONT_MATTER.match(source)
-    return matter.end() if matter else 0
-
-
 def ending(source: str, name: str, spelling: Spelling) -> str:
     """The text with a block at its end that names the file of its figures;
     :func:`without_ending` takes it away again, to the last character."""

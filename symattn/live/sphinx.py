@@ -48,18 +48,22 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive(_Domain.name, _directive("number"))
     app.add_domain(_Domain)
     app.add_transform(_InMathematics)
-    app.connect("env-purge-doc", _forget)
+    app.connect("env-get-outdated", _outdated)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def _forget(app: Sphinx, env: BuildEnvironment, page: str) -> None:
-    env.temp_data.pop(_KEY, None)
+def _outdated(app: Sphinx, env: BuildEnvironment, *changes: object) -> list[str]:
+    """Pages with live figures are read in every build: what they are computed from may have
+    changed, and what that extends."""
+    domain = env.get_domain(_Domain.name)
+    return sorted(domain.data["pages"])
 
 
 def _origin(env: BuildEnvironment) -> Origin:
     """What the figures of the page that is read are computed from; raises
     :class:`SymattnError` where that fails, each time again."""
     found = env.temp_data.get(_KEY)
+    env.get_domain(_Domain.name).data["pages"].add(env.docname)
     if found is None:
         page = Path(env.doc2path(env.docname))
         try:
@@ -70,7 +74,6 @@ def _origin(env: BuildEnvironment) -> Origin:
             if named is not None:
                 _, absolute = env.relfn2path(named)
                 path = Path(absolute)
-                env.note_dependency(absolute)
             found = origin(path)
         except SymattnError as error:
             found = error
@@ -137,7 +140,7 @@ class _Case(SphinxDirective):
 
 
 class _Domain(Domain):
-    """What is called ``symattn:`` something. It has no objects to refer to."""
+    """What is called ``symattn:`` something, and the pages that have live figures."""
 
     name = "symattn"
     label = "symattn"
@@ -147,8 +150,15 @@ class _Domain(Domain):
         **{_inside(name): _directive(kind) for name, kind in NAMES.items()},
     }
 
-    def merge_domaindata(self, docnames: object, otherdata: object) -> None:
-        """Nothing is kept."""
+    initial_data = {"pages": set()}  # noqa: RUF012
+
+    def clear_doc(self, docname: str) -> None:
+        """Forget a page that is read anew."""
+        self.data["pages"].discard(docname)
+
+    def merge_domaindata(self, docnames: object, otherdata: Any) -> None:
+        """Take over the pages that another process has read."""
+        self.data["pages"] |= otherdata["pages"]
 
 
 class _InMathematics(SphinxTransform):

@@ -164,11 +164,14 @@ def test_a_pandoc_document_with_an_error(tmp_path: Path, strict: bool) -> None:
 def sphinx_page(folder: Path, text: str) -> tuple[int, str, str]:
     """The exit code of a build that fails on warnings, what it says, and the page."""
     pytest.importorskip("sphinx", reason="needs sphinx")
-    (folder / "conf.py").write_text(
+    configuration = (
         'extensions = ["myst_parser", "symattn.live.sphinx"]\n'
         'myst_enable_extensions = ["dollarmath"]\n'
     )
-    (folder / "index.md").write_text(text)
+    for name, content in (("conf.py", configuration), ("index.md", text)):
+        # What is the same stays as old as it is.
+        if not (folder / name).exists() or (folder / name).read_text() != content:
+            (folder / name).write_text(content)
     words = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", ".", "_build"]
     done = subprocess.run(
         words, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -190,6 +193,18 @@ def test_a_sphinx_page(tmp_path: Path) -> None:
     assert r"\begin{bmatrix} 0.73 &amp; 0.27 \\ 0.27 &amp; 0.73 \end{bmatrix}" in page
     assert 'alt="heat map of A"' in page
     assert r"\symattn" not in page
+
+
+@pytest.mark.heavy
+def test_a_second_build_of_sphinx(tmp_path: Path) -> None:
+    """Where a case changes that another one extends, a page is built anew, though it is the
+    same itself."""
+    (tmp_path / "base.toml").write_text(CASE)
+    (tmp_path / "post.toml").write_text('extends = "base.toml"\n')
+    text = "---\nsymattn: post.toml\n---\n# Post\n\nIt is {symattn}`A[0, 1]:.3f`.\n"
+    assert "It is 0.269." in sphinx_page(tmp_path, text)[2]
+    (tmp_path / "base.toml").write_text(CASE.replace("[1, 0]", "[2, 0]"))
+    assert "It is 0.119." in sphinx_page(tmp_path, text)[2]
 
 
 @pytest.mark.heavy

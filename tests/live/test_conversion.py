@@ -11,6 +11,8 @@ from symattn.cases import library
 from symattn.documents.files import article
 from symattn.errors import Malformed
 from symattn.live.conversion import LiveArticle, live, plain
+from symattn.live.figures import Text
+from symattn.live.origins import origin
 from symattn.live.places import found
 from tests.documents.skeletons import skeleton
 
@@ -53,6 +55,8 @@ def test_there_and_back_of_a_corpus(tmp_path: Path, marked: Path) -> None:
     assert result.count
     again, count, _ = plain(article(path, result.text.encode()))
     assert (again, count) == (made.correct, result.count)
+    unsure = [item for item in result.staying if item.why.startswith("too little says")]
+    assert bool(unsure) == (marked.stem == "what-a-dog-attends-to.md")
 
 
 def test_figures_follow_their_inputs(tmp_path: Path) -> None:
@@ -75,6 +79,42 @@ def test_from_a_case_file(tmp_path: Path) -> None:
     bare = made.text.replace(r"\mathrm{softmax}(X)", "B")
     again, count, _ = plain(article(path, bare.encode()))
     assert (count, "= 0.2689 is small" in again) == (len(FIGURES), True)
+
+
+def test_a_case_file_that_gives_others(tmp_path: Path) -> None:
+    """Only what the case file gives as it is printed becomes live."""
+    (tmp_path / "post.toml").write_text(
+        '[given]\nX = [[2, 0], [0, 1]]\n[steps]\nA = "softmax(X)"\n'
+    )
+    path = tmp_path / "post.md"
+    made = made_live(path, POST, case="post.toml")
+    assert "A[0, 1] = 0.2689 is" in made.text
+    assert "| 1 | {symattn}`A[1, 0]:.3f` | {symattn}`A[1, 1]:.3f` |" in made.text
+    assert {item.why for item in made.staying} == {
+        "what it would be computed from gives another one"
+    }
+    assert made.count + len(made.staying) == len(FIGURES)
+
+
+def test_live_figures_say_nothing_themselves(tmp_path: Path) -> None:
+    """What stands in a live figure is no step of the article."""
+    path = tmp_path / "post.md"
+    path.write_text(POST + "\nY = {symattn}`2 * A`\n")
+    figures = origin(path).figures
+    assert figures.number("A[0, 1]") == Text("0.2689")
+    with pytest.raises(Malformed, match="unknown name 'Y'"):
+        figures.number("Y[0, 1]")
+
+
+def test_names_that_formulas_of_myst_cannot_have(tmp_path: Path) -> None:
+    """mystmd would not set them: they stay there, and become live in text, and for pandoc."""
+    path = tmp_path / "post.md"
+    text = POST.replace("A[0, 1]", "W_1[0, 1]").replace("A_{0,1}", "A").replace("$A", "$W_1")
+    made = made_live(path, text)
+    assert "The weight W_1[0, 1] = {symattn}`W_1[0, 1]:.4f`" in made.text
+    whys = {item.why for item in made.staying}
+    assert "MyST can't set W_1[0, 0]:.4f in a formula" in whys
+    assert r"\symattn{W_1[0, 0]:.4f}" in made_live(path, text, "pandoc").text
 
 
 def test_what_stays(tmp_path: Path) -> None:
