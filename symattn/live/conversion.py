@@ -32,7 +32,6 @@ from symattn.live.places import (
     without_ending,
     written,
 )
-from symattn.shapes import keys
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 
@@ -95,8 +94,7 @@ class _Conversion:
         self._staying: list[StayingFigure] = []
         #: What is made live: the figure, and its expression.
         self._made: dict[Span, tuple[Figure, str]] = {}
-        solution = solve(audit.case)
-        self._quantities, figures = solution.program.quantities, Figures(solution)
+        figures = Figures(solve(audit.case))
         for span, judged in figures_at(audit.figures).items():
             self._take(span, judged, figures)
 
@@ -114,7 +112,7 @@ class _Conversion:
                         return
                     self._made[span] = figure, expression
                     return
-        self._stay(span, of[0], "it is written in another style than computed digits have")
+        self._stay(span, of[0], "it is written otherwise than the computed digits")
 
     def _obstacle(self, span: Span, of: list[Figure]) -> str:
         """Why a figure can't be live; '' where it can."""
@@ -122,10 +120,6 @@ class _Conversion:
             return "only numbers lead to it"
         if self._rewriter.kind(span) not in ("text", "math"):
             return "it stands in code"
-        if any(figure.verdict is not Verdict.HOLDS for figure in of):
-            return "it is undecided"
-        if any(figure.within_rounding or figure.as_printed for figure in of):
-            return "it holds only as printed"
         if any(figure.claim.trust < SURE or figure.claim.doubt for figure in of):
             return "too little says what it is: confirm it in a note (symattn read --help)"
         if len({figure.term.key for figure in of}) > 1:
@@ -139,11 +133,7 @@ class _Conversion:
 
     def _expressions(self, figure: Figure) -> Iterator[str]:
         """What may give a figure as it is printed."""
-        name, *place = figure.place
         expression = figure.label
-        if figure.term.op == "entry" and name in self._quantities:
-            shape = self._quantities[name].shape
-            expression = f"{name}{[*keys(shape, *place)] if shape else ''}"
         # These would end what stands around an expression, or the cell of a table.
         if figure.printed is None or any(c in expression for c in "`|{}"):
             return

@@ -234,6 +234,11 @@ TESTS = {
     ("myst", "--role"): test_live.test_the_protocol_of_myst,
     ("myst", "--directive"): test_live.test_the_protocol_of_myst,
     ("myst", "--transform"): test_live.test_the_protocol_of_myst,
+    **{
+        (name, limit): test_live.test_limits
+        for name in ("myst", "pandoc")
+        for limit in ("--max-seconds", "--max-memory")
+    },
     ("pandoc", "TARGET"): test_live.test_the_filter_of_pandoc,
     ("pandoc", "--strict"): test_live.test_the_filter_of_pandoc,
     **{

@@ -77,7 +77,7 @@ def test_what_stays_is_told(symattn, post) -> None:
     post.write_text(POST + "\nAlso A[0, 1] = .269.\n")
     done = symattn("live", "post.md")
     assert f"{SUMMARY} live, 1 stay\n" in done.out
-    assert "post.md:14:16 A[0, 1] .269: it is written in another style" in done.out
+    assert "post.md:14:16 A[0, 1] .269: it is written otherwise" in done.out
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,18 @@ def test_the_filter_of_pandoc(symattn, post, monkeypatch, words, code) -> None:
     done = symattn("pandoc", *words)
     assert (done.code, "symattn: B: unknown name 'B'" in done.err) == (code, True)
     assert '"0.269"' in done.out
+
+
+@pytest.mark.parametrize("words", [("myst", "--transform", "symattn"), ("pandoc",)])
+@pytest.mark.parametrize("limit", [("--max-seconds", "0.001"), ("--max-memory", "1")])
+def test_limits(symattn, post, monkeypatch, words, limit) -> None:
+    """Who builds pages of others has limits: nothing is printed beyond them."""
+    given(monkeypatch, '{"blocks": [], "children": []}')
+    assert symattn(*words).code == 0
+    given(monkeypatch, '{"blocks": [], "children": []}')
+    done = symattn(*words, *limit)
+    assert (done.code, done.out) == (2, "")
+    assert limit[0] in done.err
 
 
 @pytest.mark.parametrize("words", [("myst", "--transform", "symattn"), ("pandoc",)])

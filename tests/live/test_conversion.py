@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,23 @@ def test_live_figures_say_nothing_themselves(tmp_path: Path) -> None:
         figures.number("Y[0, 1]")
 
 
+def test_what_is_two_things_at_once(tmp_path: Path) -> None:
+    """A figure that is said to be of two entries would follow one of them only: it stays."""
+    path = tmp_path / "post.md"
+    path.write_text(POST)
+    audited = audit(library.load(path))
+    first, second = (
+        next(figure for figure in audited.figures if figure.label.startswith(name))
+        for name in ("A[0, 1]", "A[1, 0]")
+    )
+    assert first.span is not None
+    claim = replace(second.claim, spans=((first.span,),) * 2)
+    doubled = replace(audited, figures=(*audited.figures, replace(second, claim=claim)))
+    made = live(doubled, "myst", "post.md")
+    assert [item.why for item in made.staying] == ["it is A[0, 1] and A[1, 0]"]
+    assert made.count == len(FIGURES) - 1
+
+
 def test_names_that_formulas_of_myst_cannot_have(tmp_path: Path) -> None:
     """mystmd would not set them: they stay there, and become live in text, and for pandoc."""
     path = tmp_path / "post.md"
@@ -125,7 +143,7 @@ def test_what_stays(tmp_path: Path) -> None:
     assert "A[0, 1] = .269" in made.text
     assert "A[0, 1] = 0.27\n" in made.text
     whys = [item.why for item in made.staying]
-    assert whys == ["it is written in another style than computed digits have", "it stands in code"]
+    assert whys == ["it is written otherwise than the computed digits", "it stands in code"]
 
 
 @pytest.mark.parametrize(
