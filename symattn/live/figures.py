@@ -64,8 +64,9 @@ class Mathematics(NamedTuple):
 
     @property
     def latex(self) -> str:
-        """The formula as LaTeX that MathJax and KaTeX know."""
-        return t.latex(self.row)
+        """The formula as LaTeX that MathJax, KaTeX and pandoc know."""
+        # Where lines stand among others is for paper: pandoc and KaTeX would print it.
+        return t.latex(self.row).replace(r"\begin{aligned}[t]", r"\begin{aligned}")
 
     @property
     def mathml(self) -> str:

@@ -17,10 +17,13 @@ from zipfile import ZipFile
 
 import pytest
 
+from symattn.cases.library import load, names
+from symattn.live.figures import Figures, Mathematics
+from symattn.solution.solution import solve
 from tests.installed import found, path
 from tests.live.test_conversion import made_live
 
-from .posts import FIGURES, POST
+from .posts import FIGURES, POST, without_theme
 
 ROOT = Path(__file__).parent.parent.parent
 CASE = '[given]\nX = [[1, 0], [0, 1]]\n[steps]\nA = "softmax(X)"\n'
@@ -56,14 +59,14 @@ site: {}
 """
 
 
-def myst_site(folder: Path, text: str) -> tuple[str, dict[str, Any]]:
-    """What a strict build says, and the page that it makes."""
-    (folder / "myst.yml").write_text(MYST)
+def myst_site(folder: Path, text: str) -> tuple[int, str, dict[str, Any]]:
+    """How a strict build ends, what it says, and the page that it makes."""
+    (folder / "myst.yml").write_text(without_theme(folder, MYST))
     script(folder / "symattn.sh", "symattn myst")
     (folder / "post.md").write_text(text)
     done = run(folder, "myst", "build", "--site", "--strict")
     page = folder / "_build" / "site" / "content" / "post.json"
-    return done.stdout + done.stderr, json.loads(page.read_text("utf-8"))["mdast"]
+    return done.returncode, done.stdout + done.stderr, json.loads(page.read_text("utf-8"))["mdast"]
 
 
 def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -79,8 +82,8 @@ def test_a_myst_page(tmp_path: Path) -> None:
     a step and a picture; nothing is complained of."""
     more = "\n{symattn:matrix}`A:.2f`\n\n```{symattn:step} A\n```\n\n```{symattn:heatmap} A\n```\n"
     text = made_live(tmp_path / "post.md", POST).text + more
-    said, page = myst_site(tmp_path, text)
-    assert "⛔" not in said
+    code, said, page = myst_site(tmp_path, text)
+    assert (code, "⛔" in said) == (0, False)
     nodes = [*walk(page)]
     formulas = [node for node in nodes if node["type"] in ("math", "inlineMath")]
     assert all(node["html"] and "symattn" not in node["html"] for node in formulas)
@@ -100,7 +103,9 @@ def test_a_myst_page(tmp_path: Path) -> None:
 def test_a_myst_page_with_an_error(tmp_path: Path) -> None:
     """A strict build fails, and says where; the page shows it, and no digit in its place."""
     text = made_live(tmp_path / "post.md", POST).text
-    said, page = myst_site(tmp_path, text.replace("A[0, 1]:.4f` is", "B[0]:.4f` is"))
+    broken = text.replace("A[0, 1]:.4f` is", "B[0]:.4f` is")
+    code, said, page = myst_site(tmp_path, broken)
+    assert code
     assert re.search(r"post\.md:7.*B\[0\]:\.4f: unknown name 'B'", said)
     assert re.search("Site has [0-9]+ errors?", said)
     texts = [node["value"] for node in walk(page) if node["type"] == "text"]
@@ -137,6 +142,7 @@ def test_a_pandoc_document(tmp_path: Path, form: str) -> None:
     assert [figure for figure in FIGURES if figure not in out] == []
     assert "symattn" not in out
     if form == "html":
+        assert "[</mo><mi>t</mi>" not in out
         (picture,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', out)
         assert base64.b64decode(picture).startswith(b"<svg ")
 
@@ -220,3 +226,19 @@ def test_a_sphinx_page_with_errors(tmp_path: Path) -> None:
     for line, name in ((6, "B"), (8, "C"), (10, "D")):
         assert re.search(rf"index\.md:{line}: WARNING: .*unknown name '{name}'", said)
     assert page.count("[symattn: ") == 3
+
+
+@pytest.mark.sampled(0, 5)
+@pytest.mark.needs("pandoc")
+@pytest.mark.parametrize("name", names())
+def test_pandoc_knows_every_formula(tmp_path: Path, name: str) -> None:
+    """pandoc turns each formula of the worked steps of a case into MathML."""
+    case = load(name)
+    figures = Figures(solve(case))
+    worked = (pieces for step in case.steps for pieces in figures.paragraphs("step", step))
+    formulas = [piece.latex for pieces in worked for piece in pieces
+                if isinstance(piece, Mathematics)]  # fmt: skip
+    (tmp_path / "post.md").write_text("\n\n".join(f"$${latex}$$" for latex in formulas), "utf-8")
+    done = run(tmp_path, "pandoc", "post.md", "--mathml", "-t", "html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("<math") == len(formulas)
