@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
@@ -35,18 +34,20 @@ def command(
 
     Without an option it prints what the plugin offers.
     """
-    from symattn.live import myst as plugin
+    from symattn.live import names
 
     if role or directive:
-        click.echo(json_text(plugin.standing_for(read_tree(), is_role=bool(role))))
+        click.echo(json_text(names.standing_for(read_tree(), is_role=bool(role))))
     elif transform:
+        from symattn.cli import cases as case_arguments
+
         jobs = [(_computed, (read_tree(),))]
         ((page, faults),) = case_arguments.of_jobs(["page"], jobs, pace).whole()
         for fault in faults:
             click.echo(visible(f"symattn: {fault}"), err=True)
         click.echo(json_text(page))
     else:
-        click.echo(json_text(plugin.specification()))
+        click.echo(json_text(names.specification()))
 
 
 def _computed(asker: Asker, page: Any) -> tuple[Any, list[str]]:

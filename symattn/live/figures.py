@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.errors import Malformed, expected, short
 from symattn.escaping import visible
+from symattn.live.names import Kind
 from symattn.numbers.reading import Masked
 from symattn.printers import blocks as b
 from symattn.printers.web import mathml
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution
 
-#: The kinds of live figures: one number, a matrix, a step worked out, a heat map.
-Kind = Literal["number", "matrix", "step", "heatmap"]
-#: What a live figure of each kind is called in a document.
-NAMES: dict[str, Kind] = {
-    "symattn": "number",
-    "symattn:matrix": "matrix",
-    "symattn:step": "step",
-    "symattn:heatmap": "heatmap",
-}
-#: What names the file that the figures of a document come from.
-CASE = "symattn:case"
 #: Decimal places where a figure doesn't say how many, as on sheets.
 PLACES = 4
 #: What continues a line is set in.

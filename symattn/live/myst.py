@@ -1,8 +1,7 @@
-"""Live figures in MyST: what mystmd asks of an executable plugin, as JSON.
+"""Live figures in MyST: the tree of a page, with its figures computed.
 
-mystmd runs a plugin once for every role and directive, and tells it no file; then once for
-every page, with its whole tree. So a role only says what it stands for, and the page is
-computed at once.
+mystmd tells a plugin of no file, but hands on every page once its roles are read. So a role
+only says what it stands for (:mod:`symattn.live.names`), and the page is computed at once.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.escaping import html_text
 from symattn.live.figures import (
-    CASE,
     IN_MATHEMATICS,
-    NAMES,
     Figures,
     Mathematics,
     Paragraph,
@@ -26,13 +22,9 @@ from symattn.live.figures import (
     Piece,
     Text,
 )
+from symattn.live.names import CASE, NAME, NAMES, Node
 from symattn.live.origins import Origin, origin
 from symattn.printers.web import elements, mathml
-
-#: What mystmd calls us, and the name of what computes a page.
-NAME = "symattn"
-#: A node of MyST's tree.
-Node = dict[str, Any]
 
 _UNSET = (
     "MyST can't set it inside a formula: expected letters, digits and brackets, and in "
@@ -42,43 +34,6 @@ _UNSAID = (
     "nothing says what it is computed from: name a case file or the article itself in a "
     "directive on the page, ```{symattn:case} post.toml"
 )
-
-
-def specification() -> Node:
-    """What the plugin offers."""
-    text = {"type": "string", "required": True, "doc": "An expression, such as A[0, 1]:.4f"}
-    file = {**text, "doc": "A case file or an article, from the project's folder on"}
-    roles = [{"name": name, "doc": f"A {kind}, computed", "body": text} for name, kind in _known()]
-    directives: list[Node] = [
-        {"name": name, "doc": f"A {kind}, computed", "arg": text} for name, kind in _known()
-    ]
-    directives.append({"name": CASE, "doc": "What figures are computed from", "arg": file})
-    compute = {"name": NAME, "stage": "document", "doc": "Computes the figures of a page"}
-    return {
-        "name": "symattn: figures that are computed",
-        "roles": roles,
-        "directives": directives,
-        "transforms": [compute],
-    }
-
-
-def _known() -> list[tuple[str, str]]:
-    return [(name, kind) for name, kind in NAMES.items()]
-
-
-def standing_for(data: Node, is_role: bool) -> list[Node]:
-    """What a role or a directive is until its page is computed."""
-    text = str(data.get("body" if is_role else "arg") or "")
-    place = data.get("node", {}).get("position")
-    return [
-        {
-            "type": NAME,
-            "name": data.get("name", ""),
-            "value": text.strip(),
-            "inline": is_role,
-            "position": place,
-        }
-    ]
 
 
 def computed(page: Node, folder: Path) -> tuple[Node, list[str]]:

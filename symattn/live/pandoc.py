@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import Malformed, SymattnError
-from symattn.live.figures import CASE, IN_MATHEMATICS, NAMES, Mathematics, Paragraph, Piece, Text
+from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
+from symattn.live.names import CASE, NAMES
 from symattn.live.origins import Origin, origin
 from symattn.live.places import spelled
 

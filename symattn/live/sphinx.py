@@ -21,17 +21,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn.errors import SymattnError
-from symattn.live.figures import (
-    CASE,
-    IN_MATHEMATICS,
-    NAMES,
-    Kind,
-    Mathematics,
-    Paragraph,
-    Piece,
-    Text,
-)
+from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
+from symattn.live.names import CASE, NAMES, Kind
 from symattn.live.origins import Origin, origin
 from symattn.live.places import file_named
 
