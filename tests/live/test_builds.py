@@ -36,7 +36,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": path(), "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [program, *words[1:]], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def sphinx_page(folder: Path, text: str) -> tuple[int, str, str]:
     words = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", ".", "_build"]
     done = subprocess.run(
         words, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     page = folder / "_build" / "index.html"
     return done.returncode, done.stderr, page.read_text("utf-8")

@@ -39,7 +39,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     assert program is not None
     return subprocess.run(
         [program, *words], cwd=folder, env={**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 
