@@ -231,7 +231,7 @@ class Figures:
         wanted = Wanted.read(text)
         places = wanted.places if _FORM.search(text) else None
         svg = draw_quantity(self._solution, wanted.expression, places)
-        return Picture(svg, visible(f"heat map of {wanted.expression}"))
+        return Picture(svg, visible(wanted.expression))
 
 
 def _paragraphs(block: b.Block) -> Iterator[Paragraph]:
