@@ -9,13 +9,14 @@ belongs to the campaign. A test that ``needs`` a program is skipped without it; 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.installed import found
 
 # A machine that does other work beside is slow, and that is no fault of a law. CI tries more.
 EXAMPLES = 100 if os.environ.get("SYMATTN_ALL_PROGRAMS") else 30
@@ -52,7 +53,7 @@ def spread(count: int, total: int) -> set[int]:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a program that is not here; where all must be, fail."""
     programs = [program for mark in item.iter_markers("needs") for program in mark.args]
-    if missing := [program for program in programs if shutil.which(program) is None]:
+    if missing := [program for program in programs if found(program) is None]:
         message = f"needs {', '.join(missing)}"
         if os.environ.get("SYMATTN_ALL_PROGRAMS"):
             pytest.fail(message, pytrace=False)

@@ -35,7 +35,7 @@ from symattn.verdicts import Verdict
 #: From so many wrong figures on, a claim may be of something else.
 _MANY = 3
 #: So many bits are asked for what a figure is before it is corrected.
-_SURE = 2 * MARGIN
+SURE = 2 * MARGIN
 _EQUATION = "correcting it would make an equation false that is true as printed"
 
 
@@ -288,7 +288,7 @@ class _Plan:
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
         if any(figure.claim.number in self._doubtful for figure in judges):
             return "most figures beside it would change too, so it may be something else"
-        if any(figure.claim.trust < _SURE for figure in of):
+        if any(figure.claim.trust < SURE for figure in of):
             # What the numbers beside it come to as well needs no more evidence.
             judges = figures
             sums = [figure for figure in figures if figure.claim.is_arithmetic]

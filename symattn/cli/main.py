@@ -38,6 +38,9 @@ _COMMANDS: Mapping[str, str] = {
     "mark": "symattn.cli.mark",
     "new": "symattn.cli.new",
     "vectors": "symattn.cli.vectors",
+    "live": "symattn.cli.live",
+    "myst": "symattn.cli.myst",
+    "pandoc": "symattn.cli.pandoc",
 }
 
 
@@ -108,6 +111,7 @@ def _group() -> None:
       symattn exercise cat-sat-mat --versions 9    questions and an answer key
       symattn mark answers.csv --key key.toml      students' answers marked, with points
       symattn new post.toml                   a case file to start from
+      symattn live post.md                    figures that are computed where it is built
       symattn vectors --suite quick -o DIR    inputs and correct results, to test kernels
     """
 

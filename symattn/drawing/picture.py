@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from symattn import syntax
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
 from symattn.drawing import lettering
@@ -34,6 +35,7 @@ from symattn.drawing.lettering import (
     words,
 )
 from symattn.errors import Malformed, expected
+from symattn.escaping import visible
 from symattn.languages.language import Language
 from symattn.programs.display import formula, names
 from symattn.programs.nodes import Node, ancestors
@@ -271,8 +273,7 @@ def draw(
     """
     if what not in WHAT:
         raise Malformed(f"unknown drawing {what!r}: {expected(what, WHAT)}")
-    if places is not None and not 0 <= places <= _MOST_PLACES:
-        raise Malformed(f"expected 0 to {_MOST_PLACES} places in a drawing, found {places}")
+    _need_places(places)
     solution = case if isinstance(case, Solution) else solve(case)
     if not solution.case.steps:
         raise Malformed(f"{solution.case.name} has no steps: nothing to draw")
@@ -294,6 +295,47 @@ def draw(
     panels.append(legend(drawn, say, room))
     title = f"{solution.case.title or solution.case.name}: {_called(what, say)}"
     return drawing(stacked(panels), title, " ".join(sentences), say.tag)
+
+
+def draw_quantity(solution: Solution, expression: str, places: int | None = None) -> str:
+    """One quantity as a heat map: SVG like :func:`draw`.
+
+    ``expression`` is a step, or an expression over steps. Raises :class:`Malformed` where it
+    can't be read, and for more than 6 places.
+
+    >>> from symattn.solution.solution import solve
+    >>> draw_quantity(solve("cat-sat-mat"), "A").startswith("<svg ")
+    True
+    """
+    _need_places(places)
+    tree = syntax.parse(expression)
+    node = solution.program.lower_tree(tree)
+    say = settings(solution.case.sheet).say
+    quantity = solution.quantity(node, expression)
+    is_weights = node.op == "softmax"
+    hiding = solution.quantity(node.operands[0]) if is_weights else quantity
+    drawn = cells(quantity, places, hiding.is_masked, is_weights)
+    sides = [solution.tokens(node, axis)[:: drawn.block[axis]] for axis in (0, 1)]
+    heat = HeatMapDrawing(drawn, _MEASURE, *sides)
+    panel = Panel(heat.width, heat.height, tuple(heat.parts(0, 0)))
+    panels = stacked([panel, legend([drawn], say, max(_LEGEND, panel.width))])
+    return drawing(panels, visible(expression), _entries_told(drawn, say), say.tag)
+
+
+def _entries_told(drawn: Cells, say: Language) -> str:
+    """The figures of a heat map, row by row, where they can be told one by one."""
+    rows, columns = drawn.grid
+    if rows * columns > _TOLD:
+        return ""
+    return "; ".join(
+        ", ".join(say.text("masked") if cell.is_masked else cell.figure for cell in row)
+        for row in drawn.rows
+    )
+
+
+def _need_places(places: int | None) -> None:
+    if places is not None and not 0 <= places <= _MOST_PLACES:
+        raise Malformed(f"expected 0 to {_MOST_PLACES} places in a drawing, found {places}")
 
 
 def _called(what: str, say: Language) -> str:

@@ -284,24 +284,36 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
             continue
         yield from renamed(steps, copies)
         copies = []
-        named = role(steps.program, node, say)
-        formula = steps.formula(f.typeset_name(name), node)
-        yield b.Heading((b.Math(formula), f" \N{EN DASH} {named}" if named else ""), 2)
-        if formula == f.typeset_name(name):
-            yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
-        yield from steps.own(node)
-        first = steps.settings.count_from
-        equations = definitions.of_step(node, steps.named, steps.row_sum(node), first)
-        if node.written:
-            text, shapes = steps.case.steps[name], steps.program.shapes()
-            softmaxes = steps.shown.softmaxes()
-            equations = of_call(name, text, shapes, steps.case.functions, softmaxes, first)
-        yield from steps.definitions(equations)
-        yield from _later(steps, node)
-        yield from inside(steps, node)
-        yield from weights(steps, node) if node.op == "softmax" else steps.work(node)
+        yield from step(steps, name)
         yield from remarks.get(name, ())
     yield from renamed(steps, copies)
+
+
+def step(steps: Steps, name: str) -> Iterator[b.Block]:
+    """A step under its heading: its definition, and its entries worked out.
+
+    >>> from symattn.cases.settings import settings as of
+    >>> heading, *work = step(Steps(solve("cat-sat-mat"), of({"backward": False})), "T")
+    >>> heading.level, [type(block).__name__ for block in work]
+    (2, ['Paragraph', 'Beside'])
+    """
+    say, node = steps.say, steps.program.quantities[name]
+    named = role(steps.program, node, say)
+    formula = steps.formula(f.typeset_name(name), node)
+    yield b.Heading((b.Math(formula), f" \N{EN DASH} {named}" if named else ""), 2)
+    if formula == f.typeset_name(name):
+        yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
+    yield from steps.own(node)
+    first = steps.settings.count_from
+    equations = definitions.of_step(node, steps.named, steps.row_sum(node), first)
+    if node.written:
+        text, shapes = steps.case.steps[name], steps.program.shapes()
+        softmaxes = steps.shown.softmaxes()
+        equations = of_call(name, text, shapes, steps.case.functions, softmaxes, first)
+    yield from steps.definitions(equations)
+    yield from _later(steps, node)
+    yield from inside(steps, node)
+    yield from weights(steps, node) if node.op == "softmax" else steps.work(node)
 
 
 def _later(steps: Steps, node: Node) -> Iterator[b.Block]:

@@ -24,6 +24,7 @@ from . import (
     test_letters,
     test_limits,
     test_list,
+    test_live,
     test_mark,
     test_markdown,
     test_new,
@@ -221,6 +222,26 @@ TESTS = {
     ("vectors", "--jobs"): test_vectors.test_any_number_of_jobs,
     ("vectors", "--max-seconds"): test_vectors.test_what_is_stopped_is_a_line,
     ("vectors", "--max-memory"): test_vectors.test_what_is_stopped_is_a_line,
+    ("live", "ARTICLE"): test_live.test_live_and_plain,
+    ("live", "-o"): test_live.test_output,
+    ("live", "--output"): test_live.test_output,
+    ("live", "--force"): test_live.test_output,
+    ("live", "--plain"): test_live.test_live_and_plain,
+    ("live", "--case"): test_live.test_case,
+    ("live", "--for myst"): test_live.test_for_whom,
+    ("live", "--for pandoc"): test_live.test_for_whom,
+    ("live", "--max-seconds"): test_live.test_bad_use,
+    ("live", "--max-memory"): test_live.test_bad_use,
+    ("myst", "--role"): test_live.test_the_protocol_of_myst,
+    ("myst", "--directive"): test_live.test_the_protocol_of_myst,
+    ("myst", "--transform"): test_live.test_the_protocol_of_myst,
+    **{
+        (name, limit): test_live.test_limits
+        for name in ("myst", "pandoc")
+        for limit in ("--max-seconds", "--max-memory")
+    },
+    ("pandoc", "TARGET"): test_live.test_the_filter_of_pandoc,
+    ("pandoc", "--strict"): test_live.test_the_filter_of_pandoc,
     **{
         (name, "--force"): test_overwriting.test_what_symattn_did_not_write
         for name in ("audit", "derive", "draw", "exercise", "mark", "read", "sheet", "vectors")
@@ -245,6 +266,10 @@ ENDS = {
     ("exercise", 2): test_exercise.test_bad_use,
     ("mark", 2): test_mark.test_bad_input,
     ("new", 2): test_new.test_nothing_is_overwritten,
+    ("live", 2): test_live.test_bad_use,
+    ("myst", 2): test_live.test_no_tree,
+    ("pandoc", 1): test_live.test_the_filter_of_pandoc,
+    ("pandoc", 2): test_live.test_no_tree,
     ("vectors", 1): test_vectors.test_what_is_stopped_is_a_line,
     ("vectors", 2): test_vectors.test_what_there_is_not,
 }
@@ -328,7 +353,7 @@ def test_every_exit_code_has_a_test() -> None:
     assert epilog == "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input."
     # What a help says of 1 is there; the others can't fail a check.
     failing = {name for name, command in held.items() if ends_with_one(command)}
-    assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors"}
+    assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors", "pandoc"}
     assert set(ENDS) == {(name, 2) for name in held} | {(name, 1) for name in failing}
 
 

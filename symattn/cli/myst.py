@@ -1,0 +1,65 @@
+"""``symattn myst``: what mystmd runs to compute the figures of its pages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symattn.cli import options
+from symattn.errors import Malformed
+from symattn.escaping import json_text, visible
+from symattn.workers import Asker
+
+
+@click.command("myst")
+@click.option("--role", metavar="NAME", help="Stand for a role; its data on standard input.")
+@click.option("--directive", metavar="NAME", help="Stand for a directive.")
+@click.option("--transform", metavar="NAME", help="Compute the figures of a page.")
+@options.paced(each="page", outside=False)
+def command(
+    role: str | None, directive: str | None, transform: str | None, pace: options.Pace
+) -> None:
+    """Compute the figures of MyST pages: a plugin that mystmd runs.
+
+    An executable file beside myst.yml, which names it as a plugin of the type executable,
+    runs this command:
+
+    \b
+      #!/bin/sh
+      exec symattn myst "$@"
+
+    Without an option it prints what the plugin offers.
+    """
+    from symattn.live import names
+
+    if role or directive:
+        click.echo(json_text(names.standing_for(read_tree(), is_role=bool(role))))
+    elif transform:
+        from symattn.cli import cases as case_arguments
+
+        jobs = [(_computed, (read_tree(),))]
+        ((page, faults),) = case_arguments.of_jobs(["page"], jobs, pace).whole()
+        for fault in faults:
+            click.echo(visible(f"symattn: {fault}"), err=True)
+        click.echo(json_text(page))
+    else:
+        click.echo(json_text(names.specification()))
+
+
+def _computed(asker: Asker, page: Any) -> tuple[Any, list[str]]:
+    from symattn.live import myst as plugin
+
+    asker.stage("computing")
+    return plugin.computed(page, Path())
+
+
+def read_tree() -> Any:
+    """The JSON of standard input; :class:`Malformed` for what is none."""
+    try:
+        return json.loads(sys.stdin.buffer.read())
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"standard input: expected JSON, found none: {error}") from None

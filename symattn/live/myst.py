@@ -1,0 +1,147 @@
+"""Live figures in MyST: the tree of a page, with its figures computed.
+
+mystmd tells a plugin of no file, but hands on every page once its roles are read. So a role
+only says what it stands for (:mod:`symattn.live.names`), and the page is computed at once.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+from symattn import typesetting as t
+from symattn.errors import Malformed, SymattnError
+from symattn.escaping import html_text
+from symattn.live.figures import (
+    IN_MATHEMATICS,
+    Figures,
+    Mathematics,
+    Paragraph,
+    Picture,
+    Piece,
+    Text,
+)
+from symattn.live.names import CASE, NAME, NAMES, Node
+from symattn.live.origins import Origin, origin
+from symattn.printers.web import elements, mathml
+
+_UNSET = (
+    "MyST can't set it inside a formula: expected letters, digits and brackets, and in "
+    r"myst.yml under project the macro  math: {'\symattn': '\text{#1}'}"
+)
+_UNSAID = (
+    "nothing says what it is computed from: name a case file or the article itself in a "
+    "directive on the page, ```{symattn:case} post.toml"
+)
+
+
+def computed(page: Node, folder: Path) -> tuple[Node, list[str]]:
+    """A page with its figures computed, and what was wrong with any: where they can't be, an
+    error stands in their place."""
+    live = [node for node in _walk(page) if _is_live(node)]
+    named = [node for node in live if node.get("name") == CASE]
+    faults: list[str] = []
+    source: Origin | SymattnError
+    try:
+        if not named and live:
+            raise Malformed(_UNSAID)
+        source = origin(folder / named[0]["value"].lstrip("/")) if named else Malformed(_UNSAID)
+    except SymattnError as error:
+        source = error
+    for parent in [*_walk(page)]:
+        children = parent.get("children") or []
+        if any(map(_is_live, children)):
+            made = [_nodes(child, source, faults) if _is_live(child) else [child]
+                    for child in children]  # fmt: skip
+            parent["children"] = [node for nodes in made for node in nodes]
+    return page, faults
+
+
+def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list[Node]:
+    """What stands in the place of a live figure."""
+    name, text, place = node.get("name", NAME), node.get("value", ""), node.get("position")
+    if name == CASE:
+        return []
+    try:
+        if isinstance(source, SymattnError):
+            raise source
+        return [{**made, "position": place} for made in _computed(node, source)]
+    except SymattnError as error:
+        where = source.where(name, text) if isinstance(source, Origin) else ""
+        line = f"line {place['start']['line']}" if place and not where else ""
+        message = ": ".join(filter(None, (where or line, text, str(error))))
+        faults.append(message)
+        return _error(message, place, node["type"] != "math" and node.get("inline", True))
+
+
+def _is_live(node: Node) -> bool:
+    if node.get("type") in ("math", "inlineMath"):
+        return IN_MATHEMATICS.search(node.get("value", "")) is not None
+    return node.get("type") == NAME
+
+
+def _computed(node: Node, source: Origin) -> list[Node]:
+    if node["type"] != NAME:
+        return [_with_figures(node, source.figures)]
+    kind, text = NAMES[node["name"]], node["value"]
+    if node["inline"]:
+        return [*map(_node, source.figures.inline(kind, text))]
+    return [*map(_paragraph, source.figures.paragraphs(kind, text))]
+
+
+def _with_figures(node: Node, figures: Figures) -> Node:
+    """An author's formula with its figures computed. mystmd has set it already, each
+    expression as a text of its own: the figures take the places of these."""
+    page = node.get("html", "")
+    for text in dict.fromkeys(match[1] for match in IN_MATHEMATICS.finditer(node["value"])):
+        row = figures.row(text)
+        shown = html_text(" ".join(text.split())).replace(" ", "\N{NO-BREAK SPACE}")
+        if f">{shown}<" not in page:
+            raise Malformed(_UNSET)
+        number = t.plain_figure(row)
+        page = page.replace(f"<mtext>{shown}</mtext>", f"<mrow>{elements(row)}</mrow>")
+        page = page.replace(f">{shown}<", f">{mathml(row) if number is None else number}<")
+        page = page.replace(html_text(rf"\symattn{{{text}}}"), html_text(t.latex(row)))
+    return {**node, "value": figures.mathematics(node["value"]), "html": page}
+
+
+def _paragraph(pieces: Paragraph) -> Node:
+    nodes = [*map(_node, pieces)]
+    if len(nodes) == 1 and nodes[0]["type"] in ("math", "image"):
+        return nodes[0]
+    return {"type": "paragraph", "children": nodes}
+
+
+def _node(piece: Piece) -> Node:
+    match piece:
+        case Text(text):
+            return {"type": "text", "value": text}
+        case Mathematics(_, display):
+            # mystmd sets no formula behind the plugins.
+            kind = "math" if display else "inlineMath"
+            return {"type": kind, "value": piece.latex, "html": piece.mathml}
+        case Picture():
+            return {"type": "image", "url": data_address(piece), "alt": piece.words}
+
+
+def data_address(picture: Picture) -> str:
+    """A drawing as an address that holds it."""
+    return f"data:image/svg+xml;base64,{b64encode(picture.svg.encode()).decode()}"
+
+
+def _error(message: str, place: object, inline: bool) -> list[Node]:
+    """An error that readers see. Of a picture that is missing mystmd itself says so, with
+    file and line, and a strict build fails: a plugin has no other way to make it fail."""
+    words = {"type": "strong", "children": [{"type": "text", "value": f"[symattn: {message}]"}]}
+    missing = {"type": "image", "url": f"symattn: {message}", "alt": "", "position": place}
+    return [words, missing] if inline else [{"type": "paragraph", "children": [words, missing]}]
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    """All nodes, in order, however deep."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting += reversed(current.get("children") or [])

@@ -1,0 +1,155 @@
+"""What mystmd, pandoc and Sphinx get: their own trees, with figures or with errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from symattn.live import myst, names, pandoc
+
+from .posts import POST
+
+CASE = '[given]\nX = [[1, 0], [0, 1]]\n[steps]\nA = "softmax(X)"\n'
+PLACE = {"start": {"line": 3, "column": 1}, "end": {"line": 3, "column": 9}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "case.toml").write_text(CASE)
+    return tmp_path
+
+
+def role(text: str, name: str = "symattn") -> dict[str, Any]:
+    """What stands for a role, as mystmd hands it on."""
+    data = {"name": name, "node": {"position": PLACE}, "body": text}
+    (node,) = names.standing_for(data, is_role=True)
+    return node
+
+
+def directive(text: str, name: str) -> dict[str, Any]:
+    data = {"name": name, "node": {"position": PLACE}, "arg": text}
+    (node,) = names.standing_for(data, is_role=False)
+    return node
+
+
+def page(*nodes: dict[str, Any], case: str = "case.toml") -> dict[str, Any]:
+    named = [directive(case, "symattn:case")] if case else []
+    return {"type": "root", "children": [{"type": "paragraph", "children": [*nodes, *named]}]}
+
+
+def contents(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    (paragraph,) = tree["children"]
+    found: list[dict[str, Any]] = paragraph["children"]
+    return found
+
+
+def test_myst_offers_what_there_is() -> None:
+    """Every role has its directive, and is plain JSON."""
+    offered = json.loads(json.dumps(names.specification()))
+    roles = [one["name"] for one in offered["roles"]]
+    assert roles == ["symattn", "symattn:matrix", "symattn:step", "symattn:heatmap"]
+    assert [one["name"] for one in offered["directives"]] == [*roles, "symattn:case"]
+    assert [one["stage"] for one in offered["transforms"]] == ["document"]
+
+
+def test_myst_computes_a_page(folder: Path) -> None:
+    """Roles and directives become text, formulas and pictures at their places."""
+    nodes = (
+        role("A[0, 1]:.3f"),
+        directive("A:.2f", "symattn:matrix"),
+        directive("A", "symattn:heatmap"),
+        directive("A", "symattn:step"),
+    )
+    made, faults = myst.computed(page(*nodes), folder)
+    assert not faults
+    number, matrix, picture, *step = contents(made)
+    assert (number["type"], number["value"], number["position"]) == ("text", "0.269", PLACE)
+    assert (matrix["type"], matrix["value"].count("0.73")) == ("math", 2)
+    assert matrix["html"].startswith('<math display="block">')
+    assert picture["url"].startswith("data:image/svg+xml;base64,")
+    assert [one["type"] for one in step][:2] == ["math", "paragraph"]
+
+
+def test_myst_sets_a_formula(folder: Path) -> None:
+    """Figures take the places of what mystmd has set in an author's formula: in what is
+    seen, in what is read out, and in its source."""
+    shown, source = "A[0,\u00a01]:.3f", r"w = \symattn{A[0, 1]:.3f}"
+    page_of = f"<mtext>{shown}</mtext><a>{source}</a><b>{shown}</b>"
+    node = {"type": "inlineMath", "value": source, "html": page_of}
+    made, faults = myst.computed(page(node), folder)
+    assert not faults
+    (formula,) = contents(made)
+    assert formula["value"] == "w = 0.269"
+    shown = "<mrow><mn>0.269</mn></mrow><a>w = 0.269</a><b>0.269</b>"
+    assert formula["html"] == shown
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "why"),
+    [
+        ("case.toml", "B[0]", "line 3: B[0]: unknown name 'B'"),
+        ("", "A[0, 0]", "line 3: A[0, 0]: nothing says what it is computed from"),
+        ("other.toml", "A[0, 0]", "other.toml"),
+    ],
+)
+def test_myst_shows_an_error_at_its_place(folder, case, text, why) -> None:
+    """What can't be computed is told where it stands, and a picture that isn't there makes a
+    strict build fail; the rest is computed."""
+    made, (fault,) = myst.computed(page(role(text), case=case), folder)
+    assert why in fault
+    words, missing = contents(made)
+    assert words["children"][0]["value"] == f"[symattn: {fault}]"
+    assert (missing["type"], missing["url"]) == ("image", f"symattn: {fault}")
+
+
+def test_myst_refuses_a_formula_that_it_has_not_set(folder: Path) -> None:
+    """Where the macro is missing nothing is computed: the page would show the expression."""
+    node = {"type": "inlineMath", "value": r"\symattn{A[0, 1]}", "html": "<b>error</b>"}
+    _, (fault,) = myst.computed(page(node), folder)
+    assert r"the macro  math: {'\symattn': '\text{#1}'}" in fault
+
+
+def code(text: str, name: str, kind: str = "Code") -> dict[str, Any]:
+    return {"t": kind, "c": [["", [name], []], text]}
+
+
+def document(*blocks: dict[str, Any], case: str = "case.toml") -> dict[str, Any]:
+    meta = {"symattn": {"t": "MetaInlines", "c": [{"t": "Str", "c": case}]}} if case else {}
+    return {"pandoc-api-version": [1, 22], "meta": meta, "blocks": [*blocks]}
+
+
+def test_pandoc_computes_a_document(folder: Path) -> None:
+    """Code becomes text, formulas and pictures, wherever it stands in the tree."""
+    inside = [code("A[0, 1]:.3f", "symattn"),
+              {"t": "Math", "c": [{"t": "InlineMath"}, r"w = \symattn{A[0, 1]:.2f}"]},
+              code("A", "other")]  # fmt: skip
+    listed = {"t": "BulletList", "c": [[{"t": "Para", "c": inside}]]}
+    block = code("A:.2f\n", "symattn-matrix", "CodeBlock")
+    made, faults = pandoc.computed(document(listed, block), folder)
+    assert not faults
+    first, second = made["blocks"]
+    number, formula, other = first["c"][0][0]["c"]
+    assert number == {"t": "Span", "c": [["", [], []], [{"t": "Str", "c": "0.269"}]]}
+    assert formula["c"][1] == "w = 0.27"
+    assert other == code("A", "other")
+    ((matrix,),) = [part["c"] for part in second["c"][1]]
+    assert (matrix["c"][0], matrix["c"][1].count("0.73")) == ({"t": "DisplayMath"}, 2)
+
+
+@pytest.mark.parametrize("kind", ["Code", "CodeBlock"])
+def test_pandoc_shows_an_error_at_its_place(folder: Path, kind: str) -> None:
+    """What can't be computed is told where it stands."""
+    made, (fault,) = pandoc.computed(document(code("B[0]", "symattn", kind)), folder)
+    assert fault.startswith("B[0]: unknown name 'B'")
+    assert f"[symattn: {fault}]" in json.dumps(made)
+
+
+def test_pandoc_knows_lines_of_an_article(folder: Path) -> None:
+    """Where the figures come from the article itself, errors have their lines."""
+    (folder / "post.md").write_text(POST + "\n`B[0]`{.symattn}\n")
+    named = code("post.md\n", "symattn-case", "CodeBlock")
+    _, (fault,) = pandoc.computed(document(code("B[0]", "symattn"), named, case=""), folder)
+    assert fault.startswith(f"{folder / 'post.md'}:14: B[0]: unknown name 'B'")
