@@ -258,7 +258,9 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     """The line of a place, carets below it, and what is correct behind these."""
     assert audit.case.reading is not None
     article = audit.case.reading.article
-    number = f"{(article.cell(span.start) or article.place(span.start)).line:5d} | "
+    paragraph = article.paragraph(span.start)
+    line = (article.cell(span.start) or article.place(span.start)).line
+    number = f"{paragraph.number if paragraph else line:5d} | "
     quote = excerpt(article, span, min(out.width, _WIDEST) - len(number))
     line = styled(number, style="dim")
     line.append(quote.before).append(quote.marked, style="red").append(quote.behind)

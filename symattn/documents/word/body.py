@@ -1,0 +1,414 @@
+"""The body of a Word document put into blocks, and into the text that places count in.
+
+A paragraph is a line of that text, with its formulas between dollars; a row of a table is
+one, with bars between its cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from symattn.documents.article import (
+    Block,
+    BlockPart,
+    Contents,
+    ParagraphBuilder,
+    ParagraphPlace,
+    PartKind,
+    TableBuilder,
+)
+from symattn.documents.listings import listing
+from symattn.documents.text import Span, Text
+from symattn.documents.word.elements import Element
+from symattn.documents.word.formulas import formula
+from symattn.documents.word.styles import Styles
+from symattn.spelling import DECIMAL
+
+#: What is no part of the text: what was taken out, what only tells how something looks.
+_SKIPPED = frozenset(
+    ("w:del", "w:moveFrom", "w:pPr", "w:rPr", "w:sdtPr", "w:sdtEndPr", "w:sectPr", "w:tblPr",
+     "w:tblGrid", "w:rubyPr", "w:rt")
+)  # fmt: skip
+_ADDED = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
+#: Marks around what stands in a line, where people see it.
+_MARKS = {"math": "$", "display": "$$", "code": "`"}
+#: Quotation marks that Word makes of those that are typed in code.
+_QUOTES = re.compile("[“”„‘’]")
+_UNSEEN = re.compile("[\u00ad\u200b\ufeff]")
+_LINE_END = re.compile(r"[\r\n]")
+#: A sign of equality that what stands in a cell begins with, which goes on with the cell before.
+_GOES_ON = re.compile(r"\s*+(?:[=≈→]|\\(?:approx|to|rightarrow)\b)")
+_MATRIX = "\\begin{matrix}"
+_COUNTED = re.compile(r"\s*+\(?[0-9.]*+[a-z]?\)?\s*+")
+#: The letters and signs of Symbol, an old font with codes of its own.
+_SYMBOLS = dict(
+    zip(
+        [*range(0x61, 0x7B), 0x2D, 0xA3, 0xA5, 0xAE, 0xB1, 0xB3, 0xB4, 0xB9, 0xBB, 0xC5, 0xD7],
+        "αβχδεφγηιϕκλμνοπθρστυϖωξψζ−≤∞→±≥×≠≈⊕⋅",
+        strict=True,
+    )
+)
+
+
+class _Piece(NamedTuple):
+    """A piece of a paragraph, and whether it is set lower or higher."""
+
+    kind: PartKind | str
+    text: Text
+    raised: str = ""
+
+
+class BodyReader:
+    """Reads bodies one after the other; :meth:`contents` is what was found."""
+
+    def __init__(self, styles: Styles) -> None:
+        self._styles = styles
+        self._blocks: list[Block] = []
+        self._title = ""
+        self._lines = _Lines()
+        self._kind, self._count, self._tables = "paragraph", 0, 0
+        #: Lines of code, which go on up to what is none.
+        self._code: list[tuple[Text, ParagraphPlace]] = []
+        self._boxes: list[Element] = []
+        self._objects = 0
+
+    def read(self, body: Element, kind: str = "paragraph") -> None:
+        """Read a body, or the notes below the text, which are counted by themselves."""
+        self._kind, self._count = kind, 0
+        self._read(body)
+        self._end_code()
+
+    def contents(self) -> tuple[Text, Contents]:
+        """The text, and what it holds."""
+        notes = ()
+        if self._objects:
+            notes = (f"formulas of MathType or in fields, not read: {self._objects}",)
+        places = tuple(self._lines.places)
+        return self._lines.text, Contents(
+            tuple(self._blocks), self._title, notes, paragraphs=places
+        )
+
+    def _read(self, element: Element) -> None:
+        for child in _inside(element):
+            match child.name:
+                case "w:p" | "m:oMathPara" | "m:oMath":
+                    self._paragraph(child)
+                case "w:tbl":
+                    self._table(child)
+                case _:
+                    self._read(child)
+
+    # -- paragraphs -----------------------------------------------------------------
+
+    def _paragraph(self, element: Element) -> None:
+        properties = element.child("w:pPr")
+        style = element.value("w:pPr", "w:pStyle")
+        pieces = self._pieces(element)
+        boxes, self._boxes = self._boxes, []
+        if not self._styles.is_again(style):
+            self._put(pieces, self._styles.level(style, properties), self._styles.is_title(style))
+        for box in boxes:
+            self._end_code()
+            self._read(box)
+
+    def _put(self, pieces: Sequence[_Piece], level: int, is_title: bool) -> None:
+        said = [piece for piece in pieces if piece.text.string.strip()]
+        if not said:
+            if self._code and pieces:
+                self._code.append((pieces[0].text[:0], self._code[-1][1]))
+            elif not self._code:
+                self._end_code()
+            return
+        self._count += 1
+        place = ParagraphPlace(self._kind, self._count)
+        if not level and all(piece.kind == "code" for piece in said):
+            self._code.append((Text.joined([piece.text for piece in pieces]), place))
+            return
+        self._end_code()
+        if not level and [piece.kind for piece in said] == ["math"]:
+            said = [said[0]._replace(kind="display")]
+            pieces = said
+        builder = ParagraphBuilder()
+        for piece in pieces:
+            if piece.kind == "display" and not level:
+                self._end_prose(builder, 0, place)
+                text = self._lines.marked(piece)
+                self._blocks.append(Block.of("formula", text))
+                self._lines.end(place)
+            else:
+                kind = "math" if piece.kind == "display" else piece.kind
+                builder.add(self._lines.marked(piece._replace(kind=kind)), kind)
+        parts = self._end_prose(builder, level, place)
+        if is_title and not self._title:
+            self._title = " ".join("".join(part.text.string for part in parts).split())
+
+    def _end_prose(
+        self, builder: ParagraphBuilder, level: int, place: ParagraphPlace
+    ) -> tuple[BlockPart, ...]:
+        parts = builder.end()
+        if parts:
+            self._blocks.append(Block("heading" if level else "prose", parts, level=level))
+        self._lines.end(place)
+        return parts
+
+    def _end_code(self) -> None:
+        """What is set as code in one paragraph after the other is one listing."""
+        lines, self._code = self._code, []
+        texts = []
+        for text, place in lines:
+            text = text.sub(_QUOTES, lambda quote: '"' if quote[0] in "“”„" else "'")
+            texts += [self._lines.put(text), self._lines.end(place)]
+        if texts:
+            self._blocks += listing(Text.joined(texts), before=self._blocks)
+
+    def _pieces(self, element: Element) -> list[_Piece]:
+        """The pieces of a paragraph; what is set lower or higher is an index."""
+        style = element.value("w:pPr", "w:pStyle")
+        is_code = self._styles.is_code(style, None)
+        top = [element] if element.name.startswith("m:") else _inside(element)
+        found = [piece for child in top for piece in self._of(child, is_code)]
+        pieces: list[_Piece] = []
+        for (kind, raised), group in groupby(found, key=lambda one: (one.kind, one.raised)):
+            if kind in _MARKS and kind != "code":
+                pieces += group
+                continue
+            text = Text.joined([piece.text for piece in group])
+            if raised and text.string.strip():
+                one = len(text.string) == 1
+                text = text.enclosed(raised if one else f"{raised}{{", "" if one else "}")
+            pieces.append(_Piece(kind, text))
+        return pieces
+
+    def _of(self, element: Element, is_code: bool) -> Iterator[_Piece]:
+        match element.name:
+            case "w:r":
+                yield from self._run(element, is_code)
+            case "m:oMath":
+                if len(text := formula(element)):
+                    yield _Piece("math", text)
+            case "m:oMathPara":
+                for child in _inside(element):
+                    if child.name == "m:oMath" and len(text := formula(child)):
+                        yield _Piece("display", text)
+            case "w:txbxContent":
+                self._boxes.append(element)
+            case "w:tbl" | "w:p":
+                # In a cell, what is in several paragraphs is in one.
+                if element.name == "w:tbl":
+                    yield _Piece("text", element.mark(" "))
+                for child in _inside(element):
+                    yield from self._of(child, is_code)
+                yield _Piece("text", element.behind(" "))
+            case _:
+                for child in _inside(element):
+                    yield from self._of(child, is_code)
+
+    def _run(self, run: Element, outer: bool) -> Iterator[_Piece]:
+        properties = run.child("w:rPr")
+        if properties is not None and properties.is_on("w:vanish"):
+            return
+        style = run.value("w:rPr", "w:rStyle")
+        kind = "code" if self._styles.is_code(style, properties, outer) else "text"
+        align = run.value("w:rPr", "w:vertAlign")
+        raised = {"superscript": "^", "subscript": "_"}.get(align, "")
+        for child in _inside(run):
+            if child.name == "w:t":
+                yield _Piece(kind, child.text.sub(_UNSEEN, "").sub(_LINE_END, " "), raised)
+            elif child.name in _ADDED:
+                yield _Piece(kind, Text.at(_ADDED[child.name], Span(child.start, child.end)))
+            elif child.name == "w:sym":
+                yield _Piece(kind, Text.at(_symbol(child), Span(child.start, child.end)), raised)
+            elif child.name == "w:instrText":
+                self._objects += child.text.string.lstrip().startswith("EQ ")
+            else:
+                for object_ in _all(child, "o:OLEObject"):
+                    self._objects += object_.attributes.get("ProgID", "").startswith("Equation")
+                self._boxes += _all(child, "w:txbxContent")
+
+    # -- tables ---------------------------------------------------------------------
+
+    def _table(self, table: Element) -> None:
+        self._end_code()
+        rows = [
+            [cell for cell in _deep(row, "w:tc")]
+            for row in _deep(table, "w:tr")
+            if row.find("w:trPr", "w:del") is None
+        ]
+        if len(rows) == 1 and len(rows[0]) == 1:
+            # A frame around what stands in it.
+            self._read(rows[0][0])
+            return
+        self._tables += 1
+        if any(self._is_laid_out(cell) for row in rows for cell in row):
+            self._equations(rows)
+            return
+        builder, heads = TableBuilder(), [*_deep(table, "w:tr")]
+        read = [[self._pieces(cell) for cell in row] for row in rows]
+        has_head = _has_head(read)
+        for number, (cells, pieces) in enumerate(zip(rows, read, strict=True), 1):
+            place = ParagraphPlace("table", number, self._tables)
+            is_head = (number == 1 and has_head) or heads[number - 1].is_on(
+                "w:trPr", "w:tblHeader"
+            )
+            for at, (cell, inside) in enumerate(zip(cells, pieces, strict=True)):
+                if at:
+                    self._lines.mark(" | ")
+                span = cell.value("w:tcPr", "w:gridSpan")
+                columns = int(span[:4]) if span[:4].isdecimal() else 1
+                merged = cell.find("w:tcPr", "w:vMerge")
+                goes_on = merged is not None and merged.attributes.get("val") != "restart"
+                parts = () if goes_on else self._cell(inside)
+                builder.cell(parts, is_head, columns)
+            builder.line()
+            self._lines.end(place)
+        if table_rows := builder.rows():
+            self._blocks.append(Block("table", rows=table_rows))
+
+    def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
+        paragraph = ParagraphBuilder()
+        for kind, text, _ in pieces:
+            shown = "math" if kind == "display" else kind
+            put = self._lines.marked(_Piece(shown, text.sub(_LINE_END, " ")))
+            paragraph.add(put, shown)
+        return paragraph.end()
+
+    def _is_laid_out(self, cell: Element) -> bool:
+        """Whether a cell holds a part of an equation, or a matrix: then nothing is tabulated."""
+        said = [piece for piece in self._pieces(cell) if piece.text.string.strip()]
+        self._boxes = []
+        if not said or said[0].kind not in ("math", "display"):
+            return False
+        return bool(_GOES_ON.match(said[0].text.string)) or _MATRIX in said[0].text.string
+
+    def _equations(self, rows: Sequence[Sequence[Element]]) -> None:
+        """A table that only lays out equations: a cell that begins with a sign of equality
+        goes on with what stands before it."""
+        equations: list[list[Text]] = []
+        for number, row in enumerate(rows, 1):
+            place = ParagraphPlace("table", number, self._tables)
+            for cell in row:
+                pieces = self._pieces(cell)
+                maths = [one for one in pieces if one.kind in ("math", "display")]
+                said = "".join(one.text.string for one in pieces if one not in maths)
+                if not maths or not _COUNTED.fullmatch(said):
+                    self._end_equations(equations)
+                    equations = []
+                    builder = ParagraphBuilder()
+                    for piece in pieces:
+                        kind = "math" if piece.kind == "display" else piece.kind
+                        builder.add(self._lines.marked(piece._replace(kind=kind)), kind)
+                    if parts := builder.end():
+                        self._blocks.append(Block("prose", parts))
+                        self._lines.mark(" ")
+                    continue
+                for one in maths:
+                    text = self._lines.marked(one._replace(kind="math"))
+                    self._lines.mark(" ")
+                    if equations and _GOES_ON.match(text.string):
+                        equations[-1].append(text)
+                    else:
+                        equations.append([text])
+            self._lines.end(place)
+        self._end_equations(equations)
+
+    def _end_equations(self, equations: list[list[Text]]) -> None:
+        for pieces in equations:
+            self._blocks.append(Block.of("formula", Text.joined(pieces, " ")))
+
+
+class _Lines:
+    """The text that places count in, while it is put together."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Text] = []
+        self._length = 0
+        self._at = Span(0, 0)
+        self._ends = 0
+        self.places: list[ParagraphPlace] = []
+
+    @property
+    def text(self) -> Text:
+        return Text.joined(self._pieces) if self._pieces else Text.whole("")
+
+    def put(self, text: Text) -> Text:
+        """Put a text in, and give it with its places there."""
+        start, self._length = self._length, self._length + len(text)
+        self._pieces.append(text)
+        if len(text):
+            self._at = Span(text.ends[-1], text.ends[-1])
+            self._ends += text.string.count("\n")
+        return Text(text.string, range(start, self._length), range(start + 1, self._length + 1))
+
+    def mark(self, string: str) -> Text:
+        """Put in what the file does not have."""
+        return self.put(Text.at(string, self._at))
+
+    def marked(self, piece: _Piece) -> Text:
+        """Put in a piece between its marks."""
+        mark = _MARKS.get(piece.kind, "")
+        self.mark(mark)
+        put = self.put(piece.text)
+        self.mark(mark)
+        return put
+
+    def end(self, place: ParagraphPlace) -> Text:
+        """A line ends, if there is anything in it."""
+        if self._pieces and not self._pieces[-1].string.endswith("\n"):
+            pass
+        end = self.mark("\n")
+        self.places += [place] * (self._ends - len(self.places))
+        return end
+
+
+def _inside(element: Element) -> Iterator[Element]:
+    """The elements in one, without what was taken out; of alternatives the first."""
+    for child in element.elements:
+        if child.name == "mc:AlternateContent":
+            chosen = child.child("mc:Choice") or child.child("mc:Fallback")
+            if chosen is not None:
+                yield chosen
+        elif child.name not in _SKIPPED:
+            yield child
+
+
+def _deep(element: Element, name: str) -> Iterator[Element]:
+    """Those of that name in an element, but none in another one of it."""
+    for child in _inside(element):
+        if child.name == name:
+            yield child
+        elif child.name not in ("w:tbl", "w:p"):
+            yield from _deep(child, name)
+
+
+def _all(element: Element, name: str) -> Iterator[Element]:
+    """Those of that name in an element, itself among them."""
+    waiting = [element]
+    while waiting:
+        here = waiting.pop()
+        if here.name == name:
+            yield here
+        else:
+            waiting.extend(reversed([*_inside(here)]))
+
+
+def _symbol(element: Element) -> str:
+    code = element.attributes.get("char", "")
+    try:
+        number = int(code, 16) & 0xFF
+    except ValueError:
+        return "\ufffd"
+    font = element.attributes.get("font", "").lower()
+    return _SYMBOLS.get(number, "\ufffd") if font == "symbol" else "\ufffd"
+
+
+def _has_head(rows: Sequence[Sequence[Sequence[_Piece]]]) -> bool:
+    """Whether the first row tells what stands in the columns: no number alone is in it, and
+    some are below it."""
+    numbers = [
+        [re.fullmatch(DECIMAL, "".join(p.text.string for p in cell).strip()) for cell in row]
+        for row in rows
+    ]
+    return len(rows) > 1 and not any(numbers[0]) and any(map(any, numbers[1:]))
