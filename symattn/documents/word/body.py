@@ -151,7 +151,7 @@ class BodyReader:
         parts = builder.end()
         if parts:
             self._blocks.append(Block("heading" if level else "prose", parts, level=level))
-        self._lines.end(place)
+            self._lines.end(place)
         return parts
 
     def _end_code(self) -> None:
@@ -195,13 +195,11 @@ class BodyReader:
                         yield _Piece("display", text)
             case "w:txbxContent":
                 self._boxes.append(element)
-            case "w:tbl" | "w:p":
+            case "w:p":
                 # In a cell, what is in several paragraphs is in one.
-                if element.name == "w:tbl":
-                    yield _Piece("text", element.mark(" "))
+                yield _Piece("text", element.mark(" "))
                 for child in _inside(element):
                     yield from self._of(child, is_code)
-                yield _Piece("text", element.behind(" "))
             case _:
                 for child in _inside(element):
                     yield from self._of(child, is_code)
@@ -269,7 +267,8 @@ class BodyReader:
 
     def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
         paragraph = ParagraphBuilder()
-        for kind, text, _ in pieces:
+        said = [at for at, piece in enumerate(pieces) if piece.text.string.strip()]
+        for kind, text, _ in pieces[said[0] : said[-1] + 1] if said else ():
             shown = "math" if kind == "display" else kind
             put = self._lines.marked(_Piece(shown, text.sub(_LINE_END, " ")))
             paragraph.add(put, shown)
@@ -355,9 +354,7 @@ class _Lines:
         return put
 
     def end(self, place: ParagraphPlace) -> Text:
-        """A line ends, if there is anything in it."""
-        if self._pieces and not self._pieces[-1].string.endswith("\n"):
-            pass
+        """A line ends, in code also one of nothing."""
         end = self.mark("\n")
         self.places += [place] * (self._ends - len(self.places))
         return end
