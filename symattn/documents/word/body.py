@@ -283,39 +283,54 @@ class BodyReader:
         return bool(_GOES_ON.match(said[0].text.string)) or _MATRIX in said[0].text.string
 
     def _equations(self, rows: Sequence[Sequence[Element]]) -> None:
-        """A table that only lays out equations: a cell that begins with a sign of equality
-        goes on with what stands before it."""
+        """A table that only lays out equations: a cell that begins with a sign of equality, or
+        with nothing to its left, goes on with what stands before it."""
         equations: list[list[Text]] = []
         for number, row in enumerate(rows, 1):
             place = ParagraphPlace("table", number, self._tables)
-            for cell in row:
-                pieces = self._pieces(cell)
-                maths = [one for one in pieces if one.kind in ("math", "display")]
-                said = "".join(one.text.string for one in pieces if one not in maths)
-                if not maths or not _COUNTED.fullmatch(said):
-                    self._end_equations(equations)
-                    equations = []
-                    builder = ParagraphBuilder()
-                    for piece in pieces:
-                        kind = "math" if piece.kind == "display" else piece.kind
-                        builder.add(self._lines.marked(piece._replace(kind=kind)), kind)
-                    if parts := builder.end():
-                        self._blocks.append(Block("prose", parts))
-                        self._lines.mark(" ")
-                    continue
-                for one in maths:
-                    text = self._lines.marked(one._replace(kind="math"))
-                    self._lines.mark(" ")
-                    if equations and _GOES_ON.match(text.string):
-                        equations[-1].append(text)
-                    else:
-                        equations.append([text])
+            for cells in _flat(row):
+                is_first = True
+                for at, cell in enumerate(cells):
+                    pieces = [one for one in self._pieces(cell) if one.text.string.strip()]
+                    if _is_formula(pieces):
+                        self._equate(pieces, equations, bool(at) and is_first)
+                    elif pieces:
+                        equations = self._end_equations(equations)
+                        self._beside(pieces)
+                    is_first = is_first and not pieces
             self._lines.end(place)
         self._end_equations(equations)
 
-    def _end_equations(self, equations: list[list[Text]]) -> None:
+    def _equate(
+        self, pieces: Sequence[_Piece], equations: list[list[Text]], goes_on: bool
+    ) -> None:
+        """The formulas of a cell, which the number of an equation may stand beside."""
+        for one in pieces:
+            if one.kind == "text":
+                self._lines.marked(one)
+                continue
+            text = self._lines.marked(one._replace(kind="math"))
+            self._lines.mark(" ")
+            if equations and (goes_on or _GOES_ON.match(text.string)):
+                equations[-1].append(text)
+            else:
+                equations.append([text])
+            goes_on = False
+
+    def _end_equations(self, equations: list[list[Text]]) -> list[list[Text]]:
         for pieces in equations:
             self._blocks.append(Block.of("formula", Text.joined(pieces, " ")))
+        return []
+
+    def _beside(self, pieces: Sequence[_Piece]) -> None:
+        """Words beside equations."""
+        builder = ParagraphBuilder()
+        for piece in pieces:
+            kind: PartKind = "math" if piece.kind == "display" else piece.kind
+            builder.add(self._lines.marked(piece._replace(kind=kind)), kind)
+        if parts := builder.end():
+            self._blocks.append(Block("prose", parts))
+        self._lines.mark(" ")
 
 
 class _Lines:
@@ -389,6 +404,31 @@ def _all(element: Element, name: str) -> Iterator[Element]:
             yield here
         else:
             waiting.extend(reversed([*_inside(here)]))
+
+
+def _flat(row: Sequence[Element]) -> Iterator[Sequence[Element]]:
+    """The rows that a row is made of, where tables stand in its cells."""
+    plain: list[Element] = []
+    for cell in row:
+        tables = [table for table in _inside(cell) if table.name == "w:tbl"]
+        if not tables:
+            plain.append(cell)
+            continue
+        if plain:
+            yield plain
+            plain = []
+        for table in tables:
+            for inner in _deep(table, "w:tr"):
+                yield from _flat([*_deep(inner, "w:tc")])
+    if plain:
+        yield plain
+
+
+def _is_formula(pieces: Sequence[_Piece]) -> bool:
+    """Whether a cell holds formulas, and nothing else but the number of one."""
+    words = "".join(one.text.string for one in pieces if one.kind == "text")
+    kinds = {one.kind for one in pieces}
+    return not kinds.isdisjoint(("math", "display")) and bool(_COUNTED.fullmatch(words))
 
 
 def _symbol(element: Element) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element
@@ -58,12 +58,27 @@ def _row(element: Element | None) -> Iterator[Text]:
     """What stands in an element, one after the other; runs that look alike are one."""
     if element is None:
         return
-    for look, group in groupby(_inside(element), key=_look):
+    inside = [*_inside(element)]
+    labels = {id(a) for a, b in pairwise(inside) if a.name == "m:m" and b.name == "m:d" and _tells(a)}
+    for look, group in groupby(inside, key=_look):
         if look is None:
             for child in group:
-                yield from _made(child)
+                if id(child) not in labels:
+                    yield from _made(child)
         else:
             yield from _run(list(group), *look)
+
+
+def _tells(matrix: Element) -> bool:
+    """Whether a matrix without brackets is a column of words, which are the labels of rows."""
+    rows = [[*row.all("m:e")] for row in matrix.all("m:mr")]
+    return all(
+        len(row) == 1 and all(_is_word(run) for run in row[0].elements) for row in rows
+    )
+
+
+def _is_word(element: Element) -> bool:
+    return element.name in ("m:ctrlPr", "m:argPr", "m:phant") or element.is_on("m:rPr", "m:nor")
 
 
 def _inside(element: Element) -> Iterator[Element]:
@@ -121,6 +136,8 @@ def _sign(sign: re.Match[str]) -> str | None:
             return ","
         case "%" | "#" | "$" | "{" | "}":
             return f"\\{sign[0]}"
+        case "\u2003":
+            return r"\quad "
         case other:
             return " " if other.isspace() else ""
 
