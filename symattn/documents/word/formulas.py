@@ -33,7 +33,7 @@ _BRACES = {"⏟": r"\underbrace", "⏞": r"\overbrace"}
 _LARGE = pairs(r"∑ \sum ∏ \prod ∫ \int")
 _FENCES = {"{": r"\{", "}": r"\}", "": ".", "‖": r"\|"}
 #: What LaTeX writes otherwise, and what isn't seen.
-_SIGNS = re.compile(r"[%#$&{}]|[\s\u00a0]|[\u200b\u2060-\u2062\u2064〖〗]|\u2063")
+_SIGNS = re.compile(r"[%#$&{}]|[\s\u00a0]++|[\u200b\u2060-\u2062\u2064〖〗]|\u2063")
 _COMMAND = re.compile(r"\\[A-Za-z]")
 _LETTERS = re.compile(r"[A-Za-z]{2,}")
 #: Matrices, and lines one below the other, as they are typed.
@@ -136,10 +136,9 @@ def _sign(sign: re.Match[str]) -> str | None:
             return ","
         case "%" | "#" | "$" | "{" | "}":
             return f"\\{sign[0]}"
-        case "\u2003":
-            return r"\quad "
-        case other:
-            return " " if other.isspace() else ""
+        case other if other.isspace():
+            return r"\quad " if len(other) > 1 or other == "\u2003" else " "
+    return ""
 
 
 def _with_matrices(text: Text) -> Text:
