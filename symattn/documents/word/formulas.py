@@ -39,7 +39,7 @@ _LETTERS = re.compile(r"[A-Za-z]{2,}")
 #: Matrices, and lines one below the other, as they are typed.
 _TYPED = re.compile(r"(?:■|█|\\matrix|\\eqarray)\(([^()]*)\)")
 _ROW_END = re.compile("@")
-_ALIGNED = re.compile("&")
+_EQUATES = re.compile("[=≈]")
 
 
 def formula(element: Element) -> Text:
@@ -123,15 +123,14 @@ def _typed(run: Element) -> Iterator[Text]:
 
 def _as_latex(text: Text) -> Text:
     """What is typed as LaTeX has it; who types commands means these."""
-    if _COMMAND.search(text.string):
+    if _COMMAND.search(text.string) or _TYPED.search(text.string):
         return text
     return text.sub(_SIGNS, _sign)
 
 
-def _sign(sign: re.Match[str]) -> str | None:
+def _sign(sign: re.Match[str]) -> str:
+    """How LaTeX writes a sign; what only says where lines align is left out."""
     match sign[0]:
-        case "&":
-            return None
         case "\u2063":
             return ","
         case "%" | "#" | "$" | "{" | "}":
@@ -151,6 +150,17 @@ def _with_matrices(text: Text) -> Text:
     return Text.joined([*parts, text[last:]]) if parts else text
 
 
+def _typed_in(element: Element | None) -> str:
+    """What is typed right in an argument."""
+    runs = element.all("m:r") if element is not None else ()
+    return "".join(text.string for run in runs for text in _typed(run)).strip()
+
+
+def _equates(element: Element) -> bool:
+    """Whether a cell has a sign of equality of its own: then it is no entry of a matrix."""
+    return _EQUATES.search(_typed_in(element)) is not None
+
+
 def _says(element: Element | None) -> bool:
     """Whether an argument has anything in it."""
     waiting = [element] if element is not None else []
@@ -168,8 +178,9 @@ def _made(element: Element) -> Iterator[Text]:
         case "d":
             yield from _fenced(element)
         case "m":
-            rows = ([*row.all("m:e")] for row in element.all("m:mr"))
-            yield from _lines(element, "matrix", rows)
+            rows = [[*row.all("m:e")] for row in element.all("m:mr")]
+            are_equations = any(_equates(cell) for row in rows for cell in row)
+            yield from _lines(element, "aligned" if are_equations else "matrix", rows)
         case "eqArr":
             yield from _lines(element, "aligned", ([line] for line in element.all("m:e")))
         case "nary":
@@ -182,6 +193,8 @@ def _made(element: Element) -> Iterator[Text]:
             yield from _filled(element, rf"\{'under' if is_below else 'over'}line{{<e>}}")
         case "groupChr":
             brace = _BRACES.get(element.value("m:groupChrPr", "m:chr") or "⏟", "")
+            yield from _filled(element, f"{brace}{{<e>}}")
+        case "limLow" | "limUpp" if brace := _BRACES.get(_typed_in(element.child("m:lim"))):
             yield from _filled(element, f"{brace}{{<e>}}")
         case "phant" if element.find("m:phantPr", "m:show") and not element.is_on(
             "m:phantPr", "m:show"
@@ -234,13 +247,13 @@ def _fenced(element: Element) -> Iterator[Text]:
 def _lines(
     element: Element, environment: str, rows: Iterable[Iterable[Element]]
 ) -> Iterator[Text]:
-    """Rows of cells in an environment; signs that say where lines align are left out."""
+    """Rows of cells in an environment."""
     yield element.mark(rf"\begin{{{environment}}} ")
     for number, row in enumerate(rows):
         for place, cell in enumerate(row):
             if place or number:
                 yield cell.mark(" & " if place else r" \\ ")
-            yield Text.joined([cell.mark(""), *_row(cell)]).sub(_ALIGNED, "")
+            yield from _row(cell)
     yield element.behind(rf" \end{{{environment}}}")
 
 
