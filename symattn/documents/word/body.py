@@ -125,7 +125,11 @@ class BodyReader:
         self._count += 1
         place = ParagraphPlace(self._kind, self._count)
         if not level and all(piece.kind == "code" for piece in said):
-            self._code.append((Text.joined([piece.text for piece in pieces]), place))
+            text = Text.joined([piece.text for piece in pieces])
+            if any("\n" in one.string for one in (text, *(line for line, _ in self._code[-1:]))):
+                # A paragraph of several lines is a listing of its own.
+                self._end_code()
+            self._code.append((text, place))
             return
         self._end_code()
         if not level and [piece.kind for piece in said] == ["math"]:

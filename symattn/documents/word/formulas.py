@@ -117,6 +117,9 @@ def _typed(run: Element) -> Iterator[Text]:
     for child in run.elements:
         if child.name in ("m:t", "w:t"):
             yield child.text
+            if child.text.string in (",", ";"):
+                # A comma of its own parts what is beside it, and belongs to no number.
+                yield child.behind(" ")
         elif child.name == "w:br":
             yield child.mark(r" \\ ")
 
@@ -239,7 +242,7 @@ def _fenced(element: Element) -> Iterator[Text]:
     yield element.mark(rf"\left{_FENCES.get(opening, opening)} ")
     for place, argument in enumerate(element.all("m:e")):
         if place:
-            yield argument.mark(sign("m:sepChr", "|"))
+            yield argument.mark(f"{sign('m:sepChr', '|')} ")
         yield from _row(argument)
     yield element.behind(rf" \right{_FENCES.get(closing, closing)} ")
 
