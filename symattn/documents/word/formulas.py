@@ -7,7 +7,7 @@ An element becomes a form of LaTeX, in which its arguments stand. What is typed 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 from symattn.documents.text import Span, Text
@@ -183,9 +183,9 @@ def _made(element: Element) -> Iterator[Text]:
         case "m":
             rows = [[*row.all("m:e")] for row in element.all("m:mr")]
             are_equations = any(_equates(cell) for row in rows for cell in row)
-            yield from _lines(element, "aligned" if are_equations else "matrix", rows)
+            yield from (_equations if are_equations else _matrix)(element, rows)
         case "eqArr":
-            yield from _lines(element, "aligned", ([line] for line in element.all("m:e")))
+            yield from _equations(element, [[line] for line in element.all("m:e")])
         case "nary":
             yield from _nary(element)
         case "acc":
@@ -247,17 +247,30 @@ def _fenced(element: Element) -> Iterator[Text]:
     yield element.behind(rf" \right{_FENCES.get(closing, closing)} ")
 
 
-def _lines(
-    element: Element, environment: str, rows: Iterable[Iterable[Element]]
-) -> Iterator[Text]:
-    """Rows of cells in an environment."""
-    yield element.mark(rf"\begin{{{environment}}} ")
+def _matrix(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[Text]:
+    yield element.mark(r"\begin{matrix} ")
     for number, row in enumerate(rows):
         for place, cell in enumerate(row):
             if place or number:
                 yield cell.mark(" & " if place else r" \\ ")
             yield from _row(cell)
-    yield element.behind(rf" \end{{{environment}}}")
+    yield element.behind(r" \end{matrix}")
+
+
+def _equations(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[Text]:
+    """Lines of equations; a cell that begins with a sign of equality, or stands behind one,
+    goes on with the equation before it."""
+    yield element.mark(r"\begin{aligned} ")
+    for number, row in enumerate(rows):
+        ended = True
+        for place, cell in enumerate(row):
+            typed = _typed_in(cell)
+            starts = ended and not _EQUATES.match(typed)
+            if place or number:
+                yield cell.mark((r" \quad " if starts else " ") if place else r" \\ ")
+            yield from _row(cell)
+            ended = _says(cell) and not _EQUATES.fullmatch(typed)
+    yield element.behind(r" \end{aligned}")
 
 
 def _nary(element: Element) -> Iterator[Text]:
