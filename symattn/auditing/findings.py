@@ -140,7 +140,9 @@ def github(audits: list[Audit]) -> str:
         for rule, at, message, *_ in _findings(audit):
             kind = "notice" if rule in _TOLD else "warning" if rule in _NOTES else "error"
             # What is no text has no lines to point at.
-            text = escaping.annotation(f"{at.paragraph.name}: {message}" if at.paragraph else message)
+            text = escaping.annotation(
+                f"{at.paragraph.name}: {message}" if at.paragraph else message
+            )
             lines.append(f"::{kind} file={path},{_properties(at)},title={rule}::{text}")
     return "\n".join(lines)
 

@@ -117,10 +117,14 @@ class CellPlace(NamedTuple):
         return Sentence("cell {cell}", cell=self.number)
 
 
+#: What a paragraph of a Word document is counted as.
+PlaceKind = Literal["paragraph", "table", "footnote", "endnote"]
+
+
 class ParagraphPlace(NamedTuple):
     """A paragraph of a Word document, or a row of its table of that number; all count from 1."""
 
-    kind: Literal["paragraph", "table", "footnote", "endnote"]
+    kind: PlaceKind
     number: int
     table: int | None = None
 

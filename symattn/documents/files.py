@@ -116,7 +116,9 @@ def article(path: Path, data: bytes) -> Article:
     contents = _read(form, text)
     title = contents.title or _heading(contents.blocks)
     return _checked(
-        Article(path, form, source, contents.blocks, encoding, title, contents.notes, contents.cells)
+        Article(
+            path, form, source, contents.blocks, encoding, title, contents.notes, contents.cells
+        )
     )
 
 

@@ -3,7 +3,9 @@
 What is read is the text that people see; its lines are paragraphs and rows of tables.
 """
 
-from symattn.documents.article import Contents
+from collections.abc import Sequence
+
+from symattn.documents.article import Contents, PlaceKind
 from symattn.documents.word.body import BodyReader
 from symattn.documents.word.elements import Element
 from symattn.documents.word.package import Package, WrittenText, tree
@@ -12,7 +14,10 @@ from symattn.documents.word.styles import Styles
 __all__ = ["read"]
 
 #: The notes below the text: what they are to the document, their elements, and their name.
-_NOTES = (("footnotes", "w:footnote", "footnote"), ("endnotes", "w:endnote", "endnote"))
+_NOTES: Sequence[tuple[str, str, PlaceKind]] = (
+    ("footnotes", "w:footnote", "footnote"),
+    ("endnotes", "w:endnote", "endnote"),
+)
 
 
 def read(data: bytes) -> tuple[WrittenText, Contents]:

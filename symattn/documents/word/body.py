@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from symattn.documents.article import (
@@ -18,6 +18,7 @@ from symattn.documents.article import (
     ParagraphBuilder,
     ParagraphPlace,
     PartKind,
+    PlaceKind,
     TableBuilder,
 )
 from symattn.documents.listings import listing
@@ -34,7 +35,7 @@ _SKIPPED = frozenset(
 )  # fmt: skip
 _ADDED = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
 #: Marks around what stands in a line, where people see it.
-_MARKS = {"math": "$", "display": "$$", "code": "`"}
+_MARKS = {"math": "$", "code": "`"}
 #: Quotation marks that Word makes of those that are typed in code.
 _QUOTES = re.compile("[“”„‘’]")
 _UNSEEN = re.compile("[\u00ad\u200b\ufeff]")
@@ -54,11 +55,18 @@ _SYMBOLS = dict(
 
 
 class _Piece(NamedTuple):
-    """A piece of a paragraph, and whether it is set lower or higher."""
+    """A piece of a paragraph, whether it is set lower or higher, and whether it is a formula
+    that stands by itself."""
 
-    kind: PartKind | str
+    kind: PartKind
     text: Text
     raised: str = ""
+    is_display: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What stands around it where people see it."""
+        return "$$" if self.is_display else _MARKS.get(self.kind, "")
 
 
 class BodyReader:
@@ -69,13 +77,14 @@ class BodyReader:
         self._blocks: list[Block] = []
         self._title = ""
         self._lines = _Lines()
-        self._kind, self._count, self._tables = "paragraph", 0, 0
+        self._kind: PlaceKind = "paragraph"
+        self._count = self._tables = 0
         #: Lines of code, which go on up to what is none.
         self._code: list[tuple[Text, ParagraphPlace]] = []
         self._boxes: list[Element] = []
         self._objects = 0
 
-    def read(self, body: Element, kind: str = "paragraph") -> None:
+    def read(self, body: Element, kind: PlaceKind = "paragraph") -> None:
         """Read a body, or the notes below the text, which are counted by themselves."""
         self._kind, self._count = kind, 0
         self._read(body)
@@ -83,7 +92,7 @@ class BodyReader:
 
     def contents(self) -> tuple[Text, Contents]:
         """The text, and what it holds."""
-        notes = ()
+        notes: tuple[str, ...] = ()
         if self._objects:
             notes = (f"formulas of MathType or in fields, not read: {self._objects}",)
         places = tuple(self._lines.places)
@@ -119,8 +128,6 @@ class BodyReader:
         if not said:
             if self._code and pieces:
                 self._code.append((pieces[0].text[:0], self._code[-1][1]))
-            elif not self._code:
-                self._end_code()
             return
         self._count += 1
         place = ParagraphPlace(self._kind, self._count)
@@ -133,21 +140,23 @@ class BodyReader:
             return
         self._end_code()
         if not level and [piece.kind for piece in said] == ["math"]:
-            said = [said[0]._replace(kind="display")]
-            pieces = said
+            pieces = [said[0]._replace(is_display=True)]
         builder = ParagraphBuilder()
-        for piece in pieces:
-            if piece.kind == "display" and not level:
+        for piece in _trimmed(pieces):
+            if piece.is_display and not level:
                 self._end_prose(builder, 0, place)
                 text = self._lines.marked(piece)
                 self._blocks.append(Block.of("formula", text))
                 self._lines.end(place)
             else:
-                kind = "math" if piece.kind == "display" else piece.kind
-                builder.add(self._lines.marked(piece._replace(kind=kind)), kind)
+                self._add(builder, piece)
         parts = self._end_prose(builder, level, place)
         if is_title and not self._title:
             self._title = " ".join("".join(part.text.string for part in parts).split())
+
+    def _add(self, builder: ParagraphBuilder, piece: _Piece) -> None:
+        """Put a piece in a line, and into what is gathered of it."""
+        builder.add(self._lines.marked(piece._replace(is_display=False)), piece.kind)
 
     def _end_prose(
         self, builder: ParagraphBuilder, level: int, place: ParagraphPlace
@@ -176,7 +185,7 @@ class BodyReader:
         found = [piece for child in top for piece in self._of(child, is_code)]
         pieces: list[_Piece] = []
         for (kind, raised), group in groupby(found, key=lambda one: (one.kind, one.raised)):
-            if kind in _MARKS and kind != "code":
+            if kind == "math":
                 pieces += group
                 continue
             text = Text.joined([piece.text for piece in group])
@@ -196,7 +205,7 @@ class BodyReader:
             case "m:oMathPara":
                 for child in _inside(element):
                     if child.name == "m:oMath" and len(text := formula(child)):
-                        yield _Piece("display", text)
+                        yield _Piece("math", text, is_display=True)
             case "w:txbxContent":
                 self._boxes.append(element)
             case "w:p":
@@ -213,7 +222,7 @@ class BodyReader:
         if properties is not None and properties.is_on("w:vanish"):
             return
         style = run.value("w:rPr", "w:rStyle")
-        kind = "code" if self._styles.is_code(style, properties, outer) else "text"
+        kind: PartKind = "code" if self._styles.is_code(style, properties, outer) else "text"
         align = run.value("w:rPr", "w:vertAlign")
         raised = {"superscript": "^", "subscript": "_"}.get(align, "")
         for child in _inside(run):
@@ -234,55 +243,48 @@ class BodyReader:
 
     def _table(self, table: Element) -> None:
         self._end_code()
-        rows = [
-            [cell for cell in _deep(row, "w:tc")]
-            for row in _deep(table, "w:tr")
-            if row.find("w:trPr", "w:del") is None
-        ]
-        if len(rows) == 1 and len(rows[0]) == 1:
+        rows = [row for row in _deep(table, "w:tr") if row.find("w:trPr", "w:del") is None]
+        cells = [list(_deep(row, "w:tc")) for row in rows]
+        if len(cells) == len([*chain(*cells)]) == 1:
             # A frame around what stands in it.
-            self._read(rows[0][0])
+            self._read(cells[0][0])
             return
         self._tables += 1
-        if any(self._is_laid_out(cell) for row in rows for cell in row):
-            self._equations(rows)
+        if any(map(self._is_laid_out, chain(*cells))):
+            self._equations(cells)
             return
-        builder, heads = TableBuilder(), [*_deep(table, "w:tr")]
-        read = [[self._pieces(cell) for cell in row] for row in rows]
+        builder = TableBuilder()
+        read = [[self._pieces(cell) for cell in row] for row in cells]
         has_head = _has_head(read)
-        for number, (cells, pieces) in enumerate(zip(rows, read, strict=True), 1):
-            place = ParagraphPlace("table", number, self._tables)
-            is_head = (number == 1 and has_head) or heads[number - 1].is_on(
-                "w:trPr", "w:tblHeader"
-            )
-            for at, (cell, inside) in enumerate(zip(cells, pieces, strict=True)):
+        for number, (row, inside) in enumerate(zip(rows, cells, strict=True), 1):
+            is_head = (number == 1 and has_head) or row.is_on("w:trPr", "w:tblHeader")
+            for at, cell in enumerate(inside):
                 if at:
                     self._lines.mark(" | ")
-                span = cell.value("w:tcPr", "w:gridSpan")
-                columns = int(span[:4]) if span[:4].isdecimal() else 1
+                span = cell.value("w:tcPr", "w:gridSpan")[:4]
                 merged = cell.find("w:tcPr", "w:vMerge")
                 goes_on = merged is not None and merged.attributes.get("val") != "restart"
-                parts = () if goes_on else self._cell(inside)
-                builder.cell(parts, is_head, columns)
+                parts = () if goes_on else self._cell(read[number - 1][at])
+                builder.cell(parts, is_head, int(span) if span.isdecimal() else 1)
             builder.line()
-            self._lines.end(place)
-        if table_rows := builder.rows():
-            self._blocks.append(Block("table", rows=table_rows))
+            self._lines.end(ParagraphPlace("table", number, self._tables))
+        boxes, self._boxes = self._boxes, []
+        if found := builder.rows():
+            self._blocks.append(Block("table", rows=found))
+        for box in boxes:
+            self._read(box)
 
     def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
         paragraph = ParagraphBuilder()
-        said = [at for at, piece in enumerate(pieces) if piece.text.string.strip()]
-        for kind, text, _ in pieces[said[0] : said[-1] + 1] if said else ():
-            shown = "math" if kind == "display" else kind
-            put = self._lines.marked(_Piece(shown, text.sub(_LINE_END, " ")))
-            paragraph.add(put, shown)
+        for piece in _trimmed(pieces):
+            self._add(paragraph, piece._replace(text=piece.text.sub(_LINE_END, " ")))
         return paragraph.end()
 
     def _is_laid_out(self, cell: Element) -> bool:
         """Whether a cell holds a part of an equation, or a matrix: then nothing is tabulated."""
         said = [piece for piece in self._pieces(cell) if piece.text.string.strip()]
         self._boxes = []
-        if not said or said[0].kind not in ("math", "display"):
+        if not said or said[0].kind != "math":
             return False
         return bool(_GOES_ON.match(said[0].text.string)) or _MATRIX in said[0].text.string
 
@@ -305,15 +307,13 @@ class BodyReader:
             self._lines.end(place)
         self._end_equations(equations)
 
-    def _equate(
-        self, pieces: Sequence[_Piece], equations: list[list[Text]], goes_on: bool
-    ) -> None:
+    def _equate(self, pieces: Sequence[_Piece], equations: list[list[Text]], goes_on: bool) -> None:
         """The formulas of a cell, which the number of an equation may stand beside."""
         for one in pieces:
             if one.kind == "text":
                 self._lines.marked(one)
                 continue
-            text = self._lines.marked(one._replace(kind="math"))
+            text = self._lines.marked(one._replace(is_display=False))
             self._lines.mark(" ")
             if equations and (goes_on or _GOES_ON.match(text.string)):
                 equations[-1].append(text)
@@ -329,9 +329,8 @@ class BodyReader:
     def _beside(self, pieces: Sequence[_Piece]) -> None:
         """Words beside equations."""
         builder = ParagraphBuilder()
-        for piece in pieces:
-            kind: PartKind = "math" if piece.kind == "display" else piece.kind
-            builder.add(self._lines.marked(piece._replace(kind=kind)), kind)
+        for piece in _trimmed(pieces):
+            self._add(builder, piece)
         if parts := builder.end():
             self._blocks.append(Block("prose", parts))
         self._lines.mark(" ")
@@ -366,10 +365,9 @@ class _Lines:
 
     def marked(self, piece: _Piece) -> Text:
         """Put in a piece between its marks."""
-        mark = _MARKS.get(piece.kind, "")
-        self.mark(mark)
+        self.mark(piece.mark)
         put = self.put(piece.text)
-        self.mark(mark)
+        self.mark(piece.mark)
         return put
 
     def end(self, place: ParagraphPlace) -> Text:
@@ -377,6 +375,16 @@ class _Lines:
         end = self.mark("\n")
         self.places += [place] * (self._ends - len(self.places))
         return end
+
+
+def _trimmed(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Pieces without the white space around them."""
+    said = [at for at, piece in enumerate(pieces) if piece.text.string.strip()]
+    trimmed = [*pieces[said[0] : said[-1] + 1]] if said else []
+    if trimmed:
+        trimmed[0] = trimmed[0]._replace(text=trimmed[0].text.lstripped())
+        trimmed[-1] = trimmed[-1]._replace(text=trimmed[-1].text.rstripped())
+    return trimmed
 
 
 def _inside(element: Element) -> Iterator[Element]:
@@ -431,8 +439,7 @@ def _flat(row: Sequence[Element]) -> Iterator[Sequence[Element]]:
 def _is_formula(pieces: Sequence[_Piece]) -> bool:
     """Whether a cell holds formulas, and nothing else but the number of one."""
     words = "".join(one.text.string for one in pieces if one.kind == "text")
-    kinds = {one.kind for one in pieces}
-    return not kinds.isdisjoint(("math", "display")) and bool(_COUNTED.fullmatch(words))
+    return any(one.kind == "math" for one in pieces) and bool(_COUNTED.fullmatch(words))
 
 
 def _symbol(element: Element) -> str:

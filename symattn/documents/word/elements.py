@@ -78,9 +78,7 @@ class Element:
     @property
     def text(self) -> Text:
         """The text right in it."""
-        return Text.joined(
-            [Text.at("", Span(self.start, self.start)), *self.texts]
-        )
+        return Text.joined([Text.at("", Span(self.start, self.start)), *self.texts])
 
     @property
     def texts(self) -> Iterator[Text]:

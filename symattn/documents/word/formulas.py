@@ -59,7 +59,7 @@ def _row(element: Element | None) -> Iterator[Text]:
     if element is None:
         return
     inside = [*_inside(element)]
-    labels = {id(a) for a, b in pairwise(inside) if a.name == "m:m" and b.name == "m:d" and _tells(a)}
+    labels = {id(one) for one, after in pairwise(inside) if _labels(one, after)}
     for look, group in groupby(inside, key=_look):
         if look is None:
             for child in group:
@@ -69,12 +69,13 @@ def _row(element: Element | None) -> Iterator[Text]:
             yield from _run(list(group), *look)
 
 
-def _tells(matrix: Element) -> bool:
-    """Whether a matrix without brackets is a column of words, which are the labels of rows."""
+def _labels(matrix: Element, after: Element) -> bool:
+    """Whether a matrix without brackets is a column of words, the labels of the rows of the
+    one after it."""
+    if (matrix.name, after.name) != ("m:m", "m:d"):
+        return False
     rows = [[*row.all("m:e")] for row in matrix.all("m:mr")]
-    return all(
-        len(row) == 1 and all(_is_word(run) for run in row[0].elements) for row in rows
-    )
+    return all(len(row) == 1 and all(map(_is_word, row[0].elements)) for row in rows)
 
 
 def _is_word(element: Element) -> bool:
@@ -195,8 +196,8 @@ def _made(element: Element) -> Iterator[Text]:
             is_below = element.value("m:barPr", "m:pos") != "top"
             yield from _filled(element, rf"\{'under' if is_below else 'over'}line{{<e>}}")
         case "groupChr":
-            brace = _BRACES.get(element.value("m:groupChrPr", "m:chr") or "⏟", "")
-            yield from _filled(element, f"{brace}{{<e>}}")
+            sign = element.value("m:groupChrPr", "m:chr") or "⏟"
+            yield from _filled(element, f"{_BRACES.get(sign, '')}{{<e>}}")
         case "limLow" | "limUpp" if brace := _BRACES.get(_typed_in(element.child("m:lim"))):
             yield from _filled(element, f"{brace}{{<e>}}")
         case "phant" if element.find("m:phantPr", "m:show") and not element.is_on(
@@ -239,6 +240,9 @@ def _fenced(element: Element) -> Iterator[Text]:
         return usual if found is None else found.attributes.get("val", "")
 
     opening, closing = sign("m:begChr", "("), sign("m:endChr", ")")
+    if (opening, closing) == ("[", ")") and any(held.child("m:m") for held in element.all("m:e")):
+        # As LibreOffice saves what it read from Word.
+        closing = "]"
     yield element.mark(rf"\left{_FENCES.get(opening, opening)} ")
     for place, argument in enumerate(element.all("m:e")):
         if place:

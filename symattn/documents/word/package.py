@@ -24,7 +24,9 @@ from symattn.limits import PARTS, UNPACKED
 
 #: How files of Word begin that are no ZIP files: those before 2007, and those with a password.
 _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_TYPE = re.compile(r"application/(?:vnd\.openxmlformats-officedocument\.|vnd\.ms-)?word(?:processingml)?\.")
+_TYPE = re.compile(
+    r"application/(?:vnd\.openxmlformats-officedocument\.|vnd\.ms-)?word(?:processingml)?\."
+)
 _NUMBER = re.compile(r"([0-9]+)")
 
 
@@ -213,7 +215,9 @@ def _directory(
     """The directory of the parts, with where they stand now."""
     place = start
     while place < end:
-        record = bytearray(data[place : place + 46 + sum(struct.unpack_from("<HHH", data, place + 28))])
+        record = bytearray(
+            data[place : place + 46 + sum(struct.unpack_from("<HHH", data, place + 28))]
+        )
         (offset,) = struct.unpack_from("<L", record, 42)
         struct.pack_into("<L", record, 42, moved[offset])
         if offset in sizes:
