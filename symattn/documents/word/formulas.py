@@ -271,7 +271,8 @@ def _equations(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[
             typed = _typed_in(cell)
             starts = ended and not _EQUATES.match(typed)
             if place or number:
-                yield cell.mark((r" \quad " if starts else " ") if place else r" \\ ")
+                beside = r" \quad " if starts else " & " if place == 1 else " "
+                yield cell.mark(beside if place else r" \\ ")
             yield from _row(cell)
             ended = _says(cell) and not _EQUATES.fullmatch(typed)
     yield element.behind(r" \end{aligned}")
