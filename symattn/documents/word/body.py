@@ -291,10 +291,15 @@ class BodyReader:
     def _equations(self, rows: Sequence[Sequence[Element]]) -> None:
         """A table that only lays out equations: a cell that begins with a sign of equality, or
         with nothing to its left, goes on with what stands before it."""
-        equations: list[list[Text]] = []
+        table, equations = self._tables, list[list[Text]]()
         for number, row in enumerate(rows, 1):
-            place = ParagraphPlace("table", number, self._tables)
-            for cells in _flat(row):
+            place = ParagraphPlace("table", number, table)
+            for cells in self._parted(row):
+                if isinstance(cells, Element):
+                    self._lines.end(place)
+                    equations = self._end_equations(equations)
+                    self._table(cells)
+                    continue
                 is_first = True
                 for at, cell in enumerate(cells):
                     pieces = [one for one in self._pieces(cell) if one.text.string.strip()]
@@ -306,6 +311,28 @@ class BodyReader:
                     is_first = is_first and not pieces
             self._lines.end(place)
         self._end_equations(equations)
+
+    def _parted(self, row: Sequence[Element]) -> Iterator[Sequence[Element] | Element]:
+        """What a row is made of: cells, the rows of tables in it that only lay out as well, and
+        other tables."""
+        plain: list[Element] = []
+        for cell in row:
+            tables = [table for table in _inside(cell) if table.name == "w:tbl"]
+            if not tables:
+                plain.append(cell)
+                continue
+            if plain:
+                yield plain
+                plain = []
+            for table in tables:
+                rows = [list(_deep(inner, "w:tc")) for inner in _deep(table, "w:tr")]
+                if any(map(self._is_laid_out, chain(*rows))):
+                    for inner in rows:
+                        yield from self._parted(inner)
+                else:
+                    yield table
+        if plain:
+            yield plain
 
     def _equate(self, pieces: Sequence[_Piece], equations: list[list[Text]], goes_on: bool) -> None:
         """The formulas of a cell, which the number of an equation may stand beside."""
@@ -416,24 +443,6 @@ def _all(element: Element, name: str) -> Iterator[Element]:
             yield here
         else:
             waiting.extend(reversed([*_inside(here)]))
-
-
-def _flat(row: Sequence[Element]) -> Iterator[Sequence[Element]]:
-    """The rows that a row is made of, where tables stand in its cells."""
-    plain: list[Element] = []
-    for cell in row:
-        tables = [table for table in _inside(cell) if table.name == "w:tbl"]
-        if not tables:
-            plain.append(cell)
-            continue
-        if plain:
-            yield plain
-            plain = []
-        for table in tables:
-            for inner in _deep(table, "w:tr"):
-                yield from _flat([*_deep(inner, "w:tc")])
-    if plain:
-        yield plain
 
 
 def _is_formula(pieces: Sequence[_Piece]) -> bool:
