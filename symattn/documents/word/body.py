@@ -43,7 +43,7 @@ _LINE_END = re.compile(r"[\r\n]")
 #: A sign of equality that what stands in a cell begins with, which goes on with the cell before.
 _GOES_ON = re.compile(r"\s*+(?:[=≈→]|\\(?:approx|to|rightarrow)\b)")
 _MATRIX = "\\begin{matrix}"
-_COUNTED = re.compile(r"\s*+\(?[0-9.]*+[a-z]?\)?\s*+")
+_COUNTED = re.compile(r"\s*+(?:\([0-9.]++[a-z]?\))?+\s*+")
 #: The letters and signs of Symbol, an old font with codes of its own.
 _SYMBOLS = dict(
     zip(
@@ -126,8 +126,9 @@ class BodyReader:
     def _put(self, pieces: Sequence[_Piece], level: int, is_title: bool) -> None:
         said = [piece for piece in pieces if piece.text.string.strip()]
         if not said:
-            if self._code and pieces:
-                self._code.append((pieces[0].text[:0], self._code[-1][1]))
+            if self._code:
+                text, place = self._code[-1]
+                self._code.append((text[:0], place))
             return
         self._count += 1
         place = ParagraphPlace(self._kind, self._count)
@@ -305,6 +306,8 @@ class BodyReader:
                     pieces = [one for one in self._pieces(cell) if one.text.string.strip()]
                     if _is_formula(pieces):
                         self._equate(pieces, equations, bool(at) and is_first)
+                    elif pieces and _is_number(pieces):
+                        self._lines.marked(pieces[0])
                     elif pieces:
                         equations = self._end_equations(equations)
                         self._beside(pieces)
@@ -443,6 +446,11 @@ def _all(element: Element, name: str) -> Iterator[Element]:
             yield here
         else:
             waiting.extend(reversed([*_inside(here)]))
+
+
+def _is_number(pieces: Sequence[_Piece]) -> bool:
+    """Whether a cell holds the number of an equation."""
+    return len(pieces) == 1 and bool(_COUNTED.fullmatch(pieces[0].text.string))
 
 
 def _is_formula(pieces: Sequence[_Piece]) -> bool:

@@ -106,7 +106,7 @@ class Package:
             source = data.decode(encoding)
         except UnicodeDecodeError:
             raise _broken(f"{short(name)} is not valid {encoding.upper()}") from None
-        part = Part(name, source, self._base, encoding)
+        part = Part(self._entries[name.lower()].filename, source, self._base, encoding)
         self._base += len(source) + 1
         return part
 
