@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from io import BytesIO
+from os.path import commonprefix
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from symattn.documents.text import Span, Text
@@ -57,9 +58,10 @@ class Package:
             )
         try:
             with ZipFile(BytesIO(data)) as file:
-                self._entries = self._checked(file.infolist())
+                entries = file.infolist()
         except (BadZipFile, ValueError, NotImplementedError, OSError, struct.error) as error:
             raise _broken(str(error)) from None
+        self._entries = self._checked(entries)
         self._main = self._named_main()
         self._beside = self._relations(self._main)
 
@@ -283,11 +285,14 @@ class WrittenText:
 
 
 def _changes(old: str, new: str) -> Iterator[tuple[int, int, str]]:
-    """Where a line changes: numbers are told apart from what is between them."""
+    """Where a line changes, number by number, and no more of it than changes."""
     before, after = _NUMBER.split(old), _NUMBER.split(new)
     starts = [0]
     for piece in before:
         starts.append(starts[-1] + len(piece))
     for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
-            yield starts[i], starts[j], "".join(after[k:m])
+            was, now = "".join(before[i:j]), "".join(after[k:m])
+            first = len(commonprefix([was, now]))
+            last = len(commonprefix([was[first:][::-1], now[first:][::-1]]))
+            yield starts[i] + first, starts[j] - last, now[first : len(now) - last]
