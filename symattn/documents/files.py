@@ -31,6 +31,9 @@ FORMS: Mapping[str, Form] = {
 #: The usual suffixes, as messages name them.
 SUFFIXES = (".md", ".ipynb", ".tex", ".html", ".docx", ".pdf", ".txt")
 
+#: The suffixes of files that programs for Word documents save as such.
+OF_WORD = (".doc", ".dot", ".odt", ".rtf")
+
 #: What messages call an article, and how one is made.
 _KIND = ("file", f"an article ends in one of {', '.join(FORMS)}")
 _MARKS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -20,7 +21,10 @@ from symattn.documents.word.formulas import formula
 from symattn.printers import docx, markdown
 from symattn.sheets import case_sheet
 from symattn.solution.solution import solve
+from symattn.spelling import words
 from symattn.verdicts import Verdict
+from tests.documents import marks
+from tests.documents.test_corpus import PATHS
 from tests.documents.word_files import (
     NAMESPACES,
     line,
@@ -188,7 +192,10 @@ PARAGRAPHS = {
     "soft_hyphen": (run("soft\u00admax") + "<w:r><w:softHyphen/></w:r>", [("text", "softmax")]),
     "hyphen": (f"<w:r><w:noBreakHyphen/></w:r>{run('0.5')}", [("text", "-0.5")]),
     "blank": (run("1\u00a0234"), [("text", "1\u00a0234")]),
-    "tab": ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r>", [("text", "a\tb\nc")]),
+    "tab": (
+        "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r>",
+        [("text", "a\tb\nc")],
+    ),
     "code": (run("a ") + run("x = 1", MONO), [("text", "a "), ("code", "x = 1")]),
     "symbol": (
         '<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Symbol" w:char="F0B4"/></w:r>',
@@ -199,9 +206,12 @@ PARAGRAPHS = {
         '<w:r><w:fldChar w:fldCharType="separate"/></w:r>' + run("7"),
         [("text", "7")],
     ),
-    "formula": (run("Let ") + math(m("x=1")) + run("."), [("text", "Let "), ("math", "x=1"), ("text", ".")]),
+    "formula": (
+        run("Let ") + math(m("x=1")) + run("."),
+        [("text", "Let "), ("math", "x=1"), ("text", ".")],
+    ),
     "section": ("<w:r><w:t><![CDATA[1 < 2]]></w:t></w:r>", [("text", "1 < 2")]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PARAGRAPHS)
@@ -229,7 +239,8 @@ STYLES = (
     '<w:style w:type="paragraph" w:styleId="a"><w:name w:val="heading 2"/></w:style>'
     '<w:style w:type="paragraph" w:styleId="b"><w:name w:val="Kapitel"/>'
     '<w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>'
-    '<w:style w:type="paragraph" w:styleId="c"><w:name w:val="Unter"/><w:basedOn w:val="b"/></w:style>'
+    '<w:style w:type="paragraph" w:styleId="c"><w:name w:val="Unter"/>'
+    '<w:basedOn w:val="b"/></w:style>'
     '<w:style w:type="paragraph" w:styleId="d"><w:name w:val="Title"/></w:style>'
     '<w:style w:type="paragraph" w:styleId="e"><w:name w:val="toc 1"/></w:style>'
     '<w:style w:type="paragraph" w:styleId="f"><w:name w:val="Source Code"/></w:style>'
@@ -298,8 +309,8 @@ def test_tables():
     merged = (
         '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>'
         f"{line(run('0.5'))}</w:tc></w:tr>"
-        f'<w:tr><w:trPr><w:del/></w:trPr><w:tc>{line(run("9"))}</w:tc></w:tr>'
-        f'<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr>{line(run("9"))}</w:tc>'
+        f"<w:tr><w:trPr><w:del/></w:trPr><w:tc>{line(run('9'))}</w:tc></w:tr>"
+        f"<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr>{line(run('9'))}</w:tc>"
         f"<w:tc>{line(run('0.2'))}</w:tc></w:tr></w:tbl>"
     )
     found = read(line(run("a")), table(["", "x"], ["cat", "0.5"]), line(run("b")), merged)
@@ -366,6 +377,42 @@ def test_strict_documents():
     document = document.replace(M, f"{strict}officeDocument/math")
     found = article(Path("x.docx"), packed(contents | {"word/document.xml": document}))
     assert found.source == "a\n"
+
+
+# What Pandoc makes of other articles
+
+
+#: Articles with marks of their own that Pandoc doesn't know, or leaves out.
+LEFT_OUT = words(
+    "interpreter-at-the-table.md lecture-seven.md tiny-attention.md translator-myst.md"
+    " midterm-solutions.tex one-token-at-a-time.tex softmax-backwards.tex two-heads-appendix.tex"
+)
+#: How Pandoc is told to read them.
+FORMS = {".md": "markdown-yaml_metadata_block", ".qmd": "markdown", ".tex": "latex"}
+ARTICLES = sorted(name for name in PATHS if Path(name).suffix in FORMS and name not in LEFT_OUT)
+
+
+@pytest.mark.needs("pandoc")
+@pytest.mark.sampled(0, 8)
+@pytest.mark.parametrize("name", ARTICLES)
+def test_articles_by_pandoc(name, tmp_path):
+    """An article as a Word document is read as it is itself: nearly all of its figures are
+    judged, and none is refuted that is right."""
+    text = marks.load(PATHS[name]).text
+    form = FORMS[Path(name).suffix]
+    more = "+tex_math_dollars+tex_math_single_backslash" if form.startswith("markdown") else ""
+    path = tmp_path / f"{name}.docx"
+    subprocess.run(
+        ["pandoc", "-f", form + more, "-o", str(path)],
+        input=text.encode(), check=True, timeout=60, capture_output=True,
+    )  # fmt: skip
+    before, after = judged(name, text.encode()), judged(path.name, path.read_bytes())
+    wrong, expected = (
+        {one.text for one in found.figures if one.verdict is Verdict.REFUTED}
+        for found in (after, before)
+    )
+    assert wrong <= expected | {one.printed for one in marks.load(PATHS[name]).slips}
+    assert after.summary["figures"] >= 0.95 * before.summary["figures"] > 0
 
 
 # Sheets that symattn writes

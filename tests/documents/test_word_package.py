@@ -18,6 +18,7 @@ from symattn.documents.files import article
 from symattn.documents.passages import passages
 from symattn.documents.word import elements, package
 from symattn.errors import Malformed
+from symattn.limits import ELEMENTS, UNPACKED
 from tests.documents.word_files import (
     MAIN,
     NAMESPACES,
@@ -288,7 +289,7 @@ def test_encrypted():
 
 def test_a_bomb(monkeypatch):
     """Some kilobytes that unpack to more than is read: no more of it is unpacked."""
-    monkeypatch.setattr(package, "UNPACKED", replace(package.UNPACKED, most=100_000))
+    monkeypatch.setattr(package, "UNPACKED", replace(UNPACKED, most=100_000))
     bomb = made(line(run("0" * 5_000_000)))
     assert len(bomb) < 10_000
     with pytest.raises(Malformed, match="unpacks to more than 100000 bytes"):
@@ -297,7 +298,7 @@ def test_a_bomb(monkeypatch):
 
 def test_many_elements(monkeypatch):
     """Elements without end."""
-    monkeypatch.setattr(elements, "ELEMENTS", replace(elements.ELEMENTS, most=1000))
+    monkeypatch.setattr(elements, "ELEMENTS", replace(ELEMENTS, most=1000))
     with pytest.raises(Malformed, match="more than 1000 elements"):
         article(Path("x.docx"), made("<w:p/>" * 1000))
 
@@ -329,9 +330,7 @@ NESTED = math("<m:f><m:num>" * 60 + m("1") + "</m:num><m:den/></m:f>" * 60)
         line(math("<m:rad><m:deg>" * 90 + m("1") + "</m:deg><m:e/></m:rad>" * 90)),
         line(math("<m:nary><m:sub>" * 90 + m("1") + "</m:sub></m:nary>" * 90)),
         "<w:tbl><w:tr><w:tc>" * 60 + line(run("1")) + "</w:tc></w:tr></w:tbl>" * 60,
-        ("<w:tbl><w:tr><w:tc/><w:tc>" * 60)
-        + line(math(m("=1")))
-        + "</w:tc></w:tr></w:tbl>" * 60,
+        ("<w:tbl><w:tr><w:tc/><w:tc>" * 60) + line(math(m("=1"))) + "</w:tc></w:tr></w:tbl>" * 60,
         table(*[["0.5"] * 20] * 20),
         line(*[run("0.5", MONO) for MONO in ('<w:rFonts w:ascii="Courier"/>', "") * 300]),
         line(run("■(" * 3000)) + line(math(m("■(" * 3000))),

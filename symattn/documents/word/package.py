@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from io import BytesIO
-from os.path import commonprefix
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from symattn.documents.text import Span, Text
@@ -293,6 +292,12 @@ def _changes(old: str, new: str) -> Iterator[tuple[int, int, str]]:
     for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
             was, now = "".join(before[i:j]), "".join(after[k:m])
-            first = len(commonprefix([was, now]))
-            last = len(commonprefix([was[first:][::-1], now[first:][::-1]]))
+            first = _alike(was, now)
+            last = _alike(was[first:][::-1], now[first:][::-1])
             yield starts[i] + first, starts[j] - last, now[first : len(now) - last]
+
+
+def _alike(first: str, second: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((k for k, (a, b) in pairs if a != b), min(len(first), len(second)))
