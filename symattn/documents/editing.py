@@ -251,7 +251,7 @@ class _WrittenFigure(NamedTuple):
         count = len(self.whole)
         if count > 1 and self.text.string[self.whole[0]] == "0":
             whole = whole.zfill(count)
-        between = [source[self.text.ends[i] : self.text.starts[j]] for i, j in pairwise(self.whole)]
+        between = [source[slice(*self.text.span(i + 1, j))] for i, j in pairwise(self.whole)]
         if len(whole) != count:
             # In groups of three, if it was in groups.
             separator = next(filter(None, between), "")

@@ -18,7 +18,7 @@ from symattn.documents.files import article
 from symattn.documents.passages import passages
 from symattn.documents.word import elements, package
 from symattn.errors import Malformed
-from symattn.limits import ELEMENTS, UNPACKED
+from symattn.limits import ELEMENTS, LETTERS, UNPACKED
 from tests.documents.word_files import (
     MAIN,
     NAMESPACES,
@@ -301,6 +301,14 @@ def test_many_elements(monkeypatch):
     monkeypatch.setattr(elements, "ELEMENTS", replace(ELEMENTS, most=1000))
     with pytest.raises(Malformed, match="more than 1000 elements"):
         article(Path("x.docx"), made("<w:p/>" * 1000))
+
+
+def test_much_text(monkeypatch):
+    """Text without end, in one piece or in many."""
+    monkeypatch.setattr(elements, "LETTERS", replace(LETTERS, most=1000))
+    for body in (line(run("a" * 1001)), line(run("a" * 100)) * 11):
+        with pytest.raises(Malformed, match="more than 1000 characters of text"):
+            article(Path("x.docx"), made(body))
 
 
 def test_nothing_is_unpacked(tmp_path, monkeypatch):

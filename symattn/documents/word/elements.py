@@ -12,8 +12,8 @@ from typing import TypeVar
 from xml.parsers import expat
 
 from symattn.documents.text import Span, Text
-from symattn.errors import Fault, Malformed, short
-from symattn.limits import ELEMENTS, XML_NESTING
+from symattn.errors import Fault, Malformed
+from symattn.limits import ELEMENTS, LETTERS, XML_NESTING
 
 #: How elements are called here, by the ends of their namespaces: those of ECMA-376 and of
 #: its strict form.
@@ -115,7 +115,7 @@ class _Parser:
         self._base = base
         self._bytes = self._chars = 0
         self._in_section = False
-        self._count = 0
+        self._count = self._letters = 0
         self._open = [Element("", {}, base, base)]
         parser = self._parser = expat.ParserCreate("utf-8", " ")
         parser.buffer_text = False
@@ -168,6 +168,9 @@ class _Parser:
         element.end = here
 
     def _characters(self, string: str) -> None:
+        self._letters += len(string)
+        if self._letters > LETTERS.most:
+            raise Malformed(LETTERS.said())
         start = self._here()
         if self._source[start - self._base] == "&" and not self._in_section:
             end = self._base + self._source.index(";", start - self._base) + 1
@@ -176,10 +179,3 @@ class _Parser:
             end = start + len(string)
             text = Text(string, range(start, end), range(start + 1, end + 1))
         self._open[-1].children.append(text)
-
-
-def described(root: Element, name: str) -> Element:
-    """A root that has that name; :class:`Malformed` for another."""
-    if root.name != name:
-        raise Malformed(f"expected the element {name}, found {short(root.name)!r}")
-    return root
