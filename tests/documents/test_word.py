@@ -96,6 +96,10 @@ FORMULAS = {
         matrix("12", "34"),
         r"\left[ \begin{matrix} 1 & 2 \\ 3 & 4 \end{matrix} \right]",
     ),
+    "matrix_of_libreoffice": (
+        matrix("1", "2", closing=")"),
+        r"\left[ \begin{matrix} 1 \\ 2 \end{matrix} \right]",
+    ),
     "sum": (
         f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>{argument("sub", "i=1")}'
         f"{argument('sup', 'n')}{argument('e', 'a')}</m:nary>",
@@ -177,7 +181,7 @@ PARAGRAPHS = {
     "plain": (run("So 1 &lt; 2."), [("text", "So 1 < 2.")]),
     "put_in": (f"{run('a')}<w:ins>{run('b')}</w:ins>", [("text", "ab")]),
     "taken_out": (
-        f"{run('a')}<w:del><w:r><w:delText>b</w:delText></w:r></w:del>"
+        f"{run('a')}<w:del><w:r><w:delText>b</w:delText></w:r>{run('x')}</w:del>"
         f"<w:moveFrom>{run('c')}</w:moveFrom><w:moveTo>{run('d')}</w:moveTo>",
         [("text", "ad")],
     ),
@@ -210,7 +214,7 @@ PARAGRAPHS = {
         run("Let ") + math(m("x=1")) + run("."),
         [("text", "Let "), ("math", "x=1"), ("text", ".")],
     ),
-    "section": ("<w:r><w:t><![CDATA[1 < 2]]></w:t></w:r>", [("text", "1 < 2")]),
+    "section": ("<w:r><w:t><![CDATA[1 < 2 & 3;]]></w:t></w:r>", [("text", "1 < 2 & 3;")]),
 }
 
 

@@ -109,6 +109,9 @@ def test_only_digits_are_written(how):
     assert new_parts == old_parts | {"word/document.xml": (expected, *document[1:])}
     with ZipFile(BytesIO(data)) as a, ZipFile(BytesIO(new)) as b:
         assert a.comment == b.comment
+        for entry in b.infolist():
+            # What stands before a part says the same as the directory.
+            assert struct.unpack_from("<H", new, entry.header_offset + 6)[0] == entry.flag_bits
     again = article(Path("x.docx"), new)
     assert again.source == "a = 0.1921 and 1,235\n$$b=0.49$$\n"
     assert told(again.encoded(WRONG)) == old_parts
@@ -133,6 +136,13 @@ def test_longer_and_shorter_numbers(old, new, is_math):
         assert old in found.source
         changed = found.source.replace(old, new)
         assert article(Path("x.docx"), found.encoded(changed)).source == changed
+
+
+def test_a_sign_stands_with_its_number():
+    """What is put in is part of the formula that it belongs to."""
+    found = article(Path("x.docx"), made(line(run("so "), math(m("0.5")), run(" then"))))
+    changed = found.source.replace("0.5", "-0.5")
+    assert article(Path("x.docx"), found.encoded(changed)).source == changed
 
 
 def test_notes_are_written_too():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 from xml.parsers import expat
 
 from symattn.documents.text import Span, Text
@@ -26,8 +25,6 @@ _SPACES = {
     "urn:schemas-microsoft-com:office:office": "o:",
 }
 _OFF = ("0", "false", "off", "none")
-
-Content = TypeVar("Content")
 
 
 @dataclass(slots=True)
