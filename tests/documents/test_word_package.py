@@ -59,8 +59,11 @@ def streamed(contents):
     """A file as it is written to what can't be gone back in: sizes stand behind the parts."""
 
     class Pipe(BytesIO):
-        def seekable(self):
-            return False
+        def tell(self):
+            raise OSError
+
+        def seek(self, *_):
+            raise OSError
 
     pipe = Pipe()
     with ZipFile(pipe, "w", ZIP_DEFLATED) as file:
@@ -143,6 +146,14 @@ def test_a_sign_stands_with_its_number():
     found = article(Path("x.docx"), made(line(run("so "), math(m("0.5")), run(" then"))))
     changed = found.source.replace("0.5", "-0.5")
     assert article(Path("x.docx"), found.encoded(changed)).source == changed
+
+
+def test_plain_sections():
+    """What stands in a section without markup is written there."""
+    found = article(Path("x.docx"), made(line("<w:r><w:t><![CDATA[&3;]]></w:t></w:r>")))
+    assert found.source == "&3;\n"
+    document = told(found.encoded("&4;\n"))["word/document.xml"][0]
+    assert b"<![CDATA[&4;]]>" in document
 
 
 def test_notes_are_written_too():
