@@ -302,7 +302,7 @@ def test_the_keys_of_the_json() -> None:
     found = reports.as_dict(symattn.audit("please-study-man"))
     article = reports.as_dict(articles.audited())
     assert found.keys() == article.keys() == keys_of("key | holds")
-    place = {"file", "line", "column", "end_line", "end_column", "cell"}
+    place = {"file", "line", "column", "end_line", "end_column", "cell", "paragraph"}
     for row in table("key | holds"):
         for key in code(row[0]):
             entries = found[key] or article[key]

@@ -139,12 +139,17 @@ def github(audits: list[Audit]) -> str:
         path = escaping.annotation_property(file_of(audit.case))
         for rule, at, message, *_ in _findings(audit):
             kind = "notice" if rule in _TOLD else "warning" if rule in _NOTES else "error"
-            text = escaping.annotation(message)
+            # What is no text has no lines to point at.
+            text = escaping.annotation(
+                f"{at.paragraph.name}: {message}" if at.paragraph else message
+            )
             lines.append(f"::{kind} file={path},{_properties(at)},title={rule}::{text}")
     return "\n".join(lines)
 
 
 def _properties(at: SourceRegion) -> str:
+    if at.paragraph:
+        return "line=1"
     line = f"line={max(at.line, 1)}"
     if at.column is None:
         return line
@@ -188,6 +193,11 @@ def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
 
 
 def _location(audit: Audit, at: SourceRegion) -> dict[str, Any]:
+    """A place as a log has it; what is no text has no lines, but paragraphs with a name."""
+    if at.paragraph:
+        named = [{"fullyQualifiedName": at.paragraph.name, "kind": "element"}]
+        file = {"artifactLocation": {"uri": _uri(audit)}}
+        return {"physicalLocation": file, "logicalLocations": named}
     region: dict[str, Any] = {"startLine": max(at.line, 1)}
     if at.column is not None:
         region["startColumn"] = at.column

@@ -17,7 +17,7 @@ from symattn.auditing import understanding
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
 from symattn.cases.case import Case
-from symattn.documents.article import CellPlace
+from symattn.documents.article import CellPlace, ParagraphPlace
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.text import Span
 from symattn.languages.sentence import Sentence, joined
@@ -27,15 +27,19 @@ from symattn.verdicts import Verdict
 
 class SourceRegion(NamedTuple):
     """A part of a file: lines and columns count from 1, and it ends before ``end_column``
-    of ``end_line``. In a case file only the line is known; 0: not even that."""
+    of ``end_line``. In a case file only the line is known; 0: not even that. In a Word
+    document lines are those of its text."""
 
     line: int
     column: int | None = None
     end_line: int | None = None
     end_column: int | None = None
     cell: CellPlace | None = None
+    paragraph: ParagraphPlace | None = None
 
     def __str__(self) -> str:
+        if self.paragraph:
+            return f" {self.paragraph.name}"
         if self.cell:
             return f" {self.cell.name}, line {self.cell.line}"
         return f"{self.line}" if self.column is None else f"{self.line}:{self.column}"
@@ -61,7 +65,8 @@ def spanned(case: Case, span: Span) -> SourceRegion:
     article = case.reading.article
     first, last = article.place(span.start), article.place(max(span.end - 1, span.start))
     behind = last.column + (1 if span.end > span.start else 0)
-    return SourceRegion(first.line, first.column, last.line, behind, article.cell(span.start))
+    cell, paragraph = article.cell(span.start), article.paragraph(span.start)
+    return SourceRegion(first.line, first.column, last.line, behind, cell, paragraph)
 
 
 def region(case: Case, judged: Figure | Statement) -> SourceRegion:
@@ -87,6 +92,8 @@ def place(case: Case, span: Span) -> Sentence:
     """Where something begins in an article, for a reader: its line and its column."""
     assert case.reading is not None
     article = case.reading.article
+    if paragraph := article.paragraph(span.start):
+        return paragraph.name
     column = (article.cell(span.start) or article.place(span.start)).column
     return joined((article.said(span.start), Sentence("column {column}", column=column)))
 
@@ -94,7 +101,9 @@ def place(case: Case, span: Span) -> Sentence:
 def _place_as_dict(case: Case, place: SourceRegion) -> dict[str, Any]:
     """A place as plain data, with the same keys whatever is known of it."""
     cell = place.cell._asdict() if place.cell else None
-    return {"file": file_of(case) if case.path else None, **place._asdict(), "cell": cell}
+    paragraph = place.paragraph._asdict() if place.paragraph else None
+    file = file_of(case) if case.path else None
+    return {"file": file, **place._asdict(), "cell": cell, "paragraph": paragraph}
 
 
 #: So many lines are named.
@@ -147,11 +156,19 @@ def lines(places: Iterable[Span | int], case: Case | None = None) -> Sentence:
         return _numbered(place for place in places if isinstance(place, int))
     article = case.reading.article
     cells: dict[Sentence | None, list[int]] = {}
-    for start in sorted(place.start for place in places if not isinstance(place, int)):
+    starts = sorted(place.start for place in places if not isinstance(place, int))
+    if article.paragraphs:
+        return _named(dict.fromkeys(article.said(start) for start in starts))
+    for start in starts:
         cell = article.cell(start)
         line = (cell or article.place(start)).line
         cells.setdefault(cell.name if cell else None, []).append(line)
-    several = [joined(filter(None, (cell, _numbered(of)))) for cell, of in cells.items()]
+    return _named(joined(filter(None, (cell, _numbered(of)))) for cell, of in cells.items())
+
+
+def _named(places: Iterable[Sentence]) -> Sentence:
+    """Places one after the other, of many the first."""
+    several = list(places)
     if len(several) <= _LINES:
         return joined(several, "; ")
     first, count = joined(several[:_LINES], "; "), len(several) - _LINES

@@ -68,18 +68,22 @@ class Note:
     when: str
 
 
+#: Forms without comments, in which notes could stand.
+_SILENT = ("pdf", "word")
+
+
 def _step_note(article: Article, name: str, expression: str, when: str) -> Note:
     """The note that defines a name."""
-    if article.form == "pdf":
+    if article.form in _SILENT:
         return Note(f'steps.{name} = "{expression}"', 0, _advice(article, None, when))
     return _note(article, f"{name} = {expression}", None, when)
 
 
 def _note(article: Article, text: str, start: int | None, when: str) -> Note:
-    """What has that effect before the line of a place; in a PDF, which has no comments, the
-    line of a side file."""
+    """What has that effect before the line of a place; in what has no comments the line of a
+    side file."""
     line = 0 if start is None else article.place(start).line
-    if article.form == "pdf":
+    if article.form in _SILENT:
         text = f"ignore = [{line}]" if text == "ignore" else f'lines.{line} = "{text}"'
     elif article.form == "latex":
         text = f"% symattn: {text}"
@@ -90,7 +94,7 @@ def _note(article: Article, text: str, start: int | None, when: str) -> Note:
 
 def _advice(article: Article, start: int | None, when: str) -> str:
     """What to do, in a sentence that the note follows."""
-    if article.form == "pdf":
+    if article.form in _SILENT:
         file = article.path.with_suffix(SIDE_FILE).name
         return Sentence("{when}, write into {file} beside it:", when=when, file=file)
     if start is not None:

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.advice import MAKE_ONE
-from symattn.documents.files import SUFFIXES, articles_in, is_article, is_side_file, is_there
+from symattn.documents.files import (
+    OF_WORD,
+    SUFFIXES,
+    articles_in,
+    is_article,
+    is_side_file,
+    is_there,
+)
 from symattn.errors import Malformed, UnknownName, alike, short
 from symattn.tables.file import folder
 
@@ -42,6 +49,9 @@ def find(name: str, articles: bool = False) -> Path:
     is_known = is_there(Path(name))
     if is_known and articles and Path(name).is_dir():
         raise UnknownName(f"unknown case {label}: a folder; name the articles in it")
+    if articles and Path(name).suffix.lower() in OF_WORD:
+        reason = "save it as a Word document (.docx) to have it read"
+        raise UnknownName(f"unknown case {label}: {reason}")
     kinds = f" and no article ({', '.join(SUFFIXES)})" if articles else ""
     if "/" in name or Path(name).suffix or is_known:
         reason = f"no case file ending in .toml{kinds}; {MAKE_ONE}"
@@ -54,7 +64,7 @@ def find(name: str, articles: bool = False) -> Path:
 
 def load(name: str | Path, allow_outside: bool = False, data: bytes | None = None) -> Case:
     """The case of that name or path: a case file, or an article (Markdown, a
-    notebook, LaTeX, HTML, text) with its side file.
+    notebook, LaTeX, HTML, Word, text) with its side file.
 
     A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
     that of one. A case file may extend bundled ones and files in its own folder

@@ -219,7 +219,11 @@ def reading(audit: Audit, out: Console) -> None:
     for group in understanding.unread_groups(audit):
         count = len(group.items)
         numbers = "1 number" if count == 1 else f"{count} numbers"
-        lines = reports.lines(reports.spanned(audit.case, span).line for span in group.spans)
+        places = [reports.spanned(audit.case, span) for span in group.spans]
+        if any(place.paragraph for place in places):
+            lines = reports.lines(group.spans, audit.case)
+        else:
+            lines = reports.lines(place.line for place in places)
         paragraph(out, f"not read: {group.reason} ({numbers}, {lines})", "dim", "  ")
         if group.note:
             _note(out, group.note, "  ")
@@ -258,7 +262,9 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     """The line of a place, carets below it, and what is correct behind these."""
     assert audit.case.reading is not None
     article = audit.case.reading.article
-    number = f"{(article.cell(span.start) or article.place(span.start)).line:5d} | "
+    paragraph = article.paragraph(span.start)
+    place = article.cell(span.start) or article.place(span.start)
+    number = f"{paragraph.number if paragraph else place.line:5d} | "
     quote = excerpt(article, span, min(out.width, _WIDEST) - len(number))
     line = styled(number, style="dim")
     line.append(quote.before).append(quote.marked, style="red").append(quote.behind)

@@ -67,8 +67,8 @@ _STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "-": "red", "+": "green"}
 
 
 class _Fixed(NamedTuple):
-    """A file corrected, as plain data: its text before and after, what is told of
-    every figure that was fixed or left, and why nothing was corrected, if it could be."""
+    """A file corrected, as plain data: its text and its bytes before and after, what is told
+    of every figure that was fixed or left, and why nothing was corrected, if it could be."""
 
     path: Path
     encoding: str
@@ -79,10 +79,8 @@ class _Fixed(NamedTuple):
     count_left: int
     assumptions: tuple[str, ...]
     refused: str
-
-    def data(self, text: str) -> bytes:
-        """A text as the file has it."""
-        return text.encode(self.encoding, "surrogateescape")
+    old_data: bytes
+    new_data: bytes
 
 
 def fix(
@@ -105,9 +103,9 @@ def fix(
     for result in results.done:
         try:
             if output is not None:
-                outputs.write(output, result.data(result.new))
+                outputs.write(output, result.new_data)
             elif result.fixes:
-                outputs.revise(result.path, result.data(result.old), result.data(result.new))
+                outputs.revise(result.path, result.old_data, result.new_data)
         except Malformed as error:
             failed.append(error)
         else:
@@ -150,13 +148,13 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
         article = reading.article
         if article.form == "pdf":
             raise Malformed("a PDF can't be corrected: correct its source")
-        if article.path.read_bytes() != article.source.encode(article.encoding, "surrogateescape"):
+        old = article.encoded(article.source)
+        if article.path.read_bytes() != old:
             raise Malformed("its bytes differ from its text: nothing is written")
         asker.stage("correcting")
 
         def again(text: str) -> Audit:
-            data = text.encode(article.encoding, "surrogateescape")
-            return audit(library.load(case.name, case.allow_outside, data))
+            return audit(library.load(case.name, case.allow_outside, article.encoded(text)))
 
         result = fixed(audited, again)
     return _Fixed(
@@ -172,6 +170,8 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
         len(result.left),
         reading.assumptions,
         result.refused,
+        old,
+        article.encoded(result.text),
     )
 
 
@@ -179,7 +179,8 @@ def _of(article: Article, figure: Fix | UnfixedFigure, *more: Fix | UnfixedFigur
     """A figure as it is told, its line and column, what it is of and what is printed, and
     how many more there are."""
     line, column = article.place(figure.span.start)
-    at = f" {article.said(figure.span.start)}:" if article.cells else f"{line}:{column}"
+    is_named = article.cells or article.paragraphs
+    at = f" {article.said(figure.span.start)}:" if is_named else f"{line}:{column}"
     text = " ".join(filter(None, (at, figure.label, figure.printed)))
     return f"{text} and {len(more)} more" if more else text
 

@@ -94,7 +94,7 @@ class _Lazy(click.Group):
 def _group() -> None:
     """Compute attention exactly and show the work.
 
-    A CASE is an article (.md, .ipynb, .tex, .html, .pdf, .txt), a case file (.toml)
+    A CASE is an article (.md, .ipynb, .tex, .html, .docx, .pdf, .txt), a case file (.toml)
     or the name of a bundled case (symattn list). Commands that take several cases
     take all bundled cases if none is given.
 

@@ -129,10 +129,15 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
 
     def at(span: Span | None) -> dict[str, Any]:
         if span is None:
-            return dict.fromkeys(("line", "column", "cell"))
+            return dict.fromkeys(("line", "column", "cell", "paragraph"))
         cell = reading.article.cell(span.start)
+        paragraph = reading.article.paragraph(span.start)
         place = reading.article.place(span.start)._asdict()
-        return {**place, "cell": cell and cell._asdict()}
+        return {
+            **place,
+            "cell": cell and cell._asdict(),
+            "paragraph": paragraph and paragraph._asdict(),
+        }
 
     return {
         "file": reports.file_of(case),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from symattn.documents.text import Span, Text
 from symattn.languages.sentence import Sentence, joined
@@ -25,7 +25,7 @@ PartKind = Literal["text", "math", "code"]
 BlockKind = Literal["heading", "prose", "formula", "code", "output", "table", "note"]
 
 #: The forms of articles.
-Form = Literal["markdown", "notebook", "latex", "html", "text", "pdf"]
+Form = Literal["markdown", "notebook", "latex", "html", "text", "pdf", "word"]
 
 _WITHIN: Mapping[BlockKind, PartKind] = {"formula": "math", "code": "code", "output": "code"}
 
@@ -117,15 +117,52 @@ class CellPlace(NamedTuple):
         return Sentence("cell {cell}", cell=self.number)
 
 
+#: What a paragraph of a Word document is counted as.
+PlaceKind = Literal["paragraph", "table", "footnote", "endnote"]
+
+
+class ParagraphPlace(NamedTuple):
+    """A paragraph of a Word document, or a row of its table of that number; all count from 1."""
+
+    kind: PlaceKind
+    number: int
+    table: int | None = None
+
+    @property
+    def name(self) -> Sentence:
+        """The place, as reports name it.
+
+        >>> ParagraphPlace("table", 3, 2).name, ParagraphPlace("footnote", 1).name
+        ('table 2, row 3', 'footnote 1')
+        """
+        match self.kind:
+            case "table":
+                return Sentence("table {table}, row {row}", table=self.table, row=self.number)
+            case "footnote":
+                return Sentence("footnote {number}", number=self.number)
+            case "endnote":
+                return Sentence("endnote {number}", number=self.number)
+        return Sentence("paragraph {number}", number=self.number)
+
+
+class Packed(Protocol):
+    """What knows where the text of an article stands in a file that is no text."""
+
+    def with_text(self, new: str) -> bytes:
+        """The file with another text."""
+
+
 @dataclass(frozen=True)
 class Contents:
     """What the reader of one form finds in a file: its blocks, its title, and what is
-    said of what it left out; of a notebook also the texts of its cells."""
+    said of what it left out; of a notebook also the texts of its cells, of a Word document
+    the paragraph that each line is."""
 
     blocks: tuple[Block, ...]
     title: str = ""
     notes: tuple[str, ...] = ()
     cells: tuple[CellText, ...] = ()
+    paragraphs: tuple[ParagraphPlace, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,7 +170,7 @@ class Article:
     """An article: its file's text, and what it consists of.
 
     ``source`` is the file decoded, byte for byte (a byte-order mark and line ends
-    are kept); all spans count its characters.
+    are kept), or the text that is seen of what is no text; all spans count its characters.
     """
 
     path: Path
@@ -144,6 +181,18 @@ class Article:
     title: str = ""
     notes: tuple[str, ...] = field(default=())
     cells: tuple[CellText, ...] = field(default=(), repr=False)
+    paragraphs: tuple[ParagraphPlace, ...] = field(default=(), repr=False)
+    packed: Packed | None = field(default=None, repr=False, compare=False)
+
+    def encoded(self, text: str) -> bytes:
+        """The bytes of the file with another text, such as its source with figures corrected.
+
+        >>> Article(Path("x.md"), "markdown", "α", ()).encoded("β").decode()
+        'β'
+        """
+        if self.packed is not None:
+            return self.packed.with_text(text)
+        return text.encode(self.encoding, "surrogateescape")
 
     def __repr__(self) -> str:
         return f"<Article {self.path.name[:60]!r}: {len(self.blocks)} blocks>"
@@ -179,14 +228,23 @@ class Article:
         column = len(before) - before.rfind("\n")
         return CellPlace(cell.number, cell.is_output, before.count("\n") + 1, column)
 
+    def paragraph(self, offset: int) -> ParagraphPlace | None:
+        """The paragraph, or the row, that a character stands in; None in what is no Word
+        document."""
+        if not self.paragraphs:
+            return None
+        return self.paragraphs[min(self.place(offset).line, len(self.paragraphs)) - 1]
+
     def said(self, offset: int) -> Sentence:
         """Where a character stands, as people are told: its line; in a notebook that of
-        its cell.
+        its cell, in a Word document its paragraph or row.
 
         >>> cells = (CellText(7, False, Text.whole("a\\nb")[1:]),)
         >>> Article(Path("x.ipynb"), "notebook", "a\\nb", (), cells=cells).said(2)
         'cell 7, line 2'
         """
+        if paragraph := self.paragraph(offset):
+            return paragraph.name
         place = self.cell(offset)
         line = Sentence("line {line}", line=(place or self.place(offset)).line)
         return joined((place.name, line)) if place else line

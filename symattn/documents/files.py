@@ -15,7 +15,7 @@ from symattn.spelling import DECIMAL
 from symattn.tables.file import content
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: The forms of articles by the suffixes of their files, in lower case.
 FORMS: Mapping[str, Form] = {
@@ -24,11 +24,15 @@ FORMS: Mapping[str, Form] = {
     **dict.fromkeys((".tex", ".ltx", ".latex"), "latex"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     ".pdf": "pdf",
+    ".docx": "word",
     **dict.fromkeys((".txt", ".text", ".rst"), "text"),
 }
 
 #: The usual suffixes, as messages name them.
-SUFFIXES = (".md", ".ipynb", ".tex", ".html", ".pdf", ".txt")
+SUFFIXES = (".md", ".ipynb", ".tex", ".html", ".docx", ".pdf", ".txt")
+
+#: The suffixes of files that programs for Word documents save as such.
+OF_WORD = (".doc", ".dot", ".odt", ".rtf")
 
 #: What messages call an article, and how one is made.
 _KIND = ("file", f"an article ends in one of {', '.join(FORMS)}")
@@ -106,23 +110,47 @@ def article(path: Path, data: bytes) -> Article:
         raise Malformed(
             f"the suffix of an article is {expected(path.suffix, FORMS)}; found {suffix}"
         )
+    if form == "word":
+        return _checked(_document(path, data))
     source, encoding = _pages(data) if form == "pdf" else decoded(data)
     text = Text.whole(source)[source.startswith("\ufeff") :].with_plain_ends()
     # A notebook has its lines in strings.
-    lines = text.string.split("\\n" if form == "notebook" else "\n")
-    if (count := sum(1 for line in lines if line.strip())) > LINES.most:
-        raise Malformed(f"the file has {LINES.said(count)}")
+    _check_lines(text.string.split("\\n" if form == "notebook" else "\n"))
     contents = _read(form, text)
     title = contents.title or _heading(contents.blocks)
-    document = Article(
-        path, form, source, contents.blocks, encoding, title, contents.notes, contents.cells
+    return _checked(
+        Article(
+            path, form, source, contents.blocks, encoding, title, contents.notes, contents.cells
+        )
     )
-    _check_numbers(document)
-    return document
 
 
-def _check_numbers(article: Article) -> None:
-    """Malformed, with the place, where an article prints more numbers than are read."""
+def _document(path: Path, data: bytes) -> Article:
+    """The article that a Word document is: its text is what its places count in."""
+    from symattn.documents import word
+
+    packed, contents = word.read(data)
+    source = packed.text.string
+    _check_lines(source.split("\n"))
+    return Article(
+        path,
+        "word",
+        source,
+        contents.blocks,
+        title=contents.title or _heading(contents.blocks),
+        notes=contents.notes,
+        paragraphs=contents.paragraphs,
+        packed=packed,
+    )
+
+
+def _check_lines(lines: Iterable[str]) -> None:
+    if (count := sum(1 for line in lines if line.strip())) > LINES.most:
+        raise Malformed(f"the file has {LINES.said(count)}")
+
+
+def _checked(article: Article) -> Article:
+    """An article; Malformed, with the place, where it prints more numbers than are read."""
     left = NUMBERS.most
     for text in (part.text for block in article.blocks for part in block.all_parts):
         starts = [match.start() for match in re.finditer(DECIMAL, text.string)]
@@ -130,6 +158,7 @@ def _check_numbers(article: Article) -> None:
             place = article.place(text.span(starts[left]).start)
             raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))
         left -= len(starts)
+    return article
 
 
 def decoded(data: bytes) -> tuple[str, str]:

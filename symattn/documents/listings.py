@@ -20,7 +20,9 @@ _Turn = Literal["code", "output"]
 #: Languages of listings whose author says that they were printed, or says nothing.
 _PRINTED = frozenset(("output", "stdout", "out", "result", "console-output"))
 _UNSAID = frozenset(("", "text", "txt", "plain", "plaintext", "none", "console", "text-output"))
-_ASSIGNMENT = re.compile(r"(?m)^[ \t]*+(?:[^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+=(?!=)")
+_ASSIGNMENT = re.compile(
+    r"(?m)^[ \t]*+[^\W\d]\w*+(?:,[ \t]*+[^\W\d]\w*+|\.\w++|\[[^\]\n]*+\])*+[ \t]*+=(?!=)"
+)
 #: Arrays as NumPy and its like print them: numbers without commas between them.
 _ARRAY = re.compile(rf"\[[ \t]*+{ENTRY}[ \t]++{ENTRY}")
 _TENSOR = re.compile(r"(?m)^[ \t]*+(?:tensor|array|Array|<tf\.Tensor)\(")

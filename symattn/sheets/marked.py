@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 #: Forms whose words are read as they are; in others the source is shown letter by letter.
-_READABLE = ("markdown", "notebook", "text", "pdf")
+_READABLE = ("markdown", "notebook", "text", "pdf", "word")
 _KINDS: dict[str, LineKind] = {"heading": "heading", "prose": "words"}
 #: The worst of what is said of one place is what its mark says.
 _WORST: tuple[MarkKind, ...] = ("wrong", "open", "coarse", "holds", "confirmed", "unread")

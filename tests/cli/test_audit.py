@@ -536,7 +536,7 @@ def test_json(paper, symattn) -> None:
             "basis": "",
             "file": "paper.toml",
             "line": line,
-            **dict.fromkeys(("column", "end_line", "end_column", "cell")),
+            **dict.fromkeys(("column", "end_line", "end_column", "cell", "paragraph")),
         }
         for where, line, (of, printed, correct, exact, verdict, cause) in zip(
             WHERE, LINES, CLAIMS, strict=True
@@ -558,6 +558,7 @@ def test_json(paper, symattn) -> None:
                 "end_line",
                 "end_column",
                 "cell",
+                "paragraph",
             )
         }
         for place in (0, 2, 6)

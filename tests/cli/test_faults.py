@@ -161,7 +161,9 @@ def test_quick_words_load_nothing_heavy(word: str, loaded: list[str]) -> None:
 
 
 GONE = "the file can't be read: no such file or directory"
-NEITHER = "no case file ending in .toml and no article (.md, .ipynb, .tex, .html, .pdf, .txt)"
+NEITHER = (
+    "no case file ending in .toml and no article (.md, .ipynb, .tex, .html, .docx, .pdf, .txt)"
+)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ NEITHER = "no case file ending in .toml and no article (.md, .ipynb, .tex, .html
     [
         ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory; "),
         ("folder.toml", "symattn: folder.toml: the file is a folder, not a case file; "),
-        ("article.doc", f"symattn: unknown case 'article.doc': {NEITHER}; "),
+        ("article.odf", f"symattn: unknown case 'article.odf': {NEITHER}; "),
         ("no/post", f"symattn: unknown case 'no/post': {NEITHER}; "),
         ("elephants", "symattn: unknown case 'elephants': expected the path of an article, of a "),
     ],
@@ -181,7 +183,7 @@ def test_what_is_no_case(words, name: str, said: str, tmp_path: Path, symattn) -
     """It is told how to make one."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.toml").mkdir()
-    (tmp_path / "article.doc").write_text("# Attention\n", "utf-8")
+    (tmp_path / "article.odf").write_text("# Attention\n", "utf-8")
     done = symattn(*[word or name for word in words])
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(said)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.documents.kinds import DEEP, EITHER, REFUSED, WRONG_TEX, texts
+from tests.documents import word_files
+from tests.documents.kinds import DEEP, EITHER, REFUSED, WRONG_TEX, document, texts
 
 # Plain text
 
@@ -217,3 +218,50 @@ texts(
     ),
     marked_section=lambda: "<![CDATA[" * 50_000 + "x = 1",
 )
+
+
+# Word documents
+
+
+def word_paragraphs(*texts):
+    """A Word document with these paragraphs."""
+    return word_files.made("".join(word_files.line(word_files.run(text)) for text in texts))
+
+
+@document(".docx", expected=REFUSED)
+def word_bomb():
+    """Some kilobytes that unpack to thirty megabytes."""
+    return word_paragraphs("0" * 30_000_000)
+
+
+@document(".docx", expected=REFUSED)
+def word_without_end():
+    """Elements by the million, with nothing in them."""
+    return word_files.made("<w:p/>" * 1_000_000)
+
+
+@document(".docx", expected=REFUSED)
+def word_laughs():
+    """Entities that are made of entities."""
+    laughs = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10 if k else "ha"}">' for k in range(12))
+    document = f"<!DOCTYPE w [{laughs}]><w>&l11;</w>"
+    return word_files.packed(word_files.parts("") | {"word/document.xml": document})
+
+
+@document(".docx", expected=REFUSED)
+def word_of_old():
+    """How files of Word began before 2007, and those with a password begin."""
+    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(3000)
+
+
+@document(".docx")
+def word_of_many_numbers():
+    """More numbers than are read."""
+    return word_paragraphs("0.5 " * 100_000)
+
+
+@document(".docx")
+def word_in_pieces():
+    """Each character in a run of its own."""
+    runs = "".join(map(word_files.run, "softmax([1, 0]) = [0.7311, 0.2698] " * 300))
+    return word_files.made(word_files.line(runs))

@@ -1,0 +1,479 @@
+"""The body of a Word document put into blocks, and into the text that places count in.
+
+A paragraph is a line of that text, with its formulas between dollars; a row of a table is
+one, with bars between its cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+from typing import NamedTuple
+
+from symattn.documents.article import (
+    Block,
+    BlockPart,
+    Contents,
+    ParagraphBuilder,
+    ParagraphPlace,
+    PartKind,
+    PlaceKind,
+    TableBuilder,
+)
+from symattn.documents.listings import listing
+from symattn.documents.text import Span, Text
+from symattn.documents.word.elements import Element
+from symattn.documents.word.formulas import formula
+from symattn.documents.word.styles import Styles
+from symattn.spelling import DECIMAL
+
+#: What is no part of the text: what was taken out, what only tells how something looks.
+_SKIPPED = frozenset(
+    ("w:del", "w:moveFrom", "w:pPr", "w:rPr", "w:sdtPr", "w:sdtEndPr", "w:sectPr", "w:tblPr",
+     "w:tblGrid", "w:rubyPr", "w:rt")
+)  # fmt: skip
+_ADDED = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
+#: Marks around what stands in a line, where people see it.
+_MARKS = {"math": "$", "code": "`"}
+#: Quotation marks that Word makes of those that are typed in code.
+_QUOTES = re.compile("[“”„‘’]")
+_UNSEEN = re.compile("[\u00ad\u200b\ufeff]")
+_LINE_END = re.compile(r"[\r\n]")
+#: A sign of equality that what stands in a cell begins with, which goes on with the cell before.
+_GOES_ON = re.compile(r"\s*+(?:[=≈→]|\\(?:approx|to|rightarrow)\b)")
+_MATRIX = "\\begin{matrix}"
+_COUNTED = re.compile(r"\s*+(?:\([0-9.]++[a-z]?\))?+\s*+")
+#: The letters and signs of Symbol, an old font with codes of its own.
+_SYMBOLS = dict(
+    zip(
+        [*range(0x61, 0x7B), 0x2D, 0xA3, 0xA5, 0xAE, 0xB1, 0xB3, 0xB4, 0xB9, 0xBB, 0xC5, 0xD7],
+        "αβχδεφγηιϕκλμνοπθρστυϖωξψζ−≤∞→±≥×≠≈⊕⋅",
+        strict=True,
+    )
+)
+
+
+class _Piece(NamedTuple):
+    """A piece of a paragraph, whether it is set lower or higher, and whether it is a formula
+    that stands by itself."""
+
+    kind: PartKind
+    text: Text
+    raised: str = ""
+    is_display: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What stands around it where people see it."""
+        return "$$" if self.is_display else _MARKS.get(self.kind, "")
+
+
+class BodyReader:
+    """Reads bodies one after the other; :meth:`contents` is what was found."""
+
+    def __init__(self, styles: Styles) -> None:
+        self._styles = styles
+        self._blocks: list[Block] = []
+        self._title = ""
+        self._lines = _Lines()
+        self._kind: PlaceKind = "paragraph"
+        self._count = self._tables = 0
+        #: Lines of code, which go on up to what is none.
+        self._code: list[tuple[Text, ParagraphPlace]] = []
+        self._boxes: list[Element] = []
+        self._objects = 0
+
+    def read(self, body: Element, kind: PlaceKind = "paragraph") -> None:
+        """Read a body, or the notes below the text, which are counted by themselves."""
+        self._kind, self._count = kind, 0
+        self._read(body)
+        self._end_code()
+
+    def contents(self) -> tuple[Text, Contents]:
+        """The text, and what it holds."""
+        notes: tuple[str, ...] = ()
+        if self._objects:
+            notes = (f"formulas of MathType or in fields, not read: {self._objects}",)
+        places = tuple(self._lines.places)
+        return self._lines.text, Contents(
+            tuple(self._blocks), self._title, notes, paragraphs=places
+        )
+
+    def _read(self, element: Element) -> None:
+        for child in _inside(element):
+            match child.name:
+                case "w:p" | "m:oMathPara" | "m:oMath":
+                    self._paragraph(child)
+                case "w:tbl":
+                    self._table(child)
+                case _:
+                    self._read(child)
+
+    # -- paragraphs -----------------------------------------------------------------
+
+    def _paragraph(self, element: Element) -> None:
+        properties = element.child("w:pPr")
+        style = element.value("w:pPr", "w:pStyle")
+        pieces = self._pieces(element)
+        boxes, self._boxes = self._boxes, []
+        if not self._styles.is_again(style):
+            self._put(pieces, self._styles.level(style, properties), self._styles.is_title(style))
+        for box in boxes:
+            self._end_code()
+            self._read(box)
+
+    def _put(self, pieces: Sequence[_Piece], level: int, is_title: bool) -> None:
+        said = [piece for piece in pieces if piece.text.string.strip()]
+        if not said:
+            if self._code:
+                text, place = self._code[-1]
+                self._code.append((text[:0], place))
+            return
+        self._count += 1
+        place = ParagraphPlace(self._kind, self._count)
+        if not level and all(piece.kind == "code" for piece in said):
+            text = Text.joined([piece.text for piece in pieces])
+            if any("\n" in one.string for one in (text, *(line for line, _ in self._code[-1:]))):
+                # A paragraph of several lines is a listing of its own.
+                self._end_code()
+            self._code.append((text, place))
+            return
+        self._end_code()
+        if not level and [piece.kind for piece in said] == ["math"]:
+            pieces = [said[0]._replace(is_display=True)]
+        builder = ParagraphBuilder()
+        for piece in _trimmed(pieces):
+            if piece.is_display and not level:
+                self._end_prose(builder, 0, place)
+                text = self._lines.marked(piece)
+                self._blocks.append(Block.of("formula", text))
+                self._lines.end(place)
+            else:
+                self._add(builder, piece)
+        parts = self._end_prose(builder, level, place)
+        if is_title and not self._title:
+            self._title = " ".join("".join(part.text.string for part in parts).split())
+
+    def _add(self, builder: ParagraphBuilder, piece: _Piece) -> None:
+        """Put a piece in a line, and into what is gathered of it."""
+        builder.add(self._lines.marked(piece._replace(is_display=False)), piece.kind)
+
+    def _end_prose(
+        self, builder: ParagraphBuilder, level: int, place: ParagraphPlace
+    ) -> tuple[BlockPart, ...]:
+        parts = builder.end()
+        if parts:
+            self._blocks.append(Block("heading" if level else "prose", parts, level=level))
+            self._lines.end(place)
+        return parts
+
+    def _end_code(self) -> None:
+        """What is set as code in one paragraph after the other is one listing."""
+        lines, self._code = self._code, []
+        texts = []
+        for text, place in lines:
+            text = text.sub(_QUOTES, lambda quote: '"' if quote[0] in "“”„" else "'")
+            texts += [self._lines.put(text), self._lines.end(place)]
+        if texts:
+            self._blocks += listing(Text.joined(texts), before=self._blocks)
+
+    def _pieces(self, element: Element) -> list[_Piece]:
+        """The pieces of a paragraph; what is set lower or higher is an index."""
+        style = element.value("w:pPr", "w:pStyle")
+        is_code = self._styles.is_code(style, None)
+        top = [element] if element.name.startswith("m:") else _inside(element)
+        found = [piece for child in top for piece in self._of(child, is_code)]
+        pieces: list[_Piece] = []
+        for (kind, raised), group in groupby(found, key=lambda one: (one.kind, one.raised)):
+            if kind == "math":
+                pieces += group
+                continue
+            text = Text.joined([piece.text for piece in group])
+            if raised and text.string.strip():
+                one = len(text.string) == 1
+                text = text.enclosed(raised if one else f"{raised}{{", "" if one else "}")
+            pieces.append(_Piece(kind, text))
+        return pieces
+
+    def _of(self, element: Element, is_code: bool) -> Iterator[_Piece]:
+        match element.name:
+            case "w:r":
+                yield from self._run(element, is_code)
+            case "m:oMath":
+                if len(text := formula(element)):
+                    yield _Piece("math", text)
+            case "m:oMathPara":
+                for child in _inside(element):
+                    if child.name == "m:oMath" and len(text := formula(child)):
+                        yield _Piece("math", text, is_display=True)
+            case "w:txbxContent":
+                self._boxes.append(element)
+            case "w:p":
+                # In a cell, what is in several paragraphs is in one.
+                yield _Piece("text", element.mark(" "))
+                for child in _inside(element):
+                    yield from self._of(child, is_code)
+            case _:
+                for child in _inside(element):
+                    yield from self._of(child, is_code)
+
+    def _run(self, run: Element, outer: bool) -> Iterator[_Piece]:
+        properties = run.child("w:rPr")
+        if properties is not None and properties.is_on("w:vanish"):
+            return
+        style = run.value("w:rPr", "w:rStyle")
+        kind: PartKind = "code" if self._styles.is_code(style, properties, outer) else "text"
+        align = run.value("w:rPr", "w:vertAlign")
+        raised = {"superscript": "^", "subscript": "_"}.get(align, "")
+        for child in _inside(run):
+            if child.name == "w:t":
+                yield _Piece(kind, child.text.sub(_UNSEEN, "").sub(_LINE_END, " "), raised)
+            elif child.name in _ADDED:
+                yield _Piece(kind, Text.at(_ADDED[child.name], Span(child.start, child.end)))
+            elif child.name == "w:sym":
+                yield _Piece(kind, Text.at(_symbol(child), Span(child.start, child.end)), raised)
+            elif child.name == "w:instrText":
+                self._objects += child.text.string.lstrip().startswith("EQ ")
+            else:
+                for object_ in _all(child, "o:OLEObject"):
+                    self._objects += object_.attributes.get("ProgID", "").startswith("Equation")
+                self._boxes += _all(child, "w:txbxContent")
+
+    # -- tables ---------------------------------------------------------------------
+
+    def _table(self, table: Element) -> None:
+        self._end_code()
+        rows = [row for row in _deep(table, "w:tr") if row.find("w:trPr", "w:del") is None]
+        cells = [list(_deep(row, "w:tc")) for row in rows]
+        if len(cells) == len([*chain(*cells)]) == 1:
+            # A frame around what stands in it.
+            self._read(cells[0][0])
+            return
+        self._tables += 1
+        if any(map(self._is_laid_out, chain(*cells))):
+            self._equations(cells)
+            return
+        builder = TableBuilder()
+        read = [[self._pieces(cell) for cell in row] for row in cells]
+        has_head = _has_head(read)
+        for number, (row, inside) in enumerate(zip(rows, cells, strict=True), 1):
+            is_head = (number == 1 and has_head) or row.is_on("w:trPr", "w:tblHeader")
+            for at, cell in enumerate(inside):
+                if at:
+                    self._lines.mark(" | ")
+                span = cell.value("w:tcPr", "w:gridSpan")[:4]
+                merged = cell.find("w:tcPr", "w:vMerge")
+                goes_on = merged is not None and merged.attributes.get("val") != "restart"
+                parts = () if goes_on else self._cell(read[number - 1][at])
+                builder.cell(parts, is_head, int(span) if span.isdecimal() else 1)
+            builder.line()
+            self._lines.end(ParagraphPlace("table", number, self._tables))
+        boxes, self._boxes = self._boxes, []
+        if found := builder.rows():
+            self._blocks.append(Block("table", rows=found))
+        for box in boxes:
+            self._read(box)
+
+    def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
+        paragraph = ParagraphBuilder()
+        for piece in _trimmed(pieces):
+            self._add(paragraph, piece._replace(text=piece.text.sub(_LINE_END, " ")))
+        return paragraph.end()
+
+    def _is_laid_out(self, cell: Element) -> bool:
+        """Whether a cell holds a part of an equation, or a matrix: then nothing is tabulated."""
+        said = [piece for piece in self._pieces(cell) if piece.text.string.strip()]
+        self._boxes = []
+        if not said or said[0].kind != "math":
+            return False
+        return bool(_GOES_ON.match(said[0].text.string)) or _MATRIX in said[0].text.string
+
+    def _equations(self, rows: Sequence[Sequence[Element]]) -> None:
+        """A table that only lays out equations: a cell that begins with a sign of equality, or
+        with nothing to its left, goes on with what stands before it."""
+        table, equations = self._tables, list[list[Text]]()
+        for number, row in enumerate(rows, 1):
+            place = ParagraphPlace("table", number, table)
+            for cells in self._parted(row):
+                if isinstance(cells, Element):
+                    self._lines.end(place)
+                    equations = self._end_equations(equations)
+                    self._table(cells)
+                    continue
+                is_first = True
+                for at, cell in enumerate(cells):
+                    pieces = [one for one in self._pieces(cell) if one.text.string.strip()]
+                    if _is_formula(pieces):
+                        self._equate(pieces, equations, bool(at) and is_first)
+                    elif pieces and _is_number(pieces):
+                        self._lines.marked(pieces[0])
+                    elif pieces:
+                        equations = self._end_equations(equations)
+                        self._beside(pieces)
+                    is_first = is_first and not pieces
+            self._lines.end(place)
+        self._end_equations(equations)
+
+    def _parted(self, row: Sequence[Element]) -> Iterator[Sequence[Element] | Element]:
+        """What a row is made of: cells, the rows of tables in it that only lay out as well, and
+        other tables."""
+        plain: list[Element] = []
+        for cell in row:
+            tables = [table for table in _inside(cell) if table.name == "w:tbl"]
+            if not tables:
+                plain.append(cell)
+                continue
+            if plain:
+                yield plain
+                plain = []
+            for table in tables:
+                rows = [list(_deep(inner, "w:tc")) for inner in _deep(table, "w:tr")]
+                if any(map(self._is_laid_out, chain(*rows))):
+                    for inner in rows:
+                        yield from self._parted(inner)
+                else:
+                    yield table
+        if plain:
+            yield plain
+
+    def _equate(self, pieces: Sequence[_Piece], equations: list[list[Text]], goes_on: bool) -> None:
+        """The formulas of a cell, which the number of an equation may stand beside."""
+        for one in pieces:
+            if one.kind == "text":
+                self._lines.marked(one)
+                continue
+            text = self._lines.marked(one._replace(is_display=False))
+            self._lines.mark(" ")
+            if equations and (goes_on or _GOES_ON.match(text.string)):
+                equations[-1].append(text)
+            else:
+                equations.append([text])
+            goes_on = False
+
+    def _end_equations(self, equations: list[list[Text]]) -> list[list[Text]]:
+        for pieces in equations:
+            self._blocks.append(Block.of("formula", Text.joined(pieces, " ")))
+        return []
+
+    def _beside(self, pieces: Sequence[_Piece]) -> None:
+        """Words beside equations."""
+        builder = ParagraphBuilder()
+        for piece in _trimmed(pieces):
+            self._add(builder, piece)
+        if parts := builder.end():
+            self._blocks.append(Block("prose", parts))
+        self._lines.mark(" ")
+
+
+class _Lines:
+    """The text that places count in, while it is put together."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Text] = []
+        self._length = 0
+        self._at = Span(0, 0)
+        self._ends = 0
+        self.places: list[ParagraphPlace] = []
+
+    @property
+    def text(self) -> Text:
+        return Text.joined(self._pieces) if self._pieces else Text.whole("")
+
+    def put(self, text: Text) -> Text:
+        """Put a text in, and give it with its places there."""
+        start, self._length = self._length, self._length + len(text)
+        self._pieces.append(text)
+        if len(text):
+            self._at = Span(text.ends[-1], text.ends[-1])
+            self._ends += text.string.count("\n")
+        return Text(text.string, range(start, self._length), range(start + 1, self._length + 1))
+
+    def mark(self, string: str) -> Text:
+        """Put in what the file does not have."""
+        return self.put(Text.at(string, self._at))
+
+    def marked(self, piece: _Piece) -> Text:
+        """Put in a piece between its marks."""
+        self.mark(piece.mark)
+        put = self.put(piece.text)
+        self.mark(piece.mark)
+        return put
+
+    def end(self, place: ParagraphPlace) -> Text:
+        """A line ends, in code also one of nothing."""
+        end = self.mark("\n")
+        self.places += [place] * (self._ends - len(self.places))
+        return end
+
+
+def _trimmed(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Pieces without the white space around them."""
+    said = [at for at, piece in enumerate(pieces) if piece.text.string.strip()]
+    trimmed = [*pieces[said[0] : said[-1] + 1]] if said else []
+    if trimmed:
+        trimmed[0] = trimmed[0]._replace(text=trimmed[0].text.lstripped())
+        trimmed[-1] = trimmed[-1]._replace(text=trimmed[-1].text.rstripped())
+    return trimmed
+
+
+def _inside(element: Element) -> Iterator[Element]:
+    """The elements in one, without what was taken out; of alternatives the first."""
+    for child in element.elements:
+        if child.name == "mc:AlternateContent":
+            chosen = child.child("mc:Choice") or child.child("mc:Fallback")
+            if chosen is not None:
+                yield chosen
+        elif child.name not in _SKIPPED:
+            yield child
+
+
+def _deep(element: Element, name: str) -> Iterator[Element]:
+    """Those of that name in an element, but none in another one of it."""
+    for child in _inside(element):
+        if child.name == name:
+            yield child
+        elif child.name not in ("w:tbl", "w:p"):
+            yield from _deep(child, name)
+
+
+def _all(element: Element, name: str) -> Iterator[Element]:
+    """Those of that name in an element, itself among them."""
+    waiting = [element]
+    while waiting:
+        here = waiting.pop()
+        if here.name == name:
+            yield here
+        else:
+            waiting.extend(reversed([*_inside(here)]))
+
+
+def _is_number(pieces: Sequence[_Piece]) -> bool:
+    """Whether a cell holds the number of an equation."""
+    return len(pieces) == 1 and bool(_COUNTED.fullmatch(pieces[0].text.string))
+
+
+def _is_formula(pieces: Sequence[_Piece]) -> bool:
+    """Whether a cell holds formulas, and nothing else but the number of one."""
+    words = "".join(one.text.string for one in pieces if one.kind == "text")
+    return any(one.kind == "math" for one in pieces) and bool(_COUNTED.fullmatch(words))
+
+
+def _symbol(element: Element) -> str:
+    code = element.attributes.get("char", "")
+    try:
+        number = int(code, 16) & 0xFF
+    except ValueError:
+        return "\ufffd"
+    font = element.attributes.get("font", "").lower()
+    return _SYMBOLS.get(number, "\ufffd") if font == "symbol" else "\ufffd"
+
+
+def _has_head(rows: Sequence[Sequence[Sequence[_Piece]]]) -> bool:
+    """Whether the first row tells what stands in the columns: no number alone is in it, and
+    some are below it."""
+    numbers = [
+        [re.fullmatch(DECIMAL, "".join(p.text.string for p in cell).strip()) for cell in row]
+        for row in rows
+    ]
+    return len(rows) > 1 and not any(numbers[0]) and any(map(any, numbers[1:]))
