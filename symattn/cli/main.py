@@ -36,6 +36,7 @@ _COMMANDS: Mapping[str, str] = {
     "derive": "symattn.cli.derive",
     "exercise": "symattn.cli.exercise",
     "mark": "symattn.cli.mark",
+    "lsp": "symattn.cli.lsp",
     "new": "symattn.cli.new",
     "vectors": "symattn.cli.vectors",
 }

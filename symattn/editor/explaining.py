@@ -8,7 +8,7 @@ from symattn.auditing import understanding
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.documents.reading import ArticleNumber, Status
-from symattn.documents.text import Span
+from symattn.editor.answers import Explanation
 from symattn.editor.judging import audited
 from symattn.editor.places import Places
 from symattn.errors import Faulty, short
@@ -31,7 +31,7 @@ _STATUS: dict[Status, str] = {
 }
 
 
-def explain(asker: Asker, name: str, source: str, offset: int) -> tuple[Span, str] | None:
+def explain(asker: Asker, name: str, source: str, offset: int) -> Explanation | None:
     """What stands at a character of the source, as Markdown, and from where to where; None
     where no number stands. Raises :class:`Malformed` where the text can't be read."""
     found = audited(asker, name, source)
@@ -44,15 +44,15 @@ def explain(asker: Asker, name: str, source: str, offset: int) -> tuple[Span, st
     if at:
         span = at[0][0]
         said = ("\n\n".join(_figure(found, one)) for where, one in at[:_MOST] if where == span)
-        return span, "\n\n---\n\n".join(dict.fromkeys(said))
+        return Explanation(span, "\n\n---\n\n".join(dict.fromkeys(said)))
     for statement in found.statements:
         span = places.of(statement)
         if span.start <= offset <= span.end:
             how = f"{markdown_code(statement.claim.holds)}: {statement.verdict}"
-            return span, how + markdown(statement.because)
+            return Explanation(span, how + markdown(statement.because))
     for number in found.numbers:
         if number.span.start <= offset <= number.span.end:
-            return number.span, _number(found, number)
+            return Explanation(number.span, _number(found, number))
     return None
 
 

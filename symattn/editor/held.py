@@ -178,7 +178,7 @@ class OpenDocuments:
         return Held(uri, name, text.text, (piece,))
 
     def _notebook(self, notebook: OpenNotebook) -> Held:
-        source, pieces = '{"nbformat": 4, "cells": [', []
+        source, pieces = '{"nbformat": 4, "cells": [', list[Piece]()
         for cell in notebook.cells:
             if (text := self.texts.get(cell.uri)) is None:
                 continue

@@ -3,59 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 from symattn.auditing import findings, reports, understanding
 from symattn.auditing.audit import Audit, audit
-from symattn.auditing.figures import Figure
+from symattn.auditing.figures import Figure, Statement
 from symattn.cases import library
-from symattn.documents.text import Span
+from symattn.editor.answers import Answer, Finding, Severity
 from symattn.editor.places import Places
 from symattn.errors import Faulty, blamed_on
 from symattn.languages.sentence import Sentence, joined
+from symattn.shapes import show
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
-
-Severity = Literal["error", "warning", "information", "hint"]
 
 #: So many hints are given, and so many figures named that another one follows from.
 _HINTS, _RELATED = 200, 8
 #: So many audits a worker keeps: hovers and corrections ask for them again.
 _KEPT = 4
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is told of characters of the source.
-
-    ``code`` is the rule, as SARIF logs name it; ``related`` are other places with what is said
-    of them; ``note`` is what an author may add there, '' for nothing.
-    """
-
-    span: Span
-    severity: Severity
-    code: str
-    message: str
-    related: tuple[tuple[Span, str], ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """All that is told of a text, and what became of its numbers, in a sentence."""
-
-    findings: tuple[Finding, ...]
-    coverage: str = ""
-
-
-def load(asker: Asker) -> None:
-    """Load all that judging needs, so that the first answer comes early."""
-    asker.stage("reading")
-    _audited("warm.md", "Let $x = 2$. Then $y = x^2 = 4$, and `softmax([x, y])` is 0.119, 0.881.")
 
 
 @lru_cache(maxsize=_KEPT)
@@ -79,7 +46,21 @@ def judge(asker: Asker, name: str, source: str) -> Answer:
     except Faulty as error:
         return Answer(tuple(_faults(error, name, places)))
     told = (*_refuted(found, places), *list(_doubts(found, places))[:_HINTS])
-    return Answer(tuple(dict.fromkeys(told)), _coverage(found))
+    return Answer(tuple(dict.fromkeys(told)), _coverage(found), _names(found))
+
+
+def _names(found: Audit) -> dict[str, str]:
+    """The quantities of a walkthrough, each with its shape and its expression."""
+    case = found.case
+    if case.reading is not None:
+        return {}
+    shapes = {name: quantity.shape for name, quantity in case.program.quantities.items()}
+    return {
+        name: joined(
+            filter(None, (show(shape) if shape else "a number", str(case.steps.get(name, "given"))))
+        )
+        for name, shape in shapes.items()
+    }
 
 
 def _faults(error: Faulty, name: str, places: Places) -> Iterator[Finding]:
@@ -93,9 +74,10 @@ def _faults(error: Faulty, name: str, places: Places) -> Iterator[Finding]:
 
 
 def _refuted(found: Audit, places: Places) -> Iterator[Finding]:
+    roots = set(found.roots)
     for figure in found.figures:
         if figure.verdict is Verdict.REFUTED:
-            severity: Severity = "error" if figure in found.roots else "warning"
+            severity: Severity = "error" if figure in roots else "warning"
             reasons = joined(filter(None, (figure.reason, understanding.basis(figure.claim))), "; ")
             message = f"{findings.said(figure)} ({reasons})"
             related = tuple(
@@ -113,7 +95,8 @@ def _doubts(found: Audit, places: Places) -> Iterator[Finding]:
     """What nothing certain is known of."""
     for figure in reports.coarse(found):
         yield Finding(places.of(figure), "hint", "coarse", reports.coarse_sentence(figure))
-    for judged in (*found.figures, *found.statements):
+    everything: tuple[Figure | Statement, ...] = (*found.figures, *found.statements)
+    for judged in everything:
         if judged.verdict is Verdict.UNDECIDED:
             said = judged.label if isinstance(judged, Figure) else judged.claim.holds
             message = f"{said} could not be decided"

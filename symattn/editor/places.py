@@ -63,5 +63,3 @@ class Places:
         text = lines.line(number - 1)
         start = lines.start(number - 1) + len(text) - len(text.lstrip())
         return Span(start, start + len(text.strip()))
-
-

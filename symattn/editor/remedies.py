@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from symattn.auditing.fixing import fixed
 from symattn.documents.article import Article
 from symattn.documents.files import article
-from symattn.documents.text import Span
+from symattn.editor.answers import Correction
 from symattn.editor.judging import audited
 from symattn.editor.positions import Lines
 from symattn.errors import Malformed
@@ -20,14 +19,6 @@ from symattn.workers import Asker
 
 #: So many lines before a block a note may have to stand: before the fence of code, say.
 _BEFORE = 4
-
-
-class Correction(NamedTuple):
-    """A figure, and what belongs in its place in the source."""
-
-    span: Span
-    text: str
-    label: str
 
 
 def corrections(asker: Asker, name: str, source: str) -> tuple[Correction, ...]:
@@ -55,7 +46,7 @@ def note_place(asker: Asker, name: str, source: str, offset: int, note: str) -> 
             after = article(path, f"{source[:start]}{note}\n{source[start:]}".encode())
         except Malformed:
             continue
-        if _notes(after) == _notes(before) + 1 and _blocks(after) == kept:
+        if _notes(after) > _notes(before) and _blocks(after) == kept:
             return start
     return None
 
@@ -80,4 +71,5 @@ def _blocks(of: Article) -> list[tuple[str, ...]]:
 
 
 def _notes(of: Article) -> int:
-    return sum(block.kind == "note" for block in of.blocks)
+    """How long the notes of an article are, all together."""
+    return sum(len(block.text) for block in of.blocks if block.kind == "note")
