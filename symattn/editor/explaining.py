@@ -70,7 +70,7 @@ def _figure(found: Audit, figure: Figure) -> Iterator[str]:
         yield markdown(figure.reason)
     if basis := understanding.basis(figure.claim):
         yield markdown(basis)
-    elif figure.claim.is_arithmetic:
+    elif figure.claim.is_arithmetic and not figure.reason:
         yield "arithmetic as printed"
     if exact := figure.exact:
         yield f"exactly {markdown_code(short(exact, _FORM))}"

@@ -124,13 +124,16 @@ def _touch(one: Span, other: Span) -> bool:
     return one.start <= other.end and other.start <= one.end
 
 
-def touched(held: Held, answer: Answer, asked: tuple[Piece, Span]) -> Iterator[tuple[str, int]]:
-    """The notes that what is asked for may get, and where in the piece that begins."""
+def notes(held: Held, answer: Answer, asked: tuple[Piece, Span]) -> dict[str, int]:
+    """The notes that what is asked for may get, each with the first place in the piece that it
+    is good for."""
+    found: dict[str, int] = {}
     for finding in answer.findings:
         if finding.note and (place := held.locate(finding.span)) is not None:
             piece, span = place
             if piece.uri == asked[0].uri and _touch(span, asked[1]):
-                yield finding.note, span.start
+                found[finding.note] = min(span.start, found.get(finding.note, span.start))
+    return found
 
 
 def _edits(changes: Iterable[tuple[Piece, lsp.TextEdit]]) -> lsp.WorkspaceEdit:

@@ -238,7 +238,7 @@ class Session:
                 actions += replies.fixes(held, found or (), asked, kind == replies.FIX_ALL)
         if lsp.CodeActionKind.QuickFix in wanted and piece.takes_notes:
             name = f"{held.name}.md" if held.is_notebook else held.name
-            for note, place in dict(replies.touched(held, answer, asked)).items():
+            for note, place in replies.notes(held, answer, asked).items():
                 job = (jobs.note_place, (name, piece.text, place, note))
                 if (at := await self._desk.asked(held, job)) is not None:
                     actions.append(replies.noted(piece, note, at))

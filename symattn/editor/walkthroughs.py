@@ -12,7 +12,6 @@ from symattn.documents.text import Span
 _HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([A-Za-z0-9_.-]+)")
 _ENTRY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|"([^"\n]*)"|'([^'\n]*)')[ \t]*=[ \t]*(.*)""")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CALLED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Tables whose text is expressions, and what stands in those that define names.
 _EXPRESSIONS = ("steps", "functions", "claims", "loss", "exercise")
 _DEFINING: Mapping[str, str] = {"given": "given", "symbols": "a symbol", "steps": ""}
@@ -27,7 +26,7 @@ class Walkthrough:
     >>> draft.names, draft.functions
     ({'X': 'given', 'A': 'softmax(X)', 'B': 'A @'}, {})
     >>> draft.takes_names(len(text)), draft.word(text.index("softmax") + 3)
-    (True, Span(start=31, end=38))
+    (True, Span(start=32, end=39))
     """
 
     text: str
@@ -60,7 +59,7 @@ class Walkthrough:
         return {
             name[0]: (key, value.strip().strip("\"'"))
             for table, key, value in self._entries
-            if table == "functions" and (name := _CALLED.match(key))
+            if table == "functions" and (name := _WORD.match(key))
         }
 
     def takes_names(self, offset: int) -> bool:
