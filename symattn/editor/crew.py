@@ -65,6 +65,10 @@ class Crew:
 
     def _taken(self, text: str) -> _Member:
         """A worker for a text: the one that knows it, or the one with everything loaded."""
+        for member in [*self._waiting]:
+            if member.worker.process.poll() is not None:
+                self._waiting.remove(member)
+                self._dismiss(member)
         known = [member for member in self._waiting if member.text == text]
         if not known:
             self.prepare()
@@ -119,6 +123,7 @@ class Crew:
         """End all workers."""
         for worker in self._all:
             worker.kill()
+            worker.process.wait()
 
 
 def _threaded(worker: Worker, job: Job) -> asyncio.Future[Any]:

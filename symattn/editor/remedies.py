@@ -11,6 +11,7 @@ from pathlib import Path
 from symattn.auditing.fixing import fixed
 from symattn.documents.article import Article
 from symattn.documents.files import article
+from symattn.documents.text import Span
 from symattn.editor.answers import Correction
 from symattn.editor.judging import audited
 from symattn.editor.positions import Lines
@@ -46,7 +47,8 @@ def note_place(asker: Asker, name: str, source: str, offset: int, note: str) -> 
             after = article(path, f"{source[:start]}{note}\n{source[start:]}".encode())
         except Malformed:
             continue
-        if _notes(after) > _notes(before) and _blocks(after) == kept:
+        line = Span(start, start + len(note) + 1)
+        if _blocks(after) == kept and _announced(after, line, offset + len(note) + 1):
             return start
     return None
 
@@ -70,6 +72,13 @@ def _blocks(of: Article) -> list[tuple[str, ...]]:
     ]
 
 
-def _notes(of: Article) -> int:
-    """How long the notes of an article are, all together."""
-    return sum(len(block.text) for block in of.blocks if block.kind == "note")
+def _announced(of: Article, note: Span, offset: int) -> bool:
+    """Whether a note stands within these characters, and is one on what stands at a character
+    behind it."""
+    is_next = False
+    for block in of.blocks:
+        if block.kind == "note":
+            is_next |= note.start < block.span.end <= note.end
+        elif is_next:
+            return block.span.start <= offset <= block.span.end
+    return False

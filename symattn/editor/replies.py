@@ -20,7 +20,8 @@ _SEVERITIES = {
 }
 #: Corrects everything that is certain, as editors do when a file is saved.
 FIX_ALL = "source.fixAll.symattn"
-_FIX = lsp.CodeActionKind.QuickFix
+#: Corrects a figure, or adds a note.
+FIX = "quickfix"
 
 
 def range_of(piece: Piece, span: Span) -> lsp.Range:
@@ -76,13 +77,14 @@ def lens(piece: Piece, coverage: str) -> lsp.CodeLens:
 # -- code actions ------------------------------------------------------------------------
 
 
-def is_wanted(kind: str, only: Iterable[str] | None) -> bool:
+def is_wanted(kind: str, only: Iterable[str | lsp.CodeActionKind] | None) -> bool:
     """Whether an editor asks for actions of a kind: it names kinds, or what they begin with.
 
     >>> is_wanted("source.fixAll.symattn", ["source.fixAll"]), is_wanted("quickfix", ["refactor"])
     (True, False)
     """
-    return only is None or any(f"{kind}.".startswith(f"{one}.") for one in only)
+    names = [getattr(one, "value", one) for one in only or ()]
+    return only is None or any(f"{kind}.".startswith(f"{name}.") for name in names)
 
 
 def fixes(
@@ -105,7 +107,7 @@ def fixes(
         if piece.uri == asked[0].uri and _touch(span, asked[1]):
             of = f"{one.label} = " if one.label else ""
             title = f"Correct to {of}{edit.new_text}"
-            yield lsp.CodeAction(title, kind=_FIX, edit=_edits([(piece, edit)]), is_preferred=True)
+            yield lsp.CodeAction(title, kind=FIX, edit=_edits([(piece, edit)]), is_preferred=True)
 
 
 def _figures(count: int) -> str:
@@ -117,7 +119,7 @@ def noted(piece: Piece, note: str, offset: int) -> lsp.CodeAction:
     end = "\r\n" if "\r\n" in piece.text else "\n"
     edit = lsp.TextEdit(range_of(piece, Span(offset, offset)), note + end)
     ends = " and fill it in" if "..." in note else ""
-    return lsp.CodeAction(f"Add the note {note}{ends}", kind=_FIX, edit=_edits([(piece, edit)]))
+    return lsp.CodeAction(f"Add the note {note}{ends}", kind=FIX, edit=_edits([(piece, edit)]))
 
 
 def _touch(one: Span, other: Span) -> bool:

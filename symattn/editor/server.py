@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from symattn import __version__
 from symattn.documents.text import Span
@@ -26,7 +27,7 @@ _CELLS = [lsp.NotebookCellLanguage(language) for language in ("python", "markdow
 _NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
     [lsp.NotebookDocumentFilterWithCells(cells=_CELLS, notebook="jupyter-notebook")]
 )
-_ACTIONS = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, replies.FIX_ALL])
+_ACTIONS = lsp.CodeActionOptions([replies.FIX, replies.FIX_ALL])
 
 
 def serve(limits: WorkLimits) -> None:
@@ -38,11 +39,26 @@ def serve(limits: WorkLimits) -> None:
         session.crew.stop()
 
 
+class _Protocol(LanguageServerProtocol):
+    """The session keeps the texts: what the library has of its own takes other signs for line
+    ends too, and moves positions that it is given."""
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_CHANGE], (params,), None
+
+
 class Session:
     """All that an editor has open, and what it is told of it."""
 
     def __init__(self, limits: WorkLimits) -> None:
-        self.server = LanguageServer("symattn", __version__, notebook_document_sync=_NOTEBOOKS)
+        self.server = LanguageServer(
+            "symattn", __version__, notebook_document_sync=_NOTEBOOKS, protocol_cls=_Protocol
+        )
         self.crew = Crew(limits)
         self.limits = limits
         self._open = OpenDocuments()
@@ -229,14 +245,14 @@ class Session:
         asked, actions = (piece, Span(start, end)), list[lsp.CodeAction]()
         wanted = [
             kind
-            for kind in (lsp.CodeActionKind.QuickFix, replies.FIX_ALL)
+            for kind in (replies.FIX, replies.FIX_ALL)
             if replies.is_wanted(kind, said.context.only)
         ]
         if wanted and any(one.severity in ("error", "warning") for one in answer.findings):
             found = await self._desk.asked(held, (jobs.corrections, (held.name, held.source)))
             for kind in wanted:
                 actions += replies.fixes(held, found or (), asked, kind == replies.FIX_ALL)
-        if lsp.CodeActionKind.QuickFix in wanted and piece.takes_notes:
+        if replies.FIX in wanted and piece.takes_notes:
             name = f"{held.name}.md" if held.is_notebook else held.name
             for note, place in replies.notes(held, answer, asked).items():
                 job = (jobs.note_place, (name, piece.text, place, note))
