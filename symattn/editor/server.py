@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,10 +35,12 @@ _ACTIONS = lsp.CodeActionOptions([replies.FIX, replies.FIX_ALL])
 def serve(limits: WorkLimits) -> None:
     """Serve the editor at the other end of standard input and output until it ends."""
     session = Session(limits)
-    try:
-        session.server.start_io()
-    finally:
-        session.crew.stop()
+    # The library closes what it writes to.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+        try:
+            session.server.start_io(stdout=output)
+        finally:
+            session.crew.stop()
 
 
 class _Protocol(LanguageServerProtocol):

@@ -16,7 +16,8 @@ POST = """# One head
 
 The queries are
 
-$$Q = \\begin{bmatrix} 1 & 0 \\\\ 0 & 1 \\end{bmatrix}, \\quad K = \\begin{bmatrix} 1 & 1 \\\\ 0 & 1 \\end{bmatrix}$$
+$$Q = \\begin{bmatrix} 1 & 0 \\\\ 0 & 1 \\end{bmatrix},
+K = \\begin{bmatrix} 1 & 1 \\\\ 0 & 1 \\end{bmatrix}$$
 
 and the scores $S = Q K^T / \\sqrt{2}$ come to
 

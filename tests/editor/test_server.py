@@ -306,7 +306,7 @@ async def test_cells_of_a_notebook(editor):
 async def test_without_the_extra():
     """What is missing is said in one line."""
     code = "import sys; sys.modules['pygls'] = None; from symattn.cli.main import main; main()"
-    run = subprocess.run(  # noqa: ASYNC221
+    run = subprocess.run(
         [sys.executable, "-c", code, "lsp"], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert run.returncode == 2
