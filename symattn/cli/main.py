@@ -108,6 +108,7 @@ def _group() -> None:
       symattn derive softmax-jacobian         a derivation for any size, line by line
       symattn exercise cat-sat-mat --versions 9    questions and an answer key
       symattn mark answers.csv --key key.toml      students' answers marked, with points
+      symattn lsp                             figures judged as you write, in an editor
       symattn new post.toml                   a case file to start from
       symattn vectors --suite quick -o DIR    inputs and correct results, to test kernels
     """

@@ -191,13 +191,17 @@ class Session:
             case Ended(why="time"):
                 why = f"it takes more than {self.limits.seconds:g} seconds"
             case Ended(why="memory"):
-                why = "it needs too much memory"
+                why = f"it needs more than {self.limits.memory} MB"
+            case Ended(number=0) if self.limits.memory:
+                why = (
+                    f"its process ended early, maybe as it needs more than {self.limits.memory} MB"
+                )
             case Crashed(why=said, trace=trace):
                 why, _ = reported(said, trace)
             case RecursionError():
                 why = "it is nested too deeply"
             case Ended() | OSError():
-                why = "its process ended early"
+                why = "its process was ended"
             case _:
                 why = str(outcome)
         finding = Finding(Span(0, 0), "information", "stopped", f"not judged: {why}")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import pytest_lsp
@@ -17,7 +14,9 @@ from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases import library
 
-from .editors import CONFIG, POST, RIGHT, ROOT, WRONG, Editor
+from tests.cli.test_lsp import children
+
+from .editors import CONFIG, POST, RIGHT, WRONG, Editor, place
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 URI = "file:///nowhere/post.md"
@@ -183,18 +182,6 @@ async def test_a_worker_that_is_killed_costs_nothing(editor):
     editor.close(URI)
 
 
-def children(process):
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == process:
-            found.append(int(status.parent.name))
-    return found
-
-
 # -- walkthroughs ------------------------------------------------------------------------
 
 CASE_URI = "file:///nowhere/case.toml"
@@ -249,7 +236,7 @@ async def test_names_in_a_walkthrough(editor):
 
 
 async def completed(editor, start):
-    from .editors import place
+    from tests.cli.test_lsp import children
 
     position = place(editor.texts[CASE_URI], start, start).start
     found = await editor.text_document_completion_async(
@@ -297,17 +284,3 @@ async def test_cells_of_a_notebook(editor):
     assert "1 refuted" in await editor.lens(added.document)
     ((text, _),) = await editor.findings(last)
     assert text == WRONG
-
-
-# -- without an editor -------------------------------------------------------------------
-
-
-@pytest.mark.asyncio(loop_scope="function")
-async def test_without_the_extra():
-    """What is missing is said in one line."""
-    code = "import sys; sys.modules['pygls'] = None; from symattn.cli.main import main; main()"
-    run = subprocess.run(
-        [sys.executable, "-c", code, "lsp"], capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    assert run.returncode == 2
-    assert run.stderr == ("symattn: a language server takes pygls: pip install 'symattn[lsp]'\n")
