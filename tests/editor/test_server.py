@@ -13,7 +13,6 @@ from lsprotocol import types as lsp
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases import library
-
 from tests.cli.test_lsp import children
 
 from .editors import CONFIG, POST, RIGHT, WRONG, Editor, place
@@ -236,8 +235,6 @@ async def test_names_in_a_walkthrough(editor):
 
 
 async def completed(editor, start):
-    from tests.cli.test_lsp import children
-
     position = place(editor.texts[CASE_URI], start, start).start
     found = await editor.text_document_completion_async(
         lsp.CompletionParams(lsp.TextDocumentIdentifier(CASE_URI), position)
