@@ -23,21 +23,22 @@ def conversation(*words, text=TEXT, polite=True):
     """What a server tells of a post, its exit code, and the processes that outlive it."""
     command = [sys.executable, "-m", "symattn", *words]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert server.stdin
-    assert server.stdout
+    stdin, stdout = server.stdin, server.stdout
+    assert stdin is not None
+    assert stdout is not None
 
     def say(method, number=None, **params):
         request = {"jsonrpc": "2.0", "method": method, "params": params}
         data = json.dumps(request if number is None else request | {"id": number}).encode()
-        server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
-        server.stdin.flush()
+        stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+        stdin.flush()
 
     def hear():
         length = 0
-        while line := server.stdout.readline().strip():
+        while line := stdout.readline().strip():
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split()[1])
-        return json.loads(server.stdout.read(length))
+        return json.loads(stdout.read(length))
 
     say("initialize", 1, capabilities={}, processId=None, rootUri=None)
     hear()
@@ -50,9 +51,9 @@ def conversation(*words, text=TEXT, polite=True):
         say("shutdown", 2)
         hear()
         say("exit")
-    server.stdin.close()
+    stdin.close()
     code = server.wait(20)
-    server.stdout.close()
+    stdout.close()
     return told, code, [process for process in helpers if Path(f"/proc/{process}").exists()]
 
 

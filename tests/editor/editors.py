@@ -42,7 +42,7 @@ class Editor(LanguageClient):
         #: What was last told of each text.
         self.told: dict[str, lsp.PublishDiagnosticsParams] = {}
 
-        @self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        @self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
         def hear(told: lsp.PublishDiagnosticsParams) -> None:
             before = self.told.get(told.uri)
             if before is not None and before.version and told.version:
@@ -108,7 +108,7 @@ class Editor(LanguageClient):
         self, uri: str, start: int, end: int, only: str | None = None
     ) -> list[lsp.CodeAction]:
         """What can be done about some characters."""
-        context = lsp.CodeActionContext([], only and [only])  # type: ignore[list-item, arg-type]
+        context = lsp.CodeActionContext([], only and [only])
         where = place(self.texts[uri], start, end)
         found = await self.text_document_code_action_async(
             lsp.CodeActionParams(lsp.TextDocumentIdentifier(uri), where, context)

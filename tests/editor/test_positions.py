@@ -70,6 +70,7 @@ def test_places_in_notebooks(cells, data):
         documents.texts[str(k)] = OpenText(str(k), "x", 1, text, "utf-16")
         documents.notebooks["n"].cells.append(Cell(str(k), is_code))
     held = documents.held("n")
+    assert held is not None
     read(Text.whole(held.source))
     assert len(held.pieces) == len(cells)
     for piece in held.pieces:

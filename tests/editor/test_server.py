@@ -38,7 +38,7 @@ holds = "A[0, 0] < A[0, 1]"
 """
 
 
-@pytest_lsp.fixture(config=CONFIG, scope="module")
+@pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
 async def editor(lsp_client: Editor):
     await lsp_client.start()
     yield

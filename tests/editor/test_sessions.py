@@ -44,7 +44,7 @@ PIECES = (
 BURST = 5
 
 
-@pytest_lsp.fixture(config=CONFIG, scope="module")
+@pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
 async def editor(lsp_client: Editor):
     await lsp_client.start()
     yield
