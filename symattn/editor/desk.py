@@ -46,10 +46,12 @@ class Desk:
         task = asyncio.ensure_future(self._judged(held, 0 if at_once else _PAUSE))
         self._lying[held.uri] = _Lying(held, task)
 
-    def take(self, uri: str) -> None:
-        """Forget a text, and stop all work on it."""
-        if (lying := self._lying.pop(uri, None)) is not None:
-            lying.drop()
+    def take(self, uri: str) -> bool:
+        """Forget a text, and stop all work on it; whether one lay there."""
+        if (lying := self._lying.pop(uri, None)) is None:
+            return False
+        lying.drop()
+        return True
 
     async def _judged(self, held: Held, pause: float) -> Answer:
         await asyncio.sleep(pause)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -89,11 +89,10 @@ class Piece:
         return Lines(self.text, self.encoding)
 
     def within(self, span: Span) -> Span:
-        """The part of its text that is those characters of the source."""
-        return Span(
-            max(bisect_right(self.starts, span.start) - 1, 0),
-            min(bisect_left(self.starts, span.end), len(self.text)),
-        )
+        """The part of its text that is those characters of the source; where they are a line
+        of a file, without what is not of the text, and without its end."""
+        start, end = (min(bisect_left(self.starts, place), len(self.text)) for place in span)
+        return Span(start, start + len(self.text[start:end].rstrip("\r\n")))
 
 
 @dataclass(frozen=True)
@@ -198,12 +197,6 @@ class OpenDocuments:
         name = _path(notebook.uri)
         name += "" if name.endswith(".ipynb") else ".ipynb"
         return Held(notebook.uri, name, f"{source}]}}", tuple(pieces))
-
-    def all(self) -> Iterator[str]:
-        """The names of all texts and notebooks, without cells."""
-        cells = {cell.uri for notebook in self.notebooks.values() for cell in notebook.cells}
-        yield from self.notebooks
-        yield from (uri for uri in self.texts if uri not in cells)
 
 
 def _path(uri: str) -> str:

@@ -105,8 +105,8 @@ class Session:
     def _judge(self, uri: str, at_once: bool = False) -> None:
         """Judge a text or a notebook, or tell nothing of it any more."""
         if (held := self._open.held(uri)) is None:
-            self._desk.take(uri)
-            self._tell(uri, None, [])
+            if self._desk.take(uri):
+                self._tell(uri, None, [])
         else:
             self._desk.put(held, at_once)
 

@@ -281,3 +281,20 @@ async def test_cells_of_a_notebook(editor):
     assert "1 refuted" in await editor.lens(added.document)
     ((text, _),) = await editor.findings(last)
     assert text == WRONG
+
+
+async def test_a_faulty_note_of_a_notebook(editor):
+    """It is an error at its line, in its cell."""
+    book, cell = "file:///nowhere/notes.ipynb", "vscode-notebook-cell:/nowhere/notes.ipynb#1"
+    text = 'Say "this":\n\n<!-- symattn: ignore end -->\n\nand more\n'
+    editor.texts[cell], editor.versions[cell] = text, 1
+    cells = [lsp.NotebookCell(lsp.NotebookCellKind.Markup, cell)]
+    editor.notebook_document_did_open(
+        lsp.DidOpenNotebookDocumentParams(
+            lsp.NotebookDocument(book, "jupyter-notebook", 1, cells),
+            [lsp.TextDocumentItem(cell, "markdown", 1, text)],
+        )
+    )
+    ((covered, told),) = await editor.findings(cell)
+    assert "no 'ignore begin' comes before it" in told.message
+    assert covered == "<!-- symattn: ignore end -->"
