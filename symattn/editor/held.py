@@ -92,7 +92,9 @@ class Piece:
         """The part of its text that is those characters of the source; where they are a line
         of a file, without what is not of the text, and without its end."""
         start, end = (min(bisect_left(self.starts, place), len(self.text)) for place in span)
-        return Span(start, start + len(self.text[start:end].rstrip("\r\n")))
+        if self.starts[end] != span.end:
+            end = start + len(self.text[start:end].rstrip("\r\n"))
+        return Span(start, end)
 
 
 @dataclass(frozen=True)
