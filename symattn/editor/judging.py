@@ -41,6 +41,8 @@ def audited(asker: Asker, name: str, source: str) -> Audit:
 def judge(asker: Asker, name: str, source: str) -> Answer:
     """What is told of a text; its faults, where it can't be read."""
     places = Places(name, source)
+    # What lies beside the text may have changed since.
+    _audited.cache_clear()
     try:
         found = audited(asker, name, source)
     except Faulty as error:

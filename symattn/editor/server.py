@@ -71,9 +71,10 @@ class Session:
         self._names: dict[str, dict[str, str]] = {}
         self._functions: dict[str, FunctionHelp] = {}
         handlers: dict[str, Callable[[Any], Any]] = {
-            lsp.INITIALIZED: self._start,
+            lsp.INITIALIZE: self._start,
             lsp.TEXT_DOCUMENT_DID_OPEN: self._opened,
             lsp.TEXT_DOCUMENT_DID_CHANGE: self._changed,
+            lsp.TEXT_DOCUMENT_DID_SAVE: self._saved,
             lsp.TEXT_DOCUMENT_DID_CLOSE: self._closed,
             lsp.NOTEBOOK_DOCUMENT_DID_OPEN: self._notebook_opened,
             lsp.NOTEBOOK_DOCUMENT_DID_CHANGE: self._notebook_changed,
@@ -87,7 +88,7 @@ class Session:
             self.server.feature(method)(partial(handler))
         self.server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(partial(self._actions))
 
-    def _start(self, _: lsp.InitializedParams) -> None:
+    def _start(self, _: lsp.InitializeParams) -> None:
         self.crew.prepare()
 
     # -- what is open ----------------------------------------------------------------
@@ -126,6 +127,12 @@ class Session:
     ) -> None:
         if (text := self._open.texts.get(document.uri)) is not None:
             text.change(document.version, map(_change, changes))
+
+    def _saved(self, said: lsp.DidSaveTextDocumentParams) -> None:
+        """A side file may say something of an article, and a walkthrough extend another."""
+        if said.text_document.uri.endswith(".toml"):
+            for uri in {self._open.owner(uri) for uri in self._open.texts}:
+                self._judge(uri, at_once=True)
 
     def _closed(self, said: lsp.DidCloseTextDocumentParams) -> None:
         uri = said.text_document.uri

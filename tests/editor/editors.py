@@ -46,14 +46,13 @@ class Editor(LanguageClient):
         def hear(told: lsp.PublishDiagnosticsParams) -> None:
             before = self.told.get(told.uri)
             if before is not None and before.version and told.version:
-                assert before.version < told.version
+                assert before.version <= told.version
             self.told[told.uri] = told
 
-    async def start(self, encoding: str = "utf-16") -> None:
+    async def start(self) -> None:
         """Say hello."""
-        general = lsp.GeneralClientCapabilities(
-            position_encodings=[lsp.PositionEncodingKind(encoding)]
-        )
+        encodings = [lsp.PositionEncodingKind.Utf16]
+        general = lsp.GeneralClientCapabilities(position_encodings=encodings)
         notebooks = lsp.NotebookDocumentClientCapabilities(
             lsp.NotebookDocumentSyncClientCapabilities()
         )

@@ -151,6 +151,20 @@ async def test_only_the_last_version_is_answered(editor):
     editor.close(URI)
 
 
+async def test_a_side_file_counts_as_it_is_saved(editor, tmp_path):
+    """What it says of an open article is heard when it is saved."""
+    post, side = tmp_path / "post.md", tmp_path / "post.symattn.toml"
+    editor.open(post.as_uri(), POST)
+    assert "1 refuted" in await editor.lens(post.as_uri())
+    side.write_text('document = "post.md"\nignore = [16]\n', "utf-8")
+    post.write_text(POST, "utf-8")
+    editor.text_document_did_save(
+        lsp.DidSaveTextDocumentParams(lsp.TextDocumentIdentifier(side.as_uri()))
+    )
+    assert "refuted" not in await editor.lens(post.as_uri())
+    editor.close(post.as_uri())
+
+
 async def test_what_was_closed_is_told_of_no_more(editor):
     editor.open(URI, POST)
     await editor.lens(URI)
