@@ -13,7 +13,7 @@ from symattn.cases import library
 from symattn.editor.answers import Answer, Finding, Severity
 from symattn.editor.places import Places
 from symattn.errors import Faulty, blamed_on
-from symattn.languages.sentence import Sentence, joined
+from symattn.languages.sentence import joined
 from symattn.shapes import show
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
@@ -112,7 +112,7 @@ def _doubts(found: Audit, places: Places) -> Iterator[Finding]:
         )
     for group in understanding.unread_groups(found):
         for item in group.items:
-            said = Sentence("{text} was not read: {why}", text=item.what, why=item.why)
+            said = f"{item.what} was not read: {item.why}"
             note = group.note.text if group.note else ""
             yield Finding(item.span, "hint", "unread", said, note=note)
 
