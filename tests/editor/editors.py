@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -83,9 +84,9 @@ class Editor(LanguageClient):
 
     async def lens(self, uri: str) -> str:
         """The coverage of a text as it is now; then everything is told of it, too."""
-        lenses = await self.text_document_code_lens_async(
-            lsp.CodeLensParams(lsp.TextDocumentIdentifier(uri))
-        )
+        asked = lsp.CodeLensParams(lsp.TextDocumentIdentifier(uri))
+        # A server that says nothing is a failure, not a wait.
+        lenses = await asyncio.wait_for(self.text_document_code_lens_async(asked), 120)
         return "".join(lens.command.title for lens in lenses or () if lens.command)
 
     async def findings(self, uri: str) -> list[tuple[str, lsp.Diagnostic]]:
