@@ -136,12 +136,12 @@ class _Team:
     def __init__(self, limits: WorkLimits, tidy: bool) -> None:
         self._limits = limits
         self._tidy = tidy
-        self._idle: list[_Worker] = []
-        self.busy: dict[Connection, tuple[_Worker, int]] = {}
-        self._all: list[_Worker] = []
+        self._idle: list[Worker] = []
+        self.busy: dict[Connection, tuple[Worker, int]] = {}
+        self._all: list[Worker] = []
 
     def give(self, index: int, job: Job) -> None:
-        worker = self._idle.pop() if self._idle else _Worker(self._limits, self._tidy, self._all)
+        worker = self._idle.pop() if self._idle else Worker(self._limits, self._tidy, self._all)
         worker.jobs += 1
         self.busy[worker.connection] = worker, index
         # That it is gone is heard when it is listened to.
@@ -178,8 +178,10 @@ class _Team:
             worker.stop()
 
 
-class _Worker:
-    def __init__(self, limits: WorkLimits, tidy: bool, known: list[_Worker]) -> None:
+class Worker:
+    """A process that does one job after the other; it ends with the thread that made it."""
+
+    def __init__(self, limits: WorkLimits, tidy: bool, known: list[Worker]) -> None:
         self.jobs = 0
         name = f"symattn-{secrets.token_hex(8)}"
         self.folder = str(Path(tempfile.gettempdir()) / name) if tidy else ""
@@ -198,12 +200,29 @@ class _Worker:
         known.append(self)
         other.close()
 
-    def stop(self) -> None:
-        """End it and all that it has started, if it still runs, and tidy up after it."""
+    def ask(self, job: Job) -> Any:
+        """What a job gives, or the exception it ends with; the thread that asks waits for it."""
+        self.jobs += 1
+        try:
+            self.connection.send(job)
+            while True:
+                kind, answer = self.connection.recv()
+                if kind == "ended":
+                    return answer
+        except (EOFError, OSError):
+            self.stop()
+            return _how(self.process.returncode)
+
+    def kill(self) -> None:
+        """End it and all that it has started, if it still runs: whoever asked it learns it."""
         if self.process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+
+    def stop(self) -> None:
+        """End it, and tidy up after it."""
+        self.kill()
+        self.process.wait()
         self.connection.close()
         if self.folder:
             _clear(Path(self.folder))

@@ -91,7 +91,7 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
         at, where = region(audit.case, figure), _where(figure)
         if figure.verdict is Verdict.REFUTED:
             reasons = filter(None, (why(audit, figure), understanding.basis(figure.claim)))
-            message = f"{_said(figure)} ({'; '.join(reasons)})"
+            message = f"{said(figure)} ({'; '.join(reasons)})"
             yield _Finding(figure.cause, at, message)
         elif figure.verdict is Verdict.UNDECIDED:
             yield _Finding("undecided", at, f"{where}{figure.label} could not be decided")
@@ -125,7 +125,7 @@ def _where(judged: Figure | Statement) -> str:
     return "" if judged.claim.span else f"{judged.claim.where}: "
 
 
-def _said(figure: Figure) -> str:
+def said(figure: Figure) -> str:
     """A wrong figure with the right one."""
     printed = f"{figure.label} is printed as {figure.text}; the correct value is {figure.correct}"
     return f"{_where(figure)}{printed}"
@@ -182,7 +182,7 @@ def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
         result["relatedLocations"] = [
             {
                 **_location(audit, region(audit.case, figure)),
-                "message": {"text": escaping.log_message(_said(figure))},
+                "message": {"text": escaping.log_message(said(figure))},
             }
             for figure in finding.others
         ]

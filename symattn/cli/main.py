@@ -36,6 +36,7 @@ _COMMANDS: Mapping[str, str] = {
     "derive": "symattn.cli.derive",
     "exercise": "symattn.cli.exercise",
     "mark": "symattn.cli.mark",
+    "lsp": "symattn.cli.lsp",
     "new": "symattn.cli.new",
     "vectors": "symattn.cli.vectors",
     "live": "symattn.cli.live",
@@ -110,6 +111,7 @@ def _group() -> None:
       symattn derive softmax-jacobian         a derivation for any size, line by line
       symattn exercise cat-sat-mat --versions 9    questions and an answer key
       symattn mark answers.csv --key key.toml      students' answers marked, with points
+      symattn lsp                             figures judged as you write, in an editor
       symattn new post.toml                   a case file to start from
       symattn live post.md                    figures that are computed where it is built
       symattn vectors --suite quick -o DIR    inputs and correct results, to test kernels

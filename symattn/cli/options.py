@@ -93,15 +93,20 @@ class Pace:
 
 
 def paced(
-    each: str = "case", several: bool = False, jobs: int | None = 1, outside: bool = True
+    each: str = "case",
+    several: bool = False,
+    jobs: int | None = 1,
+    outside: bool = True,
+    seconds: int = 300,
 ) -> Decorator:
     """Gives a command the options for its :class:`Pace`, as ``pace``.
 
-    ``each`` is what the limits are for. A command for ``several`` has --jobs, by default so
-    many or one for each core; one for files that extend others has --allow-outside.
+    ``each`` is what the limits are for, by default so many ``seconds``. A command for
+    ``several`` has --jobs, by default so many or one for each core; one for files that
+    extend others has --allow-outside.
     """
     options = [
-        _limit("seconds", SECONDS, 300, "S", f"Time limit for each {each}; 0 means no limit."),
+        _limit("seconds", SECONDS, seconds, "S", f"Time limit for each {each}; 0 means no limit."),
         _limit("memory", MEGABYTES, 2048, "MB", f"Memory limit for each {each}; 0 means no limit."),
     ]
     if several:

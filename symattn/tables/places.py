@@ -102,17 +102,44 @@ class TomlPlaces:
         >>> TomlPlaces('[steps]\\n"a.b" = "X"\\n').line("steps.a.b[1]")
         2
         """
-        item, line = self._root, 0
+        item = self._found(where)
+        return 0 if item is None else item.node.start_point.row + 1
+
+    def characters(self, where: str) -> tuple[int, int] | None:
+        """From which character of the text to before which the value at a fault's path stands,
+        without its quotes, or that of the longest part that is known; of a table its first
+        line. None where nothing of it is known.
+
+        >>> text = '[steps]\\nS = "Q @ K.T"\\n'
+        >>> start, end = TomlPlaces(text).characters("steps.S")
+        >>> text[start:end]
+        'Q @ K.T'
+        """
+        if (item := self._found(where)) is None:
+            return None
+        before = self._source[: item.node.start_byte].decode()
+        text = self._source[item.node.start_byte : item.node.end_byte].decode()
+        start = len(before)
+        if item.node.type == "string":
+            quotes = 3 if text[:3] in ('"""', "'''") else 1
+            return start + quotes, start + len(text) - quotes
+        if item.node.type in ("table", "table_array_element"):
+            text = text.partition("\n")[0].rstrip("\r")
+        return start, start + len(text)
+
+    def _found(self, where: str) -> _Item | None:
+        """The value at a fault's path, or at the longest part of it that is known."""
+        item, found = self._root, None
         rest = where[:_LONGEST]
         while rest:
             for key, end in _beginnings(rest):
                 if key in item.parts:
-                    item, rest = item.parts[key], rest[end:]
-                    line = item.node.start_point.row + 1
+                    item = found = item.parts[key]
+                    rest = rest[end:]
                     break
             else:
                 break
-        return line
+        return found
 
 
 def _beginnings(path: str) -> Iterator[tuple[Key, int]]:

@@ -87,7 +87,7 @@ def test_help(word, symattn) -> None:
     names = [line.split()[0] for line in commands.splitlines()]
     assert names == [
         "list", "sheet", "draw", "show", "verify", "audit", "read", "derive", "exercise", "mark",
-        "new", "vectors", "live", "myst", "pandoc",
+        "lsp", "new", "vectors", "live", "myst", "pandoc",
     ]  # fmt: skip
     assert "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input." in done.out
     for command in names:

@@ -1,0 +1,148 @@
+"""The workers of an editor's server: who has judged a text is asked about it again.
+
+Each question is a job of a worker process (:mod:`symattn.workers`), which keeps what it has
+worked out. A question that nobody wants to know any more is given a moment to end, since most
+take less than a worker needs to start; then its worker is ended. Another one waits with
+everything loaded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+from symattn.editor import jobs
+from symattn.workers import Ended, Job, Worker, WorkLimits
+
+#: So many questions are worked on at a time, and so many workers wait for the next one.
+_AT_ONCE, _WAITING = 4, 3
+#: Seconds that a question which nobody wants to know any more may take yet.
+_GRACE = 0.5
+#: So many jobs a worker does before another one, with an empty memory, takes its place.
+_JOBS = 500
+
+
+@dataclass(eq=False)
+class _Member:
+    """A worker, what it is about to load, and the text that it worked on last."""
+
+    worker: Worker
+    loading: asyncio.Future[Any]
+    text: str = ""
+
+
+class Crew:
+    """Worker processes, within limits; made and used by one event loop."""
+
+    def __init__(self, limits: WorkLimits) -> None:
+        self._limits = limits
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._waiting: list[_Member] = []
+        self._all: list[Worker] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def prepare(self) -> None:
+        """Have a worker wait with everything loaded."""
+        if all(member.text for member in self._waiting):
+            worker = Worker(self._limits, False, self._all)
+            loading = _threaded(worker, (jobs.load, ()))
+            self._waiting.append(_Member(worker, loading))
+
+    async def ask(self, text: str, job: Job) -> Any:
+        """What a job on the text of that name gives, or the exception that it ends with."""
+        async with self._places:
+            while True:
+                member = self._taken(text)
+                answer = await self._asked(member, job)
+                full = isinstance(answer, Ended) and answer.why == "memory"
+                # It may have been full of what other jobs left.
+                if not full or member.worker.jobs <= 2:
+                    return answer
+
+    def _taken(self, text: str) -> _Member:
+        """A worker for a text: the one that knows it, or the one with everything loaded."""
+        for member in [*self._waiting]:
+            if member.worker.process.poll() is not None:
+                self._waiting.remove(member)
+                self._dismiss(member)
+        known = [member for member in self._waiting if member.text == text]
+        if not known:
+            self.prepare()
+            known = [member for member in self._waiting if not member.text]
+        self._waiting.remove(known[0])
+        known[0].text = text
+        return known[0]
+
+    async def _asked(self, member: _Member, job: Job) -> Any:
+        work = asyncio.ensure_future(self._done(member, job))
+        try:
+            answer = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self._later(self._retire(member, work))
+            raise
+        self._back(member, answer)
+        return answer
+
+    async def _done(self, member: _Member, job: Job) -> Any:
+        await asyncio.wait({member.loading})
+        return await _threaded(member.worker, job)
+
+    async def _retire(self, member: _Member, work: asyncio.Future[Any]) -> None:
+        self.prepare()
+        done, _ = await asyncio.wait({work}, timeout=_GRACE)
+        if not done:
+            member.worker.kill()
+        self._back(member, await work)
+
+    def _back(self, member: _Member, answer: object) -> None:
+        """A worker is free again, if it still is."""
+        if isinstance(answer, Ended) or member.worker.jobs > _JOBS:
+            self._dismiss(member)
+        else:
+            self._waiting.append(member)
+        self.prepare()
+        if len(self._waiting) > _WAITING:
+            oldest = next(member for member in self._waiting if member.text)
+            self._waiting.remove(oldest)
+            self._dismiss(oldest)
+
+    def _dismiss(self, member: _Member) -> None:
+        member.worker.stop()
+        self._all.remove(member.worker)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """End all workers."""
+        for worker in self._all:
+            worker.kill()
+            worker.process.wait()
+
+
+def _threaded(worker: Worker, job: Job) -> asyncio.Future[Any]:
+    """What a worker gives, waited for in a thread that keeps nobody from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def tell(answer: Any) -> None:
+        if not future.done():
+            future.set_result(answer)
+
+    def ask() -> None:
+        try:
+            answer = worker.ask(job)
+        except Exception as error:
+            answer = error
+        # Where the loop has ended, nobody waits any more.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell, answer)
+
+    Thread(target=ask, daemon=True).start()
+    return future
