@@ -22,12 +22,12 @@ import tempfile
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, Protocol
+from typing import IO, Any, Literal, Protocol
 
 from symattn.errors import SymattnError, lacks_memory, unforeseen
 from symattn.signals import undone
@@ -137,7 +137,19 @@ def results(
         team.dismiss()
 
 
-class _Busy(NamedTuple):
+def answers(jobs: Sequence[Job], limits: WorkLimits) -> list[Any]:
+    """What every job gives, or the exception that it ended with, in their order: what an
+    executor is asked for, whose own processes have no limits and are not to die of a job."""
+    found: dict[int, Any] = {}
+    with closing(results(jobs, limits)) as ended:
+        found.update(ended)
+    return [found[index] for index in range(len(jobs))]
+
+
+@dataclass(frozen=True)
+class _Busy:
+    """A worker at work, and its job with the index that goes by."""
+
     worker: _Worker
     index: int
     job: Job
@@ -164,7 +176,7 @@ class _Team:
     def heard(self, connection: Connection) -> tuple[int, str, Any]:
         """What a worker says, with the index of its job: ``stage``, ``ended``, or
         ``again`` where its memory was full before it began."""
-        worker, index, _ = self.busy[connection]
+        worker, index = self.busy[connection].worker, self.busy[connection].index
         try:
             kind, answer = connection.recv()
         except (EOFError, OSError):

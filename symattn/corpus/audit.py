@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from symattn.corpus.page import sheet
 from symattn.corpus.runs import CorpusRun
 from symattn.corpus.tally import Tally
 from symattn.printers import html
-from symattn.solution.sharing import Watch
+from symattn.sharing import Watch
 from symattn.workers import WorkLimits
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def audit_corpus(
     jobs: int | None = None,
     watch: Watch | None = None,
     force: bool = False,
-    parquet: bool = False,
+    parquet: bool | None = None,
     language: str = "en",
     paper: str = "a4",
 ) -> Tally:
@@ -48,7 +49,8 @@ def audit_corpus(
     this machine (by default one a core); the results are the same, byte for byte, and what an
     executor loses is done here. ``watch`` is told how many articles are done, of how many.
 
-    ``parquet`` writes the tables, too, and needs the extra ``corpus``. Raises
+    ``parquet`` says whether the tables are written, too; unless told, where pyarrow is there,
+    which the extra ``corpus`` brings. Raises
     :class:`Malformed` where there are no articles, where ``output`` holds something else and
     not ``force``, and where a worker has another version.
 
@@ -60,7 +62,8 @@ def audit_corpus(
     """
     # What can't be is said before hours of work.
     settings({}, {"language": language, "paper": paper})
-    table = tables.ParquetTables() if parquet else None
+    wanted = find_spec("pyarrow") is not None if parquet is None else parquet
+    table = tables.ParquetTables() if wanted else None
     paths = stores.articles(str(corpus))
     store = stores.store(str(output), force)
     run = CorpusRun(paths, store, limits, watch)

@@ -6,7 +6,6 @@ import gzip
 import json
 import signal
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePath
@@ -175,9 +174,5 @@ def held(path: str, data: bytes, side: bytes | None) -> HeldArticle:
 def records_of(articles: Sequence[HeldArticle], limits: WorkLimits) -> list[Record]:
     """The results of some articles, worked out by a process of their own with these limits:
     what an executor does anywhere."""
-    jobs = [(audited, (article,)) for article in articles]
-    found: dict[int, Record] = {}
-    with closing(workers.results(jobs, limits)) as answers:
-        for index, answer in answers:
-            found[index] = record(articles[index], answer, limits)
-    return [found[index] for index in range(len(articles))]
+    answers = workers.answers([(audited, (article,)) for article in articles], limits)
+    return [record(*pair, limits) for pair in zip(articles, answers, strict=True)]

@@ -21,7 +21,7 @@ from symattn.corpus.records import (
     unpacked,
 )
 from symattn.errors import Malformed
-from symattn.solution.sharing import Watch, shared
+from symattn.sharing import Watch, shared
 from symattn.workers import Job, WorkLimits
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from glob import glob
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from symattn.documents.files import SIDE_FILE, is_article
 from symattn.errors import Malformed
+from symattn.libraries import library
 from symattn.limits import BYTES
 
 #: What tells a folder of results from others: nothing is looked for in it but results.
@@ -20,16 +20,6 @@ _ABOUT = b"symattn keeps the results of a corpus here, and may replace all of th
 #: What is being written has this at the end of its name until it is whole.
 _PART = ".part"
 _WILD = frozenset("*?[")
-
-
-def library(name: str) -> Any:
-    """A module that the extra ``corpus`` brings; raises :class:`Malformed` without it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        hint = "pip install 'symattn[corpus]'"
-        raise Malformed(f"{package} is not installed: {hint}") from None
 
 
 def is_remote(where: str) -> bool:
@@ -65,7 +55,8 @@ def _local(where: str) -> list[str]:
     if Path(where).is_dir():
         return [*_below(Path(where))]
     if _WILD & set(where) and not os.path.lexists(where):
-        return [name for name in glob(where, recursive=True) if is_article(name)]
+        found = glob(where, recursive=True)  # noqa: PTH207 - a whole pattern, absolute or not
+        return [name for name in found if is_article(name)]
     _check_list(where)
     folder = Path(where).parent
     lines = Path(where).read_text("utf-8").splitlines()

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from symattn.corpus import stores
+from symattn.libraries import library
 
 Row = dict[str, Any]
 
@@ -63,11 +63,11 @@ class ParquetTables:
 
 class _ParquetTable:
     def __init__(self, columns: Mapping[str, str]) -> None:
-        self._arrow = stores.library("pyarrow")
+        self._arrow = library("pyarrow")
         kinds = {"string": self._arrow.string(), "int32": self._arrow.int32()}
         self._schema = self._arrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
         self._file = io.BytesIO()
-        write = stores.library("pyarrow.parquet").ParquetWriter
+        write = library("pyarrow.parquet").ParquetWriter
         self._writer = write(self._file, self._schema, compression="zstd")
         self._rows: list[Row] = []
 

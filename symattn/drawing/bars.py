@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from symattn.drawing.lettering import Panel, drawing, element, shortened, text_width, words
 
@@ -12,7 +12,8 @@ _WIDEST, _GAP = 300.0, 10.0
 _LABEL = 40
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True)
+class Bar:
     """A count, what it is of, and its paint: ``heat``, or ``pen`` for what is wrong."""
 
     label: str
@@ -34,9 +35,8 @@ def bars(counts: Sequence[Bar], title: str, language: str) -> str:
     for row, (label, bar) in enumerate(zip(labels, counts, strict=True)):
         y, length = row * _ROW, _WIDEST * bar.count / most
         line = y + _BAR - 3
-        right = {"font_size": _SIZE, "text_anchor": "end"}
         parts += [
-            words(side - _GAP, line, label, "text", **right),
+            words(side - _GAP, line, label, "text", font_size=_SIZE, text_anchor="end"),
             element("rect", bar.paint, x=side, y=y, width=max(length, 1.0), height=_BAR),
             words(side + length + 6, line, f"{bar.count:,}", "faint", font_size=_SIZE),
         ]

@@ -377,9 +377,7 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
-def read_side_file(
-    path: Path, find: Callable[[str], Path], held: bytes | None = None
-) -> SideFile:
+def read_side_file(path: Path, find: Callable[[str], Path], held: bytes | None = None) -> SideFile:
     """The side file at ``path``, or one that holds these bytes; ``find`` gives the file of the
     name that it is about.
 
