@@ -145,7 +145,7 @@ def paced(
                 show_default=True,
                 callback=_executor,
                 metavar="NAME",
-                help="Who does the work: processes of this machine, or dask=ADDRESS of a scheduler.",
+                help="Who does the work: processes of this machine, or a cluster, dask=ADDRESS.",
             )
         )
     if outside:
