@@ -56,7 +56,7 @@ def audit_corpus(
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "post.md").write_text("So 0.25 * 3 = 0.754.")
+    ...     _ = Path(folder, "post.md").write_text("So 0.25 * 3 = 0.85.")
     ...     audit_corpus(folder, f"{folder}/results").counts["refuted"]
     1
     """
@@ -65,19 +65,19 @@ def audit_corpus(
     wanted = find_spec("pyarrow") is not None if parquet is None else parquet
     table = tables.ParquetTables() if wanted else None
     paths = stores.articles(str(corpus))
-    store = stores.store(str(output), force)
-    run = CorpusRun(paths, store, limits, watch)
-    run.work(executor, jobs or os.cpu_count() or 1)
-    tally = Tally()
-    takers = [tally.take, *([table.take] if table else [])]
-    store.write(LINES, tables.json_lines(tables.told(run.lines(), takers)))
-    made = dict(table.files()) if table else {}
-    for name in PARQUET:
-        if name in made:
-            store.write(name, [made[name]])
-        else:
-            # It would speak of other results.
-            store.remove(name)
-    page = sheet(tally, str(corpus), language=language, paper=paper)
-    store.write(PAGE, [html.document(page).encode()])
-    return tally
+    with stores.opened(str(output), force) as store:
+        run = CorpusRun(paths, store, limits, watch)
+        run.work(executor, jobs or os.cpu_count() or 1)
+        tally = Tally()
+        takers = [tally.take, *([table.take] if table else [])]
+        store.write(LINES, tables.json_lines(tables.told(run.lines(), takers)))
+        made = dict(table.files()) if table else {}
+        for name in PARQUET:
+            if name in made:
+                store.write(name, [made[name]])
+            else:
+                # It would speak of other results.
+                store.remove(name)
+        page = sheet(tally, str(corpus), language=language, paper=paper)
+        store.write(PAGE, [html.document(page).encode()])
+        return tally

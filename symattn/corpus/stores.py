@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from glob import glob
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -156,17 +156,38 @@ class Store(Protocol):
         """Take a file away, if it is there."""
 
 
-def store(where: str, force: bool = False) -> Store:
-    """The results in a folder or a bucket.
+@contextmanager
+def opened(where: str, force: bool = False) -> Iterator[Store]:
+    """The results in a folder, which is this run's alone for so long, or in a bucket.
 
     Raises :class:`Malformed` where something else is there already, unless ``force``; where
     another run writes there; and where nothing can be written.
     """
-    try:
-        return _Bucket(where, force) if is_remote(where) else _Folder(Path(where), force)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise Malformed(f"the folder {where} can't be written to: {reason}") from None
+    with ExitStack() as held:
+        try:
+            if is_remote(where):
+                store: Store = _Bucket(where, force)
+            else:
+                _check(Path(where), force)
+                # Locked as long as this process lives, however it ends.
+                lock = held.enter_context((Path(where) / MARKER).open("ab"))
+                if not _locked(lock):
+                    raise Malformed(f"{where}: another run writes there; wait for it to end")
+                if not lock.tell():
+                    lock.write(_ABOUT)
+                    lock.flush()
+                store = _Folder(Path(where))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise Malformed(f"the folder {where} can't be written to: {reason}") from None
+        yield store
+
+
+def _check(root: Path, force: bool) -> None:
+    """Make the folder; raises :class:`Malformed` where it holds something else."""
+    root.mkdir(parents=True, exist_ok=True)
+    if not force and not (root / MARKER).exists() and any(root.iterdir()):
+        raise _foreign(root)
 
 
 def _foreign(where: object) -> Malformed:
@@ -177,19 +198,8 @@ def _foreign(where: object) -> Malformed:
 
 
 class _Folder:
-    def __init__(self, root: Path, force: bool) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        root.mkdir(parents=True, exist_ok=True)
-        marker = root / MARKER
-        if not force and not marker.exists() and any(root.iterdir()):
-            raise _foreign(root)
-        # Held as long as this process lives, however it ends.
-        self._lock = marker.open("ab")
-        if not _locked(self._lock):
-            raise Malformed(f"{root}: another run writes there; wait for it to end")
-        if not self._lock.tell():
-            self._lock.write(_ABOUT)
-            self._lock.flush()
 
     def names(self, folder: str) -> set[str]:
         places = os.walk(self._root / folder)
