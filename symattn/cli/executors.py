@@ -25,7 +25,7 @@ def check(name: str) -> None:
     >>> check("processes"), check("dask=tcp://10.0.0.1:8786")
     (None, None)
     """
-    if name != PROCESSES and name.removeprefix(_DASK) == name:
+    if name != PROCESSES and not (name.startswith(_DASK) and name != _DASK):
         known = (PROCESSES, f"{_DASK}ADDRESS")
         raise Malformed(f"unknown executor {name!r}: {expected(name, known)}")
 

@@ -62,9 +62,10 @@ def sheet(tally: Tally, corpus: str, **changes: Any) -> b.Sheet:
 
 def summary(tally: Tally) -> Sentence:
     """How many articles there are, and what became of them, in a sentence."""
+    count = tally.articles
     return Sentence(
-        "{articles} articles: {judged} judged, {wrong} with refuted figures, {failed} failed",
-        articles=tally.articles,
+        "{articles}: {judged} judged, {wrong} with refuted figures, {failed} failed",
+        articles=Sentence("1 article" if count == 1 else "{count} articles", count=count),
         judged=tally.articles - tally.failures,
         wrong=tally.outcomes["refuted"],
         failed=tally.failures,
