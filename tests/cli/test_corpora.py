@@ -21,7 +21,7 @@ WRONG, RIGHT = "So 0.25 * 3 = 0.85.\n", "So 0.25 * 3 = 0.75.\n"
 
 
 @pytest.fixture
-def posts(tmp_path) -> Path:
+def posts(tmp_path):
     (tmp_path / "posts").mkdir()
     (tmp_path / "posts" / "wrong.md").write_text(WRONG, "utf-8")
     (tmp_path / "posts" / "right.md").write_text(RIGHT, "utf-8")
@@ -215,7 +215,7 @@ def test_a_report_that_is_out_of_date_is_not_shown(tmp_path, monkeypatch, capsys
     def sleep(seconds: float) -> None:
         raise Enough
 
-    monkeypatch.setattr(watching.time, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     with pytest.raises(Enough):
         watching.watch([str(article)], report)
     assert made == ["0", "x", "xx"]

@@ -85,7 +85,7 @@ def opened(kind: str, folder: Path):
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory) -> Path:
+def few(tmp_path_factory):
     """A corpus of some articles, some edited, and what one process finds in it."""
     folder = tmp_path_factory.mktemp("few")
     # Some of the originals, and all that follows from the first edits.
@@ -108,7 +108,7 @@ def test_the_bytes_are_the_same_whoever_works(kind, few, tmp_path) -> None:
 def test_a_worker_of_a_cluster_is_killed(number, few, tmp_path) -> None:
     """In the middle of the work; nothing is lost, nothing is other."""
     with cluster(tmp_path) as (address, hands), executors.opened(f"dask={address}") as executor:
-        killed = []
+        killed: list[int] = []
 
         def watch(done: int, count: int) -> None:
             if done >= 1 + number * FEW // 3 and not killed:

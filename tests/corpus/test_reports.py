@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
@@ -24,7 +23,7 @@ __all__ = ["here", "posts"]
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory) -> Path:
+def audited(tmp_path_factory):
     """The results of some articles of every kind."""
     folder = tmp_path_factory.mktemp("audited")
     made.written(folder / "posts", 4)

@@ -44,7 +44,7 @@ def here(monkeypatch):
 
 
 @pytest.fixture
-def posts(tmp_path) -> Path:
+def posts(tmp_path):
     folder = tmp_path / "posts"
     (folder / "more").mkdir(parents=True)
     for name, data in [("a.md", WRONG), ("b.md", RIGHT), ("more/a.md", WRONG), ("c.txt", PLAIN)]:
@@ -52,7 +52,7 @@ def posts(tmp_path) -> Path:
     return folder
 
 
-def lines(results) -> list[dict]:
+def lines(results):
     return [json.loads(line) for line in (Path(results) / "results.jsonl").read_text().splitlines()]
 
 
@@ -252,7 +252,12 @@ def test_articles_are_read_as_the_work_goes_on(tmp_path, here, monkeypatch) -> N
         (posts / f"{number:02}.md").write_bytes(PLAIN)
     read: list[str] = []
     content = stores.content
-    monkeypatch.setattr(stores, "content", lambda path: (read.append(path), content(path))[1])
+
+    def reading(path):
+        read.append(path)
+        return content(path)
+
+    monkeypatch.setattr(stores, "content", reading)
     ahead: list[int] = []
     audit_corpus(
         posts, tmp_path / "r", Losing(), watch=lambda done, _: ahead.append(len(read) - done)

@@ -180,7 +180,7 @@ class Binder:
         noted = author.without(every, notes.ignored)
         self.passages = passages = list(context.asserted(noted))
         #: What blocks are of others by their figures is the same whatever the form of the recipe.
-        self.found = Found.of(passages) if like is None else like.found
+        self.found: Found = Found.of(passages) if like is None else like.found
         self.chains = list(_chains(passages))
         self.definitions = collected(self.chains, notes)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
