@@ -9,7 +9,6 @@ from typing import Any
 from symattn.cases.settings import settings
 from symattn.corpus.tally import TOLD, Tally
 from symattn.drawing.bars import Bar, bars
-from symattn.escaping import visible
 from symattn.languages.language import Language
 from symattn.languages.sentence import Sentence
 from symattn.printers import blocks as b
@@ -56,7 +55,7 @@ def sheet(tally: Tally, corpus: str, **changes: Any) -> b.Sheet:
         *_worst(tally, say),
         *_failures(tally, say),
     )
-    subtitle = (b.Code(visible(corpus)),)
+    subtitle = (b.Code(corpus),)
     return b.Sheet("index", say.text("Audit of a corpus"), subtitle, blocks, say, wanted.paper)
 
 
@@ -126,10 +125,7 @@ def _doubts(tally: Tally, say: Language) -> Iterator[b.Block]:
             count=f"{tally.doubts.total():,}",
         )
     )
-    rows = [
-        ((visible(say.sentences.get(why, why)),), (f"{count:,}",))
-        for why, count in _most(tally.doubts)
-    ]
+    rows = [((say.sentences.get(why, why),), (f"{count:,}",)) for why, count in _most(tally.doubts)]
     yield b.Table((say("reason"), say("count")), tuple(rows), "lr")
 
 
@@ -145,7 +141,7 @@ def _worst(tally: Tally, say: Language) -> Iterator[b.Block]:
     yield from _told(tally.outcomes["refuted"], say)
     counts = ((one.file, one.refuted, one.roots, one.figures, one.cause) for one in worst)
     rows: list[tuple[b.Line, ...]] = [
-        ((b.Code(visible(file)),), (str(refuted),), (str(roots),), (str(figures),), (visible(why),))
+        ((b.Code(file),), (str(refuted),), (str(roots),), (str(figures),), (why,))
         for file, refuted, roots, figures, why in counts
     ]
     header = (say("file"), say("refuted"), say("roots"), say("figures"), say("cause"))
@@ -159,7 +155,7 @@ def _failures(tally: Tally, say: Language) -> Iterator[b.Block]:
         return
     yield b.Heading(say("Articles that were not judged"))
     yield from _told(tally.failures, say)
-    rows = [((b.Code(visible(file)),), (visible(why),)) for file, why in tally.failed]
+    rows = [((b.Code(file),), (why,)) for file, why in tally.failed]
     yield b.Table((say("file"), say("reason")), tuple(rows), "ll")
 
 

@@ -95,7 +95,7 @@ def counted() -> Tally:
             "open": [{"why": "it may not be K[0, 0]: only its value suggests what it is"}],
         }
         tally.take({"file": f"{number}.md", "ending": "judged", "audit": audit})
-        why = "no \\input{x} & <script>"
+        why = "no \\input{x} & <script>\x1b"
         tally.take({"file": f"{number}\x1b.md", "ending": "error", "failure": why, "audit": None})
     return tally
 

@@ -97,6 +97,18 @@ def test_the_same_content_is_audited_once(posts, tmp_path, here) -> None:
     assert len(done) == 4
 
 
+def test_results_know_their_names(posts, tmp_path, here) -> None:
+    """The same bytes by another name are another case."""
+    (posts / "b.md").write_bytes(WRONG)
+    audit_corpus(posts, tmp_path / "r")
+    assert [line["audit"]["case"] for line in lines(tmp_path / "r")] == [
+        "a.md",
+        "b.md",
+        "c.txt",
+        "a.md",
+    ]
+
+
 def test_another_version_works_anew(posts, tmp_path, here, monkeypatch) -> None:
     done, _ = here
     audit_corpus(posts, tmp_path / "r")
