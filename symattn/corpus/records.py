@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
 from symattn import __version__, workers
-from symattn.errors import Malformed, Undecided
+from symattn.errors import SymattnError
 from symattn.workers import Asker, Crashed, Ended, WorkLimits
 
 #: How the audit of an article may end: it is judged; or it can't be read, was stopped at a
@@ -92,10 +92,7 @@ def audited(asker: Asker, article: HeldArticle) -> bytes:
 
 
 def record(article: HeldArticle, answer: object, limits: WorkLimits) -> Record:
-    """The result of an article from what its worker gave, or ended with.
-
-    Raises what is no fault of the article.
-    """
+    """The result of an article from what its worker gave, or ended with."""
     if isinstance(answer, bytes):
         return Record(article.key, "judged", answer)
     ending, why = _failure(answer, limits)
@@ -104,8 +101,6 @@ def record(article: HeldArticle, answer: object, limits: WorkLimits) -> Record:
 
 def _failure(answer: object, limits: WorkLimits) -> tuple[Ending, str]:
     match answer:
-        case Malformed() | Undecided():
-            return "unreadable", str(answer)
         case RecursionError():
             return "unreadable", "nested too deeply to be computed"
         case Crashed(why=why):
@@ -119,8 +114,10 @@ def _failure(answer: object, limits: WorkLimits) -> tuple[Ending, str]:
         case Ended(number=number):
             how = f"was ended ({signal.Signals(number).name})" if number else "ended early"
             return "ended", f"its process {how}"
-        case Exception():
-            raise answer
+        case SymattnError():
+            return "unreadable", str(answer)
+        case OSError():
+            return "ended", answer.strerror or type(answer).__name__
     raise TypeError(answer)
 
 

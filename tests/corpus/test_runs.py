@@ -14,7 +14,7 @@ from symattn import workers
 from symattn.auditing.reports import as_dict
 from symattn.corpus import records, runs, stores
 from symattn.corpus.audit import audit_corpus
-from symattn.errors import Malformed
+from symattn.errors import Malformed, NoClosedForm
 from symattn.workers import Asker, Ended, WorkLimits
 from tests.corpus import made
 
@@ -147,6 +147,8 @@ def test_side_files_count(posts, tmp_path, here) -> None:
         (Ended("time"), "stopped", "stopped after 30 seconds (--max-seconds)"),
         (Ended("memory"), "stopped", "needs more than 1000 MB (--max-memory)"),
         (RecursionError(), "unreadable", "nested too deeply to be computed"),
+        (Malformed("no such axis"), "unreadable", "no such axis"),
+        (NoClosedForm("too long"), "unreadable", "too long"),
         (workers.Crashed("internal error: KeyError", ""), "error", "internal error: KeyError"),
     ],
 )
@@ -164,16 +166,24 @@ def test_what_ends_badly_is_a_line(end, ending, why, posts, tmp_path, here) -> N
     assert done[3:] == (["b.md"] if ending == "stopped" else [])
 
 
-def test_what_a_signal_ends_is_tried_again(posts, tmp_path, here) -> None:
-    """Once in a run, since somebody else may have sent it, and by the next run."""
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        (Ended("signal", 9), "its process was ended (SIGKILL)"),
+        (Ended("signal"), "its process ended early"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+    ],
+)
+def test_what_may_be_the_machine_s_fault_is_tried_again(end, why, posts, tmp_path, here) -> None:
+    """Once in a run, since a signal may be sent by anybody, and by the next run."""
     done, ends = here
-    ends["a.md"] = [Ended("signal", 9)]
+    ends["a.md"] = [end]
     tally = audit_corpus(posts, tmp_path / "r")
     assert tally.failures == 0
     assert done.count("a.md") == 2
-    ends["b.md"] = [Ended("signal", 9), Ended("signal", 9)]
+    ends["b.md"] = [end, end]
     tally = audit_corpus(posts, tmp_path / "other")
-    assert tally.failed == [(str(posts / "b.md"), "its process was ended (SIGKILL)")]
+    assert tally.failed == [(str(posts / "b.md"), why)]
     assert done.count("b.md") == 3
     assert audit_corpus(posts, tmp_path / "other").failures == 0
 
