@@ -33,8 +33,8 @@ MANY = int(os.environ.get("SYMATTN_CORPUS", "1000"))
 @contextmanager
 def cluster(folder: Path, environment: dict[str, str] | None = None):
     """A scheduler of Dask and two workers, processes of their own; its address, and these."""
-    (folder / "dask").mkdir()
-    where = folder / "dask" / "scheduler.json"
+    (folder / "cluster").mkdir()
+    where = folder / "cluster" / "scheduler.json"
     environment = environment or {**os.environ, "PYTHONPATH": str(ROOT)}
 
     def started(what, *words):
@@ -42,7 +42,7 @@ def cluster(folder: Path, environment: dict[str, str] | None = None):
         return subprocess.Popen(
             [*command, *words],
             env=environment,
-            cwd=folder / "dask",
+            cwd=folder / "cluster",
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
