@@ -68,6 +68,8 @@ def audit_corpus(
     with stores.opened(str(output), force) as store:
         run = CorpusRun(paths, store, limits, watch)
         run.work(executor, jobs or os.cpu_count() or 1)
+        # Until all is written there is no report: an older one would speak of other results.
+        store.remove(PAGE)
         tally = Tally()
         takers = [tally.take, *([table.take] if table else [])]
         store.write(LINES, tables.json_lines(tables.told(run.lines(), takers)))
@@ -76,7 +78,6 @@ def audit_corpus(
             if name in made:
                 store.write(name, [made[name]])
             else:
-                # It would speak of other results.
                 store.remove(name)
         page = sheet(tally, str(corpus), language=language, paper=paper)
         store.write(PAGE, [html.document(page).encode()])

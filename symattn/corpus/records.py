@@ -134,13 +134,22 @@ def _content(article: HeldArticle, ending: Ending, failure: str, audit: Any) -> 
 
 def packed(about: dict[str, Any]) -> bytes:
     """Plain data as compressed JSON: the same bytes whenever that is."""
-    return gzip.compress(json.dumps(about, ensure_ascii=False).encode(), _LEVEL, mtime=0)
+    return gzip.compress(json_bytes(about), _LEVEL, mtime=0)
+
+
+def json_bytes(data: Any) -> bytes:
+    """Plain data as JSON in UTF-8; halves of letters, which have no place there, by their codes.
+
+    >>> json_bytes("é\\ud800")
+    b'"\\xc3\\xa9\\\\ud800"'
+    """
+    return json.dumps(data, ensure_ascii=False).encode(errors="backslashreplace")
 
 
 def unpacked(content: bytes, path: str) -> dict[str, Any]:
     """What is kept of an article, as that of the one at ``path``."""
     about: dict[str, Any] = json.loads(gzip.decompress(content))
-    name = about.pop("article")
+    name, path = about.pop("article"), spelled(path)
     return {"file": path, **_moved(about, name, path)}
 
 
@@ -156,7 +165,17 @@ def _moved(data: Any, name: str, path: str) -> Any:
 
 def failed(path: str, why: str) -> dict[str, Any]:
     """The line of an article that could not be had at all."""
-    return {"file": path, "sha256": None, "ending": "unreadable", "failure": why, "audit": None}
+    about = {"sha256": None, "ending": "unreadable", "failure": why, "audit": None}
+    return {"file": spelled(path), **about}
+
+
+def spelled(path: str) -> str:
+    """A path as text: bytes that are no letters by their codes.
+
+    >>> spelled("\\udcff.md")
+    '\\\\udcff.md'
+    """
+    return path.encode(errors="backslashreplace").decode()
 
 
 def held(path: str, data: bytes, side: bytes | None) -> HeldArticle:
@@ -165,7 +184,7 @@ def held(path: str, data: bytes, side: bytes | None) -> HeldArticle:
     >>> held("s3://bucket/posts/first.md", b"", None).name
     'first.md'
     """
-    return HeldArticle(PurePath(path).name, data, side)
+    return HeldArticle(PurePath(spelled(path)).name, data, side)
 
 
 def records_of(articles: Sequence[HeldArticle], limits: WorkLimits) -> list[Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
@@ -77,7 +78,7 @@ class CorpusRun:
                 continue
             try:
                 yield unpacked(self._store.read(result), path)
-            except (OSError, ValueError, EOFError):
+            except (OSError, ValueError, EOFError, zlib.error):
                 raise Malformed(f"{result} is damaged: remove it and run again") from None
 
     def _worked(

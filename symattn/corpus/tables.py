@@ -4,10 +4,10 @@ article, and with one for each finding."""
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from symattn.corpus.records import json_bytes, spelled
 from symattn.libraries import library
 
 Row = dict[str, Any]
@@ -35,7 +35,7 @@ _FINDING = {
 def json_lines(lines: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     """Results as JSON, one a line."""
     for line in lines:
-        yield json.dumps(line, ensure_ascii=False).encode() + b"\n"
+        yield json_bytes(line) + b"\n"
 
 
 class ParquetTables:
@@ -72,7 +72,7 @@ class _ParquetTable:
         self._rows: list[Row] = []
 
     def add(self, rows: Iterable[Row]) -> None:
-        self._rows += rows
+        self._rows += ({name: _text(value) for name, value in row.items()} for row in rows)
         if len(self._rows) >= _TOGETHER:
             self._pack()
 
@@ -84,6 +84,11 @@ class _ParquetTable:
     def _pack(self) -> None:
         self._writer.write_table(self._arrow.Table.from_pylist(self._rows, schema=self._schema))
         self._rows = []
+
+
+def _text(value: Any) -> Any:
+    """Text without halves of letters, which Arrow takes none of."""
+    return spelled(value) if isinstance(value, str) else value
 
 
 def _article_rows(line: Mapping[str, Any]) -> Iterator[Row]:

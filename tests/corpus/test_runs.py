@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -202,10 +203,27 @@ def test_what_cannot_be_read_is_a_line(posts, tmp_path, here) -> None:
     assert found["d.md"].startswith("not text: byte ")
 
 
-def test_what_is_damaged_is_told(posts, tmp_path, here) -> None:
+def test_letters_that_are_none(posts, tmp_path, here) -> None:
+    """Names in bytes, and halves of letters in notebooks, go through all that is written."""
+    (posts / os.fsdecode(b"\xff.md")).write_bytes(WRONG)
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# \ud800 title\n", "x"]}]
+    cells[0]["source"].append("\n0.25 * 3 = 0.85 \ud800 and $\ud801 = 3$")
+    book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (posts / "half.ipynb").write_text(json.dumps(book), "utf-8")
+    tally = audit_corpus(posts, tmp_path / "r")
+    assert tally.articles == len(lines(tmp_path / "r")) == 6
+    assert lines(tmp_path / "r")[-1]["file"].endswith("\\udcff.md")
+    assert lines(tmp_path / "r")[-1]["audit"]["summary"]["refuted"] == 1
+    assert "udcff.md" in (tmp_path / "r" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda x: x[:-9], lambda x: x[:30] + b"???" + x[33:], lambda x: b""]
+)
+def test_what_is_damaged_is_told(damage, posts, tmp_path, here) -> None:
     audit_corpus(posts, tmp_path / "r")
     kept = sorted((tmp_path / "r" / "kept").rglob("*.gz"))[0]
-    kept.write_bytes(kept.read_bytes()[:-9])
+    kept.write_bytes(damage(kept.read_bytes()))
     with pytest.raises(Malformed, match=f"{kept.name} is damaged: remove it and run again"):
         audit_corpus(posts, tmp_path / "r")
     kept.unlink()
