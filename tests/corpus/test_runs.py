@@ -206,8 +206,8 @@ def test_what_cannot_be_read_is_a_line(posts, tmp_path, here) -> None:
 def test_letters_that_are_none(posts, tmp_path, here) -> None:
     """Names in bytes, and halves of letters in notebooks, go through all that is written."""
     (posts / os.fsdecode(b"\xff.md")).write_bytes(WRONG)
-    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# \ud800 title\n", "x"]}]
-    cells[0]["source"].append("\n0.25 * 3 = 0.85 \ud800 and $\ud801 = 3$")
+    text = "# \ud800 title\n\n0.25 * 3 = 0.85 \ud800 and $\ud801 = 3$"
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": text}]
     book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (posts / "half.ipynb").write_text(json.dumps(book), "utf-8")
     tally = audit_corpus(posts, tmp_path / "r")
