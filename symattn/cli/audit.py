@@ -105,8 +105,8 @@ def command(
       symattn audit --corpus posts -o results         all articles of a folder, and a report
 
     A corpus is a folder, a pattern in quotation marks or a list of paths, also in a bucket
-    (s3://...). Results are kept: a run that was ended goes on where it was. By default it
-    takes all cores; --executor dask=tcp://HOST:PORT has a Dask cluster do the work.
+    (s3://...). Results are kept: a run that was ended goes on where it was. All cores work
+    unless --jobs says how many; --executor dask=tcp://HOST:PORT has a Dask cluster work.
     """
     if corpus is not None:
         if cases or form != "text" or correct or compare or watch or unfolded:
