@@ -71,6 +71,8 @@ STACKED = Limit(1 << 24, "{found} is beyond {most} entries")
 BLOCK = 64
 #: So many of these are one piece of the work that an executor is given.
 SHARED = 4
+#: So many pieces are with an executor at a time: enough for all that it has, few enough to be held.
+AHEAD = 256
 #: Characters, tokens and nesting of one expression: trees stay shallow enough
 #: to be walked by recursion.
 CHARACTERS = Limit(4000, "expression of {found} characters; at most {most} are read")

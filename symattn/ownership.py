@@ -46,7 +46,7 @@ class Outputs:
         self, by: str, inputs: Iterable[str | Path | int] = (), force: bool = False
     ) -> None:
         self._by = by
-        self._force = force
+        self.force = force
         self._inputs = {key for file in inputs for key in _identities(file)}
         self._claimed: dict[object, Path] = {}
         self._in_folders: dict[Path, bool] = {}
@@ -134,7 +134,7 @@ class Outputs:
 
     def _permit(self, path: Path, target: Path, by: str, content: bytes | None = None) -> None:
         """:class:`Malformed` if what a file holds may not be replaced."""
-        if self._force:
+        if self.force:
             return
         why = "already exists and was not written by symattn"
         if makers := self._record(target).makers(target.name):

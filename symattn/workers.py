@@ -22,8 +22,8 @@ import tempfile
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
@@ -91,7 +91,7 @@ class Crashed(Exception):
 
 
 def results(
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     limits: WorkLimits,
     at_once: int = 1,
     watcher: Watcher | None = None,
@@ -99,25 +99,32 @@ def results(
 ) -> Generator[tuple[int, Any], None, None]:
     """The index of every job with what it gave, or the exception it ended with, as they end.
 
-    A worker does one job after the other, up to ``at_once`` of them at a time.
+    A worker does one job after the other, up to ``at_once`` of them at a time; no job is
+    taken from ``jobs`` before a worker is free for it.
     With ``tidy`` each has a folder for temporary files (:attr:`Client.folder`),
     and may start other programs. Close the iterator to stop all work.
     """
-    todo = deque(range(len(jobs)))
+    todo = enumerate(jobs)
+    again: deque[tuple[int, Job]] = deque()
     team = _Team(limits, tidy)
     ticking = watcher is not None and watcher.ticking
     with undone(team.stop):
-        while todo or team.busy:
-            while todo and len(team.busy) < at_once:
-                index = todo.popleft()
-                team.give(index, jobs[index])
+        while True:
+            while len(team.busy) < at_once:
+                given = again.popleft() if again else next(todo, None)
+                if given is None:
+                    break
+                team.give(*given)
                 if watcher:
-                    watcher.stage(index, "")
+                    watcher.stage(given[0], "")
+            if not team.busy:
+                break
             for connection in wait([*team.busy], _TICK if ticking else None):
                 assert isinstance(connection, Connection)
+                job = team.busy[connection].job
                 index, kind, answer = team.heard(connection)
                 if kind == "again":
-                    todo.appendleft(index)
+                    again.append((index, job))
                 elif kind == "stage":
                     if watcher:
                         watcher.stage(index, answer)
@@ -130,6 +137,24 @@ def results(
         team.dismiss()
 
 
+def answers(jobs: Sequence[Job], limits: WorkLimits) -> list[Any]:
+    """What every job gives, or the exception that it ended with, in their order: what an
+    executor is asked for, whose own processes have no limits and are not to die of a job."""
+    found: dict[int, Any] = {}
+    with closing(results(jobs, limits)) as ended:
+        found.update(ended)
+    return [found[index] for index in range(len(jobs))]
+
+
+@dataclass(frozen=True)
+class _Busy:
+    """A worker at work, and its job with the index that goes by."""
+
+    worker: Worker
+    index: int
+    job: Job
+
+
 class _Team:
     """The workers: those that work, each with the index of its job, and those that wait."""
 
@@ -137,13 +162,13 @@ class _Team:
         self._limits = limits
         self._tidy = tidy
         self._idle: list[Worker] = []
-        self.busy: dict[Connection, tuple[Worker, int]] = {}
+        self.busy: dict[Connection, _Busy] = {}
         self._all: list[Worker] = []
 
     def give(self, index: int, job: Job) -> None:
         worker = self._idle.pop() if self._idle else Worker(self._limits, self._tidy, self._all)
         worker.jobs += 1
-        self.busy[worker.connection] = worker, index
+        self.busy[worker.connection] = _Busy(worker, index, job)
         # That it is gone is heard when it is listened to.
         with suppress(BrokenPipeError, ConnectionResetError):
             worker.connection.send(job)
@@ -151,7 +176,7 @@ class _Team:
     def heard(self, connection: Connection) -> tuple[int, str, Any]:
         """What a worker says, with the index of its job: ``stage``, ``ended``, or
         ``again`` where its memory was full before it began."""
-        worker, index = self.busy[connection]
+        worker, index = self.busy[connection].worker, self.busy[connection].index
         try:
             kind, answer = connection.recv()
         except (EOFError, OSError):

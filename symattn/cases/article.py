@@ -11,10 +11,11 @@ from typing import Any
 from symattn import syntax
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
+from symattn.documents.article import Article
 from symattn.documents.binding import read
+from symattn.documents.files import SIDE_FILE, is_side_file, read_article
 from symattn.documents.files import article as article_of
-from symattn.documents.files import is_side_file, read_article
-from symattn.documents.help import beside, help_of, read_side_file
+from symattn.documents.help import SideFile, beside, help_of, read_side_file
 from symattn.documents.reading import Claimed, OpenQuestion, Reading, undefined
 from symattn.documents.text import Span
 from symattn.errors import Malformed
@@ -35,7 +36,25 @@ def read_article_case(path: Path, find: Find, data: bytes | None = None) -> Case
     side = read_side_file(path, lambda name: find(name, path)) if is_side_file(path) else None
     path = path if side is None else side.document
     article = read_article(path) if data is None else article_of(path, data)
-    reading = read(article, help_of(article, side or beside(path)))
+    return _understood(article, side or beside(path))
+
+
+def held_article_case(name: str, data: bytes, side: bytes | None) -> Case:
+    """The case of an article of that name which holds these bytes, wherever it lies, with the
+    bytes of the side file beside it.
+
+    Raises :class:`Malformed` with every fault of the article, its notes and its side file.
+    """
+    path = Path(name)
+    about = None
+    if side is not None:
+        found = read_side_file(path.with_suffix(SIDE_FILE), Path, side)
+        about = found if found.document == path else None
+    return _understood(article_of(path, data), about)
+
+
+def _understood(article: Article, side: SideFile | None) -> Case:
+    reading = read(article, help_of(article, side))
     return case_of(replace(reading, open=(*reading.open, *undefined(reading))))
 
 

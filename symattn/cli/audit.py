@@ -13,7 +13,7 @@ import click
 
 from symattn import __version__
 from symattn.cli import cases as case_arguments
-from symattn.cli import fix, options
+from symattn.cli import corpora, fix, options, watching
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.pages import FORMS, made_of, page, papers, pdfs
 from symattn.errors import Malformed
@@ -61,8 +61,14 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Show what --fix would change, or write it to -o FILE as a patch.",
 )
+@click.option(
+    "--corpus",
+    metavar="WHERE",
+    help="Audit all articles of a folder, a pattern or a list (a path a line), into a folder.",
+)
+@click.option("--watch", is_flag=True, help="Audit again whenever a file changes, until Ctrl-C.")
 @options.paper_and_language
-@options.paced(several=True)
+@options.paced(several=True, elsewhere=True)
 def command(
     cases: tuple[str, ...],
     form: str,
@@ -72,6 +78,8 @@ def command(
     unfolded: bool,
     correct: bool,
     compare: bool,
+    corpus: str | None,
+    watch: bool,
     settings: dict[str, object],
     pace: options.Pace,
 ) -> None:
@@ -82,7 +90,7 @@ def command(
     (incorrect on its own) or last-digit. The report begins with the mistakes that explain
     many wrong figures at once, if chance can be ruled out, and only counts propagated
     errors. A coarse figure holds, but is a whole number where the quantity is not. Exits
-    with 1 if anything is refuted.
+    with 1 if anything is refuted, or an article of a corpus could not be audited.
 
     \b
       symattn audit please-study-man
@@ -93,7 +101,27 @@ def command(
       symattn audit post.md --diff                    what --fix would change
       symattn audit post.md --fix                     correct the article itself
       symattn audit post.md -o audit.txt --force      overwrite audit.txt
+      symattn audit post.md --watch                   the report again as the article changes
+      symattn audit --corpus posts -o results         all articles of a folder, and a report
+
+    A corpus is a folder, a pattern in quotation marks or a list of paths, also in a bucket
+    (s3://...). Results are kept: a run that was ended goes on where it was. All cores work
+    unless --jobs says how many; --executor dask=tcp://HOST:PORT has a Dask cluster work.
     """
+    if corpus is not None:
+        if cases or form != "text" or correct or compare or watch or unfolded:
+            raise Malformed(
+                "--corpus makes a folder of its own kind: omit names of cases, --format, --all, "
+                "--fix, --diff and --watch"
+            )
+        fine = corpora.audit(corpus, output, outputs.force, strict, settings, pace)
+        sys.exit(0 if fine else CHECK_FAILED)
+    if pace.executor is not None:
+        raise Malformed("--executor is for a corpus: use it with --corpus")
+    if watch:
+        if form != "text" or output is not None or correct or compare:
+            raise Malformed("--watch prints the report: omit -o, --format, --fix and --diff")
+        watching.watch(cases, lambda: _report(cases, pace, strict, unfolded))
     if correct or compare:
         if form != "text":
             raise Malformed("--fix and --diff write no report: omit --format")
@@ -137,6 +165,19 @@ def command(
     refuted = any(item.refuted for item in audits.done)
     if refuted or (strict and any(item.open for item in audits.done)):
         sys.exit(CHECK_FAILED)
+
+
+def _report(cases: tuple[str, ...], pace: options.Pace, strict: bool, unfolded: bool) -> str:
+    """The report for a terminal; the faults of cases stand in it, where there are any."""
+    try:
+        audits = case_arguments.of_each(
+            cases, pace, _audited, "text", True, strict, unfolded, dict[str, object]()
+        )
+        told = "".join(item.content for item in audits.done)
+        audits.tell()
+    except Malformed as error:
+        return f"symattn: {error}\n"
+    return told
 
 
 class _Audited(NamedTuple):

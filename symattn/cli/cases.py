@@ -19,9 +19,11 @@ from symattn import workers
 from symattn.cli.options import Pace, Progress
 from symattn.errors import Fault, Malformed, Undecided, blamed_on, reported
 from symattn.escaping import visible
-from symattn.workers import Asker, Crashed, Ended, WorkLimits
+from symattn.workers import Asker, Crashed, Ended, Watcher, WorkLimits
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from rich.console import Console
     from rich.text import Text
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from symattn.solution.solution import Solution
 
 argument = click.argument("cases", metavar="[CASE]...", nargs=-1)
+
+#: Jobs that an executor is given at a time, at most, and as many pieces at least.
+_TOGETHER, _PIECES = 16, 64
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -169,6 +174,9 @@ def failure(answer: object, name: str, limits: WorkLimits) -> Malformed | None:
 def _worked(
     jobs: Sequence[workers.Job], pace: Pace, progress: Progress
 ) -> Generator[tuple[int, Any], None, None]:
+    if pace.executor is not None:
+        yield from elsewhere(jobs, pace.limits, pace.executor, progress)
+        return
     if pace.limits != WorkLimits():
         with closing(workers.results(jobs, pace.limits, pace.jobs, progress)) as results:
             yield from results
@@ -177,6 +185,28 @@ def _worked(
         answer = workers.done(act, Asker(partial(progress.stage, index)), arguments)
         progress.stage(index, "done")
         yield index, answer
+
+
+def elsewhere(
+    jobs: Sequence[workers.Job],
+    limits: WorkLimits,
+    executor: Executor,
+    watcher: Watcher | None = None,
+) -> Generator[tuple[int, Any], None, None]:
+    """What every job gave that an executor does, as :func:`symattn.workers.results`."""
+    from symattn.sharing import shared
+
+    # Starting a process takes as long as some jobs do: where there are many, it does several.
+    size = max(1, min(_TOGETHER, len(jobs) // _PIECES))
+    pieces = [(jobs[k : k + size], limits) for k in range(0, len(jobs), size)]
+    if watcher:
+        for index in range(len(jobs)):
+            watcher.stage(index, "")
+    for place, answers in shared(workers.answers, pieces, executor):
+        for index, answer in enumerate(answers, place * size):
+            if watcher:
+                watcher.stage(index, "done")
+            yield index, answer
 
 
 def _ended(end: Ended, limits: WorkLimits) -> str:

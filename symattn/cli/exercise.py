@@ -227,7 +227,7 @@ class _ExerciseVersions:
     help="Web pages on which blanks are fields that check themselves, as 'symattn mark' would.",
 )
 @options.strict_pdf
-@options.paced(several=True)
+@options.paced(several=True, elsewhere=True)
 def command(
     case: str,
     output: Path,
@@ -295,9 +295,10 @@ def command(
         from symattn.exercises.students import read_students
 
         listed = read_students(students, versions or 0)
+    # What the case is made of lies on this machine; pages are made of what was read.
     results = case_arguments.of_each(
         [case],
-        pace,
+        replace(pace, executor=None),
         _versions,
         level or "",
         places,

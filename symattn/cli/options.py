@@ -12,17 +12,25 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn.cases.settings import CHOICES, NAMES, PARTS
+from symattn.cli import executors
+from symattn.cli.executors import PROCESSES
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import WorkLimits
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+#: Where a context keeps what -o says.
+_SAID = f"{__name__}.output"
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -62,7 +70,14 @@ def writes(metavar: str, what: str, default: str | None = None) -> Decorator:
 
 def _output(context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
     """A file or folder to be written; ``-`` is standard output."""
+    context.meta[_SAID] = value
     return STANDARD_OUTPUT if value == "-" else None if value is None else Path(value)
+
+
+def output_as_said() -> str | None:
+    """What -o says, letter for letter: an address is no path."""
+    said: str | None = click.get_current_context().meta.get(_SAID)
+    return said
 
 
 def _read(context: click.Context) -> Iterator[str | Path | int]:
@@ -84,12 +99,13 @@ def one_document(target: Path | None, count: int, form: str | None) -> None:
 
 @dataclass(frozen=True)
 class Pace:
-    """What a case may take, how many are worked on at once, and whether a file
-    may extend others outside of its folder."""
+    """What a case may take, how many are worked on at once, whether a file may extend
+    others outside of its folder, and who does the work, if not processes of this machine."""
 
     limits: WorkLimits
     jobs: int = 1
     allow_outside: bool = False
+    executor: Executor | None = None
 
 
 def paced(
@@ -98,12 +114,14 @@ def paced(
     jobs: int | None = 1,
     outside: bool = True,
     seconds: int = 300,
+    elsewhere: bool = False,
 ) -> Decorator:
     """Gives a command the options for its :class:`Pace`, as ``pace``.
 
     ``each`` is what the limits are for, by default so many ``seconds``. A command for
     ``several`` has --jobs, by default so many or one for each core; one for files that
-    extend others has --allow-outside.
+    extend others has --allow-outside; one whose work may be done ``elsewhere`` has
+    --executor.
     """
     options = [
         _limit("seconds", SECONDS, seconds, "S", f"Time limit for each {each}; 0 means no limit."),
@@ -121,6 +139,17 @@ def paced(
             help=f"Number of {each}s to work on in parallel{unsaid}",
         )
         options.insert(0, parallel)
+    if elsewhere:
+        options.append(
+            click.option(
+                "--executor",
+                default=PROCESSES,
+                show_default=True,
+                callback=_executor,
+                metavar="NAME",
+                help="Who does the work: processes of this machine, or a cluster, dask=ADDRESS.",
+            )
+        )
     if outside:
         what = "Allow files to extend others outside of their folder."
         options.append(click.option("--allow-outside", is_flag=True, help=what))
@@ -133,10 +162,13 @@ def paced(
             max_memory: int,
             jobs: int | None = 1,
             allow_outside: bool = False,
+            executor: str = PROCESSES,
             **rest: Any,
         ) -> None:
             limits = WorkLimits(max_seconds, max_memory)
-            command(pace=Pace(limits, jobs or os.cpu_count() or 1, allow_outside), **rest)
+            with executors.opened(executor) as pool:
+                at_once = jobs or os.cpu_count() or 1
+                command(pace=Pace(limits, at_once, allow_outside, pool), **rest)
 
         decorated: Command = with_pace
         for option in reversed(options):
@@ -144,6 +176,12 @@ def paced(
         return decorated
 
     return decorator
+
+
+def _executor(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """The name of an executor as it is; refuses what is none."""
+    executors.check(value)
+    return value
 
 
 def _limit(name: str, among: Limit, default: int, metavar: str, what: str) -> Decorator:

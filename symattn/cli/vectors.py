@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from itertools import count as count_from
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import click
 from symattn import workers
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
+from symattn.cli.counting import counted
 from symattn.cli.main import CHECK_FAILED
 from symattn.escaping import visible
 from symattn.ownership import Outputs
@@ -21,9 +21,6 @@ from symattn.workers import Asker, Crashed, WorkLimits
 
 if TYPE_CHECKING:
     from symattn.testing.vectors import Form, SampleFiles, SampleRequest
-
-#: How often a piped run says how far it is: so many times in all.
-_REPORTS = 10
 
 
 @click.command("vectors")
@@ -49,7 +46,7 @@ _REPORTS = 10
     help="Number of samples of each kind and format; by default that of the suite.",
 )
 @options.form("all", "safetensors", "json", default="all")
-@options.paced("sample", several=True, jobs=None, outside=False)
+@options.paced("sample", several=True, jobs=None, outside=False, elsewhere=True)
 def command(
     suite: str,
     output: Path,
@@ -74,8 +71,8 @@ def command(
       symattn vectors --suite blocks -o blocks          130 keys, for kernels in blocks of 64
       symattn vectors --seeds 500 --jobs 8              46,000 samples
 
-    The bytes are the same on every machine and for any --jobs. In Python,
-    symattn.testing.vectors.write does the same, on a cluster too.
+    The bytes are the same on every machine, for any --jobs and --executor. In Python,
+    symattn.testing.vectors.write does the same.
 
     Exits with 1 if a sample failed or was stopped at a limit: the manifest says why, and the
     other samples are written all the same.
@@ -94,15 +91,16 @@ def command(
     chosen = tuple(x for x in FORMS if form in ("all", x))
     folder = VectorFolder(output, wanted, chosen, outputs)
     todo: list[workers.Job] = [(_sample, (sample, chosen)) for sample in wanted]
-    with (
-        _progress(len(todo)) as advance,
-        closing(workers.results(todo, pace.limits, pace.jobs)) as results,
-    ):
-        for index, answer in results:
+    if pace.executor is None:
+        answers = workers.results(todo, pace.limits, pace.jobs)
+    else:
+        answers = case_arguments.elsewhere(todo, pace.limits, pace.executor)
+    with counted() as advance, closing(answers) as results:
+        for done, (index, answer) in enumerate(results, 1):
             is_made = isinstance(answer, SampleFiles)
             sample = answer if is_made else failure(wanted[index], _why(answer, pace.limits))
             folder.take(index, sample)
-            advance()
+            advance(done, len(todo))
     folder.finish()
     for name in folder.failed:
         click.echo(visible(f"{name} failed: {output / MANIFEST} says why"), err=True)
@@ -123,26 +121,3 @@ def _why(answer: Any, limits: WorkLimits) -> str:
     if isinstance(answer, Crashed):
         return answer.trace.strip().splitlines()[-1]
     return str(case_arguments.failure(answer, "", limits))
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Callable[[], None]]:
-    """Gives what is to be called after each sample; standard error tells how far the work is,
-    by a bar on a terminal, by a line now and then elsewhere."""
-    if not sys.stderr.isatty():
-        numbers = count_from(1)
-
-        def advance() -> None:
-            now = next(numbers)
-            if now * _REPORTS // count > (now - 1) * _REPORTS // count:
-                click.echo(f"{now} of {count}", err=True)
-
-        yield advance
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda: bar.advance(task)

@@ -18,6 +18,7 @@ from symattn.numbers import arrays
 from symattn.numbers.letters import Letters
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.shapes import Shape, grid, show
+from symattn.sharing import Watch
 from symattn.solution.arguments import (
     AttentionOptions,
     Empty,
@@ -31,7 +32,7 @@ from symattn.solution.layouts import HeadLayout
 from symattn.solution.masks import Alignment
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import PartialSource, StackedSource
-from symattn.solution.sharing import Watch, certify
+from symattn.solution.sharing import certify
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_of
 

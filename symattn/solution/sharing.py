@@ -1,64 +1,19 @@
-"""Work shared out to an executor, and the heads of attention that are worked out so."""
+"""The heads of attention, worked out by an executor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from symattn.cases.case import make
 from symattn.numbers.double_double import DoubleDouble
+from symattn.sharing import Watch, shared
 from symattn.solution.blocks import BlockedSolution, HeadSolution, certified, log_sums_of
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
-T = TypeVar("T")
-
-#: Who is told how many pieces of work are done, of how many.
-Watch = Callable[[int, int], None]
-
-
-def shared(
-    work: Callable[..., T], pieces: Sequence[tuple[Any, ...]], executor: Executor | None
-) -> Iterator[tuple[int, T]]:
-    """What ``work`` gives for each piece, its arguments, with the place of the piece, as they
-    end; what the executor loses, with a machine or a process that was ended, is done here at
-    last, as everything is where there is none.
-
-    >>> [*shared(pow, [(2, 3), (3, 2)], None)]
-    [(0, 8), (1, 9)]
-    """
-    if executor is None:
-        for place, piece in enumerate(pieces):
-            yield place, work(*piece)
-        return
-    from concurrent.futures import as_completed
-
-    waiting: dict[Future[T], int] = {}
-    lost: list[int] = []
-    try:
-        for place, piece in enumerate(pieces):
-            try:
-                waiting[executor.submit(work, *piece)] = place
-            # One that is broken takes nothing more.
-            except Exception:
-                lost.append(place)
-        for future in as_completed([*waiting]):
-            place = waiting.pop(future)
-            try:
-                result = future.result()
-            # The work's own, too: it is met here again.
-            except Exception:
-                lost.append(place)
-            else:
-                yield place, result
-        for place in sorted(lost):
-            yield place, work(*pieces[place])
-    finally:
-        for future in waiting:
-            future.cancel()
+    from concurrent.futures import Executor
 
 
 def certify(

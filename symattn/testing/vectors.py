@@ -32,8 +32,8 @@ from symattn.limits import SAMPLES
 from symattn.numbers.arrays import from_floats
 from symattn.ownership import Outputs
 from symattn.shapes import Shape
+from symattn.sharing import shared
 from symattn.solution.quantity import Quantity
-from symattn.solution.sharing import shared
 from symattn.testing.attention_steps import Array
 from symattn.testing.bounds import bounds
 from symattn.testing.precision import Precision

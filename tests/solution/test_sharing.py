@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symattn import attention, from_floats
+from symattn.sharing import shared
 from symattn.solution import sharing
 from symattn.solution.attention import Gradients
 
@@ -94,7 +95,7 @@ def _away(*task: Any) -> Any:
 
 def test_a_fault_of_the_work_is_met_here(executor: Executor) -> None:
     with pytest.raises(ZeroDivisionError):
-        [*sharing.shared(divmod, [(1, 0)], executor)]
+        [*shared(divmod, [(1, 0)], executor)]
 
 
 def test_letters_are_left_alone() -> None:

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, discovery, masks, tables, values
+from symattn.documents.binding import author, context, masks, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.construction import Column, Construction
 from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.definitions import collected
+from symattn.documents.binding.discovery import Found
 from symattn.documents.binding.equalities import Equalities
 from symattn.documents.binding.joining import joined
 from symattn.documents.binding.ledger import Ledger
@@ -133,7 +134,7 @@ def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[B
     for variant in _variants(article, passages):
         if not all(variant.differs(one.variant, one.asked) for one in tried):
             continue
-        binder = Binder(article, passages, variant, notes)
+        binder = Binder(article, passages, variant, notes, best)
         reading = binder.read()
         tried.append(binder.standard)
         if best is None or (binder.is_better(best) and binder.needs_mask()):
@@ -142,7 +143,7 @@ def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[B
             break
     assert best is not None
     if masks.SPOKEN.search(article.source) and best.is_doubtful():
-        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), notes)
+        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), notes, best)
         found = best.read()
     return best, found
 
@@ -163,7 +164,12 @@ class Binder:
     """Reads the passages of one article, with one form of the standard recipe."""
 
     def __init__(
-        self, article: Article, passages: Sequence[Passage], variant: Variant, notes: Help = NONE
+        self,
+        article: Article,
+        passages: Sequence[Passage],
+        variant: Variant,
+        notes: Help = NONE,
+        like: Binder | None = None,
     ) -> None:
         self.article = article
         self.read_from = tuple(passages)
@@ -173,6 +179,8 @@ class Binder:
         every = list(joined([_signed(passage) for passage in passages]))
         noted = author.without(every, notes.ignored)
         self.passages = passages = list(context.asserted(noted))
+        #: What blocks are of others by their figures is the same whatever the form of the recipe.
+        self.found: Found = Found.of(passages) if like is None else like.found
         self.chains = list(_chains(passages))
         self.definitions = collected(self.chains, notes)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
@@ -197,9 +205,7 @@ class Binder:
         construction = Construction(
             self.recipe, self.definitions, self.names, self.ledger, self.held
         )
-        construction.build(
-            self.chains, self.runs, _columns(self.passages), discovery.collected(self.passages)
-        )
+        construction.build(self.chains, self.runs, _columns(self.passages), self.found)
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()

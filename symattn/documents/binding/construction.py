@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import context, discovery, upstream, values
+from symattn.documents.binding import context, upstream, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.bounds import same
 from symattn.documents.binding.definitions import Definition, Definitions
-from symattn.documents.binding.discovery import Block
+from symattn.documents.binding.discovery import Found
 from symattn.documents.binding.findings import Findings
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names, usual_role
@@ -59,11 +59,11 @@ class Construction:
         chains: Sequence[Chain],
         runs: Iterable[row_runs.Rows],
         columns: Iterable[Column],
-        blocks: Sequence[Block],
+        found: Found,
     ) -> None:
         """Take inputs, then the steps over them, then what is left as inputs, then what blocks
         are of others by their figures."""
-        relations = discovery.found(blocks)
+        blocks, relations = found
         #: Where blocks stand that are results of others, and no inputs.
         self._results: set[int] = set()
         starts = {syntax.text(block.tree): block.span.start for block in blocks}

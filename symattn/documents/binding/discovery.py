@@ -291,25 +291,59 @@ def _products(a: Made, b: Made, shape: tuple[int, ...]) -> Iterator[tuple[int, M
                 yield one[-1], _product(x, y)
 
 
-def made(before: Sequence[Made], shape: tuple[int, ...], sizes: Sequence[int]) -> Iterator[Made]:
-    """All that is tried of some blocks for one of a shape, the simplest first."""
-    yield from (a for a in before if np.shape(a[1].middle) == shape)
-    for a in before:
-        own = np.shape(a[1].middle)
-        if own == shape or own == shape[::-1]:
-            yield from (one for one in _unary(a, sizes) if np.shape(one[1].middle) == shape)
-    for a in before:
-        for number, b in enumerate(before):
-            if np.shape(a[1].middle) == shape == np.shape(b[1].middle):
-                yield from (_of_two(op, a, b) for op in "+-*")
-            if (*np.shape(a[1].middle), *np.shape(b[1].middle)) == shape != ():
-                yield _outer(a, b)
-            for size, product in _products(a, b, shape):
-                yield from _scores(product, size)
+class Trials:
+    """What is tried of blocks for others, each made once: many ask for the same."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._sizes = sizes
+        #: By the first block; that is kept, so that no other gets its number.
+        self._made: dict[int, tuple[Made, dict[object, list[Made]]]] = {}
+
+    def of(self, before: Sequence[Made], shape: tuple[int, ...]) -> Iterator[Made]:
+        """All that is tried of some blocks for one of a shape, the simplest first."""
+        yield from (a for a in before if np.shape(a[1].middle) == shape)
+        for a in before:
+            own = np.shape(a[1].middle)
+            if own == shape or own == shape[::-1]:
+                yield from self._kept(a, shape, self._of_one)
+        for a in before:
+            for number, b in enumerate(before):
                 # A bias stands right behind the weights that it goes with.
-                for bias in before[number + 1 : number + 2]:
-                    if np.shape(bias[1].middle) == shape[-1:] and len(shape) == 2:
-                        yield _of_two("+", product, bias)
+                bias = before[number + 1] if number + 1 < len(before) else None
+                yield from self._kept(a, shape, self._of_several, b, bias)
+
+    def forget(self, before: Sequence[Made]) -> None:
+        """Keep only what is made of these."""
+        wanted = set(map(id, before))
+        self._made = {key: held for key, held in self._made.items() if key in wanted}
+
+    def _kept(
+        self,
+        a: Made,
+        shape: tuple[int, ...],
+        make: Callable[..., Iterator[Made]],
+        *others: Made | None,
+    ) -> list[Made]:
+        _, held = self._made.setdefault(id(a), (a, {}))
+        key = (shape, *map(id, others))
+        if key not in held:
+            held[key] = list(make(a, shape, *others))
+        return held[key]
+
+    def _of_one(self, a: Made, shape: tuple[int, ...]) -> Iterator[Made]:
+        return (one for one in _unary(a, self._sizes) if np.shape(one[1].middle) == shape)
+
+    def _of_several(
+        self, a: Made, shape: tuple[int, ...], b: Made, bias: Made | None
+    ) -> Iterator[Made]:
+        if np.shape(a[1].middle) == shape == np.shape(b[1].middle):
+            yield from (_of_two(op, a, b) for op in "+-*")
+        if (*np.shape(a[1].middle), *np.shape(b[1].middle)) == shape != ():
+            yield _outer(a, b)
+        for size, product in _products(a, b, shape):
+            yield from _scores(product, size)
+            if bias and np.shape(bias[1].middle) == shape[-1:] and len(shape) == 2:
+                yield _of_two("+", product, bias)
 
 
 # -- what fits -----------------------------------------------------------------------------
@@ -333,17 +367,32 @@ def found(blocks: Sequence[Block]) -> list[Relation]:
     relations: list[Relation] = []
     ends = [one.value_span.end for one in blocks]
     # Scores are divided by a size that only what follows may show.
-    sizes = sorted({size for one in blocks for size in one.half.shape} - {1})
+    trials = Trials(sorted({size for one in blocks for size in one.half.shape} - {1}))
+    given: list[Made] = [(one.tree, one.measured) for one in blocks]
     for place, target in enumerate(blocks):
         # What shares figures with a block says nothing of it.
         start, first = target.span.start, max(0, place - _BEFORE)
-        near = [blocks[k] for k in range(first, place) if ends[k] <= start]
-        if (one := _best(target, [(one.tree, one.measured) for one in near], sizes)) is not None:
+        near = [given[k] for k in range(first, place) if ends[k] <= start]
+        trials.forget(given[first:place])
+        if (one := _best(target, near, trials)) is not None:
             relations.append(one)
     return relations
 
 
-def _best(target: Block, before: Sequence[Made], sizes: Sequence[int]) -> Relation | None:
+class Found(NamedTuple):
+    """The blocks of an article, and what they are of each other."""
+
+    blocks: Sequence[Block]
+    relations: Sequence[Relation]
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> Found:
+        """What passages print."""
+        blocks = collected(passages)
+        return cls(blocks, found(blocks))
+
+
+def _best(target: Block, before: Sequence[Made], trials: Trials) -> Relation | None:
     shape = np.shape(target.measured.middle)
     if target.information < _SURE + 3:
         return None
@@ -351,7 +400,7 @@ def _best(target: Block, before: Sequence[Made], sizes: Sequence[int]) -> Relati
     rival = 0.0
     tries = 0
     with np.errstate(all="ignore"):
-        for one in made(before, shape, sizes):
+        for one in trials.of(before, shape):
             tries += 1
             bits, agreeing = _bits(target, one[1])
             if agreeing < _MOST * target.half.size or bits <= rival:

@@ -295,7 +295,7 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
         forms = [
             form
             for scores in (own.measured, hidden)
-            for _, form in discovery.made([(before, scores)], figures.shape, _SCALES)
+            for _, form in discovery.Trials(_SCALES).of([(before, scores)], figures.shape)
             if _are_shares(form.middle)
         ]
     return all((abs(figures - one.middle) <= half + one.off).mean() < _MOST for one in forms)

@@ -377,14 +377,16 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
-def read_side_file(path: Path, find: Callable[[str], Path]) -> SideFile:
-    """The side file at ``path``; ``find`` gives the file of the name that it is about.
+def read_side_file(path: Path, find: Callable[[str], Path], held: bytes | None = None) -> SideFile:
+    """The side file at ``path``, or one that holds these bytes; ``find`` gives the file of the
+    name that it is about.
 
     Raises :class:`Malformed` where it is no such file; what is wrong inside its
     tables is found when they are taken.
     """
     try:
-        file = parsed(path, content(path, "the file", *_KIND))
+        data = content(path, "the file", *_KIND) if held is None else held
+        file = parsed(path, data)
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
     name = file.document.get("document")

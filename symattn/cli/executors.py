@@ -1,0 +1,50 @@
+"""Who does the work of a command: processes of this machine, or a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from symattn.errors import Malformed, expected
+from symattn.libraries import library
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+#: The processes that a command starts itself.
+PROCESSES = "processes"
+_DASK = "dask="
+#: Seconds that a scheduler has to answer.
+_PATIENCE = 10
+
+
+def check(name: str) -> None:
+    """:class:`Malformed` for what names no executor.
+
+    >>> check("processes"), check("dask=tcp://10.0.0.1:8786")
+    (None, None)
+    """
+    if name != PROCESSES and not (name.startswith(_DASK) and name != _DASK):
+        known = (PROCESSES, f"{_DASK}ADDRESS")
+        raise Malformed(f"unknown executor {name!r}: {expected(name, known)}")
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Executor | None]:
+    """The executor of that name for as long as the work takes; None stands for the processes.
+
+    Raises :class:`Malformed` where Dask is not installed, or its scheduler doesn't answer.
+    """
+    if name == PROCESSES:
+        yield None
+        return
+    distributed = library("distributed")
+    address = name.removeprefix(_DASK)
+    try:
+        client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise Malformed(f"no Dask scheduler answers at {address}: {reason}") from None
+    with client, client.get_executor() as executor:
+        yield executor

@@ -1,0 +1,1 @@
+"""Many articles audited: what is kept of each, and one report of all."""

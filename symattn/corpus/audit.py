@@ -1,0 +1,84 @@
+"""A corpus audited, its results and its report written."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symattn.cases.settings import settings
+from symattn.corpus import stores, tables
+from symattn.corpus.page import sheet
+from symattn.corpus.runs import CorpusRun
+from symattn.corpus.tally import Tally
+from symattn.printers import html
+from symattn.sharing import Watch
+from symattn.workers import WorkLimits
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+#: What is written beside the results of single articles.
+LINES, PAGE = "results.jsonl", "index.html"
+PARQUET = ("articles.parquet", "findings.parquet")
+#: What an article may take unless told: seconds and megabytes.
+USUAL = WorkLimits(300, 2048)
+
+
+def audit_corpus(
+    corpus: str | Path,
+    output: str | Path,
+    executor: Executor | None = None,
+    *,
+    limits: WorkLimits = USUAL,
+    jobs: int | None = None,
+    watch: Watch | None = None,
+    force: bool = False,
+    parquet: bool | None = None,
+    language: str = "en",
+    paper: str = "a4",
+) -> Tally:
+    """Audit the articles of a folder, a list or a pattern, and write what is found of each and
+    of all of them into the folder ``output``; both may be addresses as fsspec reads them.
+
+    The result of each article is kept there by its content and the version of symattn, so that
+    a run that was ended goes on where it was, and only what is new is worked out. Each article
+    is audited in a process with these ``limits``, and costs only itself however it ends. Any
+    :class:`concurrent.futures.Executor` does the work, or, without one, ``jobs`` processes of
+    this machine (by default one a core); the results are the same, byte for byte, and what an
+    executor loses is done here. ``watch`` is told how many articles are done, of how many.
+
+    ``parquet`` says whether the tables are written, too; unless told, where pyarrow is there,
+    which the extra ``corpus`` brings. Raises
+    :class:`Malformed` where there are no articles, where ``output`` holds something else and
+    not ``force``, and where a worker has another version.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "post.md").write_text("So 0.25 * 3 = 0.85.")
+    ...     audit_corpus(folder, f"{folder}/results").counts["refuted"]
+    1
+    """
+    # What can't be is said before hours of work.
+    settings({}, {"language": language, "paper": paper})
+    wanted = find_spec("pyarrow") is not None if parquet is None else parquet
+    table = tables.ParquetTables() if wanted else None
+    paths = stores.articles(str(corpus))
+    with stores.opened(str(output), force) as store:
+        run = CorpusRun(paths, store, limits, watch)
+        run.work(executor, jobs or os.cpu_count() or 1)
+        # Until all is written there is no report: an older one would speak of other results.
+        store.remove(PAGE)
+        tally = Tally()
+        takers = [tally.take, *([table.take] if table else [])]
+        store.write(LINES, tables.json_lines(tables.told(run.lines(), takers)))
+        made = dict(table.files()) if table else {}
+        for name in PARQUET:
+            if name in made:
+                store.write(name, [made[name]])
+            else:
+                store.remove(name)
+        page = sheet(tally, str(corpus), language=language, paper=paper)
+        store.write(PAGE, [html.document(page).encode()])
+        return tally

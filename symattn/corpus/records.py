@@ -1,0 +1,194 @@
+"""What is kept of one article: its audit as plain data, or why there is none."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Any, Literal, NamedTuple
+
+from symattn import __version__, workers
+from symattn.errors import SymattnError
+from symattn.workers import Asker, Crashed, Ended, WorkLimits
+
+#: How the audit of an article may end: it is judged; or it can't be read, was stopped at a
+#: limit, was ended by a signal, or met an internal error.
+Ending = Literal["judged", "unreadable", "stopped", "ended", "error"]
+
+#: The level of compression: more takes longer than it saves.
+_LEVEL = 6
+
+
+@dataclass(frozen=True)
+class HeldArticle:
+    """An article by its name and its bytes, with those of the side file beside it."""
+
+    name: str
+    data: bytes
+    side: bytes | None = None
+
+    @property
+    def digest(self) -> str:
+        """What tells its content from any other."""
+        return sha256(self.data).hexdigest()
+
+    @property
+    def key(self) -> str:
+        """What its result goes by: the same name and bytes have the same result, wherever they
+        lie, from one version of symattn.
+
+        >>> HeldArticle("a.md", b"1").key == HeldArticle("a.md", b"1", b"").key
+        False
+        """
+        side = "" if self.side is None else sha256(self.side).hexdigest()
+        parts = [__version__, self.name, self.digest, side]
+        return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Record(NamedTuple):
+    """The result of an article: how it ended, and all of it as compressed JSON; by a worker of
+    which version."""
+
+    key: str
+    ending: Ending
+    content: bytes
+    version: str = __version__
+
+    def name(self, limits: WorkLimits) -> str | None:
+        """The file that it is kept in; None where it says nothing of the article, but of the
+        moment: that is done again by the next run."""
+        if self.ending == "ended":
+            return None
+        return kept_name(self.key, limits if self.ending == "stopped" else None)
+
+
+def kept_name(key: str, limits: WorkLimits | None = None) -> str:
+    """The file of a result; what was stopped at limits is a result only for these.
+
+    >>> kept_name("ab01"), kept_name("ab01", WorkLimits(300, 2048))
+    ('kept/ab/ab01.json.gz', 'kept/ab/ab01-300s-2048mb.json.gz')
+    """
+    under = "" if limits is None else f"-{limits.seconds:g}s-{limits.memory}mb"
+    return f"kept/{key[:2]}/{key}{under}.json.gz"
+
+
+def audited(asker: Asker, article: HeldArticle) -> bytes:
+    """The audit of an article as compressed JSON. Raises :class:`Malformed` for its faults."""
+    from symattn.auditing.audit import audit
+    from symattn.auditing.reports import as_dict
+    from symattn.cases.article import held_article_case
+    from symattn.solution.solution import solve
+
+    asker.stage("reading")
+    case = held_article_case(article.name, article.data, article.side)
+    asker.stage("computing")
+    solution = solve(case)
+    asker.stage("checking")
+    return _content(article, "judged", "", as_dict(audit(solution)))
+
+
+def record(article: HeldArticle, answer: object, limits: WorkLimits) -> Record:
+    """The result of an article from what its worker gave, or ended with."""
+    if isinstance(answer, bytes):
+        return Record(article.key, "judged", answer)
+    ending, why = _failure(answer, limits)
+    return Record(article.key, ending, _content(article, ending, why, None))
+
+
+def _failure(answer: object, limits: WorkLimits) -> tuple[Ending, str]:
+    match answer:
+        case RecursionError():
+            return "unreadable", "nested too deeply to be computed"
+        case Crashed(why=why):
+            return "error", why
+        case Ended(why="time"):
+            return "stopped", f"stopped after {limits.seconds:g} seconds (--max-seconds)"
+        case Ended(why="memory") if limits.memory:
+            return "stopped", f"needs more than {limits.memory} MB (--max-memory)"
+        case Ended(why="memory"):
+            return "ended", "needs more memory than is available"
+        case Ended(number=number):
+            how = f"was ended ({signal.Signals(number).name})" if number else "ended early"
+            return "ended", f"its process {how}"
+        case SymattnError():
+            return "unreadable", str(answer)
+        case OSError():
+            return "ended", answer.strerror or type(answer).__name__
+    raise TypeError(answer)
+
+
+def _content(article: HeldArticle, ending: Ending, failure: str, audit: Any) -> bytes:
+    about = {
+        "article": article.name,
+        "sha256": article.digest,
+        "ending": ending,
+        "failure": failure or None,
+        "audit": audit,
+    }
+    return packed(about)
+
+
+def packed(about: dict[str, Any]) -> bytes:
+    """Plain data as compressed JSON: the same bytes whenever that is."""
+    return gzip.compress(json_bytes(about), _LEVEL, mtime=0)
+
+
+def json_bytes(data: Any) -> bytes:
+    """Plain data as JSON in UTF-8; halves of letters, which have no place there, by their codes.
+
+    >>> json_bytes("é\\ud800")
+    b'"\\xc3\\xa9\\\\ud800"'
+    """
+    return json.dumps(data, ensure_ascii=False).encode(errors="backslashreplace")
+
+
+def unpacked(content: bytes, path: str) -> dict[str, Any]:
+    """What is kept of an article, as that of the one at ``path``."""
+    about: dict[str, Any] = json.loads(gzip.decompress(content))
+    name, path = about.pop("article"), spelled(path)
+    return {"file": path, **_moved(about, name, path)}
+
+
+def _moved(data: Any, name: str, path: str) -> Any:
+    """Plain data with the path of the article where it names its file."""
+    if isinstance(data, dict):
+        return {
+            key: path if key == "file" and value == name else _moved(value, name, path)
+            for key, value in data.items()
+        }
+    return [_moved(item, name, path) for item in data] if isinstance(data, list) else data
+
+
+def failed(path: str, why: str) -> dict[str, Any]:
+    """The line of an article that could not be had at all."""
+    about = {"sha256": None, "ending": "unreadable", "failure": why, "audit": None}
+    return {"file": spelled(path), **about}
+
+
+def spelled(path: str) -> str:
+    """A path as text: bytes that are no letters by their codes.
+
+    >>> spelled("\\udcff.md")
+    '\\\\udcff.md'
+    """
+    return path.encode(errors="backslashreplace").decode()
+
+
+def held(path: str, data: bytes, side: bytes | None) -> HeldArticle:
+    """An article that lies somewhere.
+
+    >>> held("s3://bucket/posts/first.md", b"", None).name
+    'first.md'
+    """
+    return HeldArticle(PurePath(spelled(path)).name, data, side)
+
+
+def records_of(articles: Sequence[HeldArticle], limits: WorkLimits) -> list[Record]:
+    """The results of some articles, worked out by a process of their own with these limits:
+    what an executor does anywhere."""
+    answers = workers.answers([(audited, (article,)) for article in articles], limits)
+    return [record(*pair, limits) for pair in zip(articles, answers, strict=True)]

@@ -1,0 +1,265 @@
+"""Where articles and results lie: folders of this machine, or a bucket by fsspec."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from glob import glob
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from symattn.documents.files import SIDE_FILE, is_article
+from symattn.errors import Malformed
+from symattn.libraries import library
+from symattn.limits import BYTES
+
+#: What tells a folder of results from others: nothing is looked for in it but results.
+MARKER = ".symattn-corpus"
+_ABOUT = b"symattn keeps the results of a corpus here, and may replace all of them.\n"
+#: What is being written has this at the end of its name until it is whole.
+_PART = ".part"
+_WILD = frozenset("*?[")
+
+
+def is_remote(where: str) -> bool:
+    """Whether that is no path of this machine, but an address as fsspec reads it.
+
+    >>> is_remote("s3://bucket/posts"), is_remote("posts/*.md")
+    (True, False)
+    """
+    return "://" in where
+
+
+# -- articles ------------------------------------------------------------------------------
+
+
+def articles(where: str) -> list[str]:
+    """The articles of a corpus, in order, each once: those in a folder and below, those that a
+    pattern names, or the lines of a list, seen from the folder that the list is in.
+
+    Folders of results and what begins with a dot are passed over. Raises :class:`Malformed`
+    where there is nothing.
+    """
+    try:
+        found = _remote(where) if is_remote(where) else _local(where)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Malformed(f"{where} can't be read: {reason.lower()}") from None
+    if not found:
+        raise Malformed(f"{where}: no articles there; expected a folder, a list or a pattern")
+    return sorted(set(found))
+
+
+def _local(where: str) -> list[str]:
+    if Path(where).is_dir():
+        return [*_below(Path(where))]
+    if _WILD & set(where) and not os.path.lexists(where):
+        found = glob(where, recursive=True)  # noqa: PTH207 - a whole pattern, absolute or not
+        return [name for name in found if is_article(name)]
+    _check_list(where)
+    folder = Path(where).parent
+    lines = Path(where).read_text("utf-8").splitlines()
+    return [line if is_remote(line) else str(folder / line) for line in lines if line.strip()]
+
+
+def _below(folder: Path) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        if MARKER in names:
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if is_article(name) and not name.startswith("."):
+                yield str(Path(place, name))
+
+
+def _check_list(where: str) -> None:
+    if is_article(where) and not where.endswith(".txt"):
+        raise Malformed(f"{where} is an article: audit it by its name, without --corpus")
+
+
+def _remote(where: str) -> list[str]:
+    files, path = _filesystem(where)
+    if _WILD & set(where):
+        found = files.glob(path)
+    elif files.isdir(path):
+        found = files.find(path)
+        ours = {name.rpartition("/")[0] + "/" for name in found if name.endswith("/" + MARKER)}
+        found = [name for name in found if not any(map(name.startswith, ours))]
+    else:
+        _check_list(where)
+        lines = files.cat_file(path).decode("utf-8").splitlines()
+        base = where.rpartition("/")[0]
+        return [line if is_remote(line) else f"{base}/{line}" for line in lines if line.strip()]
+    return [files.unstrip_protocol(name) for name in found if is_article(name)]
+
+
+def _filesystem(where: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    fsspec = library("fsspec")
+    try:
+        files, path = fsspec.core.url_to_fs(where)
+    except (ImportError, ValueError) as error:
+        raise Malformed(f"{where}: {error}") from None
+    return files, path
+
+
+def content(path: str) -> tuple[bytes, bytes | None]:
+    """The bytes of an article, and of the side file beside it, if there is one.
+
+    Raises :class:`Malformed` where the article can't be read, or is too long.
+    """
+    side = path.rpartition(".")[0] + SIDE_FILE
+    try:
+        data = _read(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise Malformed(f"the file can't be read: {reason.lower()}") from None
+    if len(data) > BYTES.most:
+        raise Malformed(f"the file has {BYTES.said(f'more than {BYTES.most}')}")
+    with suppress(OSError, ValueError):
+        return data, _read(side)
+    return data, None
+
+
+def _read(path: str) -> bytes:
+    """The bytes of a file, no more than tell that there are too many."""
+    file: IO[bytes]
+    if is_remote(path):
+        files, name = _filesystem(path)
+        with files.open(name, "rb") as file:
+            return file.read(BYTES.most + 1)
+    if not Path(path).is_file():
+        # Nobody waits for a pipe.
+        raise FileNotFoundError(0, "No such file")
+    with Path(path).open("rb") as file:
+        return file.read(BYTES.most + 1)
+
+
+# -- results -------------------------------------------------------------------------------
+
+
+class Store(Protocol):
+    """A folder of results: each is there as a whole or not at all, whatever ends the program."""
+
+    def names(self, folder: str) -> set[str]:
+        """What the files in a folder and below are called, without their folders."""
+
+    def read(self, name: str) -> bytes:
+        """What a file holds. Raises :class:`OSError`."""
+
+    def write(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Put a file in the place of what was there."""
+
+    def remove(self, name: str) -> None:
+        """Take a file away, if it is there."""
+
+
+@contextmanager
+def opened(where: str, force: bool = False) -> Iterator[Store]:
+    """The results in a folder, which is this run's alone for so long, or in a bucket.
+
+    Raises :class:`Malformed` where something else is there already, unless ``force``; where
+    another run writes there; and where nothing can be written.
+    """
+    with ExitStack() as held:
+        try:
+            if is_remote(where):
+                store: Store = _Bucket(where, force)
+            else:
+                _check(Path(where), force)
+                # Locked as long as this process lives, however it ends.
+                lock = held.enter_context((Path(where) / MARKER).open("ab"))
+                if not _locked(lock):
+                    raise Malformed(f"{where}: another run writes there; wait for it to end")
+                if not lock.tell():
+                    lock.write(_ABOUT)
+                    lock.flush()
+                store = _Folder(Path(where))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise Malformed(f"the folder {where} can't be written to: {reason}") from None
+        yield store
+
+
+def _check(root: Path, force: bool) -> None:
+    """Make the folder; raises :class:`Malformed` where it holds something else."""
+    root.mkdir(parents=True, exist_ok=True)
+    if not force and not (root / MARKER).exists() and any(root.iterdir()):
+        raise _foreign(root)
+
+
+def _foreign(where: object) -> Malformed:
+    return Malformed(
+        f"{where} holds something else than results of a corpus: choose another -o, or write "
+        "beside it with --force"
+    )
+
+
+class _Folder:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def names(self, folder: str) -> set[str]:
+        places = os.walk(self._root / folder)
+        return {name for _, _, names in places for name in names if not name.endswith(_PART)}
+
+    def read(self, name: str) -> bytes:
+        return (self._root / name).read_bytes()
+
+    def write(self, name: str, pieces: Iterable[bytes]) -> None:
+        path = self._root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # One run writes here at a time: what another left half written is begun anew.
+        part = path.with_name(path.name + _PART)
+        with part.open("wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+
+    def remove(self, name: str) -> None:
+        (self._root / name).unlink(missing_ok=True)
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Whether a file is this process's alone now; where there are no locks nobody asks."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+class _Bucket:
+    def __init__(self, where: str, force: bool) -> None:
+        self._files, self._root = _filesystem(where.rstrip("/"))
+        marker = f"{self._root}/{MARKER}"
+        if not self._files.exists(marker):
+            if not force and self._files.exists(self._root) and self._files.ls(self._root):
+                raise _foreign(where)
+            self.write(MARKER, [_ABOUT])
+
+    def names(self, folder: str) -> set[str]:
+        return {name.rpartition("/")[2] for name in self._files.find(f"{self._root}/{folder}")}
+
+    def read(self, name: str) -> bytes:
+        data: bytes = self._files.cat_file(f"{self._root}/{name}")
+        return data
+
+    def write(self, name: str, pieces: Iterable[bytes]) -> None:
+        path = f"{self._root}/{name}"
+        self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        # An object is there when it is closed.
+        with self._files.transaction, self._files.open(path, "wb") as file:
+            for piece in pieces:
+                file.write(piece)
+
+    def remove(self, name: str) -> None:
+        if self._files.exists(path := f"{self._root}/{name}"):
+            self._files.rm(path)

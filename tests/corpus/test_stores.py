@@ -1,0 +1,176 @@
+"""Places of articles and results: folders, patterns, lists, buckets."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from symattn.corpus import stores
+from symattn.corpus.audit import audit_corpus
+from symattn.errors import Malformed
+from symattn.libraries import library
+
+from .test_runs import PLAIN, RIGHT, WRONG, contents, here, posts
+
+__all__ = ["here", "posts"]
+
+
+@pytest.fixture
+def bucket():
+    """A bucket in memory; what is in it goes."""
+    files = fsspec.filesystem("memory")
+    yield files
+    for name in files.ls("/", detail=False):
+        files.rm(name, recursive=True)
+
+
+def test_a_folder_and_below(posts) -> None:
+    """Not what begins with a dot, nor results, nor what is no article."""
+    (posts / ".git").mkdir()
+    for name in (".git/a.md", ".hidden.md", "a.py", "a.symattn.toml"):
+        (posts / name).touch()
+    (posts / "results").mkdir()
+    with stores.opened(str(posts / "results")):
+        pass
+    (posts / "results" / "index.html").touch()
+    found = [Path(path).relative_to(posts).as_posix() for path in stores.articles(str(posts))]
+    assert found == ["a.md", "b.md", "c.txt", "more/a.md"]
+
+
+def test_patterns(posts, monkeypatch) -> None:
+    monkeypatch.chdir(posts)
+    (posts / "a[1].py").touch()
+    assert stores.articles("*.md") == ["a.md", "b.md"]
+    assert stores.articles("**/a.*") == ["a.md", "more/a.md"]
+    with pytest.raises(Malformed, match=r"\*\.tex: no articles there"):
+        stores.articles("*.tex")
+
+
+def test_lists(posts) -> None:
+    """Paths are seen from the list's folder; each counts once, addresses stay."""
+    (posts / "list").write_text("b.md\nmore/a.md\nb.md\n\nmemory://x/y.md\n", "utf-8")
+    found = stores.articles(str(posts / "list"))
+    assert found == sorted([str(posts / "b.md"), str(posts / "more/a.md"), "memory://x/y.md"])
+    with pytest.raises(Malformed, match=r"a.md is an article: audit it by its name"):
+        stores.articles(str(posts / "a.md"))
+    with pytest.raises(Malformed, match="nowhere can't be read: no such file"):
+        stores.articles(str(posts / "nowhere"))
+
+
+def test_a_bucket_is_as_good_as_a_folder(posts, bucket, tmp_path, here, monkeypatch) -> None:
+    """Articles from a bucket and results into one: the same but for the addresses."""
+    for path, data in [("a.md", WRONG), ("b.md", RIGHT), ("more/a.md", WRONG), ("c.txt", PLAIN)]:
+        bucket.pipe(f"/corpus/{path}", data)
+    bucket.pipe("/corpus/a.symattn.toml", b'document = "a.md"\nignore = [1]\n')
+    (posts / "a.symattn.toml").write_text('document = "a.md"\nignore = [1]\n', "utf-8")
+    audit_corpus("memory://corpus", "memory://results")
+    monkeypatch.chdir(tmp_path)
+    audit_corpus("posts", "r")
+
+    def moved(content: bytes) -> bytes:
+        return content.replace(b"memory:///corpus", b"posts").replace(b"memory://corpus", b"posts")
+
+    held = {name: bucket.cat(f"/results/{name}") for name in contents("r")}
+    assert {name: moved(data) for name, data in held.items() if "parquet" not in name} == {
+        name: data for name, data in contents("r").items() if "parquet" not in name
+    }
+    assert len(bucket.find("/results")) == len(held)
+
+
+def test_bucket_patterns_and_lists(bucket) -> None:
+    for name in ("a.md", "b.tex", "more/c.md", "results/" + stores.MARKER, "results/index.html"):
+        bucket.pipe(f"/corpus/{name}", PLAIN)
+    bucket.pipe("/corpus/list", b"b.tex\nmemory://other/d.md\n")
+    addresses = [f"memory:///corpus/{name}" for name in ("a.md", "b.tex", "more/c.md")]
+    shown = [name.replace("memory:///", "memory://") for name in addresses]
+    assert [x.replace(":///", "://") for x in stores.articles("memory://corpus")] == shown
+    found = stores.articles("memory://corpus/**/*.md")
+    assert [x.replace(":///", "://") for x in found] == [shown[0], shown[2]]
+    assert stores.articles("memory://corpus/list") == [
+        "memory://corpus/b.tex",
+        "memory://other/d.md",
+    ]
+
+
+def test_a_bucket_that_resumes(bucket, here) -> None:
+    done, _ = here
+    bucket.pipe("/corpus/a.md", WRONG)
+    for _ in range(2):
+        audit_corpus("memory://corpus", "memory://results")
+    assert done == ["a.md"]
+    (line,) = bucket.cat("/results/results.jsonl").splitlines()
+    assert json.loads(line)["file"].endswith("corpus/a.md")
+
+
+@pytest.mark.parametrize("where", ["folder", "bucket"])
+def test_what_is_not_ours_stays(where, tmp_path, bucket) -> None:
+    """A folder that holds something else is refused, unless by force."""
+    place = str(tmp_path / "mine") if where == "folder" else "memory://mine"
+    with fsspec.open(f"{place}/thesis.tex", "wb", auto_mkdir=True) as file:
+        file.write(b"mine")
+    with (
+        pytest.raises(Malformed, match="holds something else than results of a corpus"),
+        stores.opened(place),
+    ):
+        pass
+    with stores.opened(place, force=True) as store:
+        store.write("results.jsonl", [b"ours"])
+    with fsspec.open(f"{place}/thesis.tex", "rb") as file:
+        assert file.read() == b"mine"
+
+
+def test_one_run_at_a_time(tmp_path) -> None:
+    with (
+        stores.opened(str(tmp_path)),
+        pytest.raises(Malformed, match="another run writes there"),
+        stores.opened(str(tmp_path)),
+    ):
+        pass
+    with stores.opened(str(tmp_path)) as store:
+        assert store.names("kept") == set()
+
+
+def test_half_a_file_is_none(tmp_path) -> None:
+    """What fails while it is written leaves what was there."""
+    with stores.opened(str(tmp_path)) as store:
+        store.write("kept/ab/x", [b"whole"])
+
+        def pieces():
+            yield b"half"
+            raise MemoryError
+
+        with pytest.raises(MemoryError):
+            store.write("kept/ab/x", pieces())
+        assert store.read("kept/ab/x") == b"whole"
+        assert store.names("kept") == {"x"}
+
+
+def test_without_the_extra(monkeypatch) -> None:
+    """Plain installs are told what to install."""
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(
+        Malformed, match=r"fsspec is not installed: pip install 'symattn\[corpus\]'"
+    ):
+        library("fsspec")
+    with pytest.raises(Malformed, match="fsspec is not installed"):
+        stores.articles("s3://bucket/posts")
+
+
+@pytest.mark.heavy
+def test_plain_runs_load_nothing_of_the_extra(posts) -> None:
+    """Nor do they load what only workers need."""
+    script = (
+        "import sys; from symattn.corpus import audit, stores; import symattn.cli.audit; "
+        f"stores.articles({str(posts)!r}); "
+        "heavy = {'fsspec', 'dask', 'distributed', 'pyarrow', 'sympy', 'flint'}; "
+        "print(sorted(heavy & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
