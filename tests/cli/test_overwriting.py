@@ -50,6 +50,7 @@ def folder(
     for name, text in {
         "post.toml": WALKTHROUGH,
         "post.md": ARTICLE,
+        "right.md": ARTICLE.replace("0.799", "0.731"),
         "homework.txt": "diff(exp(t), t) == exp(t)\n",
         "key.toml": key([case]),
         "answers.csv": empty_table(case) + "Ada\nREADME\nindex\n",
@@ -99,6 +100,7 @@ def held(folder: Path) -> Files:
         Row("audit", "post.md --diff -o out/a.patch", "out/a.patch"),
         *(Row("read", f"post.md --format {form} -o out/a", "out/a")
           for form in ("text", "json", "toml")),
+        Row("live", "right.md -o out/a.md", "out/a.md"),
         Row("sheet", "post.toml -o out", "out/post.html out/post.tex"),
         Row("sheet", "post.toml --format md -o out", "out/post.md"),
         Row("draw", "post.toml -o out", "out/post.svg"),
