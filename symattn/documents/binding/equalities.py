@@ -251,12 +251,19 @@ class Equalities:
         return turned != work and self.ledger.agreement(work, value) < 1
 
     def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
-        """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``."""
+        """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``. Where a
+        term is neither worked out nor kept, ``1 * 2 + 4 * e = 4 * e + 2``, or stands in
+        another place, the sum is put in order, and nothing is said of its terms."""
         first, second = workings.terms(numbers), workings.terms(following)
         if len(first) != len(second):
             return
-        for term, value in zip(first, second, strict=True):
-            if values.is_value(value) and values.is_numeric(term):
+        pairs = [*zip(first, second, strict=True)]
+        if not all(values.is_value(value) or value == term for term, value in pairs):
+            return
+        worked = [pair for pair in pairs if values.is_value(pair[1]) and values.is_numeric(pair[0])]
+        for term, value in worked:
+            fits = (self.ledger.agreement(one, value) == 1 for one, _ in worked)
+            if self.ledger.agreement(term, value) == 1 or not any(fits):
                 self.ledger.work_out(term, value)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
