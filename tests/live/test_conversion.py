@@ -44,7 +44,7 @@ def test_there_and_back(tmp_path: Path, spelling: str, end: str) -> None:
     assert (again, count, staying) == (text, len(FIGURES), ())
 
 
-@pytest.mark.heavy
+@pytest.mark.sampled(0, 2)
 @pytest.mark.parametrize("marked", ARTICLES, ids=lambda path: path.stem)
 def test_there_and_back_of_a_corpus(tmp_path: Path, marked: Path) -> None:
     """Articles of every style, without their mistakes, come back the same; each live figure

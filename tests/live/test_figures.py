@@ -86,7 +86,7 @@ def test_what_has_symbols_has_no_digits() -> None:
     assert "g" in t.latex(figures.row("dL/dQ[3, 0]:exact"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, 6)
 @pytest.mark.parametrize("name", names())
 def test_every_step_of_every_case(name: str) -> None:
     """Every step is worked out, and drawn, in all bundled cases."""
