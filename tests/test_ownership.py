@@ -109,8 +109,10 @@ def test_programs_that_write_at_once(tmp_path: Path, eager_switching: None) -> N
         one.start()
     for one in programs:
         one.join()
-    again = Outputs("sheet")
-    again.claim_in(tmp_path, [f"{who}-{k}" for who in range(4) for k in range(20)])
+    names = {f"{who}-{k}" for who in range(4) for k in range(20)}
+    noted = [line.split("\t") for line in (tmp_path / RECORD).read_text().splitlines()]
+    assert {parts[2] for parts in noted if len(parts) == 3} == names
+    Outputs("sheet").claim_in(tmp_path, sorted(names))
 
 
 def test_the_same_again_is_noted_once(tmp_path: Path) -> None:

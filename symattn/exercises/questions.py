@@ -45,7 +45,8 @@ def question(
 
     ``header`` are lines above, such as the course and the date, ``student`` is whose it is,
     for a line to write a name on. Blanks of one that is ``interactive`` become fields on a
-    page, which tells what each answer is. ``changes`` are
+    page, which tells what each answer is. Rows are counted as the exercise counts them, whose
+    key and marks do, too. ``changes`` are
     ``language`` and ``paper`` of :class:`~symattn.cases.settings.SheetSettings`, over
     the case's ``[sheet]``.
 
@@ -141,6 +142,8 @@ def _settings(exercise: Exercise, changes: dict[str, Any]) -> SheetSettings:
     places = max([part.places for part in exercise.parts if part.places] or [4])
     chosen = {name: value for name, value in changes.items() if value is not None}
     asked = {"backward": exercise.level == "backward", "places": places}
+    # Pages, keys and marks count alike.
+    chosen["count_from"] = exercise.first
     return settings(
         exercise.case.sheet, {"audience": "teacher", "commands": False, **asked, **chosen}
     )

@@ -149,9 +149,11 @@ class BallMatrices:
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         left, right = _open(x), _open(y)
-        if sums_to_zero(*node.operands) and has_equal_rows(right):
-            return arb_mat(left.nrows(), right.ncols())
         product = left * right
+        if sums_to_zero(*node.operands) and has_equal_rows(right):
+            # Of what isn't defined, nothing is left over either.
+            flat = [arb(0) if entry.is_finite() else entry for entry in product.entries()]
+            return arb_mat(product.nrows(), product.ncols(), flat)
         closer = closer_product(node)
         if closer is None:
             return product

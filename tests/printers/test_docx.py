@@ -34,7 +34,7 @@ from .. import notation
 from ..hostile import CASE, steering
 from ..sheets.mathematics import Unreadable, read
 from ..strategies import some
-from .test_html import NUMBER, PAGES, blocks, formulas, strings
+from .test_html import NUMBER, PAGES, blocks, known_formulas, strings
 from .test_html import larger as larger_formulas
 from .test_typst import SIGNS, chunk, letters, numbers, signs, words
 
@@ -187,16 +187,7 @@ def equations(found: list[t.Row]) -> list[Element]:
 @pytest.mark.heavy
 def test_mathematics_is_the_same() -> None:
     """Formulas have the same structure as in LaTeX, wherever the tests' reader knows them."""
-    known = {}
-    for kind, name in [page for page in PAGES if page[0] in ("sheet", "file")]:
-        for formula in formulas(blocks(kind, name).blocks):
-            if t.has(formula, t.Big):
-                # A line of a longer one, whose bracket closes on another.
-                continue
-            try:
-                known[formula] = read(t.latex(formula))
-            except Unreadable:
-                continue
+    known = known_formulas()
     assert len(known) > 1000
     made = equations(list(known))
     different = [

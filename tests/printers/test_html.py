@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from html.parser import HTMLParser
@@ -142,6 +143,19 @@ def formulas(block: Any) -> Iterator[t.Row]:
         case _ if is_dataclass(block):
             for field in fields(block):
                 yield from formulas(getattr(block, field.name))
+
+
+def known_formulas() -> dict[t.Row, Any]:
+    """The formulas of sheets that the tests' reader of LaTeX knows, with what it reads. Lines
+    of longer ones, whose brackets close on others, are none."""
+    known = {}
+    for kind, name in PAGES:
+        whole = () if kind not in ("sheet", "file") else formulas(blocks(kind, name).blocks)
+        for formula in whole:
+            if not t.has(formula, t.Big):
+                with suppress(Unreadable):
+                    known[formula] = read(t.latex(formula))
+    return known
 
 
 @pytest.mark.sampled(2)

@@ -31,9 +31,9 @@ from symattn.solution.solution import solve
 
 from .. import notation
 from ..hostile import CASE, steering
-from ..sheets.mathematics import Unreadable, read
+from ..sheets.mathematics import read
 from ..strategies import some
-from .test_html import PAGES, blocks, formulas, strings
+from .test_html import PAGES, blocks, formulas, known_formulas, strings
 from .test_html import larger as larger_formulas
 
 KINDS = sorted({kind for kind, _ in PAGES})
@@ -200,16 +200,7 @@ def equations(found: list[t.Row]) -> list[dict[str, Any]]:
 @pytest.mark.heavy
 def test_mathematics_is_the_same() -> None:
     """Formulas have the same structure as in LaTeX, wherever the tests' reader knows them."""
-    known = {}
-    for kind, name in [page for page in PAGES if page[0] in ("sheet", "file")]:
-        for formula in formulas(blocks(kind, name).blocks):
-            if t.has(formula, t.Big):
-                # A line of a longer one, whose bracket closes on another.
-                continue
-            try:
-                known[formula] = read(t.latex(formula))
-            except Unreadable:
-                continue
+    known = known_formulas()
     assert len(known) > 1000
     made = equations(list(known))
     different = [

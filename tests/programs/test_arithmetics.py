@@ -8,13 +8,14 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from flint import fmpq
+from flint import arb, arb_mat, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.numbers.reading import MASKED, Masked
 from symattn.programs import entrywise, nodes
+from symattn.programs.enclosures import BallMatrices, Enclosure
 from symattn.programs.program import differentiate, program
 from symattn.verdicts import Verdict
 
@@ -370,3 +371,16 @@ def test_the_float_oracle_and_numpy_agree_on_functions():
     with mpmath.workdps(30):
         found = run({"S": [[0, 1]]}, {"T": "S * log(3)", "A": "softmax(T)"})["A"]
         assert each(lambda x: abs(x) < 1e-25)(found - np.array([[0.25, 0.75]])).all()
+
+
+def test_nothing_is_known_of_what_is_not_defined():
+    """Equal keys leave nothing of what flows into scores, unless that is no number."""
+    steps = {"S": "Q @ K.T", "A": "softmax(S)", "Y": "A @ V"}
+    made = differentiate(program({"Q": (1, 1), "K": (2, 1), "V": (2, 1)}, steps), "Y")
+    node = made.gradients["Q"]
+    keys = Enclosure(arb_mat(2, 1, [3, 3]))
+    for flows, is_known in (([1, -1], True), ([arb(1), arb.nan()], False)):
+        flow = Enclosure(arb_mat(1, 2, flows))
+        (entry,) = BallMatrices().apply(node, [flow, keys]).matrix.entries()
+        assert entry.is_zero() == is_known
+        assert entry.is_finite() == is_known
