@@ -193,3 +193,18 @@ def test_a_line_to_write_on_in_markdown() -> None:
     figures = sum(len(row) for part in asked.parts for row in asked.right(part))
     assert figures == 3 * 3 * 3 + 3 * 4
     assert markdown.document(question(asked)).count(r"\underline{\qquad}") == figures
+
+
+def test_the_last_blank_never_stands_alone():
+    """The room of the part before it holds both; a page ends above it, or below both."""
+    blocks = question(exercise(library.load("cat-sat-mat"))).blocks
+    rooms = [x.room for x in blocks if isinstance(x, b.Heading) and x.level == 2]
+    *others, last = rooms
+    assert others == [last] * (len(others) - 1) + [2 * last]
+    assert last > 0
+
+
+def test_a_question_counts_as_its_key_does():
+    """Whatever a page is asked to count from: marks are of the exercise."""
+    made = exercise(library.load("cat-sat-mat"))
+    assert question(made, count_from=1).blocks == question(made).blocks

@@ -470,3 +470,11 @@ def test_what_is_typed_is_seen_as_typed() -> None:
     """In code two hyphens stay two, and quotes straight; stress is bold."""
     shown = body_of(b.Paragraph((b.Code("a --b 'c'"), b.Strong("so"), " & on")))
     assert shown == r"\texttt{a -{}{}-{}b \textquotesingle{}c\textquotesingle{}}\textbf{so} \& on"
+
+
+def test_no_page_ends_below_a_title():
+    """A paragraph that is a title has room for what it is the title of; another needs none."""
+    page = document(b.Sheet("x", "X", (), (b.Paragraph((b.Strong("Mistakes"),)),)))
+    assert r"\needroom{14mm}\textbf{Mistakes}" in page
+    page = document(b.Sheet("x", "X", (), (b.Paragraph((b.Strong("One"), " of")),)))
+    assert r"mm}\textbf{One}" not in page

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import mpmath
+import numpy as np
 import pytest
 
 from symattn import formulas as f
@@ -38,3 +42,26 @@ def test_equal_decimals_are_no_equation():
     made = document(sheet(make("near", given, steps), places=1))
     assert "B_{0,0} = B_{0,1}" not in made
     assert made.count("B_{0,0}") == made.count("B_{0,1}") >= 1
+
+
+def test_who_computes_with_the_decimals_of_a_line_gets_its_result():
+    """Recomputed by mpmath from what is printed; some lines need more places for that."""
+    given = {"X": [[1, 0, 2], [0, 1, 1], [2, 1, 0]], "W": [[1, 2], [0, 1], [-1, 0]], "t": [1, 0, 1]}
+    steps = {"S": "X @ X.T / sqrt(3)", "A": "softmax(causal(S))", "Z": "A @ (X @ W)",
+             "P": "softmax(Z)", "L": "cross_entropy(Z, t)"}  # fmt: skip
+    loss = {"output": "L", "wrt": ["X", "W", "S"]}
+    solution = solve(make("board", given, steps, loss))
+    shown, program = Presentation(solution, 4), solution.program
+    known = {name: getattr(mpmath, name) for name in ("sqrt", "log", "exp")}
+    longer = lines = 0
+    for node in (*program.gradients.values(), *(program.quantities[name] for name in "APL")):
+        for i, j in np.ndindex(node.grid):
+            formula = shown.worked.in_numbers(node, i, j)
+            result = f.text(shown.decimal(node, i, j))
+            assert formula is not None
+            computed = eval(f.text(formula).replace("^", "**"), {}, known)
+            assert abs(mpmath.mpf(result) - computed) < 0.500001e-4, (i, j)
+            lines += 1
+            longer += re.search(r"\.\d{5}", f.text(formula)) is not None
+    assert lines > 50
+    assert longer > 5
