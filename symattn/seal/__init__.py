@@ -1,0 +1,1 @@
+"""Figures and lines as theorems that the kernel of Coq checks."""

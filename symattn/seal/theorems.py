@@ -1,0 +1,67 @@
+"""Files of theorems: what is stated, how it is proved, and what it seals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+HEAD = """\
+From Coq Require Import Reals Lra Lia Arith List.
+From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
+Require Import Symattn.
+Import ListNotations.
+Open Scope R_scope."""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem: its statement and the tactics of its proof, None where there is none.
+    ``seals`` is the figure or line that it states as its readers know it, with its place;
+    empty for a lemma that others use.
+
+    >>> print(Theorem("one", "1 = 1", "reflexivity.", "line 1").text())
+    (** line 1 *)
+    Theorem one : 1 = 1.
+    Proof. reflexivity. Qed.
+    """
+
+    name: str
+    statement: str
+    proof: str | None
+    seals: str = ""
+
+    def text(self) -> str:
+        """The theorem in Coq; what is only stated is a definition of what it says."""
+        comment = f"(** {harmless(self.seals)} *)\n" if self.seals else ""
+        if self.proof is None:
+            return f"{comment}Definition {self.name} : Prop := {self.statement}."
+        kind = "Theorem" if self.seals else "Lemma"
+        return f"{comment}{kind} {self.name} : {self.statement}.\nProof. {self.proof} Qed."
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of theorems, with the definitions and comments between them, in order."""
+
+    name: str
+    title: str
+    parts: tuple[str | Theorem, ...]
+
+    def theorems(self) -> Iterator[Theorem]:
+        """Its theorems and lemmas."""
+        return (part for part in self.parts if isinstance(part, Theorem))
+
+    def text(self) -> str:
+        """The file as Coq reads it."""
+        parts = (part if isinstance(part, str) else part.text() for part in self.parts)
+        return "\n\n".join((f"(** * {harmless(self.title)} *)", HEAD, *parts)) + "\n"
+
+
+def harmless(text: str) -> str:
+    """Text that ends no comment of Coq's, and begins neither one nor a string.
+
+    >>> harmless('a (* "b" *)')
+    "a ( * 'b' * )"
+    """
+    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
