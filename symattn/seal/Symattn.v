@@ -106,29 +106,56 @@ Qed.
 
 (** * Entries that move *)
 
-(** [A] with [x] for its entry at i, j: as a function of x what a partial derivative is by. *)
-Definition put0 (_ : R) (x : R) : R := x.
+(** A row, and a matrix, with [x] for its entry at a place: as a function of x what a partial
+    derivative is of. *)
 Definition put1 (v : nat -> R) (i : nat) (x : R) (a : nat) : R :=
   if Nat.eqb a i then x else v a.
 Definition put2 (A : nat -> nat -> R) (i j : nat) (x : R) (a b : nat) : R :=
   if Nat.eqb a i then if Nat.eqb b j then x else A a b else A a b.
 
-(** The entries of a row, and of a matrix, within m and n, move with slopes [A'] at x. *)
-Definition moves1 (n : nat) (p : R -> nat -> R) (x : R) (v' : nat -> R) : Prop :=
-  forall i, (i < n)%nat -> is_derive (fun t => p t i) x (v' i).
-Definition moves2 (m n : nat) (p : R -> nat -> nat -> R) (x : R) (A' : nat -> nat -> R) : Prop :=
-  forall i j, (i < m)%nat -> (j < n)%nat -> is_derive (fun t => p t i j) x (A' i j).
+(** Of [p t] the entries within n, or m and n, are [A] at t = x, and move with slopes [A']. *)
+Definition moves1 (n : nat) (p : R -> nat -> R) (x : R) (v v' : nat -> R) : Prop :=
+  forall i, (i < n)%nat -> p x i = v i /\ is_derive (fun t => p t i) x (v' i).
+Definition moves2 (m n : nat) (p : R -> nat -> nat -> R) (x : R) (A A' : nat -> nat -> R) : Prop :=
+  forall i j, (i < m)%nat -> (j < n)%nat ->
+  p x i j = A i j /\ is_derive (fun t => p t i j) x (A' i j).
 
 (** What a gradient makes of slopes: the sum of all products. *)
 Definition paired1 (n : nat) (g v' : nat -> R) : R := sum n (fun i => g i * v' i).
 Definition paired2 (m n : nat) (G A' : nat -> nat -> R) : R :=
   sum m (fun i => sum n (fun j => G i j * A' i j)).
 
-(** [G] is the gradient of a function [L] of matrices at [A]: however its entries move, L moves
-    as the chain rule says. Every L that is differentiable in the m n entries has one. *)
+(** [G] is the gradient of a function [L] at [A]: however the entries of A move, L moves as the
+    chain rule says. Every L that is differentiable in the m n entries has one. *)
 Definition gradient1 (n : nat) (L : (nat -> R) -> R) (v g : nat -> R) : Prop :=
-  forall p x v', (forall i, (i < n)%nat -> p x i = v i) -> moves1 n p x v' ->
-  is_derive (fun t => L (p t)) x (paired1 n g v').
+  forall p x v', moves1 n p x v v' -> is_derive (fun t => L (p t)) x (paired1 n g v').
 Definition gradient2 (m n : nat) (L : (nat -> nat -> R) -> R) (A G : nat -> nat -> R) : Prop :=
-  forall p x A', (forall i j, (i < m)%nat -> (j < n)%nat -> p x i j = A i j) -> moves2 m n p x A' ->
-  is_derive (fun t => L (p t)) x (paired2 m n G A').
+  forall p x A', moves2 m n p x A A' -> is_derive (fun t => L (p t)) x (paired2 m n G A').
+
+Lemma put1_moves n v i : moves1 n (put1 v i) (v i) v (delta i).
+Proof.
+  intros a _. unfold put1, delta. rewrite Nat.eqb_sym. destruct (Nat.eqb_spec i a) as [->|E].
+  - split; [reflexivity|]. apply (is_derive_id (K := R_AbsRing)).
+  - split; [reflexivity|]. apply (is_derive_const (K := R_AbsRing)).
+Qed.
+
+Lemma put2_moves m n A i j :
+  moves2 m n (put2 A i j) (A i j) A (fun a b => delta i a * delta j b).
+Proof.
+  intros a b _ _. unfold put2, delta. rewrite (Nat.eqb_sym i), (Nat.eqb_sym j).
+  destruct (Nat.eqb_spec a i) as [->|E]; [destruct (Nat.eqb_spec b j) as [->|F]|].
+  - split; [reflexivity|]. rewrite Rmult_1_l. apply (is_derive_id (K := R_AbsRing)).
+  - split; [reflexivity|]. rewrite Rmult_0_r. apply (is_derive_const (K := R_AbsRing)).
+  - split; [reflexivity|]. rewrite Rmult_0_l. apply (is_derive_const (K := R_AbsRing)).
+Qed.
+
+(** Of an entry that moves alone a gradient makes its own entry. *)
+Lemma paired2_unit m n G i j :
+  (i < m)%nat -> (j < n)%nat -> paired2 m n G (fun a b => delta i a * delta j b) = G i j.
+Proof.
+  intros Hi Hj. unfold paired2. rewrite (sum_ext _ _ (fun a => delta i a * G a j)).
+  - now apply sum_delta.
+  - intros a _. rewrite (sum_ext _ _ (fun b => delta j b * (delta i a * G a b))).
+    + now rewrite sum_delta.
+    + intros b _. ring.
+Qed.
