@@ -104,6 +104,69 @@ Proof.
   - rewrite IH, delta_other by lia. ring.
 Qed.
 
+(** * Slopes *)
+
+Lemma slope_eq (f : R -> R) (x a b : R) : is_derive f x a -> a = b -> is_derive f x b.
+Proof. now intros H <-. Qed.
+
+Lemma slope_const (c x : R) : is_derive (fun _ => c) x 0.
+Proof. apply @is_derive_const. Qed.
+
+Lemma slope_id (x : R) : is_derive (fun t => t) x 1.
+Proof. apply @is_derive_id. Qed.
+
+Lemma slope_plus (f g : R -> R) (x a b : R) :
+  is_derive f x a -> is_derive g x b -> is_derive (fun t => f t + g t) x (a + b).
+Proof. intros Hf Hg. now apply @is_derive_plus. Qed.
+
+Lemma slope_minus (f g : R -> R) (x a b : R) :
+  is_derive f x a -> is_derive g x b -> is_derive (fun t => f t - g t) x (a - b).
+Proof. intros Hf Hg. now apply @is_derive_minus. Qed.
+
+Lemma slope_opp (f : R -> R) (x a : R) : is_derive f x a -> is_derive (fun t => - f t) x (- a).
+Proof. intros Hf. now apply @is_derive_opp. Qed.
+
+Lemma slope_mult (f g : R -> R) (x a b : R) :
+  is_derive f x a -> is_derive g x b -> is_derive (fun t => f t * g t) x (a * g x + f x * b).
+Proof. intros Hf Hg. apply (is_derive_mult f g x a b); auto. intros; apply Rmult_comm. Qed.
+
+(** A function of one number after another: f after g. *)
+Lemma slope_after (f g : R -> R) (x a b : R) :
+  is_derive f (g x) a -> is_derive g x b -> is_derive (fun t => f (g t)) x (a * b).
+Proof. intros Hf Hg. rewrite Rmult_comm. now apply (is_derive_comp f g). Qed.
+
+Lemma slope_inv (f : R -> R) (x a : R) : f x <> 0 -> is_derive f x a -> is_derive (fun t => / f t) x (- a / f x ^ 2).
+Proof. intros N Hf. now apply is_derive_inv. Qed.
+
+Lemma slope_div (f g : R -> R) (x a b : R) : g x <> 0 -> is_derive f x a -> is_derive g x b ->
+  is_derive (fun t => f t / g t) x ((a - f x / g x * b) / g x).
+Proof.
+  intros N Hf Hg. eapply slope_eq.
+  - apply (slope_mult f (fun t => / g t) x a (- b / g x ^ 2) Hf). now apply slope_inv.
+  - field. exact N.
+Qed.
+
+Lemma slope_exp (f : R -> R) (x a : R) : is_derive f x a -> is_derive (fun t => exp (f t)) x (exp (f x) * a).
+Proof. intros Hf. apply (slope_after exp f); [apply is_derive_exp | exact Hf]. Qed.
+
+Lemma slope_ln (f : R -> R) (x a : R) : 0 < f x -> is_derive f x a -> is_derive (fun t => ln (f t)) x (a / f x).
+Proof.
+  intros P Hf. eapply slope_eq; [apply (slope_after ln f); [now apply is_derive_ln | exact Hf]|].
+  unfold Rdiv. ring.
+Qed.
+
+Lemma slope_sqrt (f : R -> R) (x a : R) :
+  0 < f x -> is_derive f x a -> is_derive (fun t => sqrt (f t)) x (a / (2 * sqrt (f x))).
+Proof. intros P Hf. now apply is_derive_sqrt. Qed.
+
+Lemma slope_sum n (F : R -> nat -> R) x (F' : nat -> R) :
+  (forall i, (i < n)%nat -> is_derive (fun t => F t i) x (F' i)) ->
+  is_derive (fun t => sum n (F t)) x (sum n F').
+Proof.
+  induction n as [|n IH]; intros H; simpl; [apply slope_const|].
+  apply slope_plus; [apply IH; auto with arith | apply H; auto with arith].
+Qed.
+
 (** * Entries that move *)
 
 (** A row, and a matrix, with [x] for its entry at a place: as a function of x what a partial
@@ -135,8 +198,8 @@ Definition gradient2 (m n : nat) (L : (nat -> nat -> R) -> R) (A G : nat -> nat 
 Lemma put1_moves n v i : moves1 n (put1 v i) (v i) v (delta i).
 Proof.
   intros a _. unfold put1, delta. rewrite Nat.eqb_sym. destruct (Nat.eqb_spec i a) as [->|E].
-  - split; [reflexivity|]. apply (is_derive_id (K := R_AbsRing)).
-  - split; [reflexivity|]. apply (is_derive_const (K := R_AbsRing)).
+  - split; [reflexivity|]. apply slope_id.
+  - split; [reflexivity|]. apply slope_const.
 Qed.
 
 Lemma put2_moves m n A i j :
@@ -144,9 +207,9 @@ Lemma put2_moves m n A i j :
 Proof.
   intros a b _ _. unfold put2, delta. rewrite (Nat.eqb_sym i), (Nat.eqb_sym j).
   destruct (Nat.eqb_spec a i) as [->|E]; [destruct (Nat.eqb_spec b j) as [->|F]|].
-  - split; [reflexivity|]. rewrite Rmult_1_l. apply (is_derive_id (K := R_AbsRing)).
-  - split; [reflexivity|]. rewrite Rmult_0_r. apply (is_derive_const (K := R_AbsRing)).
-  - split; [reflexivity|]. rewrite Rmult_0_l. apply (is_derive_const (K := R_AbsRing)).
+  - split; [reflexivity|]. rewrite Rmult_1_l. apply slope_id.
+  - split; [reflexivity|]. rewrite Rmult_0_r. apply slope_const.
+  - split; [reflexivity|]. rewrite Rmult_0_l. apply slope_const.
 Qed.
 
 (** Of an entry that moves alone a gradient makes its own entry. *)
@@ -154,8 +217,8 @@ Lemma paired2_unit m n G i j :
   (i < m)%nat -> (j < n)%nat -> paired2 m n G (fun a b => delta i a * delta j b) = G i j.
 Proof.
   intros Hi Hj. unfold paired2. rewrite (sum_ext _ _ (fun a => delta i a * G a j)).
-  - now apply sum_delta.
+  - now apply (sum_delta m i (fun a => G a j)).
   - intros a _. rewrite (sum_ext _ _ (fun b => delta j b * (delta i a * G a b))).
-    + now rewrite sum_delta.
+    + now apply (sum_delta n j (fun b => delta i a * G a b)).
     + intros b _. ring.
 Qed.
