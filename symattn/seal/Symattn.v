@@ -222,3 +222,255 @@ Proof.
     + now apply (sum_delta n j (fun b => delta i a * G a b)).
     + intros b _. ring.
 Qed.
+
+(** * Steps, and how gradients pass back through them
+
+    Each lemma says of a step: where its operands move, its result moves, and what a gradient [G]
+    makes of that is what gradients of the operands make of their slopes. *)
+
+Lemma paired2_ext m n G H A' B' :
+  (forall i j, (i < m)%nat -> (j < n)%nat -> G i j * A' i j = H i j * B' i j) ->
+  paired2 m n G A' = paired2 m n H B'.
+Proof. intros E. apply sum_ext. intros i Hi. apply sum_ext. auto. Qed.
+
+Lemma paired2_plus m n G H A' :
+  paired2 m n G A' + paired2 m n H A' = paired2 m n (fun i j => G i j + H i j) A'.
+Proof.
+  unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _. rewrite <- sum_plus.
+  apply sum_ext. intros j _. ring.
+Qed.
+
+Lemma paired2_still m n G : paired2 m n G (fun _ _ => 0) = 0.
+Proof.
+  unfold paired2. rewrite (sum_ext _ _ (fun _ => 0)); [apply sum_0|].
+  intros i _. rewrite (sum_ext _ _ (fun _ => 0)); [apply sum_0|]. intros j _. ring.
+Qed.
+
+(** What does not move. *)
+Lemma still m n x A : moves2 m n (fun _ => A) x A (fun _ _ => 0).
+Proof. intros i j _ _. split; [reflexivity | apply slope_const]. Qed.
+
+Section Steps.
+Variables (m n : nat) (p q : R -> nat -> nat -> R) (x : R) (A B A' B' : nat -> nat -> R).
+Hypothesis HA : moves2 m n p x A A'.
+
+Lemma map_back (f f' : R -> R) :
+  (forall i j, (i < m)%nat -> (j < n)%nat -> is_derive f (A i j) (f' (A i j))) ->
+  exists C', moves2 m n (fun t i j => f (p t i j)) x (fun i j => f (A i j)) C' /\
+  forall G, paired2 m n G C' = paired2 m n (fun i j => G i j * f' (A i j)) A'.
+Proof.
+  intros Hf. exists (fun i j => f' (A i j) * A' i j). split.
+  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D]. split; [now rewrite E|].
+    apply (slope_after f (fun t => p t i j)); [rewrite E; auto | exact D].
+  - intros G. apply paired2_ext. intros. ring.
+Qed.
+
+Lemma transpose_back :
+  exists C', moves2 n m (fun t i j => p t j i) x (fun i j => A j i) C' /\
+  forall G, paired2 n m G C' = paired2 m n (fun i j => G j i) A'.
+Proof.
+  exists (fun i j => A' j i). split.
+  - intros i j Hi Hj. now apply HA.
+  - intros G. unfold paired2. apply sum_swap.
+Qed.
+
+(** Rows and columns by their places, which may be taken several times. *)
+Lemma pick_back k l (r c : nat -> nat) :
+  (forall i, (i < k)%nat -> (r i < m)%nat) -> (forall j, (j < l)%nat -> (c j < n)%nat) ->
+  exists C', moves2 k l (fun t i j => p t (r i) (c j)) x (fun i j => A (r i) (c j)) C' /\
+  forall G, paired2 k l G C' = paired2 m n
+    (fun a b => sum k (fun i => sum l (fun j => delta (r i) a * delta (c j) b * G i j))) A'.
+Proof.
+  intros Hr Hc. exists (fun i j => A' (r i) (c j)). split.
+  - intros i j Hi Hj. apply HA; auto.
+  - intros G. unfold paired2.
+    rewrite (sum_ext m _ (fun a => sum k (fun i => delta (r i) a *
+      sum n (fun b => sum l (fun j => delta (c j) b * (G i j * A' a b)))))).
+    + rewrite (sum_swap m k). apply sum_ext. intros i Hi.
+      rewrite (sum_delta m (r i) (fun a =>
+        sum n (fun b => sum l (fun j => delta (c j) b * (G i j * A' a b))))) by auto.
+      rewrite (sum_swap n l). apply sum_ext. intros j Hj.
+      now rewrite (sum_delta n (c j) (fun b => G i j * A' (r i) b)) by auto.
+    + intros a _. rewrite (sum_ext n _ (fun b => sum k (fun i => sum l (fun j =>
+        delta (r i) a * (delta (c j) b * (G i j * A' a b)))))).
+      * rewrite (sum_swap n k). apply sum_ext. intros i _. rewrite <- sum_scal_l.
+        apply sum_ext. intros b _. now rewrite sum_scal_l.
+      * intros b _. rewrite <- sum_scal_r. apply sum_ext. intros i _. rewrite <- sum_scal_r.
+        apply sum_ext. intros j _. ring.
+Qed.
+
+Lemma rowsum_back :
+  exists C', moves2 m 1 (fun t i _ => sum n (fun k => p t i k)) x
+    (fun i _ => sum n (fun k => A i k)) C' /\
+  forall G, paired2 m 1 G C' = paired2 m n (fun i j => G i 0%nat) A'.
+Proof.
+  exists (fun i _ => sum n (fun k => A' i k)). split.
+  - intros i j Hi _. split.
+    + apply sum_ext. intros k Hk. now apply HA.
+    + apply slope_sum. intros k Hk. now apply HA.
+  - intros G. apply sum_ext. intros i _. simpl. rewrite sum_scal_l. apply Rplus_0_l.
+Qed.
+
+Lemma colsum_back :
+  exists C', moves2 1 n (fun t _ j => sum m (fun k => p t k j)) x
+    (fun _ j => sum m (fun k => A k j)) C' /\
+  forall G, paired2 1 n G C' = paired2 m n (fun i j => G 0%nat j) A'.
+Proof.
+  exists (fun _ j => sum m (fun k => A' k j)). split.
+  - intros i j _ Hj. split.
+    + apply sum_ext. intros k Hk. now apply HA.
+    + apply slope_sum. intros k Hk. now apply HA.
+  - intros G. unfold paired2. simpl. rewrite Rplus_0_l, sum_swap. apply sum_ext. intros j _.
+    symmetry. apply sum_scal_l.
+Qed.
+
+Lemma total_back :
+  exists C', moves2 1 1 (fun t _ _ => sum m (fun i => sum n (fun j => p t i j))) x
+    (fun _ _ => sum m (fun i => sum n (fun j => A i j))) C' /\
+  forall G, paired2 1 1 G C' = paired2 m n (fun i j => G 0%nat 0%nat) A'.
+Proof.
+  exists (fun _ _ => sum m (fun i => sum n (fun j => A' i j))). split.
+  - intros i j _ _. split.
+    + apply sum_ext. intros a Ha. apply sum_ext. intros b Hb. now apply HA.
+    + apply slope_sum. intros a Ha. apply slope_sum. intros b Hb. now apply HA.
+  - intros G. unfold paired2. simpl. rewrite !Rplus_0_l, <- sum_scal_l. apply sum_ext.
+    intros i _. symmetry. apply sum_scal_l.
+Qed.
+
+(** The weights of a row, of the keys that it keeps: the others are left out of the sum. *)
+Section Softmax.
+Variable keep : nat -> nat -> bool.
+Hypothesis Hkeep : forall i, (i < m)%nat -> exists k, (k < n)%nat /\ keep i k = true.
+Let Z S i := sum n (fun k => if keep i k then exp (S i k) else 0).
+Let W S i j := if keep i j then exp (S i j) / Z S i else 0.
+
+Lemma normaliser_pos S i : (i < m)%nat -> 0 < Z S i.
+Proof.
+  intros Hi. destruct (Hkeep i Hi) as (k & Hk & Ek). apply (sum_pos n _ k); [|exact Hk|].
+  - intros l _. destruct (keep i l); [|lra]. apply Rlt_le, exp_pos.
+  - rewrite Ek. apply exp_pos.
+Qed.
+
+Lemma softmax_back :
+  exists C', moves2 m n (fun t => W (p t)) x (W A) C' /\
+  forall G, paired2 m n G C' =
+    paired2 m n (fun i j => W A i j * (G i j - sum n (fun l => G i l * W A i l))) A'.
+Proof.
+  exists (fun i j => W A i j * (A' i j - sum n (fun l => W A i l * A' i l))). split.
+  - intros i j Hi Hj.
+    assert (E : forall k, (k < n)%nat -> p x i k = A i k) by (intros; now apply HA).
+    assert (EZ : Z (p x) i = Z A i).
+    { apply sum_ext. intros k Hk. now rewrite E. }
+    pose proof (normaliser_pos A i Hi) as P. unfold W. rewrite EZ, (E j Hj).
+    split; [reflexivity|]. destruct (keep i j) eqn:Kj.
+    + eapply slope_eq.
+      * apply (slope_div (fun t => exp (p t i j)) (fun t => Z (p t) i) x (exp (p x i j) * A' i j)
+          (sum n (fun k => if keep i k then exp (A i k) * A' i k else 0)));
+          [rewrite EZ; lra | apply (slope_exp (fun t => p t i j)); now apply HA |].
+        apply (slope_sum n (fun t k => if keep i k then exp (p t i k) else 0) x
+          (fun k => if keep i k then exp (A i k) * A' i k else 0)).
+        intros k Hk. destruct (keep i k); [|apply slope_const].
+        rewrite <- (E k Hk).
+        apply (slope_exp (fun t => p t i k)). now apply HA.
+      * rewrite EZ, (E j Hj).
+        rewrite (sum_ext n (fun l => (if keep i l then exp (A i l) / Z A i else 0) * A' i l)
+          (fun l => / Z A i * (if keep i l then exp (A i l) * A' i l else 0))).
+        -- rewrite sum_scal_l. field. lra.
+        -- intros l _. destruct (keep i l); unfold Rdiv; ring.
+    + rewrite Rmult_0_l. apply slope_const.
+  - intros G. apply sum_ext. intros i _.
+    rewrite (sum_ext n _ (fun j => G i j * W A i j * A' i j
+      - G i j * W A i j * sum n (fun l => W A i l * A' i l))) by (intros; ring).
+    rewrite sum_minus, sum_scal_r.
+    rewrite (sum_ext n (fun j => W A i j * (G i j - sum n (fun l => G i l * W A i l)) * A' i j)
+      (fun j => G i j * W A i j * A' i j
+      - sum n (fun l => G i l * W A i l) * (W A i j * A' i j))) by (intros; ring).
+    now rewrite sum_minus, sum_scal_l.
+Qed.
+End Softmax.
+
+Section Pairs.
+Hypothesis HB : moves2 m n q x B B'.
+
+Lemma plus_back :
+  exists C', moves2 m n (fun t i j => p t i j + q t i j) x (fun i j => A i j + B i j) C' /\
+  forall G, paired2 m n G C' = paired2 m n G A' + paired2 m n G B'.
+Proof.
+  exists (fun i j => A' i j + B' i j). split.
+  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [-> D], (HB i j Hi Hj) as [-> E].
+    split; [reflexivity | now apply slope_plus].
+  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
+    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+Qed.
+
+Lemma minus_back :
+  exists C', moves2 m n (fun t i j => p t i j - q t i j) x (fun i j => A i j - B i j) C' /\
+  forall G, paired2 m n G C' = paired2 m n G A' + paired2 m n (fun i j => - G i j) B'.
+Proof.
+  exists (fun i j => A' i j - B' i j). split.
+  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [-> D], (HB i j Hi Hj) as [-> E].
+    split; [reflexivity | now apply slope_minus].
+  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
+    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+Qed.
+
+Lemma mult_back :
+  exists C', moves2 m n (fun t i j => p t i j * q t i j) x (fun i j => A i j * B i j) C' /\
+  forall G, paired2 m n G C' =
+    paired2 m n (fun i j => G i j * B i j) A' + paired2 m n (fun i j => G i j * A i j) B'.
+Proof.
+  exists (fun i j => A' i j * B i j + A i j * B' i j). split.
+  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D], (HB i j Hi Hj) as [F D'].
+    rewrite E, F. split; [reflexivity|]. rewrite <- E, <- F. now apply slope_mult.
+  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
+    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+Qed.
+
+Lemma div_back : (forall i j, (i < m)%nat -> (j < n)%nat -> B i j <> 0) ->
+  exists C', moves2 m n (fun t i j => p t i j / q t i j) x (fun i j => A i j / B i j) C' /\
+  forall G, paired2 m n G C' = paired2 m n (fun i j => G i j / B i j) A' +
+    paired2 m n (fun i j => - (G i j * (A i j / B i j) / B i j)) B'.
+Proof.
+  intros N. exists (fun i j => (A' i j - A i j / B i j * B' i j) / B i j). split.
+  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D], (HB i j Hi Hj) as [F D'].
+    rewrite E, F. split; [reflexivity|]. rewrite <- E, <- F.
+    apply slope_div; [rewrite F; auto | exact D | exact D'].
+  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i Hi.
+    rewrite <- sum_plus. apply sum_ext. intros j Hj. field. auto.
+Qed.
+End Pairs.
+
+Lemma matmul_back d : moves2 n d q x B B' ->
+  exists C', moves2 m d (fun t i j => sum n (fun k => p t i k * q t k j)) x
+    (fun i j => sum n (fun k => A i k * B k j)) C' /\
+  forall G, paired2 m d G C' = paired2 m n (fun i k => sum d (fun j => G i j * B k j)) A' +
+    paired2 n d (fun k j => sum m (fun i => A i k * G i j)) B'.
+Proof.
+  intros HB. exists (fun i j => sum n (fun k => A' i k * B k j + A i k * B' k j)). split.
+  - intros i j Hi Hj. split.
+    + apply sum_ext. intros k Hk. destruct (HA i k Hi Hk) as [-> _], (HB k j Hk Hj) as [-> _].
+      reflexivity.
+    + apply slope_sum. intros k Hk. destruct (HA i k Hi Hk) as [E D], (HB k j Hk Hj) as [F D'].
+      rewrite <- E, <- F. now apply slope_mult.
+  - intros G. unfold paired2.
+    rewrite (sum_ext m _ (fun i => sum n (fun k => sum d (fun j => G i j * B k j) * A' i k)
+      + sum n (fun k => sum d (fun j => A i k * G i j * B' k j)))).
+    + rewrite sum_plus. f_equal. rewrite (sum_swap m n). apply sum_ext. intros k _.
+      rewrite (sum_swap m d). apply sum_ext. intros j _. apply sum_scal_r.
+    + intros i _. rewrite (sum_ext d _ (fun j => sum n (fun k => G i j * B k j * A' i k)
+        + sum n (fun k => A i k * G i j * B' k j))).
+      * rewrite sum_plus. f_equal; rewrite (sum_swap d n); apply sum_ext; intros k _;
+          [apply sum_scal_r | reflexivity].
+      * intros j _. rewrite <- sum_scal_l, <- sum_plus. apply sum_ext. intros k _. ring.
+Qed.
+End Steps.
+
+(** The loss that is linear in the output, with an upstream gradient [U]. *)
+Lemma upstream_back m n p x Y Y' U : moves2 m n p x Y Y' ->
+  is_derive (fun t => sum m (fun i => sum n (fun j => U i j * p t i j))) x (paired2 m n U Y').
+Proof.
+  intros H. apply slope_sum. intros i Hi. apply slope_sum. intros j Hj.
+  destruct (H i j Hi Hj) as [_ D]. eapply slope_eq.
+  - apply (slope_mult (fun _ => U i j) (fun t => p t i j)); [apply slope_const | exact D].
+  - cbv beta. ring.
+Qed.
