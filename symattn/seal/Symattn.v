@@ -3,6 +3,7 @@
 
 From Coq Require Import Reals Lra Lia Arith List.
 From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
 Open Scope R_scope.
 
 (** * Sums *)
@@ -103,6 +104,34 @@ Proof.
     intros k Hk. rewrite delta_other by lia. ring.
   - rewrite IH, delta_other by lia. ring.
 Qed.
+
+(** * Figures *)
+
+(** A matrix by its rows, and whether keys are kept by theirs. *)
+Definition by_rows (rows : list (list R)) (i j : nat) : R := nth j (nth i rows nil) 0.
+Definition choices (rows : list (list bool)) (i j : nat) : bool := nth j (nth i rows nil) false.
+(** Each query keeps the keys up to its own. *)
+Definition causal (i j : nat) : bool := Nat.leb j i.
+
+Lemma sqrt_is x y : 0 <= y /\ x = y * y -> sqrt x = y.
+Proof. intros [H ->]. now apply sqrt_square. Qed.
+Lemma exp_at_0 x : x = 0 -> exp x = 1.
+Proof. intros ->. apply exp_0. Qed.
+Lemma ln_at_1 x : x = 1 -> ln x = 0.
+Proof. intros ->. apply ln_1. Qed.
+
+(** Opens what is defined here, where places are known. *)
+Ltac opened := cbv [sum by_rows choices causal nth Nat.leb Nat.add Nat.sub Nat.mul Nat.eqb].
+(** Takes a root that is rational, and what is known at 0 and 1. *)
+Ltac rational_root y := match goal with |- context [sqrt ?x] => rewrite (sqrt_is x y) by (split; lra) end.
+Ltac known := repeat match goal with
+  | |- context [exp ?x] => rewrite (exp_at_0 x) by lra
+  | |- context [ln ?x] => rewrite (ln_at_1 x) by lra
+  end.
+(** An equation of rational numbers, or of the same exponentials. *)
+Ltac same := first [lra | field; repeat split; apply Rgt_not_eq; interval | field].
+(** A number within bounds that are known, beside a figure. *)
+Ltac figure := unfold Rabs; repeat destruct (Rcase_abs _); lra.
 
 (** * Slopes *)
 

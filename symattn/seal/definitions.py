@@ -1,0 +1,350 @@
+"""The quantities of a walkthrough as definitions in Coq: functions of their indices.
+
+Each operation says what one entry of its result is in terms of entries of its operands. What is
+named, and what would stand inside a sum or below an exponential, has a definition of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+from flint import arb, fmpq
+
+from symattn.numbers.reading import Masked
+from symattn.numbers.values import Value
+from symattn.programs.nodes import Node
+from symattn.seal.terms import (
+    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, entries, number_text,
+    text, value,
+)  # fmt: skip
+
+I, J = Moved("i"), Moved("j")
+#: Rows by columns of true or false.
+Kept = tuple[tuple[bool, ...], ...]
+
+#: What names can't be: words of Coq, and what the statements use.
+_TAKEN = frozenset(
+    "as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop SProp "
+    "Type then using where with R nat bool list true false nil sum delta exp ln sqrt sin cos tanh "
+    "Rabs put1 put2 entries choices by_rows causal paired2 gradient2 moves2 is_derive INR IZR".split()
+)
+#: Functions of every entry, as Coq calls them.
+FUNCTIONS: Mapping[str, str] = {
+    "exp": "exp", "log": "ln", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh",
+}  # fmt: skip
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+#: Operations whose results are sums or rows of weights: they have definitions of their own.
+OWN = frozenset({"matmul", "softmax", "hide", "rowsum", "colsum", "total"})
+
+
+class Unstated(Exception):
+    """What can't be stated, and why: the reason is its text."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A quantity: given by rows, or by a term of the variables ``i`` and ``j``.
+
+    ``rows`` are of rational numbers; ``kept`` are the keys that each row of it keeps, where it
+    is masked; a quantity of one number has no indices.
+    """
+
+    name: str
+    grid: tuple[int, int]
+    term: Term | None
+    rows: tuple[tuple[fmpq, ...], ...] = ()
+    is_number: bool = False
+    kept: Kept | None = None
+    comment: str = ""
+
+    @property
+    def keeps(self) -> str:
+        """The name of what says which keys are kept."""
+        return f"{self.name}_keeps"
+
+    def at(self, i: int | Moved, j: int | Moved) -> Entry:
+        """Its entry at a place."""
+        return Entry(self.name, () if self.is_number else (i, j))
+
+    def text(self) -> str:
+        """The definition in Coq."""
+        head = f"(** {self.comment} *)\n" if self.comment else ""
+        if self.term is not None:
+            body = text(self.term)
+        elif self.is_number:
+            body = number_text(self.rows[0][0])
+        else:
+            rows = ";\n   ".join(
+                f"[{'; '.join(map(number_text, row))}]" for row in self.rows
+            )
+            body = f"by_rows\n  [{rows}] i j"
+        indices = "" if self.is_number else " (i j : nat)"
+        words = f"{head}Definition {self.name}{indices} : R := {body}."
+        if self.kept is not None:
+            words += f"\nDefinition {self.keeps} (i j : nat) : bool := {self._kept()}."
+        return words
+
+    def _kept(self) -> str:
+        assert self.kept is not None
+        if all(kept == (j <= i) for i, row in enumerate(self.kept) for j, kept in enumerate(row)):
+            return "causal i j"
+        rows = "; ".join(
+            f"[{'; '.join('true' if kept else 'false' for kept in row)}]" for row in self.kept
+        )
+        return f"choices [{rows}] i j"
+
+
+class Definitions:
+    """The definitions of a program's quantities, made as they are asked for, in order.
+
+    ``rows`` gives the exact entries of a given quantity or a table by its node.
+    """
+
+    def __init__(
+        self, named: Mapping[str, Node], exact: Callable[[Node], tuple[tuple[Value | Masked, ...], ...]]
+    ) -> None:
+        self._exact = exact
+        self._taken: set[str] = set(_TAKEN)
+        self._names = {node.serial: name for name, node in reversed(named.items())}
+        self.made: dict[int, Definition] = {}
+        self.by_name: dict[str, Definition] = {}
+        self._of = ""
+
+    def __iter__(self) -> Iterator[Definition]:
+        return iter(self.by_name.values())
+
+    def of(self, node: Node) -> Definition:
+        """The definition of a node. Raises :class:`Unstated`."""
+        if node.serial not in self.made:
+            if len(node.shape) > 2:
+                raise Unstated("arrays of three axes have no statement")
+            known, self._of = self._of, self._names.get(node.serial, self._of)
+            made = self._made(node, self._name(node))
+            self._of = known
+            self.made[node.serial] = made
+            self.by_name[made.name] = made
+        return self.made[node.serial]
+
+    def name(self, wanted: str) -> str:
+        """A name that nothing else has."""
+        name = wanted
+        numbers = count(1)
+        while name in self._taken or f"{name}_keeps" in self._taken:
+            name = f"{wanted}_{next(numbers)}"
+        self._taken |= {name, f"{name}_keeps"}
+        return name
+
+    def _name(self, node: Node) -> str:
+        return self.name(self._names.get(node.serial) or f"{self._of or 'part'}_part")
+
+    def _made(self, node: Node, name: str) -> Definition:
+        is_number = not node.shape
+        if node.op in ("given", "table"):
+            rows = self._exact(node)
+            kept = None
+            if any(isinstance(entry, Masked) for row in rows for entry in row):
+                kept = tuple(tuple(not isinstance(entry, Masked) for entry in row) for row in rows)
+            numbers = tuple(
+                tuple(fmpq(0) if isinstance(entry, Masked) else _rational(entry) for entry in row)
+                for row in rows
+            )
+            return Definition(name, node.grid, None, numbers, is_number, kept)
+        indices = (0, 0) if is_number else (I, J)
+        kept = self.kept(node) if node.op == "hide" or node.op in _PASSING else None
+        return Definition(name, node.grid, self.body(node, *indices), (), is_number, kept)
+
+    def kept(self, node: Node) -> Kept | None:
+        """The keys that each row of scores keeps, None where all are."""
+        if node.op == "hide":
+            scores, keep = node.operands
+            rows = self._exact(keep)
+            chosen = tuple(
+                tuple(
+                    bool(rows[min(i, len(rows) - 1)][min(j, len(rows[0]) - 1)] != 0)
+                    for j in range(node.grid[1])
+                )
+                for i in range(node.grid[0])
+            )
+            return _both(chosen, self.kept(scores))
+        if node.op in ("given", "table"):
+            return self.of(node).kept
+        if node.op in _PASSING:
+            found: Kept | None = None
+            for operand in node.operands:
+                if (own := self.kept(operand)) is not None:
+                    if operand.grid != node.grid:
+                        raise Unstated("a mask that is spread has no statement")
+                    found = _both(own, found)
+            return found
+        return None
+
+    # -- entries -----------------------------------------------------------------------------
+
+    def entry(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
+        """An entry of a node: of its definition where it has one, else what it is made of."""
+        if node.op == "constant":
+            return Number(_rational(node.extra))
+        if node.serial in self._names or node.op in OWN or node.op in ("given", "table"):
+            return self.of(node).at(i, j)
+        return self.body(node, i, j)
+
+    def body(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
+        """An entry of a node in terms of its operands."""
+        x = node.operands
+        match node.op:
+            case "constant":
+                return Number(_rational(node.extra))
+            case "copy":
+                return self.entry(x[0], i, j)
+            case "reshape" if x[0].grid == node.grid and len(node.shape) < 3:
+                return self.entry(x[0], i, j)
+            case "transpose":
+                return self.entry(x[0], j, i)
+            case "negate":
+                return Operation("-", (self.entry(x[0], i, j),))
+            case "add" | "subtract" | "multiply" | "divide":
+                sign = _SIGNS[node.op]
+                return Operation(sign, (self.spread(node, 0, i, j), self.spread(node, 1, i, j)))  # type: ignore[arg-type]
+            case "exp":
+                return self.chosen(x[0], i, j, Function("exp", self.entry(x[0], i, j)))
+            case "log" | "sqrt" | "sin" | "cos" | "tanh":
+                return Function(FUNCTIONS[node.op], self.entry(x[0], i, j))
+            case "matmul":
+                k = _free(i, j)
+                factors = self.entry(x[0], i, k), self.entry(x[1], k, j)
+                return Sum(x[0].grid[1], k.name, Operation("*", factors))
+            case "softmax":
+                return self._weight(x[0], i, j)
+            case "hide":
+                return self.entry(x[0], i, j)
+            case "rowsum":
+                k = _free(i, j)
+                return Sum(x[0].grid[1], k.name, self.entry(x[0], i, k))
+            case "colsum":
+                k = _free(i, j)
+                return Sum(x[0].grid[0], k.name, self.entry(x[0], k, j))
+            case "total":
+                k = _free(i, j)
+                last = _free(i, j, k)
+                row = Sum(x[0].grid[1], last.name, self.entry(x[0], k, last))
+                return Sum(x[0].grid[0], k.name, row)
+            case "pick":
+                rows, columns = node.extra
+                return self.entry(x[0], moved(rows, i), moved(columns, j))
+        raise Unstated(f"the operation {node.op} has no statement")
+
+    def _weight(self, scores: Node, i: int | Moved, j: int | Moved) -> Term:
+        def power(key: int | Moved) -> Term:
+            return Function("exp", self.entry(scores, i, key))
+
+        kept = self.kept(scores)
+        if kept is not None and not all(map(any, kept)):
+            raise Unstated("a row that keeps no key has no statement")
+        k = _free(i, j)
+        whole = Sum(scores.grid[1], k.name, self.chosen(scores, i, k, power(k)))
+        return self.chosen(scores, i, j, Operation("/", (power(j), whole)))
+
+    def chosen(self, scores: Node, i: int | Moved, j: int | Moved, term: Term) -> Term:
+        """A term where a score is kept, else 0."""
+        found = self.condition(scores, i, j)
+        return term if found is None else Choice(*found, term, ZERO)
+
+    def condition(
+        self, node: Node, i: int | Moved, j: int | Moved
+    ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
+        """What says whether a score is kept, and of which places; None where all are."""
+        if node.op == "hide" or node.op in ("given", "table"):
+            definition = self.of(node)
+            return None if definition.kept is None else (definition.keeps, (i, j))
+        if node.op == "pick":
+            rows, columns = node.extra
+            return self.condition(node.operands[0], moved(rows, i), moved(columns, j))
+        if node.op not in _PASSING:
+            return None
+        if node.serial in self._names and self.kept(node) is not None:
+            return self.of(node).keeps, (i, j)
+        found = [x for x in node.operands if self.condition(x, i, j) is not None]
+        if len(found) > 1:
+            raise Unstated("scores that are masked twice have no statement")
+        return self.condition(found[0], i, j) if found else None
+
+    def spread(self, node: Node, number: int, i: int | Moved, j: int | Moved) -> Term:
+        """An entry of an operand that is repeated to the result."""
+        x = node.operands[number]
+        return self.entry(x, i if x.grid[0] > 1 else 0, j if x.grid[1] > 1 else 0)
+
+
+#: Operations through which a masked score stays one.
+_PASSING = frozenset({"copy", "reshape", "add", "subtract", "multiply", "divide"})
+
+
+def _rational(number: Value) -> fmpq:
+    value = number.rational()
+    if value is None:
+        raise Unstated("an input that is no rational number has no statement")
+    return value
+
+
+def _both(one: Kept, other: Kept | None) -> Kept:
+    if other is None:
+        return one
+    return tuple(
+        tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)
+    )
+
+
+def _free(*used: int | Moved) -> Moved:
+    """A variable that none of the indices is."""
+    names = {index.name for index in used if isinstance(index, Moved)}
+    return Moved(next(name for name in ("k", "l", "c", "b", "a") if name not in names))
+
+
+def moved(places: range, index: int | Moved) -> int | Moved:
+    """Where an index of what was picked lies in what it was picked from."""
+    if isinstance(index, int):
+        return places[index]
+    if len(places) == 1:
+        return places.start
+    return Moved(index.name, places.start + places.step * index.start, places.step * index.step)
+
+
+# -- numbers -----------------------------------------------------------------------------------
+
+
+class Numbers:
+    """What the definitions come to: rational numbers, or balls where they are none."""
+
+    def __init__(self, definitions: Mapping[str, Definition]) -> None:
+        self._definitions = definitions
+        self._known: dict[Entry, fmpq | arb] = {}
+
+    def holds(self, keeps: str, place: tuple[int, ...]) -> bool:
+        """Whether a key is kept."""
+        kept = self._definitions[keeps.removesuffix("_keeps")].kept
+        assert kept is not None
+        return kept[place[0]][place[1]]
+
+    def __getitem__(self, entry: Entry) -> fmpq | arb:
+        if entry not in self._known:
+            self._known[entry] = self.value(*self._body(entry))
+        return self._known[entry]
+
+    def value(self, term: Term, env: Mapping[str, int]) -> fmpq | arb:
+        """What a term comes to."""
+        return value(term, env, self.__getitem__, self.holds)
+
+    def needs(self, entry: Entry) -> Collection[Entry]:
+        """The entries of others that an entry is made of, in order."""
+        return dict.fromkeys(entries(*self._body(entry), self.holds))
+
+    def _body(self, entry: Entry) -> tuple[Term, Mapping[str, int]]:
+        definition = self._definitions[entry.name]
+        i, j = (int(str(index)) for index in entry.indices or (0, 0))
+        if definition.term is None:
+            return Number(definition.rows[i][j]), {}
+        return definition.term, {"i": i, "j": j}
+
+
+__all__ = ["ONE", "Definition", "Definitions", "Numbers", "Unstated"]

@@ -1,0 +1,121 @@
+"""Printed figures as theorems: that what a walkthrough defines rounds to them, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flint import arb, fmpq
+
+from symattn.numbers.rationals import PrintedNumber, read_printed
+from symattn.seal.bounds import Bounds, precise
+from symattn.seal.definitions import Definitions, Unstated
+from symattn.seal.terms import Entry, Term, decimal_fraction, entries, number_text, text
+from symattn.seal.theorems import Theorem
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A figure to be sealed: what it is of, what is printed, and what should be; ``said`` is it
+    as its readers know it. ``correct`` is '' where the figure is right; ``exact`` is the rational
+    number that it should be, where it is one."""
+
+    said: str
+    term: Term
+    number: PrintedNumber
+    correct: str = ""
+    exact: fmpq | None = None
+
+
+def decimal_text(printed: PrintedNumber) -> str:
+    """A printed number as a fraction of its unit: ``1863 / 10000``.
+
+    >>> decimal_text(read_printed("0.1863")), decimal_text(read_printed("-2"))
+    ('1863 / 10000', '- 2')
+    """
+    if printed.unit.p != 1:
+        return number_text(printed.value)
+    return decimal_fraction(printed.count, int(printed.unit.q))
+
+
+class Figures:
+    """Theorems of figures over definitions, with the lemmas that they need."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self.bounds = Bounds(definitions.by_name)
+
+    def theorem(self, name: str, figure: Printed) -> Theorem:
+        """The theorem of a figure. Raises :class:`Unstated` where what it is of is not known
+        closely enough to say on which side of a boundary it is."""
+        printed, term = figure.number, figure.term
+        of, half = text(term), printed.unit / 2
+        needs = [*entries(term, {}, self.bounds.numbers.holds)]
+        try:
+            with precise():
+                value = self.bounds.numbers.value(term, {})
+        except KeyError as missing:
+            raise Unstated(f"{missing} has no statement") from None
+        exact = value if isinstance(value, fmpq) else figure.exact
+        if exact is not None and exact == printed.value:
+            statement = f"{of} = {decimal_text(printed)}"
+            return Theorem(name, statement, self._equal(term, needs, value), figure.said)
+        if self._is_within(value if exact is None else exact, printed):
+            statement = within(of, printed)
+            return Theorem(name, statement, self._near(term, needs, value), figure.said)
+        statement = f"~ {within(of, printed)}"
+        near = self._near(term, needs, value)
+        if not figure.correct:
+            return Theorem(name, statement, f"apply Rlt_not_le. {near}", figure.said)
+        right = read_printed(figure.correct)
+        proof = f"split. {{ apply Rlt_not_le. {near} }} {{ {near} }}"
+        if not self._is_within(value if exact is None else exact, right):
+            raise Unstated(f"{figure.correct} is not within half a unit either")
+        said = f"{figure.said}: wrong, it is {figure.correct}"
+        assert half
+        return Theorem(name, f"{statement} /\\ {within(of, right)}", proof, said)
+
+    def _is_within(self, value: fmpq | arb, printed: PrintedNumber) -> bool:
+        with precise():
+            off = abs(value - printed.value)
+            half = printed.unit / 2
+            if off <= half:
+                return True
+            if off > half:
+                return False
+        raise Unstated("it is too close to a boundary of rounding")
+
+    def _near(self, term: Term, needs: list[Entry], value: fmpq | arb) -> str:
+        """The proof that a term is near a number, or far from it."""
+        if isinstance(term, Entry) and not self.bounds.is_given(term):
+            self.bounds.need(term)
+            lemma = self.bounds.lemmas[term].name
+            return f"rewrite {lemma}. figure." if isinstance(value, fmpq) else f"pose proof {lemma}. figure."
+        prepared = self.bounds.preparation(term, iter(needs))
+        if isinstance(value, fmpq):
+            return f"{prepared} figure."
+        return f"{prepared} interval with (i_prec 200)."
+
+    def _equal(self, term: Term, needs: list[Entry], value: fmpq | arb) -> str:
+        """The proof that a term is a rational number: by rational steps, or as exponentials
+        cancel, for which all is opened that is no rational number."""
+        if isinstance(value, fmpq):
+            return f"{self.bounds.preparation(term, iter(needs))} same."
+        return f"{self.bounds.opening(term, needs)} same."
+
+
+def within(of: str, printed: PrintedNumber) -> str:
+    """The statement that a term is within half a unit of a printed number.
+
+    >>> within("A 0 1", read_printed("0.1863"))
+    'Rabs (A 0 1 - 1863 / 10000) <= 1 / 20000'
+    """
+    far = decimal_text(printed)
+    sign = "+" if far.startswith("- ") else "-"
+    return f"Rabs ({of} {sign} {far.removeprefix('- ')}) <= {number_text(printed.unit / 2)}"
+
+
+def numbered(figures: Iterator[Printed], width: int = 3) -> Iterator[tuple[str, Printed]]:
+    """Figures with the names of their theorems, in order."""
+    for number, figure in enumerate(figures, 1):
+        yield f"figure_{number:0{width}}", figure

@@ -1,0 +1,283 @@
+"""Terms of Coq about entries: what a definition says, as text and as a number.
+
+A quantity is a function of its indices; a term is one entry of it in terms of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isqrt
+from typing import Literal
+
+from flint import arb, fmpq
+
+#: What an index may be: a place, or a variable of the definition.
+Index = "int | Moved"
+Env = Mapping[str, int]
+Exact = "fmpq | arb"
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An index that is another one, moved: ``start + step * name``."""
+
+    name: str
+    start: int = 0
+    step: int = 1
+
+    def __str__(self) -> str:
+        if self.step < 0:
+            return f"({self.start} - {abs(self.step)} * {self.name})".replace(" 1 * ", " ")
+        moved = self.name if self.step == 1 else f"{self.step} * {self.name}"
+        return f"({self.start} + {moved})" if self.start else f"({moved})" if "*" in moved else moved
+
+    def at(self, env: Env) -> int:
+        """The place where the variable is known."""
+        return self.start + self.step * env[self.name]
+
+
+def place(index: int | Moved, env: Env) -> int:
+    """The place that an index is."""
+    return index if isinstance(index, int) else index.at(env)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A rational number."""
+
+    value: fmpq
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a quantity that has a definition."""
+
+    name: str
+    indices: tuple[int | Moved, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """``+ - * /`` of two terms, or ``-`` of one."""
+
+    sign: Literal["+", "-", "*", "/"]
+    operands: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a term, as Coq calls it."""
+
+    name: str
+    operand: Term
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of a term over a variable from 0 up to a size."""
+
+    size: int
+    variable: str
+    body: Term
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A term where a condition on indices holds, else another.
+
+    The condition is a function of two indices that says true or false.
+    """
+
+    condition: str
+    indices: tuple[int | Moved, ...]
+    then: Term
+    other: Term
+
+
+Term = Number | Entry | Operation | Function | Sum | Choice
+ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
+
+# -- as text -----------------------------------------------------------------------------------
+
+_LEVELS = {"+": 3, "-": 3, "*": 2, "/": 2}
+_APPLIED, _ATOM = 1, 0
+
+
+def number_text(value: fmpq) -> str:
+    """A rational number as Coq reads it.
+
+    >>> number_text(fmpq(-1, 2))
+    '- 1 / 2'
+    """
+    sign = "- " if value < 0 else ""
+    below = f" / {value.q}" if value.q != 1 else ""
+    return f"{sign}{abs(value.p)}{below}"
+
+
+def decimal_fraction(above: int, below: int) -> str:
+    """A decimal number by its digits, as Coq reads it.
+
+    >>> decimal_fraction(-1860, 10000)
+    '- 1860 / 10000'
+    """
+    return f"{'- ' if above < 0 else ''}{abs(above)}{f' / {below}' if below != 1 else ''}"
+
+
+def text(term: Term) -> str:
+    """A term as Coq reads it.
+
+    >>> k = Moved("k")
+    >>> text(Sum(2, "k", Operation("*", (Entry("Q", (0, k)), Entry("K", (k, 1))))))
+    'sum 2 (fun k => Q 0 k * K k 1)'
+    """
+    return _text(term)[0]
+
+
+def _text(term: Term) -> tuple[str, int]:
+    match term:
+        case Number(value):
+            level = 3 if value < 0 else 2 if value.q != 1 else _ATOM
+            return number_text(value), level
+        case Entry(name, indices):
+            return " ".join((name, *map(str, indices))), _APPLIED if indices else _ATOM
+        case Operation("-", (operand,)):
+            return f"- {_within(operand, 1)}", 3
+        case Operation(sign, (left, right)):
+            level = _LEVELS[sign]
+            return f"{_within(left, level)} {sign} {_within(right, level - 1)}", level
+        case Function(name, operand):
+            return f"{name} {_within(operand, _ATOM)}", _APPLIED
+        case Sum(size, variable, body):
+            return f"sum {size} (fun {variable} => {text(body)})", _APPLIED
+        case Choice(condition, indices, then, other):
+            asked = " ".join((condition, *map(str, indices)))
+            return f"if {asked} then {text(then)} else {text(other)}", 4
+    raise AssertionError(term)
+
+
+def _within(term: Term, level: int) -> str:
+    """A term inside another, in brackets where it binds less."""
+    words, own = _text(term)
+    return words if own <= level else f"({words})"
+
+
+def parts(term: Term) -> Iterator[Term]:
+    """A term and all that it is made of."""
+    yield term
+    match term:
+        case Operation(_, operands):
+            below: tuple[Term, ...] = operands
+        case Function(_, operand):
+            below = (operand,)
+        case Sum(_, _, body):
+            below = (body,)
+        case Choice(_, _, then, other):
+            below = (then, other)
+        case _:
+            below = ()
+    for part in below:
+        yield from parts(part)
+
+
+# -- at a place --------------------------------------------------------------------------------
+
+
+def entries(term: Term, env: Env, holds: Callable[[str, tuple[int, ...]], bool]) -> Iterator[Entry]:
+    """The entries that a term needs where its variables are known; conditions are asked for."""
+    match term:
+        case Entry(name, indices):
+            yield Entry(name, tuple(place(index, env) for index in indices))
+        case Operation(_, operands):
+            for operand in operands:
+                yield from entries(operand, env, holds)
+        case Function(_, operand):
+            yield from entries(operand, env, holds)
+        case Sum(size, variable, body):
+            for k in range(size):
+                yield from entries(body, {**env, variable: k}, holds)
+        case Choice(condition, indices, then, other):
+            chosen = holds(condition, tuple(place(index, env) for index in indices))
+            yield from entries(then if chosen else other, env, holds)
+
+
+_FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
+    "exp": lambda x: x.exp(),
+    "ln": lambda x: x.log(),
+    "sqrt": lambda x: x.sqrt(),
+    "sin": lambda x: x.sin(),
+    "cos": lambda x: x.cos(),
+    "tanh": lambda x: x.tanh(),
+}
+
+
+def value(
+    term: Term,
+    env: Env,
+    entry: Callable[[Entry], fmpq | arb],
+    holds: Callable[[str, tuple[int, ...]], bool],
+) -> fmpq | arb:
+    """What a term comes to: exactly where it takes rational steps only, else in a ball.
+
+    >>> value(Function("sqrt", Number(fmpq(4))), {}, lambda e: fmpq(0), lambda c, i: True)
+    2
+    """
+
+    def of(part: Term, there: Env = env) -> fmpq | arb:
+        return value(part, there, entry, holds)
+
+    match term:
+        case Number(number):
+            return number
+        case Entry(name, indices):
+            return entry(Entry(name, tuple(place(index, env) for index in indices)))
+        case Operation("-", (operand,)):
+            return -of(operand)
+        case Operation(sign, (left, right)):
+            return _operated(sign, of(left), of(right))
+        case Function(name, operand):
+            return _applied(name, of(operand))
+        case Sum(size, variable, body):
+            total: fmpq | arb = fmpq(0)
+            for k in range(size):
+                total = _operated("+", total, of(body, {**env, variable: k}))
+            return total
+        case Choice(condition, indices, then, other):
+            chosen = holds(condition, tuple(place(index, env) for index in indices))
+            return of(then if chosen else other)
+    raise AssertionError(term)
+
+
+def _operated(sign: str, x: fmpq | arb, y: fmpq | arb) -> fmpq | arb:
+    if sign == "*" and (x == 0 or y == 0):
+        return fmpq(0)
+    if isinstance(x, arb) or isinstance(y, arb):
+        x, y = arb(x), arb(y)
+    match sign:
+        case "+":
+            return x + y
+        case "-":
+            return x - y
+        case "*":
+            return x * y
+    return x / y
+
+
+def _applied(name: str, x: fmpq | arb) -> fmpq | arb:
+    if isinstance(x, fmpq):
+        if name == "sqrt" and (root := _root(x)) is not None:
+            return root
+        at_zero = {"exp": 1, "sin": 0, "cos": 1, "tanh": 0}
+        if x == 0 and name in at_zero:
+            return fmpq(at_zero[name])
+        if x == 1 and name == "ln":
+            return fmpq(0)
+    return _FUNCTIONS[name](arb(x))
+
+
+def _root(x: fmpq) -> fmpq | None:
+    """The root of a rational number that is a square, else None."""
+    if x < 0:
+        return None
+    root = fmpq(isqrt(int(x.p)), isqrt(int(x.q)))
+    return root if root * root == x else None
