@@ -121,7 +121,7 @@ Lemma ln_at_1 x : x = 1 -> ln x = 0.
 Proof. intros ->. apply ln_1. Qed.
 
 (** Opens what is defined here, where places are known. *)
-Ltac opened := cbv [sum by_rows choices causal nth Nat.leb Nat.add Nat.sub Nat.mul Nat.eqb].
+Ltac opened := cbv [sum by_rows choices causal nth Nat.leb Nat.add Nat.sub Nat.mul Nat.eqb delta].
 (** Takes a root that is rational, and what is known at 0 and 1. *)
 Ltac rational_root y := match goal with |- context [sqrt ?x] => rewrite (sqrt_is x y) by (split; lra) end.
 Ltac known := repeat match goal with
@@ -503,3 +503,18 @@ Proof.
   - apply (slope_mult (fun _ => U i j) (fun t => p t i j)); [apply slope_const | exact D].
   - cbv beta. ring.
 Qed.
+
+Arguments still m n {x}.
+Arguments map_back {m n p x A A'}.
+Arguments transpose_back {m n p x A A'}.
+Arguments pick_back {m n p x A A'}.
+Arguments rowsum_back {m n p x A A'}.
+Arguments colsum_back {m n p x A A'}.
+Arguments total_back {m n p x A A'}.
+Arguments softmax_back {m n p x A A'}.
+Arguments plus_back {m n p q x A B A' B'}.
+Arguments minus_back {m n p q x A B A' B'}.
+Arguments mult_back {m n p q x A B A' B'}.
+Arguments div_back {m n p q x A B A' B'}.
+Arguments matmul_back {m n p q x A B A' B'} _ {d}.
+Arguments upstream_back {m n p x Y Y'} U.

@@ -16,11 +16,12 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.seal.terms import (
-    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, entries, number_text,
+    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, entries, free, number_text,
     text, value,
 )  # fmt: skip
 
 I, J = Moved("i"), Moved("j")
+Rows = tuple[tuple[Value | Masked, ...], ...]
 #: Rows by columns of true or false.
 Kept = tuple[tuple[bool, ...], ...]
 
@@ -103,7 +104,7 @@ class Definitions:
     """
 
     def __init__(
-        self, named: Mapping[str, Node], exact: Callable[[Node], tuple[tuple[Value | Masked, ...], ...]]
+        self, named: Mapping[str, Node], exact: Callable[[Node], Rows]
     ) -> None:
         self._exact = exact
         self._taken: set[str] = set(_TAKEN)
@@ -126,6 +127,17 @@ class Definitions:
             self.made[node.serial] = made
             self.by_name[made.name] = made
         return self.made[node.serial]
+
+    def is_named(self, node: Node) -> bool:
+        """Whether a node is a quantity that has a name."""
+        return node.serial in self._names
+
+    def given(self, name: str, rows: Rows, like: Node) -> Definition:
+        """A definition of numbers that stand in no program. Raises :class:`Unstated`."""
+        numbers = tuple(tuple(map(_rational, row)) for row in rows)  # type: ignore[arg-type]
+        made = Definition(self.name(name), like.grid, None, numbers, not like.shape)
+        self.by_name[made.name] = made
+        return made
 
     def name(self, wanted: str) -> str:
         """A name that nothing else has."""
@@ -212,7 +224,7 @@ class Definitions:
             case "log" | "sqrt" | "sin" | "cos" | "tanh":
                 return Function(FUNCTIONS[node.op], self.entry(x[0], i, j))
             case "matmul":
-                k = _free(i, j)
+                k = free(i, j)
                 factors = self.entry(x[0], i, k), self.entry(x[1], k, j)
                 return Sum(x[0].grid[1], k.name, Operation("*", factors))
             case "softmax":
@@ -220,14 +232,14 @@ class Definitions:
             case "hide":
                 return self.entry(x[0], i, j)
             case "rowsum":
-                k = _free(i, j)
+                k = free(i, j)
                 return Sum(x[0].grid[1], k.name, self.entry(x[0], i, k))
             case "colsum":
-                k = _free(i, j)
+                k = free(i, j)
                 return Sum(x[0].grid[0], k.name, self.entry(x[0], k, j))
             case "total":
-                k = _free(i, j)
-                last = _free(i, j, k)
+                k = free(i, j)
+                last = free(i, j, k)
                 row = Sum(x[0].grid[1], last.name, self.entry(x[0], k, last))
                 return Sum(x[0].grid[0], k.name, row)
             case "pick":
@@ -242,7 +254,7 @@ class Definitions:
         kept = self.kept(scores)
         if kept is not None and not all(map(any, kept)):
             raise Unstated("a row that keeps no key has no statement")
-        k = _free(i, j)
+        k = free(i, j)
         whole = Sum(scores.grid[1], k.name, self.chosen(scores, i, k, power(k)))
         return self.chosen(scores, i, j, Operation("/", (power(j), whole)))
 
@@ -256,24 +268,33 @@ class Definitions:
     ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
         """What says whether a score is kept, and of which places; None where all are."""
         if node.op == "hide" or node.op in ("given", "table"):
-            definition = self.of(node)
-            return None if definition.kept is None else (definition.keeps, (i, j))
+            return self._asked(self.of(node), i, j)
         if node.op == "pick":
             rows, columns = node.extra
             return self.condition(node.operands[0], moved(rows, i), moved(columns, j))
         if node.op not in _PASSING:
             return None
         if node.serial in self._names and self.kept(node) is not None:
-            return self.of(node).keeps, (i, j)
-        found = [x for x in node.operands if self.condition(x, i, j) is not None]
+            return self._asked(self.of(node), i, j)
+        places = [(x, *_spread(x, i, j)) for x in node.operands]
+        found = [one for place in places if (one := self.condition(*place)) is not None]
         if len(found) > 1:
             raise Unstated("scores that are masked twice have no statement")
-        return self.condition(found[0], i, j) if found else None
+        return found[0] if found else None
+
+    @staticmethod
+    def _asked(
+        definition: Definition, i: int | Moved, j: int | Moved
+    ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
+        """What has to be asked of a score: nothing where it is known to be kept."""
+        kept = definition.kept
+        known = kept is None or (isinstance(i, int) and isinstance(j, int) and kept[i][j])
+        return None if known else (definition.keeps, (i, j))
 
     def spread(self, node: Node, number: int, i: int | Moved, j: int | Moved) -> Term:
         """An entry of an operand that is repeated to the result."""
         x = node.operands[number]
-        return self.entry(x, i if x.grid[0] > 1 else 0, j if x.grid[1] > 1 else 0)
+        return self.entry(x, *_spread(x, i, j))
 
 
 #: Operations through which a masked score stays one.
@@ -287,18 +308,17 @@ def _rational(number: Value) -> fmpq:
     return value
 
 
+def _spread(x: Node, i: int | Moved, j: int | Moved) -> tuple[int | Moved, int | Moved]:
+    """Where an entry of a result lies in an operand, which may be repeated."""
+    return i if x.grid[0] > 1 else 0, j if x.grid[1] > 1 else 0
+
+
 def _both(one: Kept, other: Kept | None) -> Kept:
     if other is None:
         return one
     return tuple(
         tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)
     )
-
-
-def _free(*used: int | Moved) -> Moved:
-    """A variable that none of the indices is."""
-    names = {index.name for index in used if isinstance(index, Moved)}
-    return Moved(next(name for name in ("k", "l", "c", "b", "a") if name not in names))
 
 
 def moved(places: range, index: int | Moved) -> int | Moved:

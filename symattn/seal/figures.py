@@ -9,8 +9,9 @@ from flint import arb, fmpq
 
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.seal.bounds import Bounds, precise
+from symattn.seal.gradients import Derivative
 from symattn.seal.definitions import Definitions, Unstated
-from symattn.seal.terms import Entry, Term, decimal_fraction, entries, number_text, text
+from symattn.seal.terms import Entry, Term, decimal_fraction, entries, number_text, side
 from symattn.seal.theorems import Theorem
 
 
@@ -49,7 +50,7 @@ class Figures:
         """The theorem of a figure. Raises :class:`Unstated` where what it is of is not known
         closely enough to say on which side of a boundary it is."""
         printed, term = figure.number, figure.term
-        of, half = text(term), printed.unit / 2
+        of = side(term)
         needs = [*entries(term, {}, self.bounds.numbers.holds)]
         try:
             with precise():
@@ -72,8 +73,18 @@ class Figures:
         if not self._is_within(value if exact is None else exact, right):
             raise Unstated(f"{figure.correct} is not within half a unit either")
         said = f"{figure.said}: wrong, it is {figure.correct}"
-        assert half
         return Theorem(name, f"{statement} /\\ {within(of, right)}", proof, said)
+
+    def derivative(self, derivative: Derivative, i: int, j: int, figure: Printed) -> Theorem:
+        """The theorem of a figure of a gradient: the derivative is there, and is near it."""
+        inner = self.theorem("", figure)
+        entry = side(figure.term)
+        of = derivative.by
+        slope = f"is_derive (fun x => {derivative.loss_name} (put2 {of} {i} {j} x)) ({of} {i} {j}) d"
+        near = inner.statement.replace(entry, "d", 1)
+        proof = f"exists ({entry}). split; [apply {derivative.theorem.name}; lia |]. {inner.proof}"
+        name = f"{derivative.gradient.name}_{i}_{j}"
+        return Theorem(name, f"exists d : R, {slope} /\\ {near}", proof, figure.said)
 
     def _is_within(self, value: fmpq | arb, printed: PrintedNumber) -> bool:
         with precise():

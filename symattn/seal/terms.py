@@ -37,6 +37,12 @@ class Moved:
         return self.start + self.step * env[self.name]
 
 
+def free(*used: int | Moved) -> Moved:
+    """A variable that none of the indices is."""
+    names = {index.name for index in used if isinstance(index, Moved)}
+    return Moved(next(name for name in ("k", "l", "c", "b", "a") if name not in names))
+
+
 def place(index: int | Moved, env: Env) -> int:
     """The place that an index is."""
     return index if isinstance(index, int) else index.at(env)
@@ -95,7 +101,15 @@ class Choice:
     other: Term
 
 
-Term = Number | Entry | Operation | Function | Sum | Choice
+@dataclass(frozen=True)
+class Same:
+    """1 where two indices are the same, else 0."""
+
+    left: int | Moved
+    right: int | Moved
+
+
+Term = Number | Entry | Operation | Function | Sum | Choice | Same
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
 
 # -- as text -----------------------------------------------------------------------------------
@@ -134,6 +148,11 @@ def text(term: Term) -> str:
     return _text(term)[0]
 
 
+def side(term: Term) -> str:
+    """A term as a side of an equation, or before a sign."""
+    return _within(term, 3)
+
+
 def _text(term: Term) -> tuple[str, int]:
     match term:
         case Number(value):
@@ -150,6 +169,8 @@ def _text(term: Term) -> tuple[str, int]:
             return f"{name} {_within(operand, _ATOM)}", _APPLIED
         case Sum(size, variable, body):
             return f"sum {size} (fun {variable} => {text(body)})", _APPLIED
+        case Same(left, right):
+            return f"delta {left} {right}", _APPLIED
         case Choice(condition, indices, then, other):
             asked = " ".join((condition, *map(str, indices)))
             return f"if {asked} then {text(then)} else {text(other)}", 4
@@ -237,6 +258,8 @@ def value(
             return _operated(sign, of(left), of(right))
         case Function(name, operand):
             return _applied(name, of(operand))
+        case Same(left, right):
+            return fmpq(int(place(left, env) == place(right, env)))
         case Sum(size, variable, body):
             total: fmpq | arb = fmpq(0)
             for k in range(size):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.auditing.audit import Audit, audit
 from symattn.auditing.figures import Figure
 from symattn.cases.case import Case
+from symattn.cases.settings import settings
 from symattn.numbers.rationals import read_printed
-from symattn.numbers.reading import Masked
-from symattn.programs.nodes import Node
-from symattn.seal.definitions import Definition, Definitions, Unstated
+from symattn.numbers.rounding import decimal
+from symattn.programs.nodes import ancestors
+from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.figures import Figures, Printed
+from symattn.seal.gradients import Derivative, Derivatives
+from symattn.seal.terms import Moved, Number
 from symattn.seal.theorems import File, Theorem
 from symattn.solution.entries import EntryValue
-from symattn.solution.solution import Solution
+from symattn.shapes import keys
+from symattn.solution.solution import Solution, solve
 
 
 @dataclass(frozen=True)
@@ -50,23 +53,89 @@ class _Writer:
         """Write the theorem of an audited figure."""
         said = figure.description
         try:
-            term = self.definitions.entry(figure.node, figure.entry.i, figure.entry.j)
+            place = figure.node, figure.entry.i, figure.entry.j
             if figure.printed is None:
-                raise Unstated("minus infinity is no real number")
-            correct = figure.correct
-            exact = None
-            value = figure.entry.value
-            exact = value.rational()
-            self.add(self.figures.theorem(name, Printed(said, term, figure.printed, correct, exact)))
+                self.add(self._hidden(name, said, self.definitions.condition(*place)))
+                return
+            term = self.definitions.entry(*place)
+            if isinstance(term, Number) and not figure.claim.is_arithmetic:
+                raise Unstated("a size is no real number")
+            exact = figure.entry.value.rational()
+            printed = Printed(said, term, figure.printed, figure.correct, exact)
+            self.add(self.figures.theorem(name, printed))
         except Unstated as why:
             self.unsealed.append(Unsealed(said, str(why)))
+
+
+    def gradients(self) -> None:
+        """Write the derivatives of the loss, and the figures of them that a sheet has."""
+        case, program = self.case, self.case.program
+        output = program.quantities[case.output]
+        if self.solution.case.letters:
+            self.unsealed.append(Unsealed("the gradients", "an upstream gradient in letters"))
+            return
+        wanted = _stages(self.solution)
+        try:
+            assert program.upstream is not None
+            of = self.definitions.of(output)
+            rows = self.solution.quantity(program.upstream).rows
+            upstream = self.definitions.given(f"d{of.name}", rows, output)
+            derivatives = Derivatives(self.definitions, output, upstream)
+        except Unstated as why:
+            self.unsealed.append(Unsealed("the gradients", str(why)))
+            return
+        for name in wanted:
+            node = program.quantities[name]
+            try:
+                derivative = derivatives.by(node)
+            except Unstated as why:
+                self.unsealed.append(Unsealed(f"the gradient by {name}", str(why)))
+                continue
+            self.add()
+            self.parts.append(derivative.loss)
+            self.add(derivative.theorem)
+            self._gradient_figures(name, derivative)
+
+    def _gradient_figures(self, name: str, derivative: Derivative) -> None:
+        """The figures of a gradient: that the derivative is there, and rounds to them."""
+        quantity = self.solution.gradient(name)
+        places, mode = settings(self.case.sheet).places, self.case.rounding
+        made = derivative.gradient
+        for i in range(made.grid[0]):
+            for j in range(made.grid[1]):
+                entry = EntryValue(quantity, i, j)
+                printed = read_printed(str(decimal(entry, places, mode)))
+                said = f"{quantity.name}{[*keys(quantity.shape, i, j)]} = {printed.text}"
+                figure = Printed(said, made.at(i, j), printed, exact=entry.value.rational())
+                try:
+                    self.add(self.figures.derivative(derivative, i, j, figure))
+                except Unstated as why:
+                    self.unsealed.append(Unsealed(said, str(why)))
+
+    @staticmethod
+    def _hidden(name: str, said: str, condition: tuple[str, tuple[int | Moved, ...]] | None) -> Theorem:
+        """That a score is masked: its key is left out."""
+        if condition is None:
+            raise Unstated("it is not masked")
+        asked = " ".join((condition[0], *map(str, condition[1])))
+        return Theorem(name, f"{asked} = false", "reflexivity.", said)
+
+
+def _stages(solution: Solution) -> list[str]:
+    """The quantities whose gradients a sheet shows, from the output back."""
+    case = solution.case
+    gradients = case.program.gradients
+    needed = {x.serial for x in ancestors(gradients[name] for name in case.wrt)}
+    return [
+        name
+        for name in reversed(list(case.program.quantities))
+        if name in gradients and gradients[name].serial in needed and name != case.output
+    ]
 
 
 def sealed(case: str | Case) -> tuple[File, tuple[Unsealed, ...]]:
     """The file of theorems of a case's claims, and what has none."""
     judged = audit(case)
-    from symattn.solution.solution import solve
-
     solution = solve(judged.case)
     writer = _Writer(solution)
     for name, node in judged.case.program.quantities.items():
@@ -77,4 +146,5 @@ def sealed(case: str | Case) -> tuple[File, tuple[Unsealed, ...]]:
     width = len(str(len(judged.figures)))
     for number, figure in enumerate(judged.figures, 1):
         writer.figure(f"figure_{number:0{width}}", figure)
+    writer.gradients()
     return File(judged.case.name, judged.case.title, tuple(writer.parts)), tuple(writer.unsealed)
