@@ -3,8 +3,14 @@
 
 From Coq Require Import Reals Lra Lia Arith List.
 From Coquelicot Require Import Coquelicot.
-From Interval Require Import Tactic.
+From Interval Require Import Specific_stdz Specific_ops Tactic.
 Open Scope R_scope.
+
+(** Intervals in whole numbers of Coq's own: those of the machine, which Interval takes unless it
+    is told otherwise, would have to be believed. *)
+Module WholeNumbers := SpecificFloat StdZRadix2.
+Module Intervals := IntervalTactic WholeNumbers.
+Export Intervals.
 
 (** * Sums *)
 
@@ -128,8 +134,12 @@ Ltac known := repeat match goal with
   | |- context [exp ?x] => rewrite (exp_at_0 x) by lra
   | |- context [ln ?x] => rewrite (ln_at_1 x) by lra
   end.
+(** Bounds, from those that are known. *)
+Ltac bounded := interval with (i_prec 120).
+(** Takes a term for any number within what a lemma says of it. *)
+Ltac taken t lemma := pose proof lemma; generalize dependent t; intros.
 (** An equation of rational numbers, or of the same exponentials. *)
-Ltac same := first [lra | field; repeat split; apply Rgt_not_eq; interval | field].
+Ltac same := first [lra | field; repeat split; apply Rgt_not_eq; bounded | field].
 (** A number within bounds that are known, beside a figure. *)
 Ltac figure := unfold Rabs; repeat destruct (Rcase_abs _); lra.
 

@@ -6,29 +6,34 @@ step of a walkthrough.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from flint import arb, ctx, fmpq
 
 from symattn.seal.definitions import Definition, Numbers
-from symattn.seal.terms import Choice, Entry, Function, Term, decimal_fraction, number_text, parts, text
+from symattn.seal.terms import Choice, Entry, Function, Term, decimal_fraction, needed, number_text, parts, placed, text
 from symattn.seal.theorems import Theorem
 
-#: Bits of the balls that bounds are taken from, and of Coq's intervals.
-_BALLS, _INTERVALS = 320, 200
+#: Bits of the balls that bounds are taken from.
+_BALLS = 320
 #: Decimals of bounds at the first step, and how many fewer at each later one: wider bounds
 #: leave room for what a step adds up.
-_DECIMALS, _WIDER = 45, 3
+_DECIMALS, _WIDER = 30, 2
+
+
+#: What has a lemma: an entry, or a function of one.
+Part = Entry | Function
 
 
 class Bounds:
-    """The lemmas of entries, made as they are asked for, in order."""
+    """The lemmas of entries and functions, made as they are asked for, in order."""
 
     def __init__(self, definitions: Mapping[str, Definition]) -> None:
         self._definitions = definitions
         self.numbers = Numbers(definitions)
-        self.lemmas: dict[Entry, Theorem] = {}
-        self._steps: dict[Entry, int] = {}
+        self._lemmas: dict[Part, Theorem] = {}
+        self._steps: dict[Part, int] = {}
         self._new: list[Theorem] = []
 
     def taken(self) -> Iterator[Theorem]:
@@ -36,96 +41,108 @@ class Bounds:
         new, self._new = self._new, []
         return iter(new)
 
-    def is_given(self, entry: Entry) -> bool:
-        """Whether an entry is a given number, which needs no lemma."""
-        return self._definitions[entry.name].term is None
+    def is_given(self, part: Part) -> bool:
+        """Whether it is a given number, which needs no lemma."""
+        return isinstance(part, Entry) and self._definitions[part.name].term is None
 
-    def exact(self, entry: Entry) -> fmpq | None:
-        """The rational number that an entry is by rational steps, else None."""
+    def exact(self, part: Part) -> fmpq | None:
+        """The rational number that it is by rational steps, else None."""
         with precise():
-            value = self.numbers[entry]
+            value = self.numbers.value(part, {})
         return None if isinstance(value, arb) else value
 
-    def need(self, entry: Entry) -> None:
-        """Make the lemma of an entry, and before it those that it rests on."""
-        waiting = [entry]
+    def lemma(self, part: Part) -> Theorem:
+        """What an entry or a function comes to; before it are made those that it rests on."""
+        waiting = [part]
         while waiting:
             top = waiting[-1]
-            if top in self.lemmas or self.is_given(top):
+            if top in self._lemmas:
                 waiting.pop()
-                continue
-            needs = self.numbers.needs(top)
-            if missing := [x for x in needs if x not in self.lemmas and not self.is_given(x)]:
+            elif missing := [x for x in self.needs(self._body(top)) if x not in self._lemmas]:
                 waiting.extend(reversed(missing))
-                continue
-            self.lemmas[top] = lemma = self._lemma(top)
-            self._new.append(lemma)
-            waiting.pop()
+            else:
+                self._lemmas[top] = made = self._made(top)
+                self._new.append(made)
+                waiting.pop()
+        return self._lemmas[part]
 
-    def preparation(self, term: Term, needs: Iterator[Entry], opened: str = "") -> str:
-        """The tactics that put what is known of entries into a goal about a term."""
+    def needs(self, term: Term) -> list[Part]:
+        """What a term at a place rests on: entries that are not given, and functions of such
+        that are not rational."""
+        return [x for x in self._all(term) if not self.is_given(x)]
+
+    def _all(self, term: Term) -> Iterator[Part]:
+        """The entries and functions that a term is made of; those inside functions that come
+        to rational numbers."""
+        for part in dict.fromkeys(needed(term, {}, self.numbers.holds)):
+            if isinstance(part, Function) and self.exact(part) is not None:
+                yield from self._all(part.operand)
+            else:
+                yield part
+
+    def _body(self, part: Part) -> Term:
+        return part.operand if isinstance(part, Function) else placed(*self.numbers.body(part))
+
+    def preparation(self, term: Term, opened: str = "") -> str:
+        """The tactics that put into a goal about a term what is known of its parts."""
         given, known, bounds = dict.fromkeys([opened] if opened else []), [], []
-        for entry in dict.fromkeys(needs):
-            if self.is_given(entry):
-                given[entry.name] = None
+        for part in self._all(term):
+            if self.is_given(part):
+                assert isinstance(part, Entry)
+                given[part.name] = None
                 continue
-            self.need(entry)
-            (known if self.exact(entry) is not None else bounds).append(self.lemmas[entry].name)
+            name = self.lemma(part).name
+            if self.exact(part) is not None:
+                known.append(name)
+            else:
+                bounds.append(f"taken ({text(part)}) {name}.")
         given.update(dict.fromkeys(_choices(term)))
         tactics = [_opened(given)]
         if known:
             tactics.append(f"rewrite ?{', ?'.join(known)}.")
-        tactics += [f"pose proof {name}." for name in bounds]
         with precise():
-            tactics += [f"rational_root ({number_text(root)})." for root in self._roots(term)]
-        return " ".join((*tactics, "known."))
+            roots = dict.fromkeys(map(number_text, self._roots(term)))
+        return " ".join((*tactics, *bounds, *(f"rational_root ({root})." for root in roots), "known."))
 
-    def opening(self, term: Term, needs: Iterable[Entry]) -> str:
+    def opening(self, term: Term) -> str:
         """The tactics that open all that a term is made of, down to rational numbers."""
-        opened: dict[str, None] = dict.fromkeys(_choices(term))
+        opened: dict[str, None] = {}
         known: dict[str, None] = {}
-        waiting = [*needs]
+        waiting: list[Term] = [term]
         while waiting:
-            entry = waiting.pop()
-            if not self.is_given(entry) and self.exact(entry) is not None:
-                self.need(entry)
-                known[self.lemmas[entry].name] = None
-                continue
-            opened[entry.name] = None
-            body = self._definitions[entry.name].term
-            opened.update(dict.fromkeys(_choices(body) if body else ()))
-            waiting += self.numbers.needs(entry)
+            body = waiting.pop()
+            opened.update(dict.fromkeys(_choices(body)))
+            for part in needed(body, {}, self.numbers.holds):
+                if isinstance(part, Entry) and not self.is_given(part):
+                    if self.exact(part) is not None:
+                        known[self.lemma(part).name] = None
+                        continue
+                if isinstance(part, Entry):
+                    opened[part.name] = None
+                waiting.append(self._body(part))
         rewriting = f" rewrite ?{', ?'.join(known)}." if known else ""
         return f"{_opened(opened)}{rewriting} known."
 
     def _roots(self, term: Term) -> Iterator[fmpq]:
-        """The rational roots in a term whose variables are places, or stand for all."""
-        seen = set()
-        for part in parts(term):
-            if isinstance(part, Function) and part.name == "sqrt":
-                try:
-                    root = self.numbers.value(part, {})
-                except KeyError:
-                    continue
-                if isinstance(root, fmpq) and root not in seen:
-                    seen.add(root)
+        """The rational roots in a term at a place, but for those inside other functions."""
+        for part in needed(term, {}, self.numbers.holds):
+            if isinstance(part, Function) and (root := self.exact(part)) is not None:
+                yield from self._roots(part.operand)
+                if part.name == "sqrt":
                     yield root
 
-    def _lemma(self, entry: Entry) -> Theorem:
-        definition = self._definitions[entry.name]
-        assert definition.term is not None
-        needs = self.numbers.needs(entry)
-        name = "_".join((entry.name, *map(str, entry.indices), "is"))
-        statement = text(entry)
-        exact = self.exact(entry)
-        self._steps[entry] = step = 1 + max((self._steps.get(x, 0) for x in needs), default=0)
-        prepared = self.preparation(definition.term, iter(needs), entry.name)
-        if exact is not None:
+    def _made(self, part: Part) -> Theorem:
+        body, statement = self._body(part), text(part)
+        name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', statement).strip('_')}_is"
+        step = 1 + max((self._steps.get(x, 0) for x in self.needs(body)), default=0)
+        self._steps[part] = step
+        prepared = self.preparation(body, part.name if isinstance(part, Entry) else "")
+        if (exact := self.exact(part)) is not None:
             return Theorem(name, f"{statement} = {number_text(exact)}", f"{prepared} same.")
         with precise():
-            low, high = ends(arb(self.numbers[entry]), _DECIMALS - _WIDER * step)
-        proof = f"{prepared} interval with (i_prec {_INTERVALS})."
-        return Theorem(name, f"{low} <= {statement} <= {high}", proof)
+            value = arb(self.numbers.value(part, {}))
+            low, high = ends(value, _DECIMALS - _WIDER * step)
+        return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
 
 
 def _opened(names: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ named, and what would stand inside a sum or below an exponential, has a definiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -16,7 +16,7 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.seal.terms import (
-    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, entries, free, number_text,
+    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, free, number_text,
     text, value,
 )  # fmt: skip
 
@@ -132,10 +132,10 @@ class Definitions:
         """Whether a node is a quantity that has a name."""
         return node.serial in self._names
 
-    def given(self, name: str, rows: Rows, like: Node) -> Definition:
+    def given(self, name: str, rows: Rows, like: Node, comment: str) -> Definition:
         """A definition of numbers that stand in no program. Raises :class:`Unstated`."""
         numbers = tuple(tuple(map(_rational, row)) for row in rows)  # type: ignore[arg-type]
-        made = Definition(self.name(name), like.grid, None, numbers, not like.shape)
+        made = Definition(self.name(name), like.grid, None, numbers, not like.shape, None, comment)
         self.by_name[made.name] = made
         return made
 
@@ -348,18 +348,15 @@ class Numbers:
 
     def __getitem__(self, entry: Entry) -> fmpq | arb:
         if entry not in self._known:
-            self._known[entry] = self.value(*self._body(entry))
+            self._known[entry] = self.value(*self.body(entry))
         return self._known[entry]
 
     def value(self, term: Term, env: Mapping[str, int]) -> fmpq | arb:
         """What a term comes to."""
         return value(term, env, self.__getitem__, self.holds)
 
-    def needs(self, entry: Entry) -> Collection[Entry]:
-        """The entries of others that an entry is made of, in order."""
-        return dict.fromkeys(entries(*self._body(entry), self.holds))
-
-    def _body(self, entry: Entry) -> tuple[Term, Mapping[str, int]]:
+    def body(self, entry: Entry) -> tuple[Term, Mapping[str, int]]:
+        """What an entry is defined as, and what its variables are there."""
         definition = self._definitions[entry.name]
         i, j = (int(str(index)) for index in entry.indices or (0, 0))
         if definition.term is None:

@@ -11,7 +11,7 @@ from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.seal.bounds import Bounds, precise
 from symattn.seal.gradients import Derivative
 from symattn.seal.definitions import Definitions, Unstated
-from symattn.seal.terms import Entry, Term, decimal_fraction, entries, number_text, side
+from symattn.seal.terms import Entry, Term, decimal_fraction, number_text, side
 from symattn.seal.theorems import Theorem
 
 
@@ -51,7 +51,6 @@ class Figures:
         closely enough to say on which side of a boundary it is."""
         printed, term = figure.number, figure.term
         of = side(term)
-        needs = [*entries(term, {}, self.bounds.numbers.holds)]
         try:
             with precise():
                 value = self.bounds.numbers.value(term, {})
@@ -60,12 +59,12 @@ class Figures:
         exact = value if isinstance(value, fmpq) else figure.exact
         if exact is not None and exact == printed.value:
             statement = f"{of} = {decimal_text(printed)}"
-            return Theorem(name, statement, self._equal(term, needs, value), figure.said)
+            return Theorem(name, statement, self._equal(term, value), figure.said)
         if self._is_within(value if exact is None else exact, printed):
             statement = within(of, printed)
-            return Theorem(name, statement, self._near(term, needs, value), figure.said)
+            return Theorem(name, statement, self._near(term, value), figure.said)
         statement = f"~ {within(of, printed)}"
-        near = self._near(term, needs, value)
+        near = self._near(term, value)
         if not figure.correct:
             return Theorem(name, statement, f"apply Rlt_not_le. {near}", figure.said)
         right = read_printed(figure.correct)
@@ -96,23 +95,19 @@ class Figures:
                 return False
         raise Unstated("it is too close to a boundary of rounding")
 
-    def _near(self, term: Term, needs: list[Entry], value: fmpq | arb) -> str:
+    def _near(self, term: Term, value: fmpq | arb) -> str:
         """The proof that a term is near a number, or far from it."""
         if isinstance(term, Entry) and not self.bounds.is_given(term):
-            self.bounds.need(term)
-            lemma = self.bounds.lemmas[term].name
-            return f"rewrite {lemma}. figure." if isinstance(value, fmpq) else f"pose proof {lemma}. figure."
-        prepared = self.bounds.preparation(term, iter(needs))
-        if isinstance(value, fmpq):
-            return f"{prepared} figure."
-        return f"{prepared} interval with (i_prec 200)."
+            lemma = self.bounds.lemma(term).name
+            return f"{'rewrite' if isinstance(value, fmpq) else 'pose proof'} {lemma}. figure."
+        return f"{self.bounds.preparation(term)} {'figure' if isinstance(value, fmpq) else 'bounded'}."
 
-    def _equal(self, term: Term, needs: list[Entry], value: fmpq | arb) -> str:
+    def _equal(self, term: Term, value: fmpq | arb) -> str:
         """The proof that a term is a rational number: by rational steps, or as exponentials
         cancel, for which all is opened that is no rational number."""
         if isinstance(value, fmpq):
-            return f"{self.bounds.preparation(term, iter(needs))} same."
-        return f"{self.bounds.opening(term, needs)} same."
+            return f"{self.bounds.preparation(term)} same."
+        return f"{self.bounds.opening(term)} same."
 
 
 def within(of: str, printed: PrintedNumber) -> str:

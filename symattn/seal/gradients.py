@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from symattn.programs.nodes import Node, ancestors
-from symattn.seal.definitions import FUNCTIONS, OWN, I, J, Definition, Definitions, Unstated, moved
+from symattn.seal.definitions import FUNCTIONS, OWN, I, J, Definition, Definitions, Rows, Unstated, moved
 from symattn.seal.terms import (
     Entry, Function, Moved, Number, Operation, Same, Sum, Term, free, parts, text,
 )  # fmt: skip
@@ -51,14 +51,20 @@ class Derivative:
 
 
 class Derivatives:
-    """The derivatives of a loss, which is linear in its output with the ``upstream`` gradient,
-    or the output itself where that is one number."""
+    """The derivatives of a loss that is linear in its output, with the entries of the
+    ``upstream`` gradient before those of the output; ``letter`` is the one of which these are
+    the coefficients, '' for none."""
 
-    def __init__(self, definitions: Definitions, output: Node, upstream: Definition) -> None:
+    def __init__(
+        self, definitions: Definitions, output: Node, upstream: Rows, letter: str = ""
+    ) -> None:
         self._definitions = definitions
         self._output = output
-        self._upstream = upstream
-        self._flowing: dict[int, Definition] = {output.serial: upstream}
+        self._after = f"_{letter}" if letter else ""
+        name = f"d{definitions.of(output).name}{self._after}"
+        said = f"What flows into the output{f', before {letter}' if letter else ''}"
+        self._upstream = definitions.given(name, upstream, output, said)
+        self._flowing: dict[int, Definition] = {output.serial: self._upstream}
 
     def by(self, by: Node) -> Derivative:
         """The derivative by a quantity. Raises :class:`Unstated`."""
@@ -69,7 +75,7 @@ class Derivatives:
             raise Unstated("the loss does not depend on it")
         of = self._definitions.of(by)
         gradient = self._gradient(by, moving)
-        loss = f"loss_by_{of.name}"
+        loss = f"loss_by_{of.name}{self._after}"
         lets = "".join(self._let(node) for node in moving.values() if self._is_defined(node, by))
         body = self._loss_text()
         words = f"Definition {loss} ({of.name} : nat -> nat -> R) : R :={lets}\n  {body}."
@@ -138,7 +144,7 @@ class Derivatives:
     def _named(self, node: Node, gradient: Gradient) -> Definition:
         if node.serial not in self._flowing:
             of = self._definitions.of(node)
-            name = self._definitions.name(f"d{of.name}")
+            name = self._definitions.name(f"d{of.name}{self._after}")
             made = Definition(name, of.grid, gradient(I, J), is_number=False)
             self._flowing[node.serial] = self._definitions.by_name[name] = made
         return self._flowing[node.serial]
@@ -327,7 +333,7 @@ class Derivatives:
         else:
             names = {part.name for part in _entries(term)}
             opened = f"unfold {', '.join(sorted(names))}; " if names else ""
-        return f"intros; {opened}apply Rgt_not_eq; interval"
+        return f"intros; {opened}apply Rgt_not_eq; bounded"
 
     def _keep(self, node: Node) -> str:
         kept = self._definitions.kept(node.operands[0])

@@ -204,22 +204,51 @@ def parts(term: Term) -> Iterator[Term]:
 # -- at a place --------------------------------------------------------------------------------
 
 
-def entries(term: Term, env: Env, holds: Callable[[str, tuple[int, ...]], bool]) -> Iterator[Entry]:
-    """The entries that a term needs where its variables are known; conditions are asked for."""
+def placed(term: Term, env: Env) -> Term:
+    """A term with what is known of its variables put in.
+
+    >>> text(placed(Function("exp", Entry("T", (Moved("i"), Moved("k")))), {"i": 0}))
+    'exp (T 0 k)'
+    """
+
+    def index(x: int | Moved) -> int | Moved:
+        return x if isinstance(x, int) or x.name not in env else x.at(env)
+
     match term:
         case Entry(name, indices):
-            yield Entry(name, tuple(place(index, env) for index in indices))
+            return Entry(name, tuple(map(index, indices)))
+        case Operation(sign, operands):
+            return Operation(sign, tuple(placed(x, env) for x in operands))
+        case Function(name, operand):
+            return Function(name, placed(operand, env))
+        case Sum(size, variable, body):
+            return Sum(size, variable, placed(body, {k: v for k, v in env.items() if k != variable}))
+        case Choice(condition, indices, then, other):
+            places = tuple(map(index, indices))
+            return Choice(condition, places, placed(then, env), placed(other, env))
+        case Same(left, right):
+            return Same(index(left), index(right))
+    return term
+
+
+def needed(
+    term: Term, env: Env, holds: Callable[[str, tuple[int, ...]], bool]
+) -> Iterator[Entry | Function]:
+    """The entries and functions that a term is made of at a place, not what is inside these."""
+    match term:
+        case Entry() | Function():
+            found = placed(term, env)
+            assert isinstance(found, (Entry, Function))
+            yield found
         case Operation(_, operands):
             for operand in operands:
-                yield from entries(operand, env, holds)
-        case Function(_, operand):
-            yield from entries(operand, env, holds)
+                yield from needed(operand, env, holds)
         case Sum(size, variable, body):
             for k in range(size):
-                yield from entries(body, {**env, variable: k}, holds)
+                yield from needed(body, {**env, variable: k}, holds)
         case Choice(condition, indices, then, other):
             chosen = holds(condition, tuple(place(index, env) for index in indices))
-            yield from entries(then if chosen else other, env, holds)
+            yield from needed(then if chosen else other, env, holds)
 
 
 _FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 HEAD = """\
 From Coq Require Import Reals Lra Lia Arith List.
 From Coquelicot Require Import Coquelicot.
-From Interval Require Import Tactic.
 Require Import Symattn.
 Import ListNotations.
 Open Scope R_scope."""

@@ -18,6 +18,7 @@ from symattn.seal.terms import Moved, Number
 from symattn.seal.theorems import File, Theorem
 from symattn.solution.entries import EntryValue
 from symattn.shapes import keys
+from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 
 
@@ -68,37 +69,40 @@ class _Writer:
 
 
     def gradients(self) -> None:
-        """Write the derivatives of the loss, and the figures of them that a sheet has."""
-        case, program = self.case, self.case.program
-        output = program.quantities[case.output]
-        if self.solution.case.letters:
-            self.unsealed.append(Unsealed("the gradients", "an upstream gradient in letters"))
-            return
-        wanted = _stages(self.solution)
-        try:
-            assert program.upstream is not None
-            of = self.definitions.of(output)
-            rows = self.solution.quantity(program.upstream).rows
-            upstream = self.definitions.given(f"d{of.name}", rows, output)
-            derivatives = Derivatives(self.definitions, output, upstream)
-        except Unstated as why:
-            self.unsealed.append(Unsealed("the gradients", str(why)))
-            return
-        for name in wanted:
-            node = program.quantities[name]
+        """Write the derivatives of the loss, and the figures of them that a sheet has; of an
+        upstream gradient in letters those of each letter's coefficients."""
+        program = self.case.program
+        assert program.upstream is not None
+        upstream = self.solution.quantity(program.upstream)
+        letters = ("1", *upstream.symbols) if upstream.symbols else ("",)
+        for letter in letters:
+            flowing = upstream.coefficient(letter) if letter else upstream
+            if letter == "1" and all(value == 0 for row in flowing.rows for value in row):
+                continue
             try:
-                derivative = derivatives.by(node)
+                self._gradients(flowing, "" if letter in ("", "1") else letter)
+            except Unstated as why:
+                self.unsealed.append(Unsealed("the gradients", str(why)))
+
+    def _gradients(self, upstream: Quantity, letter: str) -> None:
+        """The derivatives with this upstream gradient."""
+        program = self.case.program
+        output = program.quantities[self.case.output]
+        derivatives = Derivatives(self.definitions, output, upstream.rows, letter)
+        for name in _stages(self.solution):
+            try:
+                derivative = derivatives.by(program.quantities[name])
             except Unstated as why:
                 self.unsealed.append(Unsealed(f"the gradient by {name}", str(why)))
                 continue
             self.add()
             self.parts.append(derivative.loss)
             self.add(derivative.theorem)
-            self._gradient_figures(name, derivative)
+            quantity = self.solution.gradient(name)
+            self._gradient_figures(quantity.coefficient(letter) if letter else quantity, derivative)
 
-    def _gradient_figures(self, name: str, derivative: Derivative) -> None:
+    def _gradient_figures(self, quantity: Quantity, derivative: Derivative) -> None:
         """The figures of a gradient: that the derivative is there, and rounds to them."""
-        quantity = self.solution.gradient(name)
         places, mode = settings(self.case.sheet).places, self.case.rounding
         made = derivative.gradient
         for i in range(made.grid[0]):
