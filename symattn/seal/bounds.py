@@ -100,18 +100,18 @@ class Bounds:
         tactics = [_opened(given)]
         if known:
             tactics.append(f"rewrite ?{', ?'.join(known)}.")
-        with precise():
-            roots = dict.fromkeys(map(number_text, self._roots(term)))
-        return " ".join((*tactics, *bounds, *(f"rational_root ({root})." for root in roots), "known."))
+        return " ".join((*tactics, *bounds, *self._rational(term)))
 
     def opening(self, term: Term) -> str:
         """The tactics that open all that a term is made of, down to rational numbers."""
         opened: dict[str, None] = {}
         known: dict[str, None] = {}
+        rational: dict[str, None] = {}
         waiting: list[Term] = [term]
         while waiting:
             body = waiting.pop()
             opened.update(dict.fromkeys(_choices(body)))
+            rational.update(dict.fromkeys(self._rational(body)))
             for part in needed(body, {}, self.numbers.holds):
                 if isinstance(part, Entry) and not self.is_given(part):
                     if self.exact(part) is not None:
@@ -121,15 +121,22 @@ class Bounds:
                     opened[part.name] = None
                 waiting.append(self._body(part))
         rewriting = f" rewrite ?{', ?'.join(known)}." if known else ""
-        return f"{_opened(opened)}{rewriting} known."
+        return " ".join((f"{_opened(opened)}{rewriting}", *rational))
 
-    def _roots(self, term: Term) -> Iterator[fmpq]:
-        """The rational roots in a term at a place, but for those inside other functions."""
+    def _rational(self, term: Term) -> Iterator[str]:
+        """The tactics for functions in a term at a place that come to rational numbers."""
+        functions = list(self._exact_functions(term))
+        for root in dict.fromkeys(self.exact(x) for x in functions if x.name == "sqrt"):
+            assert root is not None
+            yield f"rational_root ({number_text(root)})."
+        if any(x.name != "sqrt" for x in functions):
+            yield "known."
+
+    def _exact_functions(self, term: Term) -> Iterator[Function]:
         for part in needed(term, {}, self.numbers.holds):
-            if isinstance(part, Function) and (root := self.exact(part)) is not None:
-                yield from self._roots(part.operand)
-                if part.name == "sqrt":
-                    yield root
+            if isinstance(part, Function) and self.exact(part) is not None:
+                yield from self._exact_functions(part.operand)
+                yield part
 
     def _made(self, part: Part) -> Theorem:
         body, statement = self._body(part), text(part)

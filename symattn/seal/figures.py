@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flint import arb, fmpq
@@ -119,9 +118,3 @@ def within(of: str, printed: PrintedNumber) -> str:
     far = decimal_text(printed)
     sign = "+" if far.startswith("- ") else "-"
     return f"Rabs ({of} {sign} {far.removeprefix('- ')}) <= {number_text(printed.unit / 2)}"
-
-
-def numbered(figures: Iterator[Printed], width: int = 3) -> Iterator[tuple[str, Printed]]:
-    """Figures with the names of their theorems, in order."""
-    for number, figure in enumerate(figures, 1):
-        yield f"figure_{number:0{width}}", figure

@@ -259,8 +259,8 @@ class Derivatives:
 
         for node in list(moving.values())[1:]:
             number = str(len(names))
-            operands = []
-            for place, x in enumerate(node.operands):
+            operands: list[str] = []
+            for place, x in enumerate(node.operands[:1] if node.op == "hide" else node.operands):
                 if x.serial not in moving:
                     operands.append(self._still(node, place))
                 elif node.op in _SPREADING and x.grid != node.grid:

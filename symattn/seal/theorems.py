@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ From Coquelicot Require Import Coquelicot.
 Require Import Symattn.
 Import ListNotations.
 Open Scope R_scope."""
+
+#: What holds all proofs of a file, so that its axioms are those of each.
+ALL = "all_of_it"
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,37 @@ class File:
     title: str
     parts: tuple[str | Theorem, ...]
 
+    @property
+    def module(self) -> str:
+        """What Coq calls it: its name in letters that a module may have.
+
+        >>> File("3-tokens.md", "", ()).module
+        'seal_3_tokens_md'
+        """
+        name = re.sub(r"[^A-Za-z0-9_]+", "_", self.name).strip("_") or "seal"
+        return name if name[0].isalpha() and name != "Symattn" else f"seal_{name}"
+
     def theorems(self) -> Iterator[Theorem]:
         """Its theorems and lemmas."""
         return (part for part in self.parts if isinstance(part, Theorem))
 
+    def sealing(self) -> list[Theorem]:
+        """The theorems that state a figure or a line."""
+        return [theorem for theorem in self.theorems() if theorem.seals]
+
+    def head(self) -> str:
+        """What stands before its definitions."""
+        return f"(** * {harmless(self.title)} *)\n\n{HEAD}"
+
     def text(self) -> str:
-        """The file as Coq reads it."""
+        """The file as Coq reads it. In the end it prints what all proofs rest on."""
         parts = (part if isinstance(part, str) else part.text() for part in self.parts)
-        return "\n\n".join((f"(** * {harmless(self.title)} *)", HEAD, *parts)) + "\n"
+        proved = [x.name for x in self.theorems() if x.proof is not None]
+        tail = ""
+        if proved:
+            listed = ",\n  ".join(proved)
+            tail = f"(** What all of it rests on. *)\nDefinition {ALL} := (\n  {listed}, tt).\nPrint Assumptions {ALL}."
+        return "\n\n".join(filter(None, (self.head(), *parts, tail))) + "\n"
 
 
 def harmless(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from symattn.auditing.audit import Audit, audit
 from symattn.auditing.figures import Figure
@@ -14,10 +15,9 @@ from symattn.programs.nodes import ancestors
 from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.figures import Figures, Printed
 from symattn.seal.gradients import Derivative, Derivatives
-from symattn.seal.terms import Moved, Number
+from symattn.seal.terms import Entry, Moved, Number
 from symattn.seal.theorems import File, Theorem
 from symattn.solution.entries import EntryValue
-from symattn.shapes import keys
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 
@@ -68,6 +68,37 @@ class _Writer:
             self.unsealed.append(Unsealed(said, str(why)))
 
 
+    def sheet(self) -> None:
+        """Write the theorems of the figures that a sheet has of each step."""
+        program = self.case.program
+        for name in program.steps:
+            node = program.quantities[name]
+            quantity = self.solution.quantity(node, name)
+            if quantity.symbols:
+                self.unsealed.append(Unsealed(name, "a form in letters has no figure"))
+                continue
+            try:
+                made = self.definitions.of(node)
+            except Unstated:
+                continue
+            for i in range(made.grid[0]):
+                for j in range(made.grid[1]):
+                    if quantity.is_masked(i, j):
+                        continue
+                    figure = self._printed(EntryValue(quantity, i, j), made.at(i, j))
+                    places = "_".join(map(str, (made.name, *figure.term.indices, "printed")))
+                    try:
+                        self.add(self.figures.theorem(places, figure))
+                    except Unstated as why:
+                        self.unsealed.append(Unsealed(figure.said, str(why)))
+
+    def _printed(self, entry: EntryValue, term: Entry) -> Printed:
+        """The figure that a sheet has of an entry."""
+        places = settings(self.case.sheet).places
+        printed = read_printed(str(decimal(entry, places, self.case.rounding)))
+        said = f"{entry.place} = {printed.text}"
+        return Printed(said, term, printed, exact=entry.value.rational())
+
     def gradients(self) -> None:
         """Write the derivatives of the loss, and the figures of them that a sheet has; of an
         upstream gradient in letters those of each letter's coefficients."""
@@ -103,18 +134,14 @@ class _Writer:
 
     def _gradient_figures(self, quantity: Quantity, derivative: Derivative) -> None:
         """The figures of a gradient: that the derivative is there, and rounds to them."""
-        places, mode = settings(self.case.sheet).places, self.case.rounding
         made = derivative.gradient
         for i in range(made.grid[0]):
             for j in range(made.grid[1]):
-                entry = EntryValue(quantity, i, j)
-                printed = read_printed(str(decimal(entry, places, mode)))
-                said = f"{quantity.name}{[*keys(quantity.shape, i, j)]} = {printed.text}"
-                figure = Printed(said, made.at(i, j), printed, exact=entry.value.rational())
+                figure = self._printed(EntryValue(quantity, i, j), made.at(i, j))
                 try:
                     self.add(self.figures.derivative(derivative, i, j, figure))
                 except Unstated as why:
-                    self.unsealed.append(Unsealed(said, str(why)))
+                    self.unsealed.append(Unsealed(figure.said, str(why)))
 
     @staticmethod
     def _hidden(name: str, said: str, condition: tuple[str, tuple[int | Moved, ...]] | None) -> Theorem:
@@ -137,8 +164,22 @@ def _stages(solution: Solution) -> list[str]:
     ]
 
 
-def sealed(case: str | Case) -> tuple[File, tuple[Unsealed, ...]]:
-    """The file of theorems of a case's claims, and what has none."""
+@dataclass(frozen=True)
+class Sealing:
+    """A file of theorems, and what has none."""
+
+    file: File
+    unsealed: tuple[Unsealed, ...]
+
+
+def sealed(case: str | Path | Case) -> Sealing:
+    """The theorems of what a walkthrough prints: figures that it claims, and those that its
+    sheet has; of an article its figures alone.
+
+    >>> sealing = sealed("cat-sat-mat-causal")
+    >>> print(next(x for x in sealing.file.sealing() if x.name == "A_1_0_printed").statement)
+    Rabs (A 1 0 - 2689 / 10000) <= 1 / 20000
+    """
     judged = audit(case)
     solution = solve(judged.case)
     writer = _Writer(solution)
@@ -150,5 +191,9 @@ def sealed(case: str | Case) -> tuple[File, tuple[Unsealed, ...]]:
     width = len(str(len(judged.figures)))
     for number, figure in enumerate(judged.figures, 1):
         writer.figure(f"figure_{number:0{width}}", figure)
-    writer.gradients()
-    return File(judged.case.name, judged.case.title, tuple(writer.parts)), tuple(writer.unsealed)
+    if judged.case.reading is None:
+        writer.sheet()
+    if judged.case.reading is None or judged.case.states_loss:
+        writer.gradients()
+    case = judged.case
+    return Sealing(File(case.name, case.title, tuple(writer.parts)), tuple(writer.unsealed))
