@@ -34,6 +34,7 @@ _COMMANDS: Mapping[str, str] = {
     "audit": "symattn.cli.audit",
     "read": "symattn.cli.read",
     "derive": "symattn.cli.derive",
+    "seal": "symattn.cli.seal",
     "exercise": "symattn.cli.exercise",
     "mark": "symattn.cli.mark",
     "lsp": "symattn.cli.lsp",

@@ -343,7 +343,7 @@ class Derivatives:
         condition = self._definitions.condition(node.operands[0], I, J)
         assert condition is not None
         first = [row.index(True) for row in kept]
-        steps = "; ".join(
+        steps = " ".join(
             f"destruct i as [|i]; [exists {key}%nat; split; [lia | reflexivity] |" for key in first
         )
         return f"{condition[0]} ltac:(intros i Hi; {steps} lia{']' * m})"

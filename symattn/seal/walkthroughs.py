@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from symattn.auditing.audit import Audit, audit
@@ -15,19 +14,12 @@ from symattn.programs.nodes import ancestors
 from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.figures import Figures, Printed
 from symattn.seal.gradients import Derivative, Derivatives
+from symattn.seal.seals import Sealing, Unsealed
 from symattn.seal.terms import Entry, Moved, Number
 from symattn.seal.theorems import File, Theorem
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
-
-
-@dataclass(frozen=True)
-class Unsealed:
-    """What has no theorem, and why."""
-
-    said: str
-    why: str
 
 
 class _Writer:
@@ -164,14 +156,6 @@ def _stages(solution: Solution) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class Sealing:
-    """A file of theorems, and what has none."""
-
-    file: File
-    unsealed: tuple[Unsealed, ...]
-
-
 def sealed(case: str | Path | Case) -> Sealing:
     """The theorems of what a walkthrough prints: figures that it claims, and those that its
     sheet has; of an article its figures alone.
@@ -196,4 +180,4 @@ def sealed(case: str | Path | Case) -> Sealing:
     if judged.case.reading is None or judged.case.states_loss:
         writer.gradients()
     case = judged.case
-    return Sealing(File(case.name, case.title, tuple(writer.parts)), tuple(writer.unsealed))
+    return Sealing("figures", File(case.name, case.title, tuple(writer.parts)), tuple(writer.unsealed))

@@ -1,0 +1,204 @@
+"""``symattn seal``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn.cli import cases as case_arguments
+from symattn.cli import options
+from symattn.cli.cases import CaseArgument
+from symattn.cli.counting import counted
+from symattn.cli.main import CHECK_FAILED
+from symattn.errors import EngineFailure, Malformed
+from symattn.escaping import json_text, visible
+from symattn.ownership import Outputs
+from symattn.workers import Asker
+
+if TYPE_CHECKING:
+    from symattn.seal.coqc import Checked
+    from symattn.seal.seals import Sealing
+
+#: How many of the things without a theorem a summary tells.
+_TOLD = 5
+
+
+@dataclass(frozen=True)
+class _Result:
+    """A file of theorems, and what Coq said of it, if it was asked."""
+
+    sealing: Sealing
+    checked: Checked | None = None
+    failure: str = ""
+
+
+@click.command("seal")
+@click.argument("names", metavar="[CASE|ARTICLE|DERIVATION]...", nargs=-1)
+@click.option(
+    "--lines",
+    "texts",
+    metavar="FILE",
+    multiple=True,
+    help="Seal the lines of a derivation of your own, as symattn derive FILE reads it.",
+)
+@options.writes("DIR", "Output folder.", default="seals")
+@click.option("--check", is_flag=True, help="Have the files checked by coqc, and say what it said.")
+@options.form("text", "json")
+@options.paced("file", several=True, seconds=900)
+def command(
+    names: tuple[str, ...],
+    texts: tuple[str, ...],
+    output: Path,
+    outputs: Outputs,
+    check: bool,
+    form: str,
+    pace: options.Pace,
+) -> None:
+    """State figures and lines as theorems, for Coq to check.
+
+    Of a CASE every figure that it claims or that its sheet prints, of an ARTICLE every figure
+    that was judged, of a DERIVATION every line becomes a theorem in DIR/NAME.v: that what the
+    walkthrough defines rounds to the figure (or does not, and to which it does), that a
+    gradient is the derivative of the loss, that a line holds for all sizes. The files rest on
+    DIR/Symattn.v, a small library, and on nothing else of symattn.
+
+    With --check Coq's kernel has the last word: what does not go through is stated without a
+    proof, and counted. Debian's packages coq, libcoq-interval and libcoq-coquelicot have all
+    that is needed. DIR/NAME.seal.json keeps what was said; sheets show it by --sealed DIR.
+
+    \b
+      symattn seal cat-sat-mat --check            a bundled walkthrough
+      symattn seal article.md -o seals            an article, to be checked elsewhere
+      symattn seal softmax-jacobian --check       lines for all sizes
+      symattn seal --lines homework.txt --check   lines of your own
+
+    Without names all bundled walkthroughs and derivations. Exits with 1 if a theorem that has
+    a proof is refused.
+    """
+    wanted = [*names, *texts]
+    if not wanted:
+        from symattn.calculus import library as derivations
+        from symattn.cases import library as cases
+
+        wanted = [*cases.names(), *derivations.names()]
+    outputs.claim_in(output)
+    jobs = [(_stated, (CaseArgument(x, pace.allow_outside), x in texts)) for x in wanted]
+    answers = case_arguments.of_jobs(wanted, jobs, pace)
+    answers.tell()
+    sealings: list[Sealing] = answers.done
+    results = _checked(sealings, pace) if check else [_Result(each) for each in sealings]
+    _write(results, output, outputs)
+    if form == "json":
+        click.echo(json_text([_as_dict(each, output) for each in results]))
+    else:
+        for each in results:
+            for line in _said(each, output):
+                click.echo(visible(line))
+    if any(each.failure or (each.checked and each.checked.refused) for each in results):
+        sys.exit(CHECK_FAILED)
+
+
+def _stated(asker: Asker, wanted: CaseArgument, is_text: bool) -> Sealing:
+    """The theorems of a case, an article or a derivation."""
+    from symattn.calculus import library as derivations
+
+    asker.stage("stating")
+    if is_text or wanted.name in derivations.names():
+        from symattn.seal.derivations import sealed as of_derivation
+
+        return of_derivation(derivations.find(wanted.name))
+    from symattn.seal.walkthroughs import sealed
+
+    return sealed(wanted.load())
+
+
+def _checked(sealings: Sequence[Sealing], pace: options.Pace) -> list[_Result]:
+    """What Coq says of each file."""
+    from symattn.seal.coqc import Kernel
+
+    try:
+        with Kernel(pace.limits.seconds or None) as kernel, counted() as advance:
+
+            def result(sealing: Sealing) -> _Result:
+                try:
+                    return _Result(sealing, kernel.check(sealing.file))
+                except EngineFailure as failure:
+                    return _Result(sealing, failure=str(failure))
+
+            results = []
+            with ThreadPoolExecutor(pace.jobs) as pool:
+                for each in pool.map(result, sealings):
+                    results.append(each)
+                    advance(len(results), len(sealings))
+            return results
+    except EngineFailure as failure:
+        raise Malformed(str(failure)) from None
+
+
+def _write(results: Sequence[_Result], output: Path, outputs: Outputs) -> None:
+    from symattn.outputs import prepare_folder
+    from symattn.seal import seals
+    from symattn.seal.coqc import LIBRARY, library
+
+    prepare_folder(output)
+    outputs.write(output / LIBRARY, library().encode())
+    for each in results:
+        file = each.checked.file if each.checked else each.sealing.file
+        outputs.write(output / f"{file.module}.v", file.text().encode())
+        kept = output / f"{file.module}{seals.SUFFIX}"
+        if each.checked:
+            made = seals.seal(each.sealing, each.checked)
+            content = json_text(seals.written(made, each.sealing, each.checked)) + "\n"
+            outputs.write(kept, content.encode())
+
+
+def _as_dict(each: _Result, output: Path) -> dict[str, Any]:
+    from symattn.seal import seals
+
+    if each.checked:
+        return seals.written(seals.seal(each.sealing, each.checked), each.sealing, each.checked)
+    return {
+        "name": each.sealing.file.name,
+        "kind": each.sealing.kind,
+        "file": str(output / f"{each.sealing.file.module}.v"),
+        "stated": len(each.sealing.file.sealing()),
+        "count": each.sealing.count,
+        "unsealed": [{"said": x.said, "why": x.why} for x in each.sealing.unsealed],
+        **({"failure": each.failure} if each.failure else {}),
+    }
+
+
+def _said(each: _Result, output: Path) -> list[str]:
+    """The lines of a summary."""
+    from symattn.seal import seals
+
+    sealing = each.sealing
+    path = output / f"{sealing.file.module}.v"
+    missing = [(x.said, x.why) for x in sealing.unsealed]
+    if each.failure:
+        lines = [f"{sealing.file.name}: {each.failure}"]
+    elif each.checked:
+        made = seals.seal(sealing, each.checked)
+        lines = [f"{sealing.file.name}: {made.said()}, in {each.checked.seconds:.0f} s ({path})"]
+        if not each.checked.is_sound:
+            lines.append(f"  rests on more than the real numbers: {', '.join(each.checked.axioms)}")
+        named = {theorem.name: theorem for theorem in sealing.file.theorems()}
+        missing += [
+            (named[name].seals or f"the lemma {name}", f"not proved: {why}")
+            for name, why in each.checked.refused.items()
+        ]
+    else:
+        count = len(sealing.file.sealing())
+        lines = [f"{sealing.file.name}: {count} of {sealing.count} {sealing.kind} stated ({path})"]
+    lines += [f"  {said}: {why}" for said, why in missing[:_TOLD]]
+    if len(missing) > _TOLD:
+        lines.append(f"  and {len(missing) - _TOLD} more: --format json has all")
+    return lines
+
+
