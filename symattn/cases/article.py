@@ -27,8 +27,8 @@ _STEP = re.compile(r"steps\.([A-Za-z0-9_]+)")
 Find = Callable[[str, Path], Path]
 
 
-def read_article_case(path: Path, find: Find, data: bytes | None = None) -> Case:
-    """The case of the article at ``path``, or of one that holds these bytes; of a side
+def article_reading(path: Path, find: Find, data: bytes | None = None) -> Reading:
+    """The reading of the article at ``path``, or of one that holds these bytes; of a side
     file there, of what it is about: ``find`` gives the file that it names.
 
     Raises :class:`Malformed` with every fault of the article, its notes and its side file.
@@ -50,12 +50,12 @@ def held_article_case(name: str, data: bytes, side: bytes | None) -> Case:
     if side is not None:
         found = read_side_file(path.with_suffix(SIDE_FILE), Path, side)
         about = found if found.document == path else None
-    return _understood(article_of(path, data), about)
+    return case_of(_understood(article_of(path, data), about))
 
 
-def _understood(article: Article, side: SideFile | None) -> Case:
+def _understood(article: Article, side: SideFile | None) -> Reading:
     reading = read(article, help_of(article, side))
-    return case_of(replace(reading, open=(*reading.open, *undefined(reading))))
+    return replace(reading, open=(*reading.open, *undefined(reading)))
 
 
 def case_of(reading: Reading) -> Case:
