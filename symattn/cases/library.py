@@ -22,6 +22,7 @@ from symattn.tables.file import folder
 if TYPE_CHECKING:
     from symattn.cases.case import Case
     from symattn.documents.reading import Reading
+    from symattn.documents.relocation import Memory
 
 
 def names() -> tuple[str, ...]:
@@ -85,9 +86,15 @@ def load(name: str | Path, allow_outside: bool = False, data: bytes | None = Non
     return read_case(path, partial(_beside, allow_outside), data)
 
 
-def reading(path: Path, allow_outside: bool = False, data: bytes | None = None) -> Reading | None:
+def reading(
+    path: Path,
+    allow_outside: bool = False,
+    data: bytes | None = None,
+    memory: Memory | None = None,
+) -> Reading | None:
     """What the article at ``path`` is understood to say, or one of that name with these bytes,
-    with its side file; None where the path is that of no article.
+    with its side file; None where the path is that of no article. A ``memory`` keeps what
+    blocks are read as.
 
     Raises :class:`Malformed` with every fault of the article, its notes and its side file.
     """
@@ -96,7 +103,7 @@ def reading(path: Path, allow_outside: bool = False, data: bytes | None = None) 
     # Who only asks for names loads no arithmetic.
     from symattn.cases.article import article_reading
 
-    return article_reading(path, partial(_about, allow_outside), data)
+    return article_reading(path, partial(_about, allow_outside), data, memory)
 
 
 def _about(allow_outside: bool, name: str, path: Path) -> Path:

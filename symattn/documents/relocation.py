@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from symattn.documents.text import Span, Text
+
+T = TypeVar("T")
 
 
 class Relocatable(NamedTuple):
@@ -33,8 +37,9 @@ class Relocatable(NamedTuple):
 
     @classmethod
     def of(cls, value: object) -> Relocatable:
-        """A value of plain data. Raises :class:`pickle.PicklingError` for others, and for
-        texts, each of whose characters has a place."""
+        """A value of plain data; what is one object in it may be two equal ones in another
+        that is the same. Raises :class:`pickle.PicklingError` for others, and for texts, each
+        of whose characters has a place."""
         file = io.BytesIO()
         pickler = _Pickler(file)
         try:
@@ -46,6 +51,41 @@ class Relocatable(NamedTuple):
     def at(self, spans: Sequence[Span]) -> Any:
         """The value with these spans instead of its own."""
         return _Unpickler(self.content, spans).load()
+
+
+class Memory:
+    """Values by what they were made of: so many as were used last, wherever they stood.
+
+    >>> memory = Memory(10)
+    >>> [memory.value(b"a", first, lambda: (Span(first, first + 2),)) for first in (5, 8)]
+    [(Span(start=5, end=7),), (Span(start=8, end=10),)]
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        #: Each with where it began.
+        self._kept: OrderedDict[bytes, tuple[int, Relocatable]] = OrderedDict()
+
+    def value(self, key: bytes, first: int, make: Callable[[], T]) -> T:
+        """What was made of that ``key`` before, all of its spans moved to where it begins now,
+        ``first``; else what is made now. All of the key stands behind ``first``, which is not
+        0: what stands nowhere is said to stand there."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            before, whole = self._kept[key]
+            value: T = whole.at([_moved(span, first - before) for span in whole.spans])
+            return value
+        made = make()
+        with suppress(pickle.PicklingError):
+            self._kept[key] = first, Relocatable.of(made)
+        if len(self._kept) > self._size:
+            self._kept.popitem(last=False)
+        return made
+
+
+def _moved(span: Span, by: int) -> Span:
+    """A span at another place; what stands nowhere stays there."""
+    return Span(span.start + by, span.end + by) if any(span) else span
 
 
 class _Pickler(pickle.Pickler):
@@ -69,7 +109,7 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(io.BytesIO(content))
         self._spans = spans
 
-    def persistent_load(self, number: Any) -> Span:
+    def persistent_load(self, number: int) -> Span:
         return self._spans[number]
 
 

@@ -12,6 +12,7 @@ from symattn.auditing.figures import Figure, Statement
 from symattn.cases import library
 from symattn.cases.article import case_of
 from symattn.documents.reading import Reading
+from symattn.documents.relocation import Memory
 from symattn.editor.answers import Answer, Finding, Severity
 from symattn.editor.memory import AnswerMemory
 from symattn.editor.places import Places
@@ -28,14 +29,14 @@ _HINTS, _RELATED = 200, 8
 _KEPT = 4
 
 
-#: What was told of the last texts.
-_MEMORY = AnswerMemory()
+#: What was told of the last texts, and what their blocks were read as.
+_ANSWERS, _BLOCKS = AnswerMemory(), Memory(1000)
 
 
 @lru_cache(maxsize=_KEPT)
 def _read(name: str, source: str) -> Reading | None:
     """What an article is understood to say; None of a walkthrough."""
-    return library.reading(Path(name), data=source.encode())
+    return library.reading(Path(name), data=source.encode(), memory=_BLOCKS)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -63,7 +64,7 @@ def judge(asker: Asker, name: str, source: str) -> Answer:
         with blamed_on(Path(name)):
             reading = _read(name, source)
         judged = partial(_judged, asker, name, source)
-        return judged() if reading is None else _MEMORY.answer(reading, judged)
+        return judged() if reading is None else _ANSWERS.answer(reading, judged)
     except Faulty as error:
         return Answer(tuple(_faults(error, name, Places(name, source))))
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields
+from itertools import chain
 from typing import NamedTuple
 
 from symattn.documents.reading import Reading, chains
 from symattn.documents.relocation import Relocatable, moved
 from symattn.documents.text import Span
 from symattn.editor.answers import Answer
-from symattn.shapes import rows_of
 
 #: So many answers are kept, each of a few thousand places.
 _KEPT = 4
+#: What of a reading is the text itself.
+_WRITTEN = ("article", "passages")
 
 
 class _Kept(NamedTuple):
@@ -52,7 +54,7 @@ class AnswerMemory:
                 return answer
         answer = judged()
         told = Relocatable.of(answer)
-        if {end for span in told.spans for end in span} <= {e for s in known.spans for e in s}:
+        if set(chain(*told.spans)) <= set(chain(*known.spans)):
             self._kept[known.content] = _Kept(known.spans, told)
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
@@ -62,8 +64,8 @@ class AnswerMemory:
 def _judged_of(reading: Reading) -> object:
     """All of a reading that it is judged by: not its words, but what they were taken to mean."""
     article = reading.article
-    grids = [rows_of(claim.spans) for claim in reading.claims if claim.spans is not None]
-    figures = (span for rows in grids for row in rows for span in row)
-    said = [article.said(span.start) for span in (*figures, *(one.span for one in reading.claims))]
-    known = (article.path, article.form, article.title, article.notes, said)
-    return known, replace(reading, article=None, passages=()), list(chains(reading))
+    figures = Relocatable.of([(claim.span, claim.spans) for claim in reading.claims]).spans
+    said = [article.said(span.start) for span in figures]
+    known = article.path, article.form, article.title, article.notes, said
+    meant = [getattr(reading, one.name) for one in fields(reading) if one.name not in _WRITTEN]
+    return known, meant, list(chains(reading))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from symattn import syntax
 from symattn.documents.article import Article
@@ -33,6 +33,7 @@ from symattn.documents.binding.subjects import (
 from symattn.documents.help import NONE, Help, Origin, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import OpenQuestion, Reading
+from symattn.documents.relocation import Memory
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -54,14 +55,15 @@ _GOES_ON = re.compile(r"[\s,;]*+(?:and)?+\s*+")
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 
 
-def read(article: Article, notes: Help = NONE) -> Reading:
-    """What an article computes and prints, with the help of its author.
+def read(article: Article, notes: Help = NONE, memory: Memory | None = None) -> Reading:
+    """What an article computes and prints, with the help of its author; a ``memory`` keeps
+    what its blocks are read as.
 
     Raises :class:`Malformed` where the author speaks of what there is not. Where the
     article leaves steps of attention out, of the usual forms that one is assumed that
     most of its figures agree with. A passage that a reader fails with is left unread.
     """
-    passages = list(passages_of(article))
+    passages = list(passages_of(article, memory))
     left = _AGAIN * len(passages)
     while True:
         try:
@@ -160,6 +162,29 @@ def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant
         yield Variant(scaled=False, mask=mask)
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What passages say before anything is known of the recipe: all of them as they are read,
+    without those that the author sets aside, without what is only supposed; of the last the
+    chains, the rows that stand one below the other, and what blocks are of others by their
+    figures."""
+
+    every: Sequence[Passage]
+    noted: Sequence[Passage]
+    passages: Sequence[Passage]
+    chains: list[Chain]
+    runs: Sequence[row_runs.Rows]
+    found: Found
+
+    @classmethod
+    def of(cls, read: Sequence[Passage], notes: Help) -> _Said:
+        every = list(joined([_signed(passage) for passage in read]))
+        noted = author.without(every, notes.ignored)
+        passages = list(context.asserted(noted))
+        runs = list(row_runs.found(passages))
+        return cls(every, noted, passages, list(_chains(passages)), runs, Found.of(passages))
+
+
 class Binder:
     """Reads the passages of one article, with one form of the standard recipe."""
 
@@ -176,17 +201,15 @@ class Binder:
         self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        every = list(joined([_signed(passage) for passage in passages]))
-        noted = author.without(every, notes.ignored)
-        self.passages = passages = list(context.asserted(noted))
-        #: What blocks are of others by their figures is the same whatever the form of the recipe.
-        self.found: Found = Found.of(passages) if like is None else like.found
-        self.chains = list(_chains(passages))
+        #: The same whatever the form of the recipe.
+        self.said: _Said = _Said.of(passages, notes) if like is None else like.said
+        self.passages = passages = self.said.passages
+        self.chains = self.said.chains
         self.definitions = collected(self.chains, notes)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved
-        self.coverage = Coverage(every)
-        self.coverage.leave(noted, "the author says so")
+        self.coverage = Coverage(self.said.every)
+        self.coverage.leave(self.said.noted, "the author says so")
         self.coverage.leave(passages, "it is only supposed")
         self.ledger = Ledger(self.recipe, self.coverage)
         first = 0 if counts_from_zero(map(_words, passages)) else 1
@@ -197,7 +220,6 @@ class Binder:
         self.sentences = Sentences(self.speech)
         self.author = author.Author(notes, self.names, self.ledger, self.coverage)
         self.place = Place()
-        self.runs = list(row_runs.found(passages))
         self.equalities = Equalities(self.speech, self.place)
 
     def read(self) -> Reading:
@@ -205,7 +227,8 @@ class Binder:
         construction = Construction(
             self.recipe, self.definitions, self.names, self.ledger, self.held
         )
-        construction.build(self.chains, self.runs, _columns(self.passages), self.found)
+        columns = _columns(self.passages)
+        construction.build(self.chains, self.said.runs, columns, self.said.found)
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()

@@ -96,6 +96,12 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
     or before an arrow, or ``everywhere``;
     its letters as the article writes them.
     """
+    return list(_mentions(words, tuple(tokens), everywhere))
+
+
+@lru_cache(maxsize=2048)
+def _mentions(words: str, tokens: tuple[str, ...], everywhere: bool) -> tuple[Mention, ...]:
+    """Looked for once, whatever the form of the recipe."""
     places = {token: k for k, token in enumerate(tokens)}
     mentions = [
         Mention(places[match[1]], *match.span())
@@ -119,7 +125,7 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
             across = match["what"][:3].lower() in _ACROSS
             one = Mention(int(match["number"]), match.start(), match.end(), True, across)
             mentions.append(one)
-    return sorted(mentions, key=lambda one: one.start)
+    return tuple(sorted(mentions, key=lambda one: one.start))
 
 
 #: Words are not searched for more tokens than that.
