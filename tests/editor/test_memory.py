@@ -46,7 +46,7 @@ def audits(monkeypatch):
     [
         (POST, 40, 0),
         pytest.param(POST, 600, 1, marks=pytest.mark.heavy),
-        pytest.param(LONG, 150, 2, marks=pytest.mark.heavy),
+        pytest.param(LONG, 25, 2, marks=pytest.mark.heavy),
     ],
 )
 def test_a_session_is_told_what_a_fresh_process_tells(text, edits, seed, audits):
