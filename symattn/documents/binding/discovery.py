@@ -8,12 +8,14 @@ relation is found where its digits say more than so many tries can by chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log2, prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
@@ -34,8 +36,13 @@ _MOST = 0.66
 _NEARLY = 0.7
 #: What a figure that disagrees takes off.
 _MISS = 4.6
+#: So many numbers are worked out together, as many times as there are ways to try.
+_AT_ONCE = 1 << 14
 #: So many decimals are written of a number that isn't rounded.
 _EXACT = 1
+
+
+Flags = npt.NDArray[np.bool_]
 
 
 class Measured(NamedTuple):
@@ -193,102 +200,136 @@ def _start(value: syntax.Tree) -> int:
 # -- what is made of blocks ------------------------------------------------------------------
 
 Made = tuple[syntax.Tree, Measured]
+#: The expression that something is, over those that it is made of.
+Form = Callable[..., syntax.Tree]
+#: The same made of several blocks of a shape at once: its form, and along the first axis values.
+Trial = tuple[Form, Measured]
 
 
-def _product(a: Made, b: Made) -> Made:
+def _operand(place: int) -> Form:
+    return lambda *of: of[place]
+
+
+def _called(name: str, form: Form) -> Form:
+    return lambda *of: syntax.Call(name, (form(*of),))
+
+
+def _joined(op: str, one: Form, other: Form) -> Form:
+    return lambda *of: syntax.Binary(op, one(*of), other(*of))
+
+
+def _product(a: Trial, b: Trial) -> Trial:
     (x, dx), (y, dy) = a[1], b[1]
-    return syntax.Binary("@", a[0], b[0]), Measured(x @ y, dx @ abs(y) + abs(x) @ dy + dx @ dy)
+    shape = (*x.shape[:-1], *y.shape[2:])
+    if x.ndim == 2:
+        x, dx = x[:, None], dx[:, None]
+    if y.ndim == 2:
+        y, dy = y[..., None], dy[..., None]
+    off = dx @ abs(y) + abs(x) @ dy + dx @ dy
+    return _joined("@", a[0], b[0]), Measured((x @ y).reshape(shape), off.reshape(shape))
 
 
-def _outer(a: Made, b: Made) -> Made:
-    (x, dx), (y, dy) = a[1], b[1]
-    off = np.outer(dx, abs(y)) + np.outer(abs(x), dy)
-    return syntax.Call("outer", (a[0], b[0])), Measured(np.outer(x, y), off)
+def _outer(a: Trial, b: Trial) -> Trial:
+    (x, dx), (y, dy) = (a[1], b[1])
+    x, dx, y, dy = x[:, :, None], dx[:, :, None], y[:, None], dy[:, None]
+    form, other = a[0], b[0]
+    return (
+        lambda *of: syntax.Call("outer", (form(*of), other(*of))),
+        Measured(x * y, dx * abs(y) + abs(x) * dy),
+    )
 
 
-def _turned(a: Made) -> Made:
-    return syntax.Transposed(a[0]), Measured(a[1].middle.T, a[1].off.T)
+def _turned(a: Trial) -> Trial:
+    form, (x, dx) = a
+    return lambda *of: syntax.Transposed(form(*of)), Measured(x.swapaxes(1, 2), dx.swapaxes(1, 2))
 
 
-def _softmax(a: Made) -> Made:
+def _softmax(a: Trial) -> Trial:
     x, dx = a[1]
     power = np.exp(x - x.max(axis=-1, keepdims=True))
     share = power / power.sum(axis=-1, keepdims=True)
     off = share * (dx + (share * dx).sum(axis=-1, keepdims=True))
-    return syntax.Call("softmax", (a[0],)), Measured(share, off)
+    return _called("softmax", a[0]), Measured(share, off)
 
 
-def _causal(a: Made) -> Made:
+def _causal(a: Trial) -> Trial:
     x, dx = a[1]
-    kept = np.tril(np.ones(x.shape, bool))
-    shown = np.where(kept, x, -1e30)
-    return syntax.Call("causal", (a[0],)), Measured(shown, np.where(kept, dx, 0.0))
+    kept = np.tri(x.shape[-1], dtype=bool)
+    return _called("causal", a[0]), Measured(np.where(kept, x, -1e30), np.where(kept, dx, 0.0))
 
 
-def _over_root(a: Made, size: int) -> Made:
-    root = syntax.Call("sqrt", (syntax.Literal(str(size)),))
-    return syntax.Binary("/", a[0], root), Measured(a[1].middle / size**0.5, a[1].off / size**0.5)
+def _over_root(a: Trial, size: int) -> Trial:
+    form, (x, dx) = a
+
+    def divided(*of: syntax.Tree) -> syntax.Tree:
+        root = syntax.Call("sqrt", (syntax.Literal(str(size)),))
+        return syntax.Binary("/", form(*of), root)
+
+    return divided, Measured(x / size**0.5, dx / size**0.5)
 
 
-def _entrywise(name: str, of: Callable[[Matrix], Matrix]) -> Callable[[Made], Made]:
-    def made(a: Made) -> Made:
-        x, dx = a[1]
-        return syntax.Call(name, (a[0],)), Measured(of(x), (of(x + dx) - of(x - dx)) / 2)
-
-    return made
-
-
-_ENTRYWISE = (
-    _entrywise("exp", lambda x: np.exp(np.minimum(x, 50))),
-    _entrywise("tanh", np.tanh),
-    _entrywise("relu", lambda x: np.maximum(x, 0)),
-)
+_ENTRYWISE: Mapping[str, Callable[[Matrix], Matrix]] = {
+    "exp": lambda x: np.exp(np.minimum(x, 50)),
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+}
 
 
-def _of_two(op: str, a: Made, b: Made) -> Made:
+def _of_two(op: str, a: Trial, b: Trial) -> Trial:
     (x, dx), (y, dy) = a[1], b[1]
-    made = syntax.Binary(op, a[0], b[0])
+    form = _joined(op, a[0], b[0])
     match op:
         case "+":
-            return made, Measured(x + y, dx + dy)
+            return form, Measured(x + y, dx + dy)
         case "-":
-            return made, Measured(x - y, dx + dy)
-    return made, Measured(x * y, dx * abs(y) + abs(x) * dy)
+            return form, Measured(x - y, dx + dy)
+    return form, Measured(x * y, dx * abs(y) + abs(x) * dy)
 
 
-def _unary(a: Made, sizes: Iterable[int]) -> Iterator[Made]:
+def _is_square(a: Trial) -> bool:
+    return a[1].middle.ndim == 3 and a[1].middle.shape[1] == a[1].middle.shape[2]
+
+
+def _unary(a: Trial, sizes: Iterable[int]) -> Iterator[Trial]:
     """What is made of one block."""
-    shape = np.shape(a[1].middle)
     scaled = [a, *(_over_root(a, size) for size in sizes)]
     yield from scaled[1:]
     for one in scaled:
         yield _softmax(one)
-        if len(shape) == 2 and shape[0] == shape[1]:
+        if _is_square(one):
             yield _softmax(_causal(one))
-    if len(shape) == 2:
+    if a[1].middle.ndim == 3:
         yield _turned(a)
         yield _turned(_softmax(_turned(a)))
-    for of in _ENTRYWISE:
-        yield of(a)
+    x, dx = a[1]
+    for name, of in _ENTRYWISE.items():
+        yield _called(name, a[0]), Measured(of(x), (of(x + dx) - of(x - dx)) / 2)
 
 
-def _scores(a: Made, size: int) -> Iterator[Made]:
+def _scores(a: Trial, size: int) -> Iterator[Trial]:
     """A product of rows of a size as it is, scaled, and both as weights."""
-    shape = np.shape(a[1].middle)
     for one in (a, _over_root(a, size)):
         yield one
         yield _softmax(one)
-        if len(shape) == 2 and shape[0] == shape[1] > 1:
+        if _is_square(one) and a[1].middle.shape[1] > 1:
             yield _softmax(_causal(one))
 
 
-def _products(a: Made, b: Made, shape: tuple[int, ...]) -> Iterator[tuple[int, Made]]:
+def _products(a: Trial, b: Trial, shape: tuple[int, ...]) -> Iterator[tuple[int, Trial]]:
     """The products of two blocks that have a shape, each with the size that it sums over."""
-    for x in (a, _turned(a)) if np.ndim(a[1].middle) == 2 else (a,):
-        for y in (b, _turned(b)) if np.ndim(b[1].middle) == 2 else (b,):
-            one, other = np.shape(x[1].middle), np.shape(y[1].middle)
+    for x in (a, _turned(a)) if a[1].middle.ndim == 3 else (a,):
+        for y in (b, _turned(b)) if b[1].middle.ndim == 3 else (b,):
+            one, other = x[1].middle.shape[1:], y[1].middle.shape[1:]
             if one[-1:] == other[:1] and one[:-1] + other[1:] == shape:
                 yield one[-1], _product(x, y)
+
+
+class Tried(NamedTuple):
+    """What was made of some blocks: of each its form, and along the first axis its values."""
+
+    of: tuple[syntax.Tree, ...]
+    forms: tuple[Form, ...]
+    values: Measured
 
 
 class Trials:
@@ -297,20 +338,19 @@ class Trials:
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = sizes
         #: By the first block; that is kept, so that no other gets its number.
-        self._made: dict[int, tuple[Made, dict[object, list[Made]]]] = {}
+        self._made: dict[int, tuple[Made, dict[object, Tried | None]]] = {}
 
-    def of(self, before: Sequence[Made], shape: tuple[int, ...]) -> Iterator[Made]:
+    def of(self, before: Sequence[Made], shape: tuple[int, ...]) -> Iterator[Tried]:
         """All that is tried of some blocks for one of a shape, the simplest first."""
-        yield from (a for a in before if np.shape(a[1].middle) == shape)
-        for a in before:
-            own = np.shape(a[1].middle)
-            if own == shape or own == shape[::-1]:
-                yield from self._kept(a, shape, self._of_one)
-        for a in before:
-            for number, b in enumerate(before):
-                # A bias stands right behind the weights that it goes with.
-                bias = before[number + 1] if number + 1 < len(before) else None
-                yield from self._kept(a, shape, self._of_several, b, bias)
+        alike = [a for a in before if a[1].middle.shape in (shape, shape[::-1])]
+        for tree, (middle, off) in alike:
+            if middle.shape == shape:
+                yield Tried((tree,), (_operand(0),), Measured(middle[None], off[None]))
+        yield from self._kept([(a,) for a in alike], shape)
+        # A bias stands right behind the weights that it goes with.
+        behind = [*(b if _is_bias(b, shape) else None for b in before[1:]), None]
+        pairs = [(a, b, bias) for a in before for b, bias in zip(before, behind, strict=True)]
+        yield from self._kept(pairs, shape)
 
     def forget(self, before: Sequence[Made]) -> None:
         """Keep only what is made of these."""
@@ -318,32 +358,74 @@ class Trials:
         self._made = {key: held for key, held in self._made.items() if key in wanted}
 
     def _kept(
-        self,
-        a: Made,
-        shape: tuple[int, ...],
-        make: Callable[..., Iterator[Made]],
-        *others: Made | None,
-    ) -> list[Made]:
-        _, held = self._made.setdefault(id(a), (a, {}))
-        key = (shape, *map(id, others))
-        if key not in held:
-            held[key] = list(make(a, shape, *others))
-        return held[key]
+        self, groups: Sequence[tuple[Made | None, ...]], shape: tuple[int, ...]
+    ) -> Iterator[Tried]:
+        """What is tried of each of some groups of blocks, in their order."""
+        wanted = [self._place(group, shape) for group in groups]
+        missing: dict[object, list[int]] = {}
+        for place, (held, key) in enumerate(wanted):
+            if key not in held:
+                shapes = tuple(one and one[1].middle.shape for one in groups[place])
+                missing.setdefault(shapes, []).append(place)
+        for places in missing.values():
+            for k in range(0, len(places), most := max(1, _AT_ONCE // prod(shape))):
+                some = places[k : k + most]
+                tried = self._tried([groups[place] for place in some], shape)
+                for place, one in zip(some, tried, strict=True):
+                    held, key = wanted[place]
+                    held[key] = one
+        return (one for held, key in wanted if (one := held[key]) is not None)
 
-    def _of_one(self, a: Made, shape: tuple[int, ...]) -> Iterator[Made]:
-        return (one for one in _unary(a, self._sizes) if np.shape(one[1].middle) == shape)
+    def _place(
+        self, group: tuple[Made | None, ...], shape: tuple[int, ...]
+    ) -> tuple[dict[object, Tried | None], object]:
+        """Where it is kept what is tried of a group."""
+        first = group[0]
+        assert first is not None
+        _, held = self._made.setdefault(id(first), (first, {}))
+        return held, (shape, *map(id, group[1:]))
+
+    def _tried(
+        self, groups: Sequence[tuple[Made | None, ...]], shape: tuple[int, ...]
+    ) -> Sequence[Tried | None]:
+        """What is tried of groups whose blocks have the same shapes, worked out together."""
+        operands = [
+            (_operand(k), Measured(*map(np.array, zip(*(one[1] for one in column), strict=True))))
+            for k, column in enumerate(zip(*groups, strict=True))
+            if column[0] is not None
+        ]
+        make = self._of_one if len(groups[0]) == 1 else self._of_several
+        made = [one for one in make(shape, *operands) if one[1].middle.shape[1:] == shape]
+        if not made:
+            return [None] * len(groups)
+        forms = tuple(form for form, _ in made)
+        stacks = (np.stack(many, axis=1) for many in zip(*(one for _, one in made), strict=True))
+        trees = (tuple(one[0] for one in group if one is not None) for group in groups)
+        return [
+            Tried(of, forms, Measured(middle, off))
+            for of, middle, off in zip(trees, *stacks, strict=True)
+        ]
+
+    def _of_one(self, _shape: tuple[int, ...], a: Trial) -> Iterator[Trial]:
+        return _unary(a, self._sizes)
 
     def _of_several(
-        self, a: Made, shape: tuple[int, ...], b: Made, bias: Made | None
-    ) -> Iterator[Made]:
-        if np.shape(a[1].middle) == shape == np.shape(b[1].middle):
+        self, shape: tuple[int, ...], a: Trial, b: Trial, bias: Trial | None = None
+    ) -> Iterator[Trial]:
+        one, other = a[1].middle.shape[1:], b[1].middle.shape[1:]
+        if one == shape == other:
             yield from (_of_two(op, a, b) for op in "+-*")
-        if (*np.shape(a[1].middle), *np.shape(b[1].middle)) == shape != ():
+        if (*one, *other) == shape:
             yield _outer(a, b)
         for size, product in _products(a, b, shape):
             yield from _scores(product, size)
-            if bias and np.shape(bias[1].middle) == shape[-1:] and len(shape) == 2:
-                yield _of_two("+", product, bias)
+            if bias:
+                along = Measured(*(of[:, None] for of in bias[1]))
+                yield _of_two("+", product, (bias[0], along))
+
+
+def _is_bias(a: Made, shape: tuple[int, ...]) -> bool:
+    return len(shape) == 2 and a[1].middle.shape == shape[-1:]
 
 
 # -- what fits -----------------------------------------------------------------------------
@@ -393,44 +475,67 @@ class Found(NamedTuple):
 
 
 def _best(target: Block, before: Sequence[Made], trials: Trials) -> Relation | None:
-    shape = np.shape(target.measured.middle)
     if target.information < _SURE + 3:
         return None
-    best: tuple[float, Made, int] | None = None
+    size = target.half.size
+    best: tuple[float, Attempt] | None = None
+    agreeing = 0
     rival = 0.0
     tries = 0
     with np.errstate(all="ignore"):
-        for one in trials.of(before, shape):
-            tries += 1
-            bits, agreeing = _bits(target, one[1])
-            if agreeing < _MOST * target.half.size or bits <= rival:
-                continue
-            if best is None or bits > best[0] + 0.5:
-                if best is not None and not _alike(best[1], one):
-                    rival = best[0]
-                best = bits, one, agreeing
-            elif not _alike(best[1], one):
-                rival = bits
+        for attempts, made in _together(trials.of(before, target.half.shape), size):
+            tries += len(attempts)
+            agree = _agree(target, made)
+            counts = np.count_nonzero(agree.reshape(len(agree), -1), axis=1)
+            for k in np.flatnonzero(counts >= _MOST * size).tolist():
+                bits = _bits(target, made.off[k], agree[k])
+                if bits <= rival:
+                    continue
+                is_other = best is not None and not _alike(best[1], attempts[k])
+                if best is None or bits > best[0] + 0.5:
+                    if best is not None and is_other:
+                        rival = best[0]
+                    best, agreeing = (bits, attempts[k]), int(counts[k])
+                elif is_other:
+                    rival = bits
     if best is None or best[0] - log2(tries) < _SURE:
         return None
-    lead = best[0] - max(rival, log2(tries))
-    return Relation(target, best[1][0], lead, best[2])
+    bits, (tried, k) = best
+    return Relation(target, tried.forms[k](*tried.of), bits - max(rival, log2(tries)), agreeing)
 
 
-def _alike(one: Made, other: Made) -> bool:
+#: One of what was tried.
+Attempt = tuple[Tried, int]
+
+
+def _together(
+    tried: Iterable[Tried], size: int
+) -> Iterator[tuple[Sequence[Attempt], Measured]]:
+    """What was tried with all its values in a row, as much as is held at once."""
+    waiting = iter(tried)
+    while some := [*islice(waiting, max(1, _AT_ONCE // size))]:
+        attempts = [(one, k) for one in some for k in range(len(one.forms))]
+        stacks = zip(*(one.values for one in some), strict=True)
+        yield attempts, Measured(*map(np.concatenate, stacks))
+
+
+def _alike(one: Attempt, other: Attempt) -> bool:
     """Whether two expressions come to the same."""
-    return bool(np.allclose(one[1].middle, other[1].middle, rtol=1e-9, atol=1e-12))
+    first, second = (tried.values.middle[k] for tried, k in (one, other))
+    return bool(np.allclose(first, second, rtol=1e-9, atol=1e-12))
 
 
-def _bits(target: Block, made: Measured) -> tuple[float, int]:
-    """What a block's figures say for values that it may be of, and how many agree."""
+def _agree(target: Block, made: Measured) -> Flags:
+    """Which of a block's figures may be of values, for each along the first axis."""
     room = target.half + made.off
-    agree = abs(target.measured.middle - made.middle) <= room * (1 + 1e-6)
-    agreeing = int(agree.sum())
-    if agreeing < _MOST * agree.size:
-        return 0.0, agreeing
+    near = abs(target.measured.middle - made.middle) <= room * (1 + 1e-6)
+    return np.asarray(near)
+
+
+def _bits(target: Block, off: Matrix, agree: Flags) -> float:
+    """What a block's figures say for values that are known so well, where these agree."""
     # What is only known within wide bounds says as much less.
-    said = np.maximum(target.bits - np.log2(1 + made.off / np.maximum(target.half, 1e-9)), 0.0)
+    said = np.maximum(target.bits - np.log2(1 + off / np.maximum(target.half, 1e-9)), 0.0)
     figures = zip(target.measured.middle[agree], said[agree], strict=True)
     seen = {float(figure): float(bits) for figure, bits in figures}
-    return sum(seen.values()) - _MISS * float((~agree).sum()), agreeing
+    return sum(seen.values()) - _MISS * float((~agree).sum())

@@ -293,12 +293,13 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
     hidden = discovery.Measured(np.where(figures > 0, x, -1e30), off)
     with np.errstate(all="ignore"):
         forms = [
-            form
+            (middle, off)
             for scores in (own.measured, hidden)
-            for _, form in discovery.Trials(_SCALES).of([(before, scores)], figures.shape)
-            if _are_shares(form.middle)
+            for tried in discovery.Trials(_SCALES).of([(before, scores)], figures.shape)
+            for middle, off in zip(*tried.values, strict=True)
+            if _are_shares(middle)
         ]
-    return all((abs(figures - one.middle) <= half + one.off).mean() < _MOST for one in forms)
+    return all((abs(figures - middle) <= half + off).mean() < _MOST for middle, off in forms)
 
 
 def _are_shares(rows: Matrix) -> bool:
