@@ -251,6 +251,7 @@ class AuditedGraph:
         self.needed = ancestors({node.serial: node for node, _, _ in self.places}.values())
         self.exact: Run[Matrix] = Run(FloatOperations(), self.leaf)
         self._texts: dict[int, str] = {}
+        self._labels: dict[int, tuple[str, bool]] = {}
         self._above: dict[int, frozenset[int]] = {}
 
     def leaf(self, node: Node) -> Matrix | None:
@@ -289,13 +290,19 @@ class AuditedGraph:
 
     def entry(self, node: Node, i: int, j: int) -> str:
         """An entry as text: ``A[0, 2]``, ``exp(S)[1, 0]``, ``(S - m)[2]``."""
-        text = self.text(node)
         if node.grid == (1, 1):
-            return text
+            return self.text(node)
+        if node.serial not in self._labels:
+            self._labels[node.serial] = self._label(node)
+        label, is_row = self._labels[node.serial]
+        return f"{label}[{j}]" if is_row else f"{label}[{i}, {j}]"
+
+    def _label(self, node: Node) -> tuple[str, bool]:
+        """What stands before the index of an entry, and whether that has a column only."""
+        text = self.text(node)
         plain = node.serial in self.names or isinstance(self._formula(node), f.Function)
         origin = self.graph.origin.get(node.serial)
-        is_row = origin is not None and len(origin.shape) == 1
-        return f"{text if plain else f'({text})'}[{f'{j}' if is_row else f'{i}, {j}'}]"
+        return text if plain else f"({text})", origin is not None and len(origin.shape) == 1
 
 
 def floating(number: fmpq | arb) -> float:
@@ -333,13 +340,13 @@ class Model:
         self._used: dict[int, Matrix] = {}
         for node in recipe.needed:
             self._take(node)
-        self._figures: dict[int, tuple[list[int], list[int], list[int]]] = {}
+        figures: dict[int, list[tuple[int, int, int]]] = {}
         for place, (node, i, j) in enumerate(recipe.places):
-            columns = self._figures.setdefault(node.serial, ([], [], []))
-            for column, index in zip(columns, (place, i, j), strict=True):
-                column.append(index)
+            figures.setdefault(node.serial, []).append((place, i, j))
+        #: By nodes, the figures that stand there, with the rows and the columns.
+        self._figures = {serial: np.array(those).T for serial, those in figures.items()}
         self._below: dict[int, list[Node]] = {}
-        self.true = self._read({}, ())
+        self.true = self._read(self._made, ())
 
     def _take(self, node: Node) -> None:
         matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
@@ -390,8 +397,8 @@ class Model:
             changed = self._followed(node, values[k : k + _MANY], in_use)
             for at, figure in enumerate(figures[k : k + _MANY]):
                 of, i, j = self.recipe.places[figure]
-                matrix = changed[of.serial][at] if of.serial in changed else self._made[of.serial]
-                predicted[k + at] = matrix[i, j]
+                known = changed.get(of.serial)
+                predicted[k + at] = self.true[figure] if known is None else known[at, i, j]
         return predicted
 
     def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
@@ -416,7 +423,9 @@ class Model:
 
     def _read(self, changed: Mapping[int, Matrix], many: tuple[int, ...]) -> Predicted:
         predicted = np.empty((*many, len(self.recipe.places)))
-        for serial, (places, rows, columns) in self._figures.items():
-            values = changed[serial] if serial in changed else self._made[serial]
-            predicted[..., places] = values[..., rows, columns]
+        if many:
+            predicted[:] = self.true
+        for serial in changed.keys() & self._figures.keys():
+            places, rows, columns = self._figures[serial]
+            predicted[..., places] = changed[serial][..., rows, columns]
         return predicted

@@ -5,8 +5,10 @@ Trees written down again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 #: How tightly the operators bind.
 BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
@@ -167,18 +169,30 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
     >>> inside(parse("x + 2")), inside(parse("x"))
     ((Name(name='x'), Literal(text='2')), ())
     """
-    match tree:
-        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
-            return (operand,)
-        case Binary(_, left, right) | Power(left, right):
-            return left, right
-        case Cell(operand, places):
-            return operand, *places
-        case Call(_, arguments, options):
-            return *arguments, *(value for _, value in options)
-        case Array(parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
-            return parts
-    return ()
+    # Most that is asked is a leaf: no kind is tried after another.
+    parts = _parts_of(type(tree))
+    return () if parts is None else parts(tree)
+
+
+@cache
+def _parts_of(kind: type) -> Callable[[Any], tuple[Tree, ...]] | None:
+    """What gives the parts of a tree of that kind; None of leaves."""
+    return next((_INSIDE[base] for base in kind.__mro__ if base in _INSIDE), None)
+
+
+_INSIDE: Mapping[type, Callable[[Any], tuple[Tree, ...]]] = {
+    Negative: lambda tree: (tree.operand,),
+    Transposed: lambda tree: (tree.operand,),
+    Indexed: lambda tree: (tree.operand,),
+    Binary: lambda tree: (tree.left, tree.right),
+    Power: lambda tree: (tree.base, tree.exponent),
+    Cell: lambda tree: (tree.operand, *tree.places),
+    Call: lambda tree: (*tree.arguments, *(value for _, value in tree.options)),
+    Array: lambda tree: tree.items,
+    Comparison: lambda tree: tree.operands,
+    Conjunction: lambda tree: tree.parts,
+    Sequence: lambda tree: tree.items,
+}
 
 
 def walk(tree: Tree, into: Callable[[Tree], bool] = lambda part: True) -> Iterator[Tree]:

@@ -154,9 +154,12 @@ class Recipe:
 
     def node(self, tree: syntax.Tree) -> Node | None:
         """The node of an expression; None where a name or a shape doesn't fit."""
-        if tree not in self._nodes:
-            self._nodes[tree] = self._lowered(tree)
-        return self._nodes[tree]
+        # To look a tree up takes a walk through it.
+        try:
+            return self._nodes[tree]
+        except KeyError:
+            node = self._nodes[tree] = self._lowered(tree)
+            return node
 
     def _lowered(self, tree: syntax.Tree) -> Node | None:
         if not _is_plain(tree):
@@ -227,9 +230,11 @@ class Recipe:
     def agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
         """The part of a printed value's figures that the expression rounds to; 0 where
         the shapes differ."""
-        if (tree, value) not in self._agreements:
-            self._agreements[tree, value] = self._agreement(tree, value)
-        return self._agreements[tree, value]
+        try:
+            return self._agreements[tree, value]
+        except KeyError:
+            share = self._agreements[tree, value] = self._agreement(tree, value)
+            return share
 
     def _agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
         node = self.node(tree)
