@@ -12,7 +12,7 @@ are gone. ``exp(S[1])[2]`` is then an entry of what ``softmax(S)`` divides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from symattn.auditing.figures import Figure
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs import display
-from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.enclosures import FloatOperations, Matrix, applied
 from symattn.programs.nodes import ELEMENTWISE, Node, Run, ancestors
 from symattn.solution.solution import Solution
 
@@ -335,11 +335,9 @@ class Model:
             empty = np.zeros(node.grid, bool), np.zeros(node.grid)
             where, numbers = self._fixed.setdefault(node.serial, empty)
             where[i, j], numbers[i, j] = True, floating(number)
-        self._floats = FloatOperations()
         self._made: dict[int, Matrix] = {}
         self._used: dict[int, Matrix] = {}
-        for node in recipe.needed:
-            self._take(node)
+        self._take_all(recipe.needed)
         figures: dict[int, list[tuple[int, int, int]]] = {}
         for place, (node, i, j) in enumerate(recipe.places):
             figures.setdefault(node.serial, []).append((place, i, j))
@@ -348,6 +346,11 @@ class Model:
         self._below: dict[int, list[Node]] = {}
         self.true = self._read(self._made, ())
 
+    @np.errstate(all="ignore")
+    def _take_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._take(node)
+
     def _take(self, node: Node) -> None:
         matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
         self._made[node.serial] = matrix
@@ -355,7 +358,7 @@ class Model:
 
     def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
         operands = [instead[x.serial] if x.serial in instead else self[x] for x in node.operands]
-        return self._floats.apply(node, operands)
+        return applied(node, operands)
 
     def _fixed_in(self, node: Node, matrix: Matrix) -> Matrix:
         if node.serial not in self._fixed:
@@ -366,8 +369,7 @@ class Model:
     def __getitem__(self, node: Node) -> Matrix:
         """What is used of a node by what is computed from it."""
         if node.serial not in self._used:
-            for part in ancestors([node], stop=lambda x: x.serial in self._used):
-                self._take(part)
+            self._take_all(ancestors([node], stop=lambda x: x.serial in self._used))
         return self._used[node.serial]
 
     def has_printed(self, node: Node) -> bool:
@@ -401,6 +403,7 @@ class Model:
                 predicted[k + at] = self.true[figure] if known is None else known[at, i, j]
         return predicted
 
+    @np.errstate(all="ignore")
     def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
         changed = {} if in_use else {node.serial: values}
         used = {node.serial: values if in_use else self._fixed_in(node, values)}

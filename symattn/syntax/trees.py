@@ -218,19 +218,25 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     '-x + -y.T'
     """
     match tree:
-        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
-            return replace(tree, operand=change(operand))
-        case Binary(_, left, right):
-            return replace(tree, left=change(left), right=change(right))
+        case Literal() | Name():
+            return tree
+        case Binary(op, left, right):
+            return Binary(op, change(left), change(right))
+        case Negative(operand):
+            return Negative(change(operand))
+        case Transposed(operand):
+            return Transposed(change(operand))
+        case Indexed(operand, keys):
+            return Indexed(change(operand), keys)
         case Power(base, exponent):
             return Power(change(base), change(exponent))
         case Cell(operand, places):
             return Cell(change(operand), tuple(map(change, places)))
-        case Call(_, arguments, options):
+        case Call(function, arguments, options):
             # In the order in which they stand.
             changed = tuple(map(change, arguments))
             named = tuple((name, change(value)) for name, value in options)
-            return replace(tree, arguments=changed, options=named)
+            return Call(function, changed, named)
         case Array(parts) | Sequence(parts):
             return replace(tree, items=tuple(map(change, parts)))
         case Comparison(operands, _):

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, masks, tables, values
+from symattn.documents.binding import author, masks, tables
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.construction import Column, Construction
-from symattn.documents.binding.coverage import Coverage, figures
-from symattn.documents.binding.definitions import collected
-from symattn.documents.binding.discovery import Found
+from symattn.documents.binding.coverage import figures
 from symattn.documents.binding.equalities import Equalities
-from symattn.documents.binding.joining import joined
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
+from symattn.documents.binding.outline import Outline, chains_of, words_of
 from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.standard import Standard, Variant
@@ -26,7 +24,6 @@ from symattn.documents.binding.subjects import (
     Place,
     Speech,
     Subject,
-    counts_from_zero,
     labelled_tokens,
     spoken_tokens,
 )
@@ -156,33 +153,10 @@ def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant
     yield Variant(scaled=False)
     hidden: list[masks.Mask] = [masks.CAUSAL]
     if masks.SPOKEN.search(article.source):
-        hidden += masks.told(" ".join(map(_words, passages)), _chains(passages))
+        hidden += masks.told(" ".join(map(words_of, passages)), chains_of(passages))
     for mask in list(dict.fromkeys(hidden))[:_MASKS]:
         yield Variant(mask=mask)
         yield Variant(scaled=False, mask=mask)
-
-
-@dataclass(frozen=True)
-class _Said:
-    """What passages say before anything is known of the recipe: all of them as they are read,
-    without those that the author sets aside, without what is only supposed; of the last the
-    chains, the rows that stand one below the other, and what blocks are of others by their
-    figures."""
-
-    every: Sequence[Passage]
-    noted: Sequence[Passage]
-    passages: Sequence[Passage]
-    chains: list[Chain]
-    runs: Sequence[row_runs.Rows]
-    found: Found
-
-    @classmethod
-    def of(cls, read: Sequence[Passage], notes: Help) -> _Said:
-        every = list(joined([_signed(passage) for passage in read]))
-        noted = author.without(every, notes.ignored)
-        passages = list(context.asserted(noted))
-        runs = list(row_runs.found(passages))
-        return cls(every, noted, passages, list(_chains(passages)), runs, Found.of(passages))
 
 
 class Binder:
@@ -201,19 +175,13 @@ class Binder:
         self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        #: The same whatever the form of the recipe.
-        self.said: _Said = _Said.of(passages, notes) if like is None else like.said
-        self.passages = passages = self.said.passages
-        self.chains = self.said.chains
-        self.definitions = collected(self.chains, notes)
-        self.names = Names(self.recipe, self.definitions, self.standard, article.source)
+        self.outline = outline = Outline(passages, notes) if like is None else like.outline
+        self.passages, self.chains = outline.passages, outline.chains
+        self.names = Names(self.recipe, outline.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved
-        self.coverage = Coverage(self.said.every)
-        self.coverage.leave(self.said.noted, "the author says so")
-        self.coverage.leave(passages, "it is only supposed")
+        self.coverage = outline.coverage()
         self.ledger = Ledger(self.recipe, self.coverage)
-        first = 0 if counts_from_zero(map(_words, passages)) else 1
-        self.names.first = first
+        self.names.first = first = outline.first
         if notes.count_from is not None:
             first = notes.count_from
         self.speech = Speech(self.recipe, self.standard, self.names, self.ledger, first)
@@ -225,10 +193,10 @@ class Binder:
     def read(self) -> Reading:
         """The reading of the whole article."""
         construction = Construction(
-            self.recipe, self.definitions, self.names, self.ledger, self.held
+            self.recipe, self.outline.definitions, self.names, self.ledger, self.held
         )
-        columns = _columns(self.passages)
-        construction.build(self.chains, self.said.runs, columns, self.said.found)
+        runs, found = self.outline.runs, self.outline.found
+        construction.build(self.chains, runs, _columns(self.passages), found)
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
@@ -282,7 +250,7 @@ class Binder:
 
     def _told_tokens(self) -> tuple[str, ...]:
         """The words of a sentence that the article quotes, as many as there are rows."""
-        if labels := labelled_tokens(map(_words, self.passages)):
+        if labels := labelled_tokens(map(words_of, self.passages)):
             return labels
         sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
         if labels := next(self._headed(sizes), ()):
@@ -314,7 +282,7 @@ class Binder:
         for passage in self.passages:
             self._enter_under(passage)
             if passage.kind == "heading":
-                words = _words(passage)
+                words = words_of(passage)
                 about = self.speech.subject(words)
                 self.place.enter(passage.level, words, about)
             self.ledger.where = self.place.where
@@ -351,14 +319,14 @@ class Binder:
                 # "10.6 % to itself" goes on with the row that was spoken of.
                 self.place.row, self.place.label = row, label
                 return
-            words = _words(passage)
+            words = words_of(passage)
             sentence = self.speech.subject(_LAST.split(words)[-1], not words.endswith((".", "!")))
             self.place.label = sentence
             if words.endswith(":") and sentence.role is not None:
                 self.place.topic = sentence
         elif passage.kind in ("code", "output"):
             # A line of words above a value says what it is, as far as its figures agree.
-            self._caption = Subject(self.speech.subject(_words(passage)).role)
+            self._caption = Subject(self.speech.subject(words_of(passage)).role)
 
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
@@ -450,29 +418,3 @@ def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:
         spans = [piece.span for piece in passage.pieces]
         if spans and passage.kind in ("prose", "heading"):
             yield spans[0].to(spans[-1])
-
-
-def _words(passage: Passage) -> str:
-    """The words of a passage, without its formulas."""
-    return " ".join(piece.text for piece in passage.pieces if isinstance(piece, Words)).strip()
-
-
-def _signed(passage: Passage) -> Passage:
-    """The passage with each sign before a figure in the figure itself."""
-    pieces = tuple(
-        replace(piece, members=tuple(map(values.signed, piece.members)))
-        if isinstance(piece, Chain)
-        else piece
-        for piece in passage.pieces
-    )
-    return replace(passage, pieces=pieces)
-
-
-def _chains(passages: Sequence[Passage]) -> Iterator[Chain]:
-    """All chains in their order."""
-    for passage in passages:
-        for piece in passage.pieces:
-            if isinstance(piece, Chain):
-                yield piece
-            elif isinstance(piece, ReadTable):
-                yield from (part for part in piece.pieces if isinstance(part, Chain))

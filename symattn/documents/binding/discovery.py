@@ -508,9 +508,7 @@ def _best(target: Block, before: Sequence[Made], trials: Trials) -> Relation | N
 Attempt = tuple[Tried, int]
 
 
-def _together(
-    tried: Iterable[Tried], size: int
-) -> Iterator[tuple[Sequence[Attempt], Measured]]:
+def _together(tried: Iterable[Tried], size: int) -> Iterator[tuple[Sequence[Attempt], Measured]]:
     """What was tried with all its values in a row, as much as is held at once."""
     waiting = iter(tried)
     while some := [*islice(waiting, max(1, _AT_ONCE // size))]:

@@ -66,8 +66,7 @@ class Subject:
 
     def within(self, outer: Subject) -> Subject:
         """What is said here, and where nothing is said what was said around it."""
-        role = self.role or outer.role
-        return replace(self, role=role, mentions=self.mentions or outer.mentions)
+        return Subject(self.role or outer.role, self.mentions or outer.mentions, self.adjacent)
 
 
 def subject(
