@@ -170,7 +170,8 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
     ((Name(name='x'), Literal(text='2')), ())
     """
     # Most that is asked is a leaf: no kind is tried after another.
-    parts = _parts_of(type(tree))
+    kind: type = type(tree)
+    parts = _parts_of(kind)
     return () if parts is None else parts(tree)
 
 

@@ -175,7 +175,8 @@ class Binder:
         self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        self.outline = outline = Outline(passages, notes) if like is None else like.outline
+        outline: Outline = Outline(passages, notes) if like is None else like.outline
+        self.outline = outline
         self.passages, self.chains = outline.passages, outline.chains
         self.names = Names(self.recipe, outline.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, takewhile
+from math import prod
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                         # Words that begin a paragraph announce something of their own.
                         before = None
                     pieces.append(piece)
-                case Chain((value,)) if before is not None and values.is_value(value):
+                case Chain((value,)) if before is not None and _may_come_to(before, value):
                     piece = _continued(before, value, piece.span)
                     before = None
                     pieces.append(piece)
@@ -79,7 +80,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                 case ReadTable():
                     matrix = of_table(piece)
                     before = before or above
-                    if before is not None and matrix is not None and values.is_value(matrix):
+                    if before is not None and matrix is not None and _may_come_to(before, matrix):
                         pieces.append(_continued(before, matrix, piece.span))
                     else:
                         pieces.append(piece)
@@ -134,6 +135,24 @@ def _entry_by_entry(
         )
         for k, one in enumerate(entries)
     }
+
+
+def _may_come_to(before: Chain, value: Member) -> bool:
+    """Whether something is a value that what a chain ends with may have: a matrix doesn't come
+    to a column, and where one stands beside it the two are multiplied."""
+    return values.is_value(value) and prod(values.shape(value)) >= _entries(before.members[-1])
+
+
+def _entries(tree: Member) -> int:
+    """How many entries an expression has at least, by the arrays that are written in it."""
+    match tree:
+        case syntax.Array():
+            return sum(1 for _ in values.leaves(tree))
+        case syntax.Negative(of) | syntax.Transposed(of):
+            return _entries(of)
+        case syntax.Binary("+" | "-" | "*" | "/", left, right):
+            return max(_entries(left), _entries(right))
+    return 1
 
 
 def _is_name(piece: Chain) -> bool:
