@@ -175,8 +175,9 @@ class Binder:
         self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        outline: Outline = Outline(passages, notes) if like is None else like.outline
-        self.outline = outline
+        #: What the article says is the same whatever the form of the recipe.
+        self.outline: Outline = Outline(passages, notes) if like is None else like.outline
+        outline = self.outline
         self.passages, self.chains = outline.passages, outline.chains
         self.names = Names(self.recipe, outline.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved

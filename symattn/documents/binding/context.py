@@ -211,8 +211,8 @@ def asserted(passages: Sequence[Passage]) -> Iterator[Passage]:
         above, caption = caption, passage
         for place, piece in enumerate(passage.pieces):
             match piece:
-                case Chain((syntax.Name(name), *_, value)) if (
-                    not piece.is_code and values.is_value(value)
+                case Chain((syntax.Name(name), *_, value)) if not piece.is_code and values.is_value(
+                    value
                 ):
                     printed = values.printed(value)
                     first = known.setdefault(name, printed)

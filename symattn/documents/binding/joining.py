@@ -181,7 +181,8 @@ def _is_program(passage: Passage) -> bool:
 
 
 def _continued(before: Chain, value: Member, span: Span) -> Chain:
-    return Chain((*before.members, value), (*before.links, "="), (*before.spans, span))
+    link: Link = "≈" if before.is_about else "="
+    return Chain((*before.members, value), (*before.links, link), (*before.spans, span))
 
 
 def _mention(words: Words, name: re.Match[str]) -> Chain:
