@@ -14,6 +14,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import discovery, tables, values
 from symattn.documents.binding.bounds import bounds, coming
+from symattn.documents.binding.trials import Measured, Trials
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -310,12 +311,12 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
     if figures.shape[-1] < _TELLING or is_turned or not _are_shares(figures):
         return False
     x, off = own.measured
-    hidden = discovery.Measured(np.where(figures > 0, x, -1e30), off)
+    hidden = Measured(np.where(figures > 0, x, -1e30), off)
     with np.errstate(all="ignore"):
         forms = [
             (middle, off)
             for scores in (own.measured, hidden)
-            for tried in discovery.Trials(_SCALES).of([(before, scores)], figures.shape)
+            for tried in Trials(_SCALES).of([(before, scores)], figures.shape)
             for middle, off in zip(*tried.values, strict=True)
             if _are_shares(middle)
         ]

@@ -11,7 +11,7 @@ from symattn.documents.binding.context import asserted
 from symattn.documents.binding.joining import joined
 from symattn.documents.files import article
 from symattn.documents.passages import passages
-from symattn.documents.trees import Chain
+from symattn.documents.trees import Chain, Opaque
 
 COLUMN = r"\begin{bmatrix} 2 \\ 3 \end{bmatrix}"
 MATRIX = r"\begin{bmatrix} e & 1 \\ 1 & e \end{bmatrix}"
@@ -24,6 +24,7 @@ def chains(text):
         " ".join(
             part
             for link, member in zip(("", *piece.links), piece.members, strict=True)
+            if not isinstance(member, Opaque)
             for part in (link, syntax.text(member))
         ).strip()
         for passage in asserted([*joined(read)])
