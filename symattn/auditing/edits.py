@@ -100,9 +100,10 @@ class Weights:
                 self.bits[figure] = 0.0
             seen.add(self._keys[figure])
 
-    def changed(self, predicted: Predicted, base: Predicted) -> Flags:
-        """The figures that would be printed otherwise than without the edit."""
-        apart = np.rint(predicted / self.unit) != np.rint(base / self.unit)
+    def changed(self, counts: Predicted, base: Predicted) -> Flags:
+        """The figures that would be printed otherwise than without the edit, which gives them
+        so many units of their last places."""
+        apart = counts != np.rint(base / self.unit)
         return np.asarray(apart & (self.refuted | self.held))
 
     def given(self, predicted: Predicted) -> Flags:

@@ -12,7 +12,7 @@ are gone. ``exp(S[1])[2]`` is then an entry of what ``softmax(S)`` divides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from symattn.auditing.figures import Figure
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs import display
-from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.enclosures import FloatOperations, Matrix, applied
 from symattn.programs.nodes import ELEMENTWISE, Node, Run, ancestors
 from symattn.solution.solution import Solution
 
@@ -251,6 +251,7 @@ class AuditedGraph:
         self.needed = ancestors({node.serial: node for node, _, _ in self.places}.values())
         self.exact: Run[Matrix] = Run(FloatOperations(), self.leaf)
         self._texts: dict[int, str] = {}
+        self._labels: dict[int, tuple[str, bool]] = {}
         self._above: dict[int, frozenset[int]] = {}
 
     def leaf(self, node: Node) -> Matrix | None:
@@ -289,13 +290,19 @@ class AuditedGraph:
 
     def entry(self, node: Node, i: int, j: int) -> str:
         """An entry as text: ``A[0, 2]``, ``exp(S)[1, 0]``, ``(S - m)[2]``."""
-        text = self.text(node)
         if node.grid == (1, 1):
-            return text
+            return self.text(node)
+        if node.serial not in self._labels:
+            self._labels[node.serial] = self._label(node)
+        label, is_row = self._labels[node.serial]
+        return f"{label}[{j}]" if is_row else f"{label}[{i}, {j}]"
+
+    def _label(self, node: Node) -> tuple[str, bool]:
+        """What stands before the index of an entry, and whether that has a column only."""
+        text = self.text(node)
         plain = node.serial in self.names or isinstance(self._formula(node), f.Function)
         origin = self.graph.origin.get(node.serial)
-        is_row = origin is not None and len(origin.shape) == 1
-        return f"{text if plain else f'({text})'}[{f'{j}' if is_row else f'{i}, {j}'}]"
+        return text if plain else f"({text})", origin is not None and len(origin.shape) == 1
 
 
 def floating(number: fmpq | arb) -> float:
@@ -328,18 +335,21 @@ class Model:
             empty = np.zeros(node.grid, bool), np.zeros(node.grid)
             where, numbers = self._fixed.setdefault(node.serial, empty)
             where[i, j], numbers[i, j] = True, floating(number)
-        self._floats = FloatOperations()
         self._made: dict[int, Matrix] = {}
         self._used: dict[int, Matrix] = {}
-        for node in recipe.needed:
-            self._take(node)
-        self._figures: dict[int, tuple[list[int], list[int], list[int]]] = {}
+        self._take_all(recipe.needed)
+        figures: dict[int, list[tuple[int, int, int]]] = {}
         for place, (node, i, j) in enumerate(recipe.places):
-            columns = self._figures.setdefault(node.serial, ([], [], []))
-            for column, index in zip(columns, (place, i, j), strict=True):
-                column.append(index)
+            figures.setdefault(node.serial, []).append((place, i, j))
+        #: By nodes, the figures that stand there, with the rows and the columns.
+        self._figures = {serial: np.array(those).T for serial, those in figures.items()}
         self._below: dict[int, list[Node]] = {}
-        self.true = self._read({}, ())
+        self.true = self._read(self._made, ())
+
+    @np.errstate(all="ignore")
+    def _take_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._take(node)
 
     def _take(self, node: Node) -> None:
         matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
@@ -348,7 +358,7 @@ class Model:
 
     def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
         operands = [instead[x.serial] if x.serial in instead else self[x] for x in node.operands]
-        return self._floats.apply(node, operands)
+        return applied(node, operands)
 
     def _fixed_in(self, node: Node, matrix: Matrix) -> Matrix:
         if node.serial not in self._fixed:
@@ -359,8 +369,7 @@ class Model:
     def __getitem__(self, node: Node) -> Matrix:
         """What is used of a node by what is computed from it."""
         if node.serial not in self._used:
-            for part in ancestors([node], stop=lambda x: x.serial in self._used):
-                self._take(part)
+            self._take_all(ancestors([node], stop=lambda x: x.serial in self._used))
         return self._used[node.serial]
 
     def has_printed(self, node: Node) -> bool:
@@ -390,10 +399,11 @@ class Model:
             changed = self._followed(node, values[k : k + _MANY], in_use)
             for at, figure in enumerate(figures[k : k + _MANY]):
                 of, i, j = self.recipe.places[figure]
-                matrix = changed[of.serial][at] if of.serial in changed else self._made[of.serial]
-                predicted[k + at] = matrix[i, j]
+                known = changed.get(of.serial)
+                predicted[k + at] = self.true[figure] if known is None else known[at, i, j]
         return predicted
 
+    @np.errstate(all="ignore")
     def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
         changed = {} if in_use else {node.serial: values}
         used = {node.serial: values if in_use else self._fixed_in(node, values)}
@@ -416,7 +426,9 @@ class Model:
 
     def _read(self, changed: Mapping[int, Matrix], many: tuple[int, ...]) -> Predicted:
         predicted = np.empty((*many, len(self.recipe.places)))
-        for serial, (places, rows, columns) in self._figures.items():
-            values = changed[serial] if serial in changed else self._made[serial]
-            predicted[..., places] = values[..., rows, columns]
+        if many:
+            predicted[:] = self.true
+        for serial in changed.keys() & self._figures.keys():
+            places, rows, columns = self._figures[serial]
+            predicted[..., places] = changed[serial][..., rows, columns]
         return predicted

@@ -231,10 +231,10 @@ class Search:
         nodes: tuple[Node, ...] = (),
     ) -> None:
         """Keep the edits that give more than they cost; what each gives is a row."""
-        changed = self.weights.changed(predicted, model.true)
+        printed = np.rint(predicted / self.weights.unit)
+        changed = self.weights.changed(printed, model.true)
         given = changed & self.weights.given(predicted)
         gains = (given & self.weights.refuted) @ self.weights.bits
-        printed = np.rint(predicted / self.weights.unit)
         for k in np.flatnonzero(changed.any(axis=1)).tolist():
             edit = edits[k]
             # Edits that no figure tells apart are tried once.

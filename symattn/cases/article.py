@@ -17,6 +17,7 @@ from symattn.documents.files import SIDE_FILE, is_side_file, read_article
 from symattn.documents.files import article as article_of
 from symattn.documents.help import SideFile, beside, help_of, read_side_file
 from symattn.documents.reading import Claimed, OpenQuestion, Reading, undefined
+from symattn.documents.relocation import Memory
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.shapes import rows_of
@@ -27,16 +28,19 @@ _STEP = re.compile(r"steps\.([A-Za-z0-9_]+)")
 Find = Callable[[str, Path], Path]
 
 
-def read_article_case(path: Path, find: Find, data: bytes | None = None) -> Case:
-    """The case of the article at ``path``, or of one that holds these bytes; of a side
-    file there, of what it is about: ``find`` gives the file that it names.
+def article_reading(
+    path: Path, find: Find, data: bytes | None = None, memory: Memory | None = None
+) -> Reading:
+    """The reading of the article at ``path``, or of one that holds these bytes; of a side
+    file there, of what it is about: ``find`` gives the file that it names. A ``memory`` keeps
+    what blocks are read as.
 
     Raises :class:`Malformed` with every fault of the article, its notes and its side file.
     """
     side = read_side_file(path, lambda name: find(name, path)) if is_side_file(path) else None
     path = path if side is None else side.document
     article = read_article(path) if data is None else article_of(path, data)
-    return _understood(article, side or beside(path))
+    return _understood(article, side or beside(path), memory)
 
 
 def held_article_case(name: str, data: bytes, side: bytes | None) -> Case:
@@ -50,12 +54,12 @@ def held_article_case(name: str, data: bytes, side: bytes | None) -> Case:
     if side is not None:
         found = read_side_file(path.with_suffix(SIDE_FILE), Path, side)
         about = found if found.document == path else None
-    return _understood(article_of(path, data), about)
+    return case_of(_understood(article_of(path, data), about))
 
 
-def _understood(article: Article, side: SideFile | None) -> Case:
-    reading = read(article, help_of(article, side))
-    return case_of(replace(reading, open=(*reading.open, *undefined(reading))))
+def _understood(article: Article, side: SideFile | None, memory: Memory | None = None) -> Reading:
+    reading = read(article, help_of(article, side), memory)
+    return replace(reading, open=(*reading.open, *undefined(reading)))
 
 
 def case_of(reading: Reading) -> Case:

@@ -21,6 +21,8 @@ from symattn.tables.file import folder
 
 if TYPE_CHECKING:
     from symattn.cases.case import Case
+    from symattn.documents.reading import Reading
+    from symattn.documents.relocation import Memory
 
 
 def names() -> tuple[str, ...]:
@@ -75,14 +77,33 @@ def load(name: str | Path, allow_outside: bool = False, data: bytes | None = Non
     ('cat', 'sat', 'mat')
     """
     path = find(str(name), articles=True)
-    # Who only asks for names loads no arithmetic.
-    if is_article(path) or is_side_file(path):
-        from symattn.cases.article import read_article_case
+    if (found := reading(path, allow_outside, data)) is not None:
+        from symattn.cases.article import case_of
 
-        return read_article_case(path, partial(_about, allow_outside), data)
+        return case_of(found)
     from symattn.cases.file import read_case
 
     return read_case(path, partial(_beside, allow_outside), data)
+
+
+def reading(
+    path: Path,
+    allow_outside: bool = False,
+    data: bytes | None = None,
+    memory: Memory | None = None,
+) -> Reading | None:
+    """What the article at ``path`` is understood to say, or one of that name with these bytes,
+    with its side file; None where the path is that of no article. A ``memory`` keeps what
+    blocks are read as.
+
+    Raises :class:`Malformed` with every fault of the article, its notes and its side file.
+    """
+    if not is_article(path) and not is_side_file(path):
+        return None
+    # Who only asks for names loads no arithmetic.
+    from symattn.cases.article import article_reading
+
+    return article_reading(path, partial(_about, allow_outside), data, memory)
 
 
 def _about(allow_outside: bool, name: str, path: Path) -> Path:

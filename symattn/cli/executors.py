@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symattn.errors import Malformed, expected
 from symattn.libraries import library
@@ -30,11 +32,16 @@ def check(name: str) -> None:
         raise Malformed(f"unknown executor {name!r}: {expected(name, known)}")
 
 
+async def _met(distributed: Any, address: str) -> None:
+    """Shake hands with a scheduler, and leave."""
+    await (await distributed.comm.connect(address, timeout=_PATIENCE)).close()
+
+
 @contextmanager
 def opened(name: str) -> Iterator[Executor | None]:
     """The executor of that name for as long as the work takes; None stands for the processes.
 
-    Raises :class:`Malformed` where Dask is not installed, or its scheduler doesn't answer.
+    Raises :class:`Malformed` where Dask is not installed, or no scheduler of it answers.
     """
     if name == PROCESSES:
         yield None
@@ -42,9 +49,14 @@ def opened(name: str) -> Iterator[Executor | None]:
     distributed = library("distributed")
     address = name.removeprefix(_DASK)
     try:
+        # A client that comes to nothing waits for long, and complains when it is left.
+        asyncio.run(asyncio.wait_for(_met(distributed, address), _PATIENCE))
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
+    except (MemoryError, OSError, ValueError, struct.error) as error:
+        reason = str(error).partition("\n")[0] or f"it says nothing for {_PATIENCE} seconds"
+        if isinstance(error, MemoryError | struct.error):
+            # Dask takes the letters of a stranger for lengths.
+            reason = "a server of another kind does"
         raise Malformed(f"no Dask scheduler answers at {address}: {reason}") from None
     with client, client.get_executor() as executor:
         yield executor

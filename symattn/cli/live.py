@@ -104,9 +104,6 @@ def _converted(
     if not is_article(named.name):
         raise Malformed(f"{named.name} is no article: expected Markdown")
     article = read_article(named.name)
-    old = article.path.read_bytes()
-    if old != article.source.encode(article.encoding, "surrogateescape"):
-        raise Malformed("its bytes differ from its text: nothing is written")
     if is_plain:
         asker.stage("computing")
         text, count, staying = conversion.plain(article, case)
@@ -120,6 +117,9 @@ def _converted(
             _counted(article, made.count, "live", len(made.staying)),
             *_stayed(article, made.staying),
         ]
+    old = article.path.read_bytes()
+    if old != article.source.encode(article.encoding, "surrogateescape"):
+        raise Malformed("its bytes differ from its text: nothing is written")
     return _Converted(article.path, old, text.encode(article.encoding, "surrogateescape"), told)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from symattn.cli import options
-from symattn.errors import Malformed
+from symattn.errors import Malformed, short
 from symattn.escaping import json_text, visible
 from symattn.workers import Asker
 
@@ -57,9 +57,12 @@ def _computed(asker: Asker, page: Any) -> tuple[Any, list[str]]:
     return plugin.computed(page, Path())
 
 
-def read_tree() -> Any:
-    """The JSON of standard input; :class:`Malformed` for what is none."""
+def read_tree() -> dict[str, Any]:
+    """The JSON object of standard input; :class:`Malformed` for what is none."""
     try:
-        return json.loads(sys.stdin.buffer.read())
+        tree = json.loads(sys.stdin.buffer.read())
     except (ValueError, RecursionError) as error:
         raise Malformed(f"standard input: expected JSON, found none: {error}") from None
+    if not isinstance(tree, dict):
+        raise Malformed(f"standard input: expected an object of JSON, found {short(str(tree))}")
+    return tree

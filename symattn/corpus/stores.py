@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -43,9 +44,10 @@ def articles(where: str) -> list[str]:
     """
     try:
         found = _remote(where) if is_remote(where) else _local(where)
+    except Malformed:
+        raise
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Malformed(f"{where} can't be read: {reason.lower()}") from None
+        raise Malformed(f"{where} can't be read: {_reason(error)}") from None
     if not found:
         raise Malformed(f"{where}: no articles there; expected a folder, a list or a pattern")
     return sorted(set(found))
@@ -114,13 +116,21 @@ def content(path: str) -> tuple[bytes, bytes | None]:
     try:
         data = _read(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        raise Malformed(f"the file can't be read: {reason.lower()}") from None
+        raise Malformed(f"the file can't be read: {_reason(error)}") from None
     if len(data) > BYTES.most:
         raise Malformed(f"the file has {BYTES.said(f'more than {BYTES.most}')}")
     with suppress(OSError, ValueError):
         return data, _read(side)
     return data, None
+
+
+def _reason(error: Exception) -> str:
+    """Why a file can't be read."""
+    reason = getattr(error, "strerror", None)
+    if reason is None and isinstance(error, FileNotFoundError):
+        # fsspec says only which.
+        reason = os.strerror(errno.ENOENT)
+    return (reason or str(error) or type(error).__name__).lower()
 
 
 def _read(path: str) -> bytes:
@@ -177,6 +187,8 @@ def opened(where: str, force: bool = False) -> Iterator[Store]:
                     lock.write(_ABOUT)
                     lock.flush()
                 store = _Folder(Path(where))
+        except FileExistsError:
+            raise Malformed(f"{where} is no folder: choose another -o") from None
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise Malformed(f"the folder {where} can't be written to: {reason}") from None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from itertools import chain, zip_longest
 
 from symattn import syntax
@@ -14,6 +16,7 @@ from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.notation.vocabulary import SIGNS
+from symattn.documents.relocation import Memory
 from symattn.documents.text import Text
 from symattn.documents.trees import (
     Chain,
@@ -30,8 +33,8 @@ from symattn.documents.trees import (
 from symattn.spelling import DECIMAL
 
 
-def passages(article: Article) -> tuple[Passage, ...]:
-    """An article's passages, in order.
+def passages(article: Article, memory: Memory | None = None) -> tuple[Passage, ...]:
+    """An article's passages, in order; a ``memory`` keeps what its blocks are read as.
 
     >>> from pathlib import Path
     >>> text = Text.whole("Q = [1, 2]")
@@ -42,12 +45,12 @@ def passages(article: Article) -> tuple[Passage, ...]:
     """
     return tuple(
         replace(passage, pieces=tuple(chain.from_iterable(map(_planes, passage.pieces))))
-        for passage in _in_turn(article)
+        for passage in _in_turn(article, memory)
         if passage.pieces
     )
 
 
-def _in_turn(article: Article) -> Iterator[Passage]:
+def _in_turn(article: Article, memory: Memory | None) -> Iterator[Passage]:
     """The passages of all blocks, what code printed in turn with it."""
     is_text = article.form in ("text", "pdf")
     codes = Codes()
@@ -56,7 +59,8 @@ def _in_turn(article: Article) -> Iterator[Passage]:
         if block.kind != "output":
             yield from codes.in_turn(run)
             run = []
-        read = contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
+        found = partial(_remembered, block, is_text, codes, memory)
+        read = contained(found, partial(_unread, block))
         for passage in read:
             if run and run[-1].kind != "code" and passage.kind == "code":
                 yield from codes.in_turn(run)
@@ -140,6 +144,30 @@ def _is_listing(block: Block) -> bool:
 def _unread(block: Block, why: str) -> Passage:
     member = opaque(why, *(part.text for part in block.all_parts))
     return Passage(block.kind, (alone(member),), block.level, block.tags)
+
+
+def _remembered(
+    block: Block, is_text: bool, codes: Codes, memory: Memory | None
+) -> Iterable[Passage]:
+    """What a block is read as; code not apart from the code before it."""
+    read, first = partial(_of_block, block, is_text, codes), block.span.start
+    if memory is None or block.kind == "code" or not first:
+        return read()
+    return memory.value(_key(block, is_text, first), first, lambda: tuple(read()))
+
+
+def _key(block: Block, is_text: bool, first: int) -> bytes:
+    """All that a block is read by, its places counted from where it begins."""
+    shape = [
+        [[(cell.is_head, len(cell.parts)) for cell in row] for row in block.rows],
+        *(block.kind, block.level, block.language, block.tags, is_text),
+        *((part.kind, part.text.string) for part in block.all_parts),
+    ]
+    key = blake2b(repr(shape).encode("utf-8", "surrogatepass"))
+    for part in block.all_parts:
+        for places in (part.text.starts, part.text.ends):
+            key.update(array("q", [place - first for place in places]).tobytes())
+    return key.digest()
 
 
 def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:

@@ -109,13 +109,15 @@ class Chain:
 
     There is one link less than members; a chain of one member only mentions it.
     ``spans`` are those of the members. ``is_code`` where it is an assignment or an
-    expression of a program.
+    expression of a program, ``is_about`` where it ends with a sign that what the next block
+    has is about equal.
     """
 
     members: tuple[Member, ...]
     links: tuple[Link, ...]
     spans: tuple[Span, ...]
     is_code: bool = False
+    is_about: bool = False
 
     @property
     def span(self) -> Span:

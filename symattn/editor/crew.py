@@ -1,15 +1,14 @@
 """The workers of an editor's server: who has judged a text is asked about it again.
 
 Each question is a job of a worker process (:mod:`symattn.workers`), which keeps what it has
-worked out. A question that nobody wants to know any more is given a moment to end, since most
-take less than a worker needs to start; then its worker is ended. Another one waits with
-everything loaded.
+worked out. A question that nobody wants to know any more is given a moment to end, and the next
+one on its text waits for that: who has judged a text needs less for its next version than
+another worker. Then its worker is ended; another one waits with everything loaded.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
@@ -21,7 +20,7 @@ from symattn.workers import Ended, Job, Worker, WorkLimits
 #: So many questions are worked on at a time, and so many workers wait for the next one.
 _AT_ONCE, _WAITING = 4, 3
 #: Seconds that a question which nobody wants to know any more may take yet.
-_GRACE = 0.5
+_GRACE = 1.0
 #: So many jobs a worker does before another one, with an empty memory, takes its place.
 _JOBS = 500
 
@@ -43,7 +42,8 @@ class Crew:
         self._places = asyncio.Semaphore(_AT_ONCE)
         self._waiting: list[_Member] = []
         self._all: list[Worker] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        #: Work that nobody wants to know any more, until its worker is free: on which text.
+        self._retiring: dict[asyncio.Task[None], str] = {}
 
     def prepare(self) -> None:
         """Have a worker wait with everything loaded."""
@@ -54,6 +54,8 @@ class Crew:
 
     async def ask(self, text: str, job: Job) -> Any:
         """What a job on the text of that name gives, or the exception that it ends with."""
+        while stale := [task for task, of in self._retiring.items() if of == text]:
+            await asyncio.wait(stale)
         async with self._places:
             while True:
                 member = self._taken(text)
@@ -82,7 +84,9 @@ class Crew:
         try:
             answer = await asyncio.shield(work)
         except asyncio.CancelledError:
-            self._later(self._retire(member, work))
+            task = asyncio.ensure_future(self._retire(member, work))
+            task.add_done_callback(self._retiring.pop)
+            self._retiring[task] = member.text
             raise
         self._back(member, answer)
         return answer
@@ -113,11 +117,6 @@ class Crew:
     def _dismiss(self, member: _Member) -> None:
         member.worker.stop()
         self._all.remove(member.worker)
-
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     def stop(self) -> None:
         """End all workers."""

@@ -15,7 +15,7 @@ from symattn.editor.held import Held
 from symattn.workers import Job
 
 #: Seconds after the last change until a text is judged.
-_PAUSE = 0.1
+_PAUSE = 0.03
 
 
 @dataclass(eq=False)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from symattn.auditing import findings, reports, understanding
 from symattn.auditing.audit import Audit, audit
 from symattn.auditing.figures import Figure, Statement
 from symattn.cases import library
+from symattn.cases.article import case_of
+from symattn.documents.reading import Reading
+from symattn.documents.relocation import Memory
 from symattn.editor.answers import Answer, Finding, Severity
+from symattn.editor.memory import AnswerMemory
 from symattn.editor.places import Places
 from symattn.errors import Faulty, blamed_on
 from symattn.languages.sentence import joined
@@ -25,10 +29,22 @@ _HINTS, _RELATED = 200, 8
 _KEPT = 4
 
 
+#: What was told of the last texts, and what their blocks were read as.
+_ANSWERS, _BLOCKS = AnswerMemory(), Memory(1000)
+
+
+@lru_cache(maxsize=_KEPT)
+def _read(name: str, source: str) -> Reading | None:
+    """What an article is understood to say; None of a walkthrough."""
+    return library.reading(Path(name), data=source.encode(), memory=_BLOCKS)
+
+
 @lru_cache(maxsize=_KEPT)
 def _audited(name: str, source: str) -> Audit:
     path = Path(name)
     with blamed_on(path):
+        if (reading := _read(name, source)) is not None:
+            return audit(solve(case_of(reading)))
         return audit(solve(library.load(path, data=source.encode())))
 
 
@@ -40,13 +56,21 @@ def audited(asker: Asker, name: str, source: str) -> Audit:
 
 def judge(asker: Asker, name: str, source: str) -> Answer:
     """What is told of a text; its faults, where it can't be read."""
-    places = Places(name, source)
+    asker.stage("reading")
     # What lies beside the text may have changed since.
+    _read.cache_clear()
     _audited.cache_clear()
     try:
-        found = audited(asker, name, source)
+        with blamed_on(Path(name)):
+            reading = _read(name, source)
+        judged = partial(_judged, asker, name, source)
+        return judged() if reading is None else _ANSWERS.answer(reading, judged)
     except Faulty as error:
-        return Answer(tuple(_faults(error, name, places)))
+        return Answer(tuple(_faults(error, name, Places(name, source))))
+
+
+def _judged(asker: Asker, name: str, source: str) -> Answer:
+    found, places = audited(asker, name, source), Places(name, source)
     told = (*_refuted(found, places), *list(_doubts(found, places))[:_HINTS])
     return Answer(tuple(dict.fromkeys(told)), _coverage(found), _names(found))
 

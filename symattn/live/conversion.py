@@ -70,8 +70,7 @@ def live(audit: Audit, spelling: Spelling, name: str, case: str | None = None) -
     if reading is None:
         raise Malformed("only articles can be made live, not case files")
     article = reading.article
-    if article.form != "markdown":
-        raise Malformed(f"only Markdown can be made live, not {article.form}")
+    _check(article)
     if refuted := [one for one in audit.figures if one.verdict is Verdict.REFUTED]:
         place = article.place(refuted[0].span.start).line if refuted[0].span else 0
         several = len(refuted) > 1
@@ -212,12 +211,19 @@ def digits(figures: Figures, one: LiveFigure) -> str:
     return number.text if isinstance(number, Text) else f"${number.latex}$"
 
 
+def _check(article: Article) -> None:
+    if article.form != "markdown":
+        raise Malformed(f"only Markdown can be made live, not {article.form}")
+
+
 def plain(article: Article, case: str | None = None) -> tuple[str, int, tuple[LiveFigure, ...]]:
     """The text of a live article with digits again; how many figures got them, and which
     live figures stay, as they are no numbers.
 
-    Raises :class:`Malformed` with every figure that can't be computed: then nothing is.
+    Raises :class:`Malformed` for an article in another form than Markdown, and with every
+    figure that can't be computed: then nothing is.
     """
+    _check(article)
     source = article.source
     live = [one for one in found(source) if one.name != CASE]
     named = case or file_named(source) or article.path.name

@@ -96,13 +96,18 @@ class Wanted:
         >>> Wanted.read("sum(A[0:2])").expression
         'sum(A[0:2])'
         """
-        form = _FORM.search(text)
-        expression = (text[: form.start()] if form else text).strip()
+        known = _FORM.search(text)
+        expression = (text[: known.start()] if known else text).strip()
         if not expression:
             raise Malformed("expected an expression such as A[0, 1] or A[0, 1]:.4f, found none")
-        if form is None:
+        if known is None:
+            before, colon, form = text.rpartition(":")
+            # Inside brackets it is a slice.
+            if colon and before.count("[") == before.count("]"):
+                found = short(f":{form.strip()}")
+                raise Malformed(f"expected :.4f, :.1% or :exact behind it, found {found}")
             return cls(expression)
-        places, sign, exact = form.groups()
+        places, sign, exact = known.groups()
         # Of a longer number nobody needs the value.
         if len(places or "") > len(str(_MOST)) or int(places or 0) > _MOST:
             raise Malformed(f"expected at most {_MOST} places, found {short(places)}")

@@ -132,9 +132,10 @@ def data_address(picture: Picture) -> str:
 
 def _error(message: str, place: object, inline: bool) -> list[Node]:
     """An error that readers see. Of a picture that is missing mystmd itself says so, with
-    file and line, and a strict build fails: a plugin has no other way to make it fail."""
+    file and line, and a strict build fails: a plugin has no other way to make it fail. Of one
+    without an ending it would complain twice."""
     words = {"type": "strong", "children": [{"type": "text", "value": f"[symattn: {message}]"}]}
-    missing = {"type": "image", "url": f"symattn: {message}", "alt": "", "position": place}
+    missing = {"type": "image", "url": f"symattn: {message} .png", "alt": "", "position": place}
     return [words, missing] if inline else [{"type": "paragraph", "children": [words, missing]}]
 
 

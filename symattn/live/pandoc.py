@@ -119,11 +119,21 @@ def _called(element: Element) -> str | None:
 
 
 def _text(meta: Element) -> str:
-    """A text of the metadata."""
-    contents = meta.get("c", "")
-    if isinstance(contents, str):
-        return contents
-    return "".join(" " if part.get("t") == "Space" else _text(part) for part in contents)
+    """A text of the metadata; '' for what is none, such as true. Only what stands in backticks
+    or in a block is as it was written: of other text pandoc has set quotes and dashes."""
+    words: list[str] = []
+
+    def gather(element: Element) -> None:
+        match element:
+            case {"t": "Str" | "MetaString", "c": word}:
+                words.append(word)
+            case {"t": "Code" | "CodeBlock", "c": [_, word]}:
+                words.append(word)
+            case {"t": "Space" | "SoftBreak"}:
+                words.append(" ")
+
+    _each(meta, gather)
+    return "".join(words).strip()
 
 
 def _each(tree: Any, act: Callable[[Element], None]) -> None:

@@ -39,7 +39,9 @@ _FRONT_MATTER = re.compile(
     r"\A---[ \t]*\r?\n(?P<lines>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
 _FILE = re.compile(
-    r"^symattn:[ \t]*(?P<quote>[\"']?)(?P<file>[^\"'#\r\n]+?)(?P=quote)[ \t]*\r?$", re.MULTILINE
+    r"^symattn:[ \t]*(?P<quote>[\"']?)(?P<file>[^\"'#\r\n]+?)(?P=quote)"
+    r"[ \t]*(?:[ \t]#[^\r\n]*)?\r?$",
+    re.MULTILINE,
 )
 
 
@@ -150,7 +152,7 @@ def file_named(source: str) -> str | None:
     ('post.toml', None)
     """
     for one in found(source):
-        if one.name == CASE:
+        if one.name == CASE and one.text:
             return one.text
     matter = _FRONT_MATTER.match(source)
     named = _FILE.search(matter["lines"]) if matter else None

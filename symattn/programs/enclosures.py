@@ -339,8 +339,13 @@ class FloatOperations:
     def apply(self, node: Node, operands: list[Matrix]) -> Matrix:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""
         with np.errstate(all="ignore"):
-            result: Matrix = _OPERATIONS[node.op](node, *operands)
-        return result
+            return applied(node, operands)
+
+
+def applied(node: Node, operands: Sequence[Matrix]) -> Matrix:
+    """What an operation makes of floats, where NumPy is not to warn of what are no numbers."""
+    result: Matrix = _OPERATIONS[node.op](node, *operands)
+    return result
 
 
 def _product(node: Node, x: Matrix, y: Matrix) -> Matrix:

@@ -5,8 +5,10 @@ Trees written down again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 #: How tightly the operators bind.
 BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
@@ -167,18 +169,31 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
     >>> inside(parse("x + 2")), inside(parse("x"))
     ((Name(name='x'), Literal(text='2')), ())
     """
-    match tree:
-        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
-            return (operand,)
-        case Binary(_, left, right) | Power(left, right):
-            return left, right
-        case Cell(operand, places):
-            return operand, *places
-        case Call(_, arguments, options):
-            return *arguments, *(value for _, value in options)
-        case Array(parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
-            return parts
-    return ()
+    # Most that is asked is a leaf: no kind is tried after another.
+    kind: type = type(tree)
+    parts = _parts_of(kind)
+    return () if parts is None else parts(tree)
+
+
+@cache
+def _parts_of(kind: type) -> Callable[[Any], tuple[Tree, ...]] | None:
+    """What gives the parts of a tree of that kind; None of leaves."""
+    return next((_INSIDE[base] for base in kind.__mro__ if base in _INSIDE), None)
+
+
+_INSIDE: Mapping[type, Callable[[Any], tuple[Tree, ...]]] = {
+    Negative: lambda tree: (tree.operand,),
+    Transposed: lambda tree: (tree.operand,),
+    Indexed: lambda tree: (tree.operand,),
+    Binary: lambda tree: (tree.left, tree.right),
+    Power: lambda tree: (tree.base, tree.exponent),
+    Cell: lambda tree: (tree.operand, *tree.places),
+    Call: lambda tree: (*tree.arguments, *(value for _, value in tree.options)),
+    Array: lambda tree: tree.items,
+    Comparison: lambda tree: tree.operands,
+    Conjunction: lambda tree: tree.parts,
+    Sequence: lambda tree: tree.items,
+}
 
 
 def walk(tree: Tree, into: Callable[[Tree], bool] = lambda part: True) -> Iterator[Tree]:
@@ -204,19 +219,25 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     '-x + -y.T'
     """
     match tree:
-        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
-            return replace(tree, operand=change(operand))
-        case Binary(_, left, right):
-            return replace(tree, left=change(left), right=change(right))
+        case Literal() | Name():
+            return tree
+        case Binary(op, left, right):
+            return Binary(op, change(left), change(right))
+        case Negative(operand):
+            return Negative(change(operand))
+        case Transposed(operand):
+            return Transposed(change(operand))
+        case Indexed(operand, keys):
+            return Indexed(change(operand), keys)
         case Power(base, exponent):
             return Power(change(base), change(exponent))
         case Cell(operand, places):
             return Cell(change(operand), tuple(map(change, places)))
-        case Call(_, arguments, options):
+        case Call(function, arguments, options):
             # In the order in which they stand.
             changed = tuple(map(change, arguments))
             named = tuple((name, change(value)) for name, value in options)
-            return replace(tree, arguments=changed, options=named)
+            return Call(function, changed, named)
         case Array(parts) | Sequence(parts):
             return replace(tree, items=tuple(map(change, parts)))
         case Comparison(operands, _):

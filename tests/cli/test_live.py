@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
+import docx
 import pytest
 
 from tests.live.posts import FIGURES, POST
@@ -87,6 +89,8 @@ def test_what_stays_is_told(symattn, post) -> None:
         (("live", "none.md"), "none.md"),
         (("live", "post.md", "--case", "none.toml"), "none.toml"),
         (("live", "post.tex"), "only Markdown can be made live, not latex"),
+        (("live", "post.tex", "--plain"), "only Markdown can be made live, not latex"),
+        (("live", "post.docx"), "only Markdown can be made live, not word"),
         (("live", "post.md", "--max-seconds", "0.001"), "0.001"),
         (("live", "post.md", "--max-memory", "1"), "1"),
     ],
@@ -94,6 +98,9 @@ def test_what_stays_is_told(symattn, post) -> None:
 def test_bad_use(symattn, post, words, why) -> None:
     """What can't be done is told, and the article stays."""
     Path("post.tex").write_text("$X = 1$\n")
+    document = docx.Document()
+    document.add_paragraph("So 0.25 * 3 = 0.75.")
+    document.save("post.docx")
     done = symattn(*words)
     assert (done.code, done.out, why in done.err) == (2, "", True)
     assert post.read_text() == POST
@@ -141,9 +148,10 @@ def test_limits(symattn, post, monkeypatch, words, limit) -> None:
 
 
 @pytest.mark.parametrize("words", [("myst", "--transform", "symattn"), ("pandoc",)])
-def test_no_tree(symattn, monkeypatch, words) -> None:
-    """What is no JSON is told."""
-    given(monkeypatch, "{")
+@pytest.mark.parametrize("text", ["{", "[1]", "3"])
+def test_no_tree(symattn, monkeypatch, words, text) -> None:
+    """What is no object of JSON is told."""
+    given(monkeypatch, text)
     done = symattn(*words)
     assert (done.code, done.out) == (2, "")
-    assert "standard input: expected JSON" in done.err
+    assert re.search("standard input: expected (an object of )?JSON", done.err)

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -167,6 +168,35 @@ def test_a_scheduler_that_does_not_answer(monkeypatch) -> None:
         executors.opened("dask=tcp://127.0.0.1:9"),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    "says", [b"HTTP/1.1 400 Bad Request", b"\1" + bytes(7) + b"\5" + bytes(20)]
+)
+def test_a_server_of_another_kind(says: bytes) -> None:
+    """As at the port of a scheduler's dashboard."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+
+        def answer() -> socket.socket:
+            connection, _ = server.accept()
+            connection.sendall(says)
+            return connection
+
+        answered = pool.submit(answer)
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        why = f"no Dask scheduler answers at {address}: a server of another kind does"
+        with pytest.raises(Malformed, match=why), executors.opened(f"dask={address}"):
+            pass
+        answered.result().close()
+
+
+def test_a_server_that_says_nothing(monkeypatch) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        why = f"no Dask scheduler answers at {address}: it says nothing for 0.2 seconds"
+        with pytest.raises(Malformed, match=why), executors.opened(f"dask={address}"):
+            pass
 
 
 #: What makes articles of these names end as no article should, in any worker.

@@ -266,6 +266,15 @@ def test_table():
     ]  # fmt: skip
 
 
+def test_what_only_decorates():
+    """The brackets of a matrix that is a table are none of its cells."""
+    bracket = '<td rowspan="2" aria-hidden="true">[</td>'
+    source = f"<table><tr>{bracket}<td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>"
+    (table,) = read(source).blocks
+    cells = [[[p.text.string for p in cell.parts] for cell in row] for row in table.rows]
+    assert cells == [[["1"], ["2"]], [["3"], ["4"]]]
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

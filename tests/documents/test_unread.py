@@ -11,7 +11,15 @@ import pytest
 from symattn import syntax
 from symattn.documents import binding, code, passages, printouts
 from symattn.documents.article import Block, BlockPart
-from symattn.documents.binding import binder, construction, definitions, equalities, prose, values
+from symattn.documents.binding import (
+    binder,
+    construction,
+    definitions,
+    equalities,
+    outline,
+    prose,
+    values,
+)
 from symattn.documents.binding import tables as bound_tables
 from symattn.documents.binding.coverage import figures
 from symattn.documents.files import article
@@ -50,7 +58,7 @@ READERS = {
     "statement": (FollowedProgram, "follow", CODE),
     "events": (code.Codes, "_program", CODE),
     "output": (printouts, "read_parts", OUTPUT),
-    "signs": (binder, "_signed", DISPLAY),
+    "signs": (outline, "_signed", DISPLAY),
     "definition": (definitions, "_said", DISPLAY),
     "gift": (construction, "_are_shares", f"\n\n$$M = [[{MARK}, 1], [2, 3]]$$\n"),
     "columns": (bound_tables, "inputs", TABLE),

@@ -1,14 +1,17 @@
-"""How long an editor waits: until the first answer on a post, and after an edit.
+"""How long an editor waits: until the first answer on a post, and after edits.
 
     python -m tests.editor.measure [FILE]...
 
 Without a file, the articles of the corpus, each with prose between its paragraphs until it has
-500 lines. What stands there is typed into at the end of a line, a letter at a time.
+500 lines. Words are typed into what stands there at the end of a line, a letter at a time: each
+when the last one is answered (median and worst), then without waiting, until the last letter of
+a word is answered; then the last digit of a figure is changed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import time
 from pathlib import Path
@@ -18,7 +21,9 @@ from tests.documents import marks
 
 from .editors import CONFIG, Editor
 
-LINES, EDITS = 500, 10
+LINES, EDITS, WORDS = 500, 10, 5
+#: Seconds between the letters of who types fast.
+LETTER = 0.12
 FOLDER = Path(__file__).parents[1] / "documents" / "corpus"
 PROSE = """What a token attends to is decided by the scores that its query has with all keys, and
 nothing else: whoever follows the numbers sees where each of them comes from.
@@ -53,9 +58,26 @@ async def waited(editor: Editor, uri: str) -> float:
     return time.monotonic() - start
 
 
+async def typed(editor: Editor, uri: str, at: int, word: str) -> float:
+    """Seconds from the last letter of a word until everything is told of the text with it."""
+    for letter in word:
+        await asyncio.sleep(LETTER)
+        editor.edit(uri, at, at, letter)
+    return await waited(editor, uri)
+
+
+async def edited(editor: Editor, uri: str, start: int, end: int, new: str) -> float:
+    """Seconds after one edit, by who types no faster than this after having waited."""
+    editor.edit(uri, start, end, new)
+    seconds = await waited(editor, uri)
+    await asyncio.sleep(0.1)
+    return seconds
+
+
 async def main(texts: dict[str, str]) -> None:
     """Print a line for each text, each with a server of its own."""
-    print(f"{'':40}{'lines':>6}{'numbers':>9}{'first':>8}{'edit':>8}{'worst':>8}")
+    heads = ("lines", "numbers", "first", "edit", "worst", "typed", "figure")
+    print(f"{'':30}" + "".join(f"{head:>8}" for head in heads))
     for name, text in texts.items():
         editor = await CONFIG.start()
         assert isinstance(editor, Editor)
@@ -65,15 +87,14 @@ async def main(texts: dict[str, str]) -> None:
         first = await waited(editor, uri)
         numbers = (await editor.lens(uri)).split()[1]
         end = text.index("\n", len(text) // 2)
-        after = []
-        for letter in "of a token"[:EDITS]:
-            editor.edit(uri, end, end, letter)
-            after.append(await waited(editor, uri))
-            # Nobody types faster than this after having waited.
-            await asyncio.sleep(0.1)
-        lines = text.count("\n")
-        figures = f"{first:8.2f}{median(after):8.2f}{max(after):8.2f}"
-        print(f"{name:40}{lines:6}{numbers:>9}{figures}", flush=True)
+        after = [await edited(editor, uri, end, end, letter) for letter in "of a token"[:EDITS]]
+        words = [await typed(editor, uri, end, " attends") for _ in range(WORDS)]
+        figures = list(re.finditer(r"0\.[0-9]+", editor.texts[uri]))
+        last = figures[len(figures) // 2].end() - 1 if figures else end
+        digits = [await edited(editor, uri, last, last + 1, digit) for digit in "3456789"]
+        told = (first, median(after), max(after), median(words), median(digits))
+        seconds = "".join(f"{one:8.2f}" for one in told)
+        print(f"{name:30}{text.count(chr(10)):8}{numbers:>8}{seconds}", flush=True)
         await editor.shutdown_session()
         await editor.stop()
 

@@ -30,6 +30,10 @@ def who(asker):
     return os.getpid()
 
 
+def nap(asker, seconds):
+    time.sleep(seconds)
+
+
 def run(conversation, seconds=60.0):
     """What a conversation with a crew gives."""
 
@@ -52,6 +56,21 @@ def test_who_knows_a_text_is_asked_again():
     (a, b), again = run(conversation)
     assert again == [a, b, a]
     assert a != b
+
+
+def test_who_knows_a_text_is_waited_for():
+    """Nobody wants to know any more what it is asked, and it is about to be free."""
+
+    async def conversation(crew):
+        first = await crew.ask("a", (who, ()))
+        stale = asyncio.ensure_future(crew.ask("a", (nap, (0.2,))))
+        await asyncio.sleep(0.05)
+        stale.cancel()
+        await asyncio.wait({stale})
+        return first, await crew.ask("a", (who, ()))
+
+    first, again = run(conversation)
+    assert again == first
 
 
 def test_a_crash_costs_its_own_question():

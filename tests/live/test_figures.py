@@ -66,6 +66,8 @@ def test_a_figure_reads_as_it_is_written(places: int, percent: bool) -> None:
         ("number", "A[9, 0]", "index 9 is outside"),
         ("number", ":.3f", "expected an expression"),
         ("number", "A[0, 0]:.1001f", "at most 1000 places"),
+        ("number", "A[0, 0]: .4g", "expected :.4f, :.1% or :exact behind it, found :.4g"),
+        ("number", "A[0:2", "'A.0:2': expected"),
         ("number", "1 / 0", "division by zero"),
         ("matrix", "A:.1%", "percent are for text"),
         ("step", "X", "unknown step 'X'"),

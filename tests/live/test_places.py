@@ -77,5 +77,7 @@ def test_what_is_written_is_found(spelling) -> None:
 def test_the_file_of_a_page() -> None:
     """A block names it, or the front matter."""
     assert file_named("---\ntitle: x\nsymattn: 'a b.toml'\n---\n") == "a b.toml"
+    assert file_named("---\nsymattn: a.toml  # as printed\n---\n") == "a.toml"
     assert file_named("text\nsymattn: a.toml\n") is None
     assert file_named("---\nsymattn: a.toml\n---\n```{symattn:case} b.toml\n```\n") == "b.toml"
+    assert file_named("---\nsymattn: a.toml\n---\n```{symattn:case}\n```\n") == "a.toml"

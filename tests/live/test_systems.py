@@ -102,7 +102,7 @@ def test_myst_shows_an_error_at_its_place(folder, case, text, why) -> None:
     assert why in fault
     words, missing = contents(made)
     assert words["children"][0]["value"] == f"[symattn: {fault}]"
-    assert (missing["type"], missing["url"]) == ("image", f"symattn: {fault}")
+    assert (missing["type"], missing["url"]) == ("image", f"symattn: {fault} .png")
 
 
 def test_myst_refuses_a_formula_that_it_has_not_set(folder: Path) -> None:
@@ -137,6 +137,29 @@ def test_pandoc_computes_a_document(folder: Path) -> None:
     assert other == code("A", "other")
     ((matrix,),) = [part["c"] for part in second["c"][1]]
     assert (matrix["c"][0], matrix["c"][1].count("0.73")) == ({"t": "DisplayMath"}, 2)
+
+
+STRING = {"t": "Str", "c": "case.toml"}
+#: What stands behind symattn: in front matter, as pandoc reads it; whether it names a file.
+METADATA = [
+    ({"t": "MetaInlines", "c": [{"t": "Code", "c": [["", [], []], "case.toml"]}]}, True),
+    ({"t": "MetaString", "c": "case.toml"}, True),
+    ({"t": "MetaBlocks", "c": [{"t": "Para", "c": [STRING]}]}, True),
+    ({"t": "MetaList", "c": [{"t": "MetaInlines", "c": [STRING]}]}, True),
+    ({"t": "MetaInlines", "c": [{"t": "Quoted", "c": [{"t": "DoubleQuote"}, [STRING]]}]}, True),
+    ({"t": "MetaBool", "c": True}, False),
+    ({"t": "MetaMap", "c": {"file": {"t": "MetaInlines", "c": [STRING]}}}, False),
+]
+
+
+@pytest.mark.parametrize(("said", "names_file"), METADATA)
+def test_pandoc_reads_what_metadata_name(folder: Path, said: Any, names_file: bool) -> None:
+    """A file is named in whatever way pandoc reads its name; what is no text names none."""
+    tree = {"meta": {"symattn": said}, "blocks": [code("A[0, 1]:.3f", "symattn")]}
+    made, faults = pandoc.computed(tree, folder)
+    assert ("0.269" in json.dumps(made)) == names_file
+    assert [fault for fault in faults if "nothing says what it is computed" not in fault] == []
+    assert bool(faults) != names_file
 
 
 @pytest.mark.parametrize("kind", ["Code", "CodeBlock"])

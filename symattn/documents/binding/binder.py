@@ -8,17 +8,15 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, masks, tables, values
+from symattn.documents.binding import author, masks, tables
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.construction import Column, Construction
-from symattn.documents.binding.coverage import Coverage, figures
-from symattn.documents.binding.definitions import collected
-from symattn.documents.binding.discovery import Found
+from symattn.documents.binding.coverage import figures
 from symattn.documents.binding.equalities import Equalities
-from symattn.documents.binding.joining import joined
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
+from symattn.documents.binding.outline import Outline, chains_of, words_of
 from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.standard import Standard, Variant
@@ -26,13 +24,13 @@ from symattn.documents.binding.subjects import (
     Place,
     Speech,
     Subject,
-    counts_from_zero,
     labelled_tokens,
     spoken_tokens,
 )
 from symattn.documents.help import NONE, Help, Origin, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import OpenQuestion, Reading
+from symattn.documents.relocation import Memory
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -54,14 +52,15 @@ _GOES_ON = re.compile(r"[\s,;]*+(?:and)?+\s*+")
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 
 
-def read(article: Article, notes: Help = NONE) -> Reading:
-    """What an article computes and prints, with the help of its author.
+def read(article: Article, notes: Help = NONE, memory: Memory | None = None) -> Reading:
+    """What an article computes and prints, with the help of its author; a ``memory`` keeps
+    what its blocks are read as.
 
     Raises :class:`Malformed` where the author speaks of what there is not. Where the
     article leaves steps of attention out, of the usual forms that one is assumed that
     most of its figures agree with. A passage that a reader fails with is left unread.
     """
-    passages = list(passages_of(article))
+    passages = list(passages_of(article, memory))
     left = _AGAIN * len(passages)
     while True:
         try:
@@ -154,7 +153,7 @@ def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant
     yield Variant(scaled=False)
     hidden: list[masks.Mask] = [masks.CAUSAL]
     if masks.SPOKEN.search(article.source):
-        hidden += masks.told(" ".join(map(_words, passages)), _chains(passages))
+        hidden += masks.told(" ".join(map(words_of, passages)), chains_of(passages))
     for mask in list(dict.fromkeys(hidden))[:_MASKS]:
         yield Variant(mask=mask)
         yield Variant(scaled=False, mask=mask)
@@ -176,36 +175,30 @@ class Binder:
         self.held = notes
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        every = list(joined([_signed(passage) for passage in passages]))
-        noted = author.without(every, notes.ignored)
-        self.passages = passages = list(context.asserted(noted))
-        #: What blocks are of others by their figures is the same whatever the form of the recipe.
-        self.found: Found = Found.of(passages) if like is None else like.found
-        self.chains = list(_chains(passages))
-        self.definitions = collected(self.chains, notes)
-        self.names = Names(self.recipe, self.definitions, self.standard, article.source)
+        #: What the article says is the same whatever the form of the recipe.
+        self.outline: Outline = Outline(passages, notes) if like is None else like.outline
+        outline = self.outline
+        self.passages, self.chains = outline.passages, outline.chains
+        self.names = Names(self.recipe, outline.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved
-        self.coverage = Coverage(every)
-        self.coverage.leave(noted, "the author says so")
-        self.coverage.leave(passages, "it is only supposed")
+        self.coverage = outline.coverage()
         self.ledger = Ledger(self.recipe, self.coverage)
-        first = 0 if counts_from_zero(map(_words, passages)) else 1
-        self.names.first = first
+        self.names.first = first = outline.first
         if notes.count_from is not None:
             first = notes.count_from
         self.speech = Speech(self.recipe, self.standard, self.names, self.ledger, first)
         self.sentences = Sentences(self.speech)
         self.author = author.Author(notes, self.names, self.ledger, self.coverage)
         self.place = Place()
-        self.runs = list(row_runs.found(passages))
         self.equalities = Equalities(self.speech, self.place)
 
     def read(self) -> Reading:
         """The reading of the whole article."""
         construction = Construction(
-            self.recipe, self.definitions, self.names, self.ledger, self.held
+            self.recipe, self.outline.definitions, self.names, self.ledger, self.held
         )
-        construction.build(self.chains, self.runs, _columns(self.passages), self.found)
+        runs, found = self.outline.runs, self.outline.found
+        construction.build(self.chains, runs, _columns(self.passages), found)
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
@@ -259,7 +252,7 @@ class Binder:
 
     def _told_tokens(self) -> tuple[str, ...]:
         """The words of a sentence that the article quotes, as many as there are rows."""
-        if labels := labelled_tokens(map(_words, self.passages)):
+        if labels := labelled_tokens(map(words_of, self.passages)):
             return labels
         sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
         if labels := next(self._headed(sizes), ()):
@@ -291,7 +284,7 @@ class Binder:
         for passage in self.passages:
             self._enter_under(passage)
             if passage.kind == "heading":
-                words = _words(passage)
+                words = words_of(passage)
                 about = self.speech.subject(words)
                 self.place.enter(passage.level, words, about)
             self.ledger.where = self.place.where
@@ -328,14 +321,14 @@ class Binder:
                 # "10.6 % to itself" goes on with the row that was spoken of.
                 self.place.row, self.place.label = row, label
                 return
-            words = _words(passage)
+            words = words_of(passage)
             sentence = self.speech.subject(_LAST.split(words)[-1], not words.endswith((".", "!")))
             self.place.label = sentence
             if words.endswith(":") and sentence.role is not None:
                 self.place.topic = sentence
         elif passage.kind in ("code", "output"):
             # A line of words above a value says what it is, as far as its figures agree.
-            self._caption = Subject(self.speech.subject(_words(passage)).role)
+            self._caption = Subject(self.speech.subject(words_of(passage)).role)
 
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
@@ -427,29 +420,3 @@ def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:
         spans = [piece.span for piece in passage.pieces]
         if spans and passage.kind in ("prose", "heading"):
             yield spans[0].to(spans[-1])
-
-
-def _words(passage: Passage) -> str:
-    """The words of a passage, without its formulas."""
-    return " ".join(piece.text for piece in passage.pieces if isinstance(piece, Words)).strip()
-
-
-def _signed(passage: Passage) -> Passage:
-    """The passage with each sign before a figure in the figure itself."""
-    pieces = tuple(
-        replace(piece, members=tuple(map(values.signed, piece.members)))
-        if isinstance(piece, Chain)
-        else piece
-        for piece in passage.pieces
-    )
-    return replace(passage, pieces=pieces)
-
-
-def _chains(passages: Sequence[Passage]) -> Iterator[Chain]:
-    """All chains in their order."""
-    for passage in passages:
-        for piece in passage.pieces:
-            if isinstance(piece, Chain):
-                yield piece
-            elif isinstance(piece, ReadTable):
-                yield from (part for part in piece.pieces if isinstance(part, Chain))

@@ -192,7 +192,9 @@ def _texts(value: syntax.Tree) -> list[str]:
     return [part.text for part in values.leaves(value) if isinstance(part, syntax.Literal)]
 
 
-_SUPPOSED = re.compile(r"\b(?:instead|would|what if|redo|repeat|try)\b", re.I)
+_SUPPOSED = re.compile(
+    r"\b(?:instead|would|what if|redo|repeat|try|base(?:line)? case|baseline)\b", re.I
+)
 #: A sentence is looked at so many formulas and words before and behind.
 _PIECES = 20
 _END = re.compile(r"[.!?](?=\s|\Z)")
@@ -200,18 +202,22 @@ _END = re.compile(r"[.!?](?=\s|\Z)")
 
 def asserted(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The passages without the chains that give a name another value than before, in a
-    sentence that supposes so."""
+    sentence that supposes so, or that says that it is of another case."""
     known: dict[str, Nested[str]] = {}
+    caption = Passage("prose", ())
     for passage in passages:
         kept: list[Piece] = []
+        # Whose values a table has is said above it.
+        above, caption = caption, passage
         for place, piece in enumerate(passage.pieces):
             match piece:
-                case Chain((syntax.Name(name), value)) if not piece.is_code and values.is_value(
+                case Chain((syntax.Name(name), *_, value)) if not piece.is_code and values.is_value(
                     value
                 ):
                     printed = values.printed(value)
                     first = known.setdefault(name, printed)
-                    if first != printed and _is_supposed(passage, place):
+                    said = (above, 0) if passage.kind == "table" else (passage, place)
+                    if first != printed and _is_supposed(*said):
                         continue
             kept.append(piece)
         yield replace(passage, pieces=tuple(kept))

@@ -90,6 +90,12 @@ class Coverage:
                         figure.text, figure.span, "unread"
                     )
 
+    def copy(self) -> Coverage:
+        """The same numbers, of which more may become known apart."""
+        copied = Coverage(())
+        copied._numbers = dict(self._numbers)
+        return copied
+
     def mark(
         self,
         figures: Iterable[PrintedFigure],

@@ -8,18 +8,21 @@ relation is found where its digits say more than so many tries can by chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log2, prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from symattn import syntax
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import tables, values
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import is_bare, telling
+from symattn.documents.binding.trials import AT_ONCE, Made, Measured, Trials, Tried
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable, of_table
 from symattn.programs.enclosures import Matrix
@@ -38,11 +41,7 @@ _MISS = 4.6
 _EXACT = 1
 
 
-class Measured(NamedTuple):
-    """Values, and how far each may be off as printed numbers are rounded."""
-
-    middle: Matrix
-    off: Matrix
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -190,162 +189,6 @@ def _start(value: syntax.Tree) -> int:
     return next(values.figures(value)).span.start
 
 
-# -- what is made of blocks ------------------------------------------------------------------
-
-Made = tuple[syntax.Tree, Measured]
-
-
-def _product(a: Made, b: Made) -> Made:
-    (x, dx), (y, dy) = a[1], b[1]
-    return syntax.Binary("@", a[0], b[0]), Measured(x @ y, dx @ abs(y) + abs(x) @ dy + dx @ dy)
-
-
-def _outer(a: Made, b: Made) -> Made:
-    (x, dx), (y, dy) = a[1], b[1]
-    off = np.outer(dx, abs(y)) + np.outer(abs(x), dy)
-    return syntax.Call("outer", (a[0], b[0])), Measured(np.outer(x, y), off)
-
-
-def _turned(a: Made) -> Made:
-    return syntax.Transposed(a[0]), Measured(a[1].middle.T, a[1].off.T)
-
-
-def _softmax(a: Made) -> Made:
-    x, dx = a[1]
-    power = np.exp(x - x.max(axis=-1, keepdims=True))
-    share = power / power.sum(axis=-1, keepdims=True)
-    off = share * (dx + (share * dx).sum(axis=-1, keepdims=True))
-    return syntax.Call("softmax", (a[0],)), Measured(share, off)
-
-
-def _causal(a: Made) -> Made:
-    x, dx = a[1]
-    kept = np.tril(np.ones(x.shape, bool))
-    shown = np.where(kept, x, -1e30)
-    return syntax.Call("causal", (a[0],)), Measured(shown, np.where(kept, dx, 0.0))
-
-
-def _over_root(a: Made, size: int) -> Made:
-    root = syntax.Call("sqrt", (syntax.Literal(str(size)),))
-    return syntax.Binary("/", a[0], root), Measured(a[1].middle / size**0.5, a[1].off / size**0.5)
-
-
-def _entrywise(name: str, of: Callable[[Matrix], Matrix]) -> Callable[[Made], Made]:
-    def made(a: Made) -> Made:
-        x, dx = a[1]
-        return syntax.Call(name, (a[0],)), Measured(of(x), (of(x + dx) - of(x - dx)) / 2)
-
-    return made
-
-
-_ENTRYWISE = (
-    _entrywise("exp", lambda x: np.exp(np.minimum(x, 50))),
-    _entrywise("tanh", np.tanh),
-    _entrywise("relu", lambda x: np.maximum(x, 0)),
-)
-
-
-def _of_two(op: str, a: Made, b: Made) -> Made:
-    (x, dx), (y, dy) = a[1], b[1]
-    made = syntax.Binary(op, a[0], b[0])
-    match op:
-        case "+":
-            return made, Measured(x + y, dx + dy)
-        case "-":
-            return made, Measured(x - y, dx + dy)
-    return made, Measured(x * y, dx * abs(y) + abs(x) * dy)
-
-
-def _unary(a: Made, sizes: Iterable[int]) -> Iterator[Made]:
-    """What is made of one block."""
-    shape = np.shape(a[1].middle)
-    scaled = [a, *(_over_root(a, size) for size in sizes)]
-    yield from scaled[1:]
-    for one in scaled:
-        yield _softmax(one)
-        if len(shape) == 2 and shape[0] == shape[1]:
-            yield _softmax(_causal(one))
-    if len(shape) == 2:
-        yield _turned(a)
-        yield _turned(_softmax(_turned(a)))
-    for of in _ENTRYWISE:
-        yield of(a)
-
-
-def _scores(a: Made, size: int) -> Iterator[Made]:
-    """A product of rows of a size as it is, scaled, and both as weights."""
-    shape = np.shape(a[1].middle)
-    for one in (a, _over_root(a, size)):
-        yield one
-        yield _softmax(one)
-        if len(shape) == 2 and shape[0] == shape[1] > 1:
-            yield _softmax(_causal(one))
-
-
-def _products(a: Made, b: Made, shape: tuple[int, ...]) -> Iterator[tuple[int, Made]]:
-    """The products of two blocks that have a shape, each with the size that it sums over."""
-    for x in (a, _turned(a)) if np.ndim(a[1].middle) == 2 else (a,):
-        for y in (b, _turned(b)) if np.ndim(b[1].middle) == 2 else (b,):
-            one, other = np.shape(x[1].middle), np.shape(y[1].middle)
-            if one[-1:] == other[:1] and one[:-1] + other[1:] == shape:
-                yield one[-1], _product(x, y)
-
-
-class Trials:
-    """What is tried of blocks for others, each made once: many ask for the same."""
-
-    def __init__(self, sizes: Sequence[int]) -> None:
-        self._sizes = sizes
-        #: By the first block; that is kept, so that no other gets its number.
-        self._made: dict[int, tuple[Made, dict[object, list[Made]]]] = {}
-
-    def of(self, before: Sequence[Made], shape: tuple[int, ...]) -> Iterator[Made]:
-        """All that is tried of some blocks for one of a shape, the simplest first."""
-        yield from (a for a in before if np.shape(a[1].middle) == shape)
-        for a in before:
-            own = np.shape(a[1].middle)
-            if own == shape or own == shape[::-1]:
-                yield from self._kept(a, shape, self._of_one)
-        for a in before:
-            for number, b in enumerate(before):
-                # A bias stands right behind the weights that it goes with.
-                bias = before[number + 1] if number + 1 < len(before) else None
-                yield from self._kept(a, shape, self._of_several, b, bias)
-
-    def forget(self, before: Sequence[Made]) -> None:
-        """Keep only what is made of these."""
-        wanted = set(map(id, before))
-        self._made = {key: held for key, held in self._made.items() if key in wanted}
-
-    def _kept(
-        self,
-        a: Made,
-        shape: tuple[int, ...],
-        make: Callable[..., Iterator[Made]],
-        *others: Made | None,
-    ) -> list[Made]:
-        _, held = self._made.setdefault(id(a), (a, {}))
-        key = (shape, *map(id, others))
-        if key not in held:
-            held[key] = list(make(a, shape, *others))
-        return held[key]
-
-    def _of_one(self, a: Made, shape: tuple[int, ...]) -> Iterator[Made]:
-        return (one for one in _unary(a, self._sizes) if np.shape(one[1].middle) == shape)
-
-    def _of_several(
-        self, a: Made, shape: tuple[int, ...], b: Made, bias: Made | None
-    ) -> Iterator[Made]:
-        if np.shape(a[1].middle) == shape == np.shape(b[1].middle):
-            yield from (_of_two(op, a, b) for op in "+-*")
-        if (*np.shape(a[1].middle), *np.shape(b[1].middle)) == shape != ():
-            yield _outer(a, b)
-        for size, product in _products(a, b, shape):
-            yield from _scores(product, size)
-            if bias and np.shape(bias[1].middle) == shape[-1:] and len(shape) == 2:
-                yield _of_two("+", product, bias)
-
-
 # -- what fits -----------------------------------------------------------------------------
 
 
@@ -393,44 +236,65 @@ class Found(NamedTuple):
 
 
 def _best(target: Block, before: Sequence[Made], trials: Trials) -> Relation | None:
-    shape = np.shape(target.measured.middle)
     if target.information < _SURE + 3:
         return None
-    best: tuple[float, Made, int] | None = None
+    size = target.half.size
+    best: tuple[float, Attempt] | None = None
+    agreeing = 0
     rival = 0.0
     tries = 0
     with np.errstate(all="ignore"):
-        for one in trials.of(before, shape):
-            tries += 1
-            bits, agreeing = _bits(target, one[1])
-            if agreeing < _MOST * target.half.size or bits <= rival:
-                continue
-            if best is None or bits > best[0] + 0.5:
-                if best is not None and not _alike(best[1], one):
-                    rival = best[0]
-                best = bits, one, agreeing
-            elif not _alike(best[1], one):
-                rival = bits
+        for attempts, made in _together(trials.of(before, target.half.shape), size):
+            tries += len(attempts)
+            agree = _agree(target, made)
+            counts = np.count_nonzero(agree.reshape(len(agree), -1), axis=1)
+            for k in np.flatnonzero(counts >= _MOST * size).tolist():
+                bits = _bits(target, made.off[k], agree[k])
+                if bits <= rival:
+                    continue
+                is_other = best is not None and not _alike(best[1], attempts[k])
+                if best is None or bits > best[0] + 0.5:
+                    if best is not None and is_other:
+                        rival = best[0]
+                    best, agreeing = (bits, attempts[k]), int(counts[k])
+                elif is_other:
+                    rival = bits
     if best is None or best[0] - log2(tries) < _SURE:
         return None
-    lead = best[0] - max(rival, log2(tries))
-    return Relation(target, best[1][0], lead, best[2])
+    bits, (tried, k) = best
+    return Relation(target, tried.forms[k](*tried.of), bits - max(rival, log2(tries)), agreeing)
 
 
-def _alike(one: Made, other: Made) -> bool:
+#: One of what was tried.
+Attempt = tuple[Tried, int]
+
+
+def _together(tried: Iterable[Tried], size: int) -> Iterator[tuple[Sequence[Attempt], Measured]]:
+    """What was tried with all its values in a row, as much as is held at once."""
+    waiting = iter(tried)
+    while some := [*islice(waiting, max(1, AT_ONCE // size))]:
+        attempts = [(one, k) for one in some for k in range(len(one.forms))]
+        stacks = zip(*(one.values for one in some), strict=True)
+        yield attempts, Measured(*map(np.concatenate, stacks))
+
+
+def _alike(one: Attempt, other: Attempt) -> bool:
     """Whether two expressions come to the same."""
-    return bool(np.allclose(one[1].middle, other[1].middle, rtol=1e-9, atol=1e-12))
+    first, second = (tried.values.middle[k] for tried, k in (one, other))
+    return bool(np.allclose(first, second, rtol=1e-9, atol=1e-12))
 
 
-def _bits(target: Block, made: Measured) -> tuple[float, int]:
-    """What a block's figures say for values that it may be of, and how many agree."""
+def _agree(target: Block, made: Measured) -> Flags:
+    """Which of a block's figures may be of values, for each along the first axis."""
     room = target.half + made.off
-    agree = abs(target.measured.middle - made.middle) <= room * (1 + 1e-6)
-    agreeing = int(agree.sum())
-    if agreeing < _MOST * agree.size:
-        return 0.0, agreeing
+    near = abs(target.measured.middle - made.middle) <= room * (1 + 1e-6)
+    return np.asarray(near)
+
+
+def _bits(target: Block, off: Matrix, agree: Flags) -> float:
+    """What a block's figures say for values that are known so well, where these agree."""
     # What is only known within wide bounds says as much less.
-    said = np.maximum(target.bits - np.log2(1 + made.off / np.maximum(target.half, 1e-9)), 0.0)
+    said = np.maximum(target.bits - np.log2(1 + off / np.maximum(target.half, 1e-9)), 0.0)
     figures = zip(target.measured.middle[agree], said[agree], strict=True)
     seen = {float(figure): float(bits) for figure, bits in figures}
-    return sum(seen.values()) - _MISS * float((~agree).sum()), agreeing
+    return sum(seen.values()) - _MISS * float((~agree).sum())

@@ -48,7 +48,7 @@ def information(text: str) -> float:
     return 1.0 if digits in ("", "1") else _DIGIT * min(len(digits), _MOST)
 
 
-def telling(texts: Iterable[str]) -> dict[str, float]:
+def telling(texts: Iterable[str]) -> Mapping[str, float]:
     """The bits that each figure of a block tells it from others by: what stands there twice
     tells no more than once, and where one is known, the others tell no more digits than
     those in which all differ. To a block that is constant, or nearly, many others come.
@@ -56,6 +56,11 @@ def telling(texts: Iterable[str]) -> dict[str, float]:
     >>> {text: round(bits, 1) for text, bits in telling(["0.21", "0.20", "0.20", "0.19"]).items()}
     {'0.21': 6.6, '0.20': 3.3, '0.19': 3.3}
     """
+    return _telling(tuple(texts))
+
+
+@lru_cache(maxsize=1 << 10)
+def _telling(texts: tuple[str, ...]) -> Mapping[str, float]:
     known: dict[str, float] = {}
     for text in texts:
         # Of a number and its negative one tells no more than a sign.

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, takewhile
+from math import prod
 
 import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import discovery, tables, values
 from symattn.documents.binding.bounds import bounds, coming
+from symattn.documents.binding.trials import Measured, Trials
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -69,7 +71,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                         # Words that begin a paragraph announce something of their own.
                         before = None
                     pieces.append(piece)
-                case Chain((value,)) if before is not None and values.is_value(value):
+                case Chain((value,)) if before is not None and _may_come_to(before, value):
                     piece = _continued(before, value, piece.span)
                     before = None
                     pieces.append(piece)
@@ -79,7 +81,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                 case ReadTable():
                     matrix = of_table(piece)
                     before = before or above
-                    if before is not None and matrix is not None and values.is_value(matrix):
+                    if before is not None and matrix is not None and _may_come_to(before, matrix):
                         pieces.append(_continued(before, matrix, piece.span))
                     else:
                         pieces.append(piece)
@@ -136,6 +138,24 @@ def _entry_by_entry(
     }
 
 
+def _may_come_to(before: Chain, value: Member) -> bool:
+    """Whether something is a value that what a chain ends with may have: a matrix doesn't come
+    to a column, and where one stands beside it the two are multiplied."""
+    return values.is_value(value) and prod(values.shape(value)) >= _entries(before.members[-1])
+
+
+def _entries(tree: Member) -> int:
+    """How many entries an expression has at least, by the arrays that are written in it."""
+    match tree:
+        case syntax.Array():
+            return sum(1 for _ in values.leaves(tree))
+        case syntax.Negative(of) | syntax.Transposed(of):
+            return _entries(of)
+        case syntax.Binary("+" | "-" | "*" | "/", left, right):
+            return max(_entries(left), _entries(right))
+    return 1
+
+
 def _is_name(piece: Chain) -> bool:
     return len(piece.members) == 1 and isinstance(piece.members[0], syntax.Name)
 
@@ -162,7 +182,8 @@ def _is_program(passage: Passage) -> bool:
 
 
 def _continued(before: Chain, value: Member, span: Span) -> Chain:
-    return Chain((*before.members, value), (*before.links, "="), (*before.spans, span))
+    link: Link = "≈" if before.is_about else "="
+    return Chain((*before.members, value), (*before.links, link), (*before.spans, span))
 
 
 def _mention(words: Words, name: re.Match[str]) -> Chain:
@@ -290,15 +311,16 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
     if figures.shape[-1] < _TELLING or is_turned or not _are_shares(figures):
         return False
     x, off = own.measured
-    hidden = discovery.Measured(np.where(figures > 0, x, -1e30), off)
+    hidden = Measured(np.where(figures > 0, x, -1e30), off)
     with np.errstate(all="ignore"):
         forms = [
-            form
+            (middle, off)
             for scores in (own.measured, hidden)
-            for _, form in discovery.Trials(_SCALES).of([(before, scores)], figures.shape)
-            if _are_shares(form.middle)
+            for tried in Trials(_SCALES).of([(before, scores)], figures.shape)
+            for middle, off in zip(*tried.values, strict=True)
+            if _are_shares(middle)
         ]
-    return all((abs(figures - one.middle) <= half + one.off).mean() < _MOST for one in forms)
+    return all((abs(figures - middle) <= half + off).mean() < _MOST for middle, off in forms)
 
 
 def _are_shares(rows: Matrix) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -374,6 +375,7 @@ def indexed_all(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
     return syntax.Indexed(tree, keys)
 
 
+@lru_cache(maxsize=1 << 12)
 def _folded(name: str) -> str:
     """A name as others may write it: W_q for W_Q, Wq."""
     short = name.replace("_", "").lower()

@@ -56,8 +56,9 @@ class Recipe:
         self._nodes: dict[syntax.Tree, Node | None] = {}
         self._agreements: dict[tuple[syntax.Tree, syntax.Tree], float] = {}
         self._roles: dict[str, Role | None] = {}
-        #: The recipe with inputs that are shown rounded as they may have been.
-        self._shaken: list[Run[Matrix]] = []
+        #: The recipe with inputs that are shown rounded as they may have been, in some ways
+        #: along the first axis of what depends on them.
+        self._shaken: Run[Matrix] | None = None
         self._reaches: dict[int, Matrix | None] = {}
         #: The figures that are printed of entries, right or wrong, by their expressions.
         self.printed: dict[str, set[float]] = {}
@@ -128,7 +129,7 @@ class Recipe:
         self.__dict__.pop("_program", None)
         self._nodes.clear()
         self._agreements.clear()
-        self._shaken.clear()
+        self._shaken = None
         self._reaches.clear()
         self._roles.clear()
         self.forms.clear()
@@ -154,9 +155,12 @@ class Recipe:
 
     def node(self, tree: syntax.Tree) -> Node | None:
         """The node of an expression; None where a name or a shape doesn't fit."""
-        if tree not in self._nodes:
-            self._nodes[tree] = self._lowered(tree)
-        return self._nodes[tree]
+        # To look a tree up takes a walk through it.
+        try:
+            return self._nodes[tree]
+        except KeyError:
+            node = self._nodes[tree] = self._lowered(tree)
+            return node
 
     def _lowered(self, tree: syntax.Tree) -> Node | None:
         if not _is_plain(tree):
@@ -196,17 +200,23 @@ class Recipe:
 
     def _reach(self, node: Node) -> Matrix | None:
         held = self._run[node]
-        if not self._shaken:
-            chance = np.random.default_rng(0)
-            self._shaken = [self._shake(chance) for _ in range(_SHAKES)]
+        if self._shaken is None:
+            self._shaken = self._shake(np.random.default_rng(0))
+        moved = self._shaken[node]
+        if moved.ndim == held.ndim:
+            # Nothing that is shown rounded goes into it.
+            return None
         with np.errstate(all="ignore"):
-            off = np.max([abs(run[node] - held) for run in self._shaken], axis=0)
-        off = np.nan_to_num(off)
+            off = np.nan_to_num(abs(moved - held).max(axis=0))
         return off if off.any() else None
 
     def _shake(self, chance: np.random.Generator) -> Run[Matrix]:
+        ways = [
+            {name: chance.choice((-1.0, 1.0), half.shape) for name, half in self._rounded.items()}
+            for _ in range(_SHAKES)
+        ]
         moved = {
-            name: self._numbers[name] + half * chance.choice((-1.0, 1.0), half.shape)
+            name: self._numbers[name] + half * np.array([way[name] for way in ways])
             for name, half in self._rounded.items()
         }
 
@@ -227,9 +237,11 @@ class Recipe:
     def agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
         """The part of a printed value's figures that the expression rounds to; 0 where
         the shapes differ."""
-        if (tree, value) not in self._agreements:
-            self._agreements[tree, value] = self._agreement(tree, value)
-        return self._agreements[tree, value]
+        try:
+            return self._agreements[tree, value]
+        except KeyError:
+            share = self._agreements[tree, value] = self._agreement(tree, value)
+            return share
 
     def _agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
         node = self.node(tree)

@@ -66,8 +66,7 @@ class Subject:
 
     def within(self, outer: Subject) -> Subject:
         """What is said here, and where nothing is said what was said around it."""
-        role = self.role or outer.role
-        return replace(self, role=role, mentions=self.mentions or outer.mentions)
+        return Subject(self.role or outer.role, self.mentions or outer.mentions, self.adjacent)
 
 
 def subject(
@@ -96,6 +95,12 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
     or before an arrow, or ``everywhere``;
     its letters as the article writes them.
     """
+    return list(_mentions(words, tuple(tokens), everywhere))
+
+
+@lru_cache(maxsize=2048)
+def _mentions(words: str, tokens: tuple[str, ...], everywhere: bool) -> tuple[Mention, ...]:
+    """Looked for once, whatever the form of the recipe."""
     places = {token: k for k, token in enumerate(tokens)}
     mentions = [
         Mention(places[match[1]], *match.span())
@@ -119,7 +124,7 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
             across = match["what"][:3].lower() in _ACROSS
             one = Mention(int(match["number"]), match.start(), match.end(), True, across)
             mentions.append(one)
-    return sorted(mentions, key=lambda one: one.start)
+    return tuple(sorted(mentions, key=lambda one: one.start))
 
 
 #: Words are not searched for more tokens than that.

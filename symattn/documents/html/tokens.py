@@ -81,12 +81,14 @@ class Tag:
 
     @property
     def is_skipped(self) -> bool:
-        """Whether an element has nothing of the article."""
+        """Whether an element has nothing of the article: also what only decorates it, as the
+        brackets of a matrix that is set as a table."""
         return (
             self.name in _SKIPPED
             or not self.classes.isdisjoint(_SKIPPED_CLASSES)
             or self.value("role") in _SKIPPED_ROLES
             or "hidden" in self.attributes
+            or self.value("aria-hidden") == "true"
         )
 
     @property

@@ -19,7 +19,7 @@ from symattn.documents.notation.tokens import (
     matched,
     outside,
 )
-from symattn.documents.notation.vocabulary import LAYOUTS
+from symattn.documents.notation.vocabulary import LAYOUTS, MATRICES
 from symattn.documents.trees import Labelled, Opaque, PrintedFigure
 from symattn.limits import ENTRIES
 from symattn.numbers.rationals import MINUS_INFINITY
@@ -168,18 +168,21 @@ def laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        name = token.text[1:]
+        if _has_cases(tokens, partners, at, flat):
+            end = partners[at]
+            if flat[-1].text == r"\{":
+                flat.pop()
+            flat.append(token._replace(text=r"\cases"))
+            flat.extend(tokens[at + 1 : end])
+            flat.append(tokens[end]._replace(text=r"\cases"))
+            at = end + 1
+            continue
         if (
             token.kind in ("open", "close")
             and partners[at] >= 0
             and _lays_out(tokens, partners, at)
         ):
-            opens = token.kind == "open"
-            if name.endswith("cases") and opens and any(t.text != r"\{" for t in flat):
-                flat.extend(tokens[at : partners[at] + 1])
-                at = partners[at] + 1
-                continue
-            if opens and flat and flat[-1].text == r"\{":
+            if token.kind == "open" and flat and flat[-1].text == r"\{":
                 flat.pop()
         elif token.kind == "row":
             following = at + 1
@@ -205,6 +208,22 @@ def laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
             flat.append(token)
         at += 1
     return flat
+
+
+def _has_cases(
+    tokens: Sequence[NotationToken],
+    partners: Sequence[int],
+    at: int,
+    before: Sequence[NotationToken],
+) -> bool:
+    r"""Whether an environment that begins there tells cases of what stands before it: by its
+    name, or as a brace opens before it that nothing closes, ``m = \left\{\begin{aligned}``."""
+    name, end = tokens[at].text[1:], partners[at]
+    if tokens[at].kind != "open" or end < at or all(one.text == r"\{" for one in before):
+        return False
+    is_closed = any(one.text == r"\}" for one in tokens[end + 1 : end + 2])
+    is_braced = before[-1].text == r"\{" and not is_closed
+    return name.endswith("cases") or (is_braced and (name in LAYOUTS or name in MATRICES))
 
 
 def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int) -> bool:

@@ -211,7 +211,8 @@ class OpenChain:
 
     def chain(self) -> Chain:
         """The chain as it is."""
-        return Chain(tuple(self.members), tuple(self.links), tuple(self.spans))
+        members, links, spans = tuple(self.members), tuple(self.links), tuple(self.spans)
+        return Chain(members, links, spans, is_about=self.after == "≈")
 
     @property
     def is_lone(self) -> bool:

@@ -132,6 +132,10 @@ KNOWN = {
     r"M_{ij} = \begin{cases} 0 & j \le i \\ 1 & j > i \end{cases} = 0.5": [
         r"M[i, j] = «\begin{cases} 0 & j \le i \\ 1 & j > i \end{cases}» = 0.5"
     ],
+    r"M_{ij} = \left\{\begin{array}{ll} S_{ij} & i = 1 \\ 0 & \text{else} \end{array}\right.": [
+        r"M[i, j] = «\begin{array}{ll} S_{ij} & i = 1 \\ 0 & \text{else} \end{array}»"
+    ],
+    r"\left\{\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}\right.": ["a = 1", "b = 2"],
     r"X \in \mathbb{R}^{3 \times 4}, Q = 1": ["X", repr(r"\in \mathbb{R}^{3 \times 4}"), "Q = 1"],
     r"Q, K, V = X A, X B, X C": ["Q = X @ A", "K = X @ B", "V = X @ C"],
     r"Q, K = X": ["Q", "«K» = X"],
