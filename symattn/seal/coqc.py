@@ -173,5 +173,5 @@ def _found(program: str) -> str:
 
 def _reason(said: str) -> str:
     """The first error in what Coq said."""
-    found = re.search(r"Error:\s*(.*?)(?=\n\w+ < |\nToplevel input|\Z)", said, re.DOTALL)
+    found = re.search(r"Error:\s*(.*?)(?=\n\d+ goals?\n|\n\w+ < |\nToplevel input|\Z)", said, re.DOTALL)
     return " ".join((found[1] if found else said).split())[:300] or "it gave no reason"

@@ -344,9 +344,9 @@ class Derivatives:
         assert condition is not None
         first = [row.index(True) for row in kept]
         steps = " ".join(
-            f"destruct i as [|i]; [exists {key}%nat; split; [lia | reflexivity] |" for key in first
+            f"destruct a as [|a]; [exists {key}%nat; split; [lia | reflexivity] |" for key in first
         )
-        return f"{condition[0]} ltac:(intros i Hi; {steps} lia{']' * m})"
+        return f"{condition[0]} ltac:(intros a Ha; {steps} lia{']' * m})"
 
 
 _SPREADING = frozenset({"add", "subtract", "multiply", "divide"})

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from symattn import syntax
 from symattn.auditing.audit import Audit, audit
 from symattn.auditing.figures import Figure
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
-from symattn.numbers.rationals import read_printed
+from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import decimal
 from symattn.programs.nodes import ancestors
 from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.figures import Figures, Printed
 from symattn.seal.gradients import Derivative, Derivatives
 from symattn.seal.seals import Sealing, Unsealed
-from symattn.seal.terms import Entry, Moved, Number
+from symattn.seal.terms import Entry, Moved
 from symattn.seal.theorems import File, Theorem
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
+from symattn.verdicts import Verdict
 
 
 class _Writer:
@@ -50,9 +52,10 @@ class _Writer:
             if figure.printed is None:
                 self.add(self._hidden(name, said, self.definitions.condition(*place)))
                 return
+            if (size := self._size(name, said, figure)) is not None:
+                self.add(size)
+                return
             term = self.definitions.entry(*place)
-            if isinstance(term, Number) and not figure.claim.is_arithmetic:
-                raise Unstated("a size is no real number")
             exact = figure.entry.value.rational()
             printed = Printed(said, term, figure.printed, figure.correct, exact)
             self.add(self.figures.theorem(name, printed))
@@ -134,6 +137,23 @@ class _Writer:
                     self.add(self.figures.derivative(derivative, i, j, figure))
                 except Unstated as why:
                     self.unsealed.append(Unsealed(figure.said, str(why)))
+
+    def _size(self, name: str, said: str, figure: Figure) -> Theorem | None:
+        """That a quantity has so many rows or columns; None of what is no such figure."""
+        match figure.claim.tree, figure.printed:
+            case syntax.Call("rows" | "cols" as of, (syntax.Name(quantity),)), PrintedNumber():
+                made = self.definitions.of(self.case.program.quantities[quantity])
+                size = f"{made.name}_{of}"
+                if size not in self._written:
+                    self._written.add(size)
+                    self.add()
+                    count = made.grid[of == "cols"]
+                    self.parts.append(f"Definition {size} : nat := {count}.")
+                printed = figure.printed.value
+                sign = "=" if figure.verdict is Verdict.HOLDS else "<>"
+                proof = "reflexivity." if sign == "=" else "discriminate."
+                return Theorem(name, f"{size} {sign} {printed}%nat", proof, said)
+        return None
 
     @staticmethod
     def _hidden(name: str, said: str, condition: tuple[str, tuple[int | Moved, ...]] | None) -> Theorem:
