@@ -272,6 +272,8 @@ class Definitions:
         if node.op == "pick":
             rows, columns = node.extra
             return self.condition(node.operands[0], moved(rows, i), moved(columns, j))
+        if node.op == "transpose":
+            return self.condition(node.operands[0], j, i)
         if node.op not in _PASSING:
             return None
         if node.serial in self._names and self.kept(node) is not None:

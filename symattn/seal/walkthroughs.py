@@ -106,15 +106,16 @@ class _Writer:
             if letter == "1" and all(value == 0 for row in flowing.rows for value in row):
                 continue
             try:
-                self._gradients(flowing, "" if letter in ("", "1") else letter)
+                self._gradients(flowing, letter)
             except Unstated as why:
                 self.unsealed.append(Unsealed("the gradients", str(why)))
 
     def _gradients(self, upstream: Quantity, letter: str) -> None:
-        """The derivatives with this upstream gradient."""
+        """The derivatives with this upstream gradient: all of it (''), what stands alone ("1"), or
+        what stands before a letter."""
         program = self.case.program
         output = program.quantities[self.case.output]
-        derivatives = Derivatives(self.definitions, output, upstream.rows, letter)
+        derivatives = Derivatives(self.definitions, output, upstream.rows, letter.strip("1"))
         for name in _stages(self.solution):
             try:
                 derivative = derivatives.by(program.quantities[name])

@@ -1,0 +1,63 @@
+"""What theorems state, read by a reader of its own: what the walkthrough has, and true."""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from symattn.cases import library
+from symattn.seal.walkthroughs import sealed
+
+from .reader import read
+
+FOLDER = Path(library.find("cat-sat-mat")).parent
+
+
+@pytest.fixture(scope="module")
+def stated():
+    """What is stated of a case, once for all tests."""
+    known = {}
+
+    def of(name):
+        if name not in known:
+            sealing = sealed(name)
+            known[name] = sealing, [*read(sealing.file.text())]
+        return known[name]
+
+    return of
+
+
+CASES = [name for name in library.names()]
+
+
+@pytest.mark.sampled(3, 10)
+@pytest.mark.parametrize("name", CASES)
+def test_given_numbers_are_those_of_the_file(name, stated) -> None:
+    table = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+    definitions = {which: made for kind, which, made in stated(name)[1] if kind == "definition"}
+    for quantity, rows in table.get("given", {}).items():
+        if quantity not in definitions:
+            continue
+        made = definitions[quantity]
+        if not isinstance(rows, list):
+            assert float(Fraction(rows)) == pytest.approx(made, abs=1e-12)
+            continue
+        rows = rows if isinstance(rows[0], list) else [rows]
+        for i, row in enumerate(rows):
+            for j, number in enumerate(row):
+                if number != "-inf":
+                    assert made(i, j) == pytest.approx(float(Fraction(number)), abs=1e-12)
+
+
+@pytest.mark.sampled(3, 10)
+@pytest.mark.parametrize("name", CASES)
+def test_all_that_is_stated_is_true(name, stated) -> None:
+    sealing, read_back = stated(name)
+    theorems = {which: holds for kind, which, holds in read_back if kind == "theorem"}
+    wanted = [x.name for x in sealing.file.sealing() if "forall" not in x.statement]
+    assert [*theorems] == wanted
+    wrong = [which for which, holds in theorems.items() if not holds()]
+    assert not wrong
