@@ -217,6 +217,17 @@ def form(*choices: str, default: str | None = "text", what: str | None = None) -
     )
 
 
+def sealed(of: str) -> Decorator:
+    """Gives a command the option to tell seals on each of what it writes, as ``seals``."""
+    return click.option(
+        "--sealed",
+        "seals",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help=f"Say on each {of} what is sealed: DIR is what symattn seal --check -o DIR wrote.",
+    )
+
+
 #: Gives a command the option to fail where a PDF is not as it should be, as ``strict``.
 strict_pdf = click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from html import unescape
@@ -25,6 +25,7 @@ from symattn.printers.engine import TYPST, TypesetDocument, find_engine, typeset
 if TYPE_CHECKING:
     from symattn.languages.language import Language
     from symattn.printers.blocks import Sheet
+    from symattn.seal.seals import Seal
 
 #: The forms that a printer makes: what they are called, and the printer that has the
 #: ``document`` of a sheet.
@@ -283,3 +284,15 @@ def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, s
     for complaint in document.complaints:
         click.echo(visible(f"symattn: {sheet.name}: {complaint}"), err=True)
     return CHECK_FAILED if document.complaints and strict else 0
+
+
+def copy_seals(
+    seals: Path, told: Iterable[Seal | None], output: Path, outputs: Outputs
+) -> None:
+    """Put beside documents the files of theorems that they tell of, and their library."""
+    from symattn.seal.coqc import LIBRARY
+
+    if seals.resolve() == output.resolve():
+        return
+    for name in (LIBRARY, *(seal.file for seal in told if seal)):
+        outputs.write(output / name, (seals / name).read_bytes())

@@ -10,13 +10,14 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.pages import FORMS, PrintedSheet, printed, write
+from symattn.cli.pages import FORMS, PrintedSheet, copy_seals, printed, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
     from symattn.cases.settings import Changes
+    from symattn.seal.seals import Seal
 
 
 @click.command("sheet")
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     "and PDF where TeX or Typst is installed.",
 )
 @options.sheet_settings
+@options.sealed("sheet")
 @options.strict_pdf
 @options.paced(several=True)
 def command(
@@ -39,6 +41,7 @@ def command(
     strict: bool,
     pace: options.Pace,
     settings: Changes,
+    seals: Path | None,
 ) -> None:
     """Write worked-solution sheets: DIR/CASE.html, .tex and .pdf.
 
@@ -58,25 +61,38 @@ def command(
       symattn sheet cat-sat-mat --language de
       symattn sheet --format html             only web pages
       symattn sheet my/case.toml -o out --format tex
+      symattn sheet cat-sat-mat --sealed seals    with what Coq said of it
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
     """
     options.one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    sheets = case_arguments.of_each(cases, pace, _sheet, form, settings)
+    sheets = case_arguments.of_each(cases, pace, _sheet, form, settings, seals)
     if not sheets.done:
         sheets.tell()
-    code = write(sheets.done, output, outputs, form, strict, pace.jobs)
+    code = write([made for made, _ in sheets.done], output, outputs, form, strict, pace.jobs)
+    if seals and output != STANDARD_OUTPUT:
+        copy_seals(seals, [seal for _, seal in sheets.done], output, outputs)
     sheets.tell()
     sys.exit(code)
 
 
 def _sheet(
-    asker: Asker, case: case_arguments.CaseArgument, form: str | None, settings: Changes
-) -> PrintedSheet:
+    asker: Asker,
+    case: case_arguments.CaseArgument,
+    form: str | None,
+    settings: Changes,
+    seals: Path | None,
+) -> tuple[PrintedSheet, Seal | None]:
     from symattn.sheets.case_sheet import sheet
 
     with case_arguments.solved(asker, case) as solution:
+        seal = None
+        if seals:
+            from symattn.seal.seals import found
+            from symattn.seal.walkthroughs import sealed
+
+            seal = found(seals, sealed(solution.case))
         asker.stage("checking")
-        return printed(sheet(solution, **settings), form)
+        return printed(sheet(solution, seal, **settings), form), seal

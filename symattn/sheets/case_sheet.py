@@ -29,6 +29,7 @@ from symattn.programs.display import differential
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
+from symattn.seal.seals import Seal
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
 from symattn.sheets.checks import checks, comparison, statements
@@ -103,12 +104,14 @@ def _outside(path: Path) -> str:
     return ""
 
 
-def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.Sheet:
+def sheet(
+    case: str | Path | Case | Solution, seal: Seal | None = None, **changes: Unpack[Changes]
+) -> b.Sheet:
     """The worked-solution sheet of a case or a solution.
 
     What is on it is as the case's ``[sheet]`` table and ``changes`` say, the
-    fields of :class:`~symattn.cases.settings.SheetSettings`. Raises
-    :class:`Malformed` for others, and :class:`Refuted` if the cross-check
+    fields of :class:`~symattn.cases.settings.SheetSettings`. A ``seal`` is told on it.
+    Raises :class:`Malformed` for others, and :class:`Refuted` if the cross-check
     refutes a figure: a sheet carries checked lines only.
 
     >>> made = sheet("cat-sat-mat", audience="author", places=6)
@@ -135,10 +138,28 @@ def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.S
         blocks += checks(steps, verification)
     if wanted.commands:
         blocks += commands(case, wanted)
-    blocks = [*_opening(steps, len(verification.points)), *_in_pieces(steps, blocks), *blocks]
+    opening = [*_opening(steps, len(verification.points)), *_in_pieces(steps, blocks)]
+    if seal:
+        opening.append(sealed(seal, steps.say))
+    blocks = [*opening, *blocks]
     title = steps.prose(case.title or case.name)
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
     return b.Sheet(case.name, title, (subtitle,), tuple(blocks), steps.say, wanted.paper)
+
+
+def sealed(seal: Seal, say: Language) -> b.Paragraph:
+    """What Coq's kernel said of the figures on a sheet, or of the lines of a derivation."""
+    things = say.text("figures") if seal.kind == "figures" else say.text("lines")
+    return b.Paragraph(
+        say(
+            "Sealed: {sealed} of {count} {things}, by Coq {version}. The theorems are in {file}.",
+            sealed=str(seal.sealed),
+            count=str(seal.count),
+            things=things,
+            version=seal.coq,
+            file=b.Code(seal.file),
+        )
+    )
 
 
 def working(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:

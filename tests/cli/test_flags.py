@@ -33,6 +33,7 @@ from . import (
     test_overwriting,
     test_paper,
     test_read,
+    test_seal,
     test_sheet,
     test_show,
     test_streams,
@@ -220,6 +221,20 @@ TESTS = {
     ("new", "--max-seconds"): test_limits.test_max_seconds,
     ("new", "--max-memory"): test_limits.test_max_memory,
     ("new", "--allow-outside"): test_extends.test_starting_from_what_is_outside,
+    ("seal", "NAMES"): test_seal.test_figures_are_stated,
+    ("seal", "--lines"): test_seal.test_lines_of_ones_own,
+    ("seal", "-o"): test_seal.test_checked,
+    ("seal", "--output"): test_seal.test_an_article,
+    ("seal", "--check"): test_seal.test_checked,
+    ("seal", "--format text"): test_seal.test_text,
+    ("seal", "--format json"): test_seal.test_json,
+    ("seal", "--max-seconds"): test_limits.test_max_seconds,
+    ("seal", "--max-memory"): test_limits.test_max_memory,
+    ("seal", "--jobs"): test_limits.test_jobs,
+    ("seal", "--allow-outside"): test_extends.test_verifying_what_is_outside,
+    ("seal", "--force"): test_overwriting.test_force,
+    ("sheet", "--sealed"): test_seal.test_a_sheet_tells_its_seal,
+    ("derive", "--sealed"): test_seal.test_a_derivation_tells_its_seal,
     ("vectors", "--suite"): test_vectors.test_vectors,
     ("vectors", "-o"): test_vectors.test_vectors,
     ("vectors", "--output"): test_vectors.test_any_number_of_jobs,
@@ -264,6 +279,8 @@ ENDS = {
     ("sheet", 2): test_sheet.test_a_failing_engine,
     ("draw", 2): test_draw.test_bad_use,
     ("show", 2): test_streams.test_questions_without_an_answer,
+    ("seal", 1): test_seal.test_what_is_not_proved_is_stated_and_told,
+    ("seal", 2): test_seal.test_without_coq,
     ("verify", 1): test_verify.test_exit_code,
     ("verify", 2): test_streams.test_the_faults_of_all_cases_together,
     ("audit", 1): test_audit.test_exit_code,
@@ -363,7 +380,7 @@ def test_every_exit_code_has_a_test() -> None:
     assert epilog == "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input."
     # What a help says of 1 is there; the others can't fail a check.
     failing = {name for name, command in held.items() if ends_with_one(command)}
-    assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors", "pandoc"}
+    assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors", "pandoc", "seal"}
     assert set(ENDS) == {(name, 2) for name in held} | {(name, 1) for name in failing}
 
 

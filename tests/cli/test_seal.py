@@ -1,0 +1,182 @@
+"""``symattn seal``: the theorems that it writes, what it says of them, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from symattn.errors import EngineFailure
+from symattn.seal import coqc
+from symattn.seal.coqc import Checked, without_proofs
+from symattn.seal.theorems import Theorem
+
+CASE = "cat-sat-mat-causal"
+FILES = ["Symattn.v", "cat_sat_mat_causal.seal.json", "cat_sat_mat_causal.v"]
+ARTICLE = """# Attention
+
+$$T = \\begin{pmatrix} 1 & 0 \\\\ 0 & 1 \\end{pmatrix}$$
+
+$$A = \\operatorname{softmax}(T) = \\begin{pmatrix} 0.7311 & 0.2698 \\\\ 0.2689 & 0.7311 \\end{pmatrix}$$
+"""
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    """A kernel that takes all but what it is told to refuse."""
+
+    class Taking:
+        refused: dict[str, str] = {}  # noqa: RUF012 - the test's own
+        axioms = tuple(sorted(coqc.AXIOMS))
+
+        def __init__(self, seconds):
+            self.seconds = seconds
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def check(self, file):
+            return Checked(without_proofs(file, self.refused), "8.16.1", 1.0, self.axioms, self.refused)
+
+    monkeypatch.setattr(coqc, "Kernel", Taking)
+    return Taking
+
+
+def names(folder):
+    """What is in a folder, but for symattn's own record."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def test_figures_are_stated(tmp_path, symattn) -> None:
+    done = symattn("seal", CASE)
+    assert (done.code, done.out) == (0, f"{CASE}: 173 of 173 figures stated (seals/cat_sat_mat_causal.v)\n")
+    assert names(tmp_path / "seals") == ["Symattn.v", "cat_sat_mat_causal.v"]
+    text = (tmp_path / "seals" / "cat_sat_mat_causal.v").read_text("utf-8")
+    assert "Definition M_keeps (i j : nat) : bool := causal i j." in text
+    assert "Theorem A_1_0_printed : Rabs (A 1 0 - 2689 / 10000) <= 1 / 20000.\n" in text
+    assert text.endswith("Print Assumptions all_of_it.\n")
+    library = (tmp_path / "seals" / "Symattn.v").read_text("utf-8")
+    assert library == coqc.library()
+
+
+def test_an_article(tmp_path, symattn) -> None:
+    """What is refuted in it is a theorem, too: that it is wrong, and what is right."""
+    (tmp_path / "a.md").write_text(ARTICLE, "utf-8")
+    done = symattn("seal", "a.md", "--output", "out")
+    assert done.code == 0
+    text = (tmp_path / "out" / "a_md.v").read_text("utf-8")
+    wrong = "~ Rabs (A 0 1 - 2698 / 10000) <= 1 / 20000 /\\ Rabs (A 0 1 - 2689 / 10000) <= 1 / 20000"
+    assert wrong in text
+    assert ": wrong, it is 0.2689 *)" in text
+
+
+def test_json(tmp_path, symattn) -> None:
+    done = symattn("seal", CASE, "-o", "out", "--format", "json")
+    assert done.code == 0
+    (found,) = json.loads(done.out)
+    assert (found["stated"], found["count"], found["unsealed"]) == (173, 173, [])
+
+
+def test_text(symattn) -> None:
+    assert symattn("seal", CASE, "--format", "text").out == symattn("seal", CASE).out
+
+
+def test_checked(tmp_path, symattn, kernel) -> None:
+    done = symattn("seal", CASE, "--check", "-o", "out")
+    said = f"{CASE}: sealed: 173 of 173 figures, by Coq 8.16.1, in 1 s (out/cat_sat_mat_causal.v)\n"
+    assert (done.code, done.out) == (0, said)
+    assert names(tmp_path / "out") == FILES
+    kept = json.loads((tmp_path / "out" / FILES[1]).read_text("utf-8"))
+    assert (kept["sealed"], kept["count"], len(kept["theorems"])) == (173, 173, 173)
+
+
+def test_what_is_not_proved_is_stated_and_told(tmp_path, symattn, kernel) -> None:
+    kernel.refused = {"A_1_0_printed": "Tactic failure."}
+    done = symattn("seal", CASE, "--check", "-o", "out")
+    assert done.code == 1
+    assert done.out.splitlines()[1] == "  A[1, 0] = 0.2689: not proved: Tactic failure."
+    text = (tmp_path / "out" / "cat_sat_mat_causal.v").read_text("utf-8")
+    assert "Definition A_1_0_printed : Prop := Rabs (A 1 0 - 2689 / 10000) <= 1 / 20000." in text
+    kept = json.loads((tmp_path / "out" / FILES[1]).read_text("utf-8"))
+    assert (kept["sealed"], kept["count"]) == (172, 173)
+
+
+def test_nothing_is_sealed_by_other_axioms(symattn, kernel) -> None:
+    kernel.axioms = (*kernel.axioms, "easy")
+    done = symattn("seal", CASE, "--check")
+    assert "sealed: 0 of 173 figures" in done.out
+    assert "rests on more than the real numbers" in done.out
+
+
+def test_without_coq(monkeypatch, symattn) -> None:
+    def missing(seconds):
+        raise EngineFailure("coqc is not installed: Debian's packages coq have it")
+
+    monkeypatch.setattr(coqc, "Kernel", missing)
+    done = symattn("seal", CASE, "--check")
+    assert (done.code, done.err) == (
+        2, "symattn: coqc is not installed: Debian's packages coq have it\n"
+    )  # fmt: skip
+
+
+def test_a_sheet_tells_its_seal(tmp_path, symattn, kernel) -> None:
+    assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
+    done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
+    assert done.code == 0
+    text = (tmp_path / "out" / f"{CASE}.md").read_text("utf-8")
+    said = "Sealed: 173 of 173 figures, by Coq 8.16.1. The theorems are in `cat_sat_mat_causal.v`."
+    assert said in text.replace("\n", " ")
+    assert {"Symattn.v", "cat_sat_mat_causal.v"} < {*names(tmp_path / "out")}
+
+
+def test_a_seal_of_something_else_is_refused(tmp_path, symattn, kernel) -> None:
+    """A seal is of statements: who changes a number has to seal again."""
+    assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
+    kept = tmp_path / "seals" / FILES[1]
+    text = kept.read_text("utf-8")
+    kept.write_text(text.replace(json.loads(text)["digest"], "0" * 64), "utf-8")
+    done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
+    assert done.code == 2
+    assert "it is of other statements than those of cat-sat-mat-causal as it is now" in done.err
+    done = symattn("sheet", "cat-sat-mat", "--sealed", "seals", "--format", "md", "-o", "out")
+    assert done.code == 2
+    assert "symattn seal NAME --check -o DIR makes one" in done.err
+
+
+def test_names_that_coq_has_taken(tmp_path, symattn) -> None:
+    """Quantities are renamed that are called as something in Coq is."""
+    (tmp_path / "a.toml").write_text(
+        '[given]\nR = [[1, 2]]\nsum = 2\n[steps]\nfun = "R * sum"\nexp_ = "exp(fun)"\n', "utf-8"
+    )
+    assert symattn("seal", "a.toml").code == 0
+    text = (tmp_path / "seals" / "a.v").read_text("utf-8")
+    assert "Definition R_1 (i j : nat) : R := by_rows" in text
+    assert "Definition fun_1 (i j : nat) : R := R_1 0 j * sum_1." in text
+
+
+def test_comments_are_harmless(tmp_path, symattn) -> None:
+    """What a file says ends no comment, and states nothing."""
+    (tmp_path / "a.toml").write_text(
+        'title = "a *) Axiom easy : 1 = 2. (*"\n[given]\nQ = [[1]]\n[steps]\nT = "2 * Q"\n'
+        '[[claims]]\nwhere = "*) Axiom easy : 1 = 2. (*"\nof = "T"\nprinted = [[2]]\n',
+        "utf-8",
+    )
+    assert symattn("seal", "a.toml").code == 0
+    text = (tmp_path / "seals" / "a.v").read_text("utf-8")
+    assert "*) Axiom" not in text
+    assert text.count("(*") == text.count("*)")
+
+
+def test_faults(symattn) -> None:
+    done = symattn("seal", "no-such-case")
+    assert done.code == 2
+    assert "unknown case 'no-such-case'" in done.err
+
+
+def test_a_statement_is_a_definition_where_it_has_no_proof() -> None:
+    theorem = Theorem("one", "1 = 1", "reflexivity.", "line 1")
+    assert replace(theorem, proof=None).text() == "(** line 1 *)\nDefinition one : Prop := 1 = 1."
