@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -146,16 +147,21 @@ def _write(results: Sequence[_Result], output: Path, outputs: Outputs) -> None:
     from symattn.seal import seals
     from symattn.seal.coqc import LIBRARY, library
 
-    prepare_folder(output)
-    outputs.write(output / LIBRARY, library().encode())
+    modules = Counter(each.sealing.file.module for each in results)
+    if twice := sorted(module for module, count in modules.items() if count > 1):
+        raise Malformed(f"two files would be called {', '.join(twice)}: seal them one at a time")
+    contents = {LIBRARY: library()}
     for each in results:
         file = each.checked.file if each.checked else each.sealing.file
-        outputs.write(output / f"{file.module}.v", file.text().encode())
-        kept = output / f"{file.module}{seals.SUFFIX}"
+        contents[f"{file.module}.v"] = file.text()
         if each.checked:
             made = seals.seal(each.sealing, each.checked)
-            content = json_text(seals.written(made, each.sealing, each.checked)) + "\n"
-            outputs.write(kept, content.encode())
+            kept = json_text(seals.written(made, each.sealing, each.checked)) + "\n"
+            contents[f"{file.module}{seals.SUFFIX}"] = kept
+    outputs.claim_in(output, contents)
+    prepare_folder(output)
+    for name, text in contents.items():
+        outputs.write(output / name, text.encode())
 
 
 def _as_dict(each: _Result, output: Path) -> dict[str, Any]:

@@ -37,6 +37,12 @@ def test_auditing_what_is_outside(inner, symattn) -> None:
     assert symattn("audit", "inner/case.toml", "--allow-outside").code == 0
 
 
+def test_sealing_what_is_outside(inner, symattn) -> None:
+    """``seal`` as well."""
+    refused(symattn("seal", "inner/case.toml"))
+    assert symattn("seal", "inner/case.toml", "--allow-outside").code == 0
+
+
 def test_verifying_what_is_outside(inner, symattn) -> None:
     """Refused, and read when it is allowed."""
     refused(symattn("verify", "inner/case.toml"))

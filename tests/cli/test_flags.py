@@ -231,8 +231,7 @@ TESTS = {
     ("seal", "--max-seconds"): test_limits.test_max_seconds,
     ("seal", "--max-memory"): test_limits.test_max_memory,
     ("seal", "--jobs"): test_limits.test_jobs,
-    ("seal", "--allow-outside"): test_extends.test_verifying_what_is_outside,
-    ("seal", "--force"): test_overwriting.test_force,
+    ("seal", "--allow-outside"): test_extends.test_sealing_what_is_outside,
     ("sheet", "--sealed"): test_seal.test_a_sheet_tells_its_seal,
     ("derive", "--sealed"): test_seal.test_a_derivation_tells_its_seal,
     ("vectors", "--suite"): test_vectors.test_vectors,
@@ -268,7 +267,7 @@ TESTS = {
     ("pandoc", "--strict"): test_live.test_the_filter_of_pandoc,
     **{
         (name, "--force"): test_overwriting.test_what_symattn_did_not_write
-        for name in ("audit", "derive", "draw", "exercise", "mark", "read", "sheet", "vectors")
+        for name in ("audit", "derive", "draw", "exercise", "mark", "read", "seal", "sheet", "vectors")
     },
 }
 #: Each exit code other than 0 that a command may end with. ``list``,

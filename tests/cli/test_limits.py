@@ -31,7 +31,7 @@ def words(command: str, case: str) -> list[str]:
 
 
 @pytest.mark.sampled(0, 2)
-@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
+@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new", "seal"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
     code, out, err = run.ended(*words(command, "slow.toml"), "--max-seconds", "1.5")
@@ -42,7 +42,7 @@ def test_max_seconds(command: str, run: Run) -> None:
 
 @pytest.mark.sampled(1, 8)
 @pytest.mark.parametrize("case", ["large", "hoard"])
-@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
+@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new", "seal"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
     """Work that needs more memory ends so too, whether Python or a library gets none."""
     code, out, err = run.ended(*words(command, f"{case}.toml"), "--max-memory", "400")
@@ -199,7 +199,7 @@ def test_faults_and_limits_are_told_together(run: Run) -> None:
 
 
 @pytest.mark.sampled(0, 1)
-@pytest.mark.parametrize("command", ["sheet", "draw", "audit", "verify"])
+@pytest.mark.parametrize("command", ["sheet", "draw", "audit", "verify", "seal"])
 def test_jobs(command: str, run: Run) -> None:
     """Several cases are worked on at once; what is told is in their order."""
     form = ["--format", "tex"] if command == "sheet" else []

@@ -103,6 +103,7 @@ def held(folder: Path) -> Files:
         Row("live", "right.md -o out/a.md", "out/a.md"),
         Row("sheet", "post.toml -o out", "out/post.html out/post.tex"),
         Row("sheet", "post.toml --format md -o out", "out/post.md"),
+        Row("seal", "post.toml -o out", "out/Symattn.v out/post.v"),
         Row("draw", "post.toml -o out", "out/post.svg"),
         Row("draw", "post.toml -o out/a.svg", "out/a.svg"),
         Row("derive", "homework.txt --format text -o out", "out/homework.txt"),
