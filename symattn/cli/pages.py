@@ -286,9 +286,7 @@ def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, s
     return CHECK_FAILED if document.complaints and strict else 0
 
 
-def copy_seals(
-    seals: Path, told: Iterable[Seal | None], output: Path, outputs: Outputs
-) -> None:
+def copy_seals(seals: Path, told: Iterable[Seal | None], output: Path, outputs: Outputs) -> None:
     """Put beside documents the files of theorems that they tell of, and their library."""
     from symattn.seal.coqc import LIBRARY
 

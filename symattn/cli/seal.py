@@ -206,5 +206,3 @@ def _said(each: _Result, output: Path) -> list[str]:
     if len(missing) > _TOLD:
         lines.append(f"  and {len(missing) - _TOLD} more: --format json has all")
     return lines
-
-

@@ -77,7 +77,9 @@ class Kernel:
         (self.folder / LIBRARY).write_text(library(), "utf-8")
         if (done := self._compile("Symattn")).returncode:
             self.close()
-            raise EngineFailure(f"the library does not compile ({_PACKAGES}): {_reason(done.stdout)}")
+            raise EngineFailure(
+                f"the library does not compile ({_PACKAGES}): {_reason(done.stdout)}"
+            )
 
     def __enter__(self) -> Kernel:
         return self
@@ -178,5 +180,7 @@ def _found(program: str) -> str:
 
 def _reason(said: str) -> str:
     """The first error in what Coq said."""
-    found = re.search(r"Error:\s*(.*?)(?=\n\d+ goals?\n|\n\w+ < |\nToplevel input|\Z)", said, re.DOTALL)
+    found = re.search(
+        r"Error:\s*(.*?)(?=\n\d+ goals?\n|\n\w+ < |\nToplevel input|\Z)", said, re.DOTALL
+    )
     return " ".join((found[1] if found else said).split())[:300] or "it gave no reason"

@@ -74,7 +74,9 @@ def digest(file: File) -> str:
     >>> len(digest(File("a", "", ())))
     64
     """
-    parts = (part if isinstance(part, str) else f"{part.name} : {part.statement}" for part in file.parts)
+    parts = (
+        part if isinstance(part, str) else f"{part.name} : {part.statement}" for part in file.parts
+    )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

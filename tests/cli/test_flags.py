@@ -267,7 +267,17 @@ TESTS = {
     ("pandoc", "--strict"): test_live.test_the_filter_of_pandoc,
     **{
         (name, "--force"): test_overwriting.test_what_symattn_did_not_write
-        for name in ("audit", "derive", "draw", "exercise", "mark", "read", "seal", "sheet", "vectors")
+        for name in (
+            "audit",
+            "derive",
+            "draw",
+            "exercise",
+            "mark",
+            "read",
+            "seal",
+            "sheet",
+            "vectors",
+        )
     },
 }
 #: Each exit code other than 0 that a command may end with. ``list``,
@@ -379,7 +389,16 @@ def test_every_exit_code_has_a_test() -> None:
     assert epilog == "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input."
     # What a help says of 1 is there; the others can't fail a check.
     failing = {name for name, command in held.items() if ends_with_one(command)}
-    assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors", "pandoc", "seal"}
+    assert failing == {
+        "sheet",
+        "verify",
+        "audit",
+        "derive",
+        "exercise",
+        "vectors",
+        "pandoc",
+        "seal",
+    }
     assert set(ENDS) == {(name, 2) for name in held} | {(name, 1) for name in failing}
 
 

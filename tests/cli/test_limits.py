@@ -31,7 +31,9 @@ def words(command: str, case: str) -> list[str]:
 
 
 @pytest.mark.sampled(0, 2)
-@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new", "seal"])
+@pytest.mark.parametrize(
+    "command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new", "seal"]
+)
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
     code, out, err = run.ended(*words(command, "slow.toml"), "--max-seconds", "1.5")
@@ -42,7 +44,9 @@ def test_max_seconds(command: str, run: Run) -> None:
 
 @pytest.mark.sampled(1, 8)
 @pytest.mark.parametrize("case", ["large", "hoard"])
-@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new", "seal"])
+@pytest.mark.parametrize(
+    "command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new", "seal"]
+)
 def test_max_memory(command: str, case: str, run: Run) -> None:
     """Work that needs more memory ends so too, whether Python or a library gets none."""
     code, out, err = run.ended(*words(command, f"{case}.toml"), "--max-memory", "400")

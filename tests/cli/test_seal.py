@@ -40,7 +40,9 @@ def kernel(monkeypatch):
             pass
 
         def check(self, file):
-            return Checked(without_proofs(file, self.refused), "8.16.1", 1.0, self.axioms, self.refused)
+            return Checked(
+                without_proofs(file, self.refused), "8.16.1", 1.0, self.axioms, self.refused
+            )
 
     monkeypatch.setattr(coqc, "Kernel", Taking)
     return Taking
@@ -53,7 +55,10 @@ def names(folder):
 
 def test_figures_are_stated(tmp_path, symattn) -> None:
     done = symattn("seal", CASE)
-    assert (done.code, done.out) == (0, f"{CASE}: 173 of 173 figures stated (seals/cat_sat_mat_causal.v)\n")
+    assert (done.code, done.out) == (
+        0,
+        f"{CASE}: 173 of 173 figures stated (seals/cat_sat_mat_causal.v)\n",
+    )
     assert names(tmp_path / "seals") == ["Symattn.v", "cat_sat_mat_causal.v"]
     text = (tmp_path / "seals" / "cat_sat_mat_causal.v").read_text("utf-8")
     assert "Definition M_keeps (i j : nat) : bool := causal i j." in text
@@ -69,7 +74,9 @@ def test_an_article(tmp_path, symattn) -> None:
     done = symattn("seal", "a.md", "--output", "out")
     assert done.code == 0
     text = (tmp_path / "out" / "a_md.v").read_text("utf-8")
-    wrong = "~ Rabs (A 0 1 - 2698 / 10000) <= 1 / 20000 /\\ Rabs (A 0 1 - 2689 / 10000) <= 1 / 20000"
+    wrong = (
+        "~ Rabs (A 0 1 - 2698 / 10000) <= 1 / 20000 /\\ Rabs (A 0 1 - 2689 / 10000) <= 1 / 20000"
+    )
     assert wrong in text
     assert ": wrong, it is 0.2689 *)" in text
 

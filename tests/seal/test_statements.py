@@ -30,7 +30,7 @@ def stated():
     return of
 
 
-CASES = [name for name in library.names()]
+CASES = library.names()
 
 
 @pytest.mark.sampled(3, 10)

@@ -1,0 +1,61 @@
+"""What the page on seals shows is what is written."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from symattn.seal.coqc import AXIOMS
+from symattn.seal.walkthroughs import sealed
+
+PAGE = (Path(__file__).parents[2] / "docs" / "seals.md").read_text("utf-8")
+SHOWN = ("cat-sat-mat-causal", "the-fox-jumps", "cat-sat-mat")
+
+
+def blocks(kind):
+    """The fenced blocks of a kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+def plain(text):
+    """Text without its breaks."""
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def written():
+    return plain("\n".join(sealed(name).file.text() for name in SHOWN))
+
+
+def test_definitions_and_theorems(written) -> None:
+    shown = [
+        plain(sentence)
+        for text in blocks("text")
+        for sentence in re.split(r"(?<=[.)])\n(?=Definition|Theorem|\(\*\*)|\n\n", text)
+        if re.match(r"\s*(Definition|Theorem)", sentence)
+    ]
+    assert len(shown) == 9
+    assert [sentence for sentence in shown if sentence not in written] == []
+
+
+def test_statements_in_the_text(written) -> None:
+    for statement in (
+        "T 0 2 = 5000 / 10000",
+        "~ Rabs (A 0 0 - 5066 / 10000) <= 1 / 20000 /\\ Rabs (A 0 0 - 5065 / 10000) <= 1 / 20000",
+    ):
+        assert f"`{statement}`" in plain(PAGE)
+        assert f" : {statement}." in written
+
+
+def test_axioms() -> None:
+    (listed,) = (text for text in blocks("text") if "sig_not_dec" in text)
+    assert set(listed.split()) == AXIOMS
+
+
+def test_python() -> None:
+    (session,) = blocks("pycon")
+    test = doctest.DocTestParser().get_doctest(session, {}, "session", None, 0)
+    assert doctest.DocTestRunner().run(test).failed == 0
