@@ -128,7 +128,8 @@ def found(folder: Path, sealing: Sealing) -> Seal:
         raise Malformed(f"{missing} is missing: {_KIND[1]}", str(path)) from None
     if kept.digest != digest(sealing.file):
         raise Malformed(
-            f"it is of other statements than those of {sealing.file.name} as it is now: seal it again",
+            f"it is of other statements than those of {sealing.file.name} as it is now: "
+            "seal it again",
             str(path),
         )
     return kept

@@ -77,11 +77,10 @@ class File:
         """The file as Coq reads it. In the end it prints what all proofs rest on."""
         parts = (part if isinstance(part, str) else part.text() for part in self.parts)
         proved = [x.name for x in self.theorems() if x.proof is not None]
-        tail = ""
-        if proved:
-            listed = ",\n  ".join(proved)
-            tail = f"(** What all of it rests on. *)\nDefinition {ALL} := (\n  {listed}, tt).\nPrint Assumptions {ALL}."
-        return "\n\n".join(filter(None, (self.head(), *parts, tail))) + "\n"
+        listed = ",\n  ".join((*proved, "tt"))
+        tail = "(** What all of it rests on. *)\n"
+        tail += f"Definition {ALL} := (\n  {listed}).\nPrint Assumptions {ALL}."
+        return "\n\n".join((self.head(), *parts, tail)) + "\n"
 
 
 def harmless(text: str) -> str:

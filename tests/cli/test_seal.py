@@ -18,7 +18,8 @@ ARTICLE = """# Attention
 
 $$T = \\begin{pmatrix} 1 & 0 \\\\ 0 & 1 \\end{pmatrix}$$
 
-$$A = \\operatorname{softmax}(T) = \\begin{pmatrix} 0.7311 & 0.2698 \\\\ 0.2689 & 0.7311 \\end{pmatrix}$$
+$$A = \\operatorname{softmax}(T)
+    = \\begin{pmatrix} 0.7311 & 0.2698 \\\\ 0.2689 & 0.7311 \\end{pmatrix}$$
 """
 
 
