@@ -1,0 +1,256 @@
+"""Lines of derivations as theorems for all sizes.
+
+Each line is stated by its entries, under the conditions that are printed with it; a line about a
+derivative says that there is one, too. Its proof takes what the line names as its reasons, and
+if that does not do the definitions. What the library has no words or no proof for is told apart:
+it is stated without a proof, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from symattn.calculus import language as term
+from symattn.calculus.derivation import Derivation
+from symattn.calculus.expression_text import replaced
+from symattn.calculus.judged_lines import JudgedLine, in_unicode
+from symattn.calculus.language import Array, Expr, ParsedLine
+from symattn.seal.chain_rules import AXES, ChainRules
+from symattn.seal.line_terms import Terms, Unsayable, slope_of
+from symattn.seal.seals import Sealing, Unsealed
+from symattn.seal.side_conditions import SideConditions
+from symattn.seal.theorems import File, Theorem
+
+_OPENING = """\
+Section Lines.
+
+Opaque exp ln sqrt sin cos erf PI INR sum delta at_most put1 put2 put3 put4 Derive."""
+_JOINT = "the chain rule where what one array moves meets again through several others"
+_ORDER = "the step that takes each pair of indices in one order only"
+_ROOT = "the step that puts what is under a root for its square, within sums"
+_TANH = "the step that takes tanh for its exponentials, of a polynomial"
+_SHIFT = "the step that takes a sum of what is left to 1 for how many there are"
+_ANGLES = "the step that turns sums of angles, within sums"
+BEYOND: Mapping[str, Mapping[int, str]] = {
+    "multi-head-gradients": {13: _JOINT},
+    "feed-forward-gradients": {15: _JOINT, 16: _JOINT},
+    "pair-form": {7: _ORDER, 8: _ORDER},
+    "layer-norm-backward": {23: _ROOT},
+    "rms-norm-backward": {13: _ROOT},
+    "activation-derivatives": {14: _TANH, 15: _TANH},
+    "log-sum-exp": {14: _SHIFT},
+    "rotary-positions": {7: _ANGLES, 8: _JOINT, 9: _JOINT, 10: _JOINT},
+}
+"""Bundled lines that no proof is tried of, and what is missing."""
+
+
+def sealed(derivation: Derivation) -> Sealing:
+    """The lines of a derivation as theorems, and those that can't be stated.
+
+    >>> from symattn.calculus.library import derivation
+    >>> made = sealed(derivation("softmax-jacobian"))
+    >>> made.count, made.file.sealing()[15].statement
+    (19, 'sum n (fun k => A k) = 1')
+    """
+    return _Derivation(derivation).sealing()
+
+
+def missing(derivation: Derivation) -> Mapping[str, str]:
+    """Of the lines that are stated without a proof, by the names of their theorems, the step that
+    the library has not.
+
+    >>> from symattn.calculus.library import derivation
+    >>> missing(derivation("masking"))["line_1"]
+    'limits'
+    """
+    made = _Derivation(derivation)
+    made.sealing()
+    return made.missing
+
+
+class _Derivation:
+    """One derivation on its way to a file."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation, self.draft = derivation, derivation.draft
+        self.defined = [item.array for item in self.draft.definitions]
+        ground, scope = self.draft.ground, self.draft.scope
+        arrays = (*ground.given, *ground.losses, *self.defined)
+        self.terms = Terms(arrays, scope.sizes, scope.permutations)
+        self.chains = ChainRules(self.defined, ground.losses, self.terms)
+        self.conditions = SideConditions(self.draft, self.terms)
+        self.beyond = BEYOND.get(derivation.name, {}) if not derivation.file else {}
+        self.unproved: set[str] = set()
+        self.missing: dict[str, str] = {}
+        self.title = self.draft.title or derivation.name
+
+    def sealing(self) -> Sealing:
+        unsealed: list[Unsealed] = []
+        try:
+            parts: list[str | Theorem] = [_OPENING, *self._ground(), *self.chains.lemmas()]
+        except Unsayable as missing:
+            every = tuple(Unsealed(self._said(x), f"{missing}") for x in self.derivation.lines)
+            return Sealing("lines", File(self.derivation.name, self.title, ()), every)
+        for line in self.derivation.lines:
+            try:
+                parts.append(self._theorem(line))
+            except Unsayable as missing:
+                self.unproved.add(str(line.number))
+                unsealed.append(Unsealed(self._said(line), f"{missing}"))
+        file = File(self.derivation.name, self.title, (*parts, "End Lines."))
+        return Sealing("lines", file, tuple(unsealed))
+
+    def _said(self, line: JudgedLine) -> str:
+        return f"line {line.number} of {self.title}: {in_unicode(line.text, self.draft.shapes)}"
+
+    # -- what is given -----------------------------------------------------------------
+
+    def _ground(self) -> Iterator[str]:
+        yield "\n".join(self._given())
+        told = {*self.draft.ground.given}
+        yield from self._losses(told)
+        for array in self.defined:
+            if array not in self.chains.given:
+                yield self._definition(array)
+            told.add(array)
+            yield from self._losses(told)
+        yield "\n".join(self._assumed())
+
+    def _given(self) -> Iterator[str]:
+        terms = self.terms
+        for name in terms.sizes.values():
+            yield f"Variable {name} : nat."
+            yield f"Hypothesis {name}_positive : (0 < {name})%nat."
+        for name, axis in self.draft.scope.permutations.items():
+            own = terms.permutations[name]
+            yield f"Variable {own} : nat -> nat."
+            yield f"Hypothesis {own}_permutes : permutes {terms.axis(axis)} {own}."
+        for array in self.draft.ground.given:
+            yield f"Variable {terms.names[array]} : {_type(array)}."
+
+    def _losses(self, told: set[Array]) -> Iterator[str]:
+        """The losses of what was told just now."""
+        terms = self.terms
+        for gradient, loss in self.chains.given.items():
+            if loss in told or loss.of not in told:
+                continue
+            told.add(loss)
+            axes, name, own = loss.of.axes, terms.names[loss], terms.names[gradient]
+            if not 0 < len(axes) <= AXES:
+                raise Unsayable(f"a loss of what has {len(axes)} axes")
+            sizes = " ".join(map(terms.axis, axes))
+            yield (
+                f"Variable {name} : ({_type(loss.of)}) -> R.\nVariable {own} : {_type(loss.of)}.\n"
+                f"Hypothesis {name}_gradient : "
+                f"gradient{len(axes)} {sizes} {name} {terms.names[loss.of]} {own}."
+            )
+
+    def _definition(self, array: Array) -> str:
+        """A derivative is defined where it is taken, all else as a function of what it is made
+        of."""
+        terms, name = self.terms, self.terms.names[array]
+        assert array.body is not None
+        with terms.binding(*array.params) as params:
+            indices = f" ({' '.join(params)} : nat)" if params else ""
+            if not terms.is_defined(array):
+                body = terms.text(array.body)
+                return f"Definition {name}{indices} : R := {body}.\nHint Unfold {name} : partials."
+            direct = terms.direct(array)
+            own = {each: terms.names[each] for each in direct}
+            binders = "".join(f" ({own[each]} : {_type(each)})" for each in direct)
+            body = terms.text(array.body, own)
+        arguments = " ".join((f"{name}_of", *(terms.names[each] for each in direct)))
+        return (
+            f"Definition {name}_of{binders}{indices} : R :=\n  {body}.\n"
+            f"Local Notation {name} := ({arguments}).\nHint Unfold {name}_of : lines."
+        )
+
+    def _assumed(self) -> Iterator[str]:
+        for place, line in enumerate(self.draft.ground.hypotheses, 1):
+            yield f"Hypothesis assumed_{place} : {self._statement(line)}."
+        conditions = [each for line in self.derivation.lines for each in line.where]
+        for place, said in enumerate(self.conditions.everywhere(conditions), 1):
+            yield f"Hypothesis everywhere_{place} : {said}."
+
+    # -- lines -------------------------------------------------------------------------
+
+    def _theorem(self, line: JudgedLine) -> Theorem:
+        if line.read is None:
+            raise Unsayable(line.why)
+        statement = self._statement(line.read, line.where)
+        name, why = f"line_{line.number}", self._missing(line, line.read)
+        if why:
+            self.unproved.add(str(line.number))
+            self.missing[name] = why
+        proof = None if why else self._proof(line, line.read)
+        return Theorem(name, statement, proof, self._said(line))
+
+    def _missing(self, line: JudgedLine, read: ParsedLine) -> str:
+        """The step of a line that the library has not; empty where a proof is tried."""
+        if any(isinstance(side, term.Limit) for side in read.sides):
+            return "limits"
+        if not line.proved:
+            return f"the line is {line.status}"
+        return self.beyond.get(line.number, "")
+
+    def _statement(self, line: ParsedLine, where: tuple[str, ...] = ()) -> str:
+        terms = self.terms
+        with terms.binding(*line.free) as names:
+            bounds = [terms.within(index) for index in line.free]
+            bounds += self.conditions.here(where, line.free)
+            left, *others = line.sides
+            stated = " /\\ ".join(self._equation(left, other, line.relation) for other in others)
+        bounded = " -> ".join((*bounds, stated))
+        return f"forall {' '.join(names)} : nat, {bounded}" if names else bounded
+
+    def _equation(self, left: Expr, right: Expr, relation: str) -> str:
+        terms = self.terms
+        if relation == "==" and (moved := self._slope(left)) is not None:
+            return f"is_derive {moved} ({terms.text(right)})"
+        if relation == "==" and isinstance(left, term.Limit):
+            with terms.variable("x") as x:
+                body = terms.text(left.body, {left.variable: x})
+            goal = {"oo": "p_infty", "-oo": "m_infty"}.get(str(left.target), f"({left.target})")
+            return f"is_lim (fun {x} => {body}) {goal} ({terms.text(right)})"
+        return f"{terms.text(left)} {relation.replace('==', '=')} {terms.text(right)}"
+
+    def _slope(self, value: Expr) -> str | None:
+        """What a derivative is of, and where; None of what is none."""
+        match value:
+            case term.Partial(term.Entry(loss), array) if loss.of is array:
+                return None
+            case term.Partial(of, array, at):
+                return self.terms.moved(of, array, at, {})
+            case term.Entry(array, at) if (
+                isinstance(array.body, term.Partial) and array not in self.chains.given
+            ):
+                return self._slope(replaced(array.body, dict(zip(array.params, at, strict=True))))
+        return None
+
+    # -- proofs ------------------------------------------------------------------------
+
+    def _proof(self, line: JudgedLine, read: ParsedLine) -> str:
+        by, chains, left = line.said.by or (), self.chains, read.sides[0]
+        own = left.array if isinstance(left, term.Entry) and left.array in chains.sources else None
+        end = f"line_from {chains.rule(own)}" if own else "line"
+        opened = [array for array in self.defined if array.name in by]
+        cited = [f"line_{each}" for each in by if each.isdigit() and each not in self.unproved]
+        rules = chains.latest([each for each in opened if slope_of(each)])
+        if own and not rules and not cited:
+            rules = [own]
+        assumed = [f"assumed_{k}" for k, text in enumerate(self.draft.hypotheses, 1) if text in by]
+        steps = [f"cite {name}" for name in (*map(chains.rule, rules), *cited, *assumed)]
+        unfolded = [f"{self.terms.names[x]}_of" for x in opened if self.terms.is_defined(x)]
+        if unfolded:
+            steps.append(f"unfold {', '.join(unfolded)} in *")
+        if not cited:
+            return f"{'. '.join((*steps, end))}."
+        used = set().union(*map(term.arrays, read.sides))
+        rules = chains.latest([array for array in self.defined if array in used])
+        every = [f"assumed_{k}" for k, _ in enumerate(self.draft.hypotheses, 1)]
+        plain = [f"cite {name}" for name in (*every, *map(chains.rule, rules))]
+        return f"first [{'; '.join((*steps, end))} | {'; '.join((*plain, end))}]."
+
+
+def _type(array: Array) -> str:
+    return " -> ".join([*("nat" for _ in array.axes), "R"])

@@ -1,0 +1,292 @@
+"""What a line's terms are in Coq: sums, deltas and derivatives over the library's definitions.
+
+Places are counted from 0 in Coq, from 1 in lines: a place that is a number is one less there,
+and an index that stands as a number is one more, ``INR i + 1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+
+from symattn.calculus import language as term
+from symattn.calculus.expression_text import replaced
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+
+_SUM, _PRODUCT, _POWER, _ARGUMENT = 1, 2, 3, 4
+_TAKEN = frozenset(
+    {
+        *("R", "nat", "sum", "exp", "ln", "sqrt", "sin", "cos", "erf", "PI", "INR", "delta"),
+        *("at_most", "step", "put1", "put2", "put3", "put4", "Rpower", "Derive", "is_derive"),
+        *("is_lim", "p_infty", "m_infty", "fun", "forall", "exists", "let", "in", "if", "then"),
+        *("else", "match", "with", "end", "Prop", "Set", "Type", "SProp", "as", "at", "return"),
+        *("fix", "cofix", "where", "for", "of", "using", "by", "IF", "permutes", "tt", "all_of_it"),
+        *(f"gradient{axes}" for axes in range(1, 5)),
+    }
+)
+Varied = Mapping[Array, str]
+"""Arrays that vary, and what stands for them."""
+
+
+class Unsayable(Exception):
+    """What the library has no word for; the message names it."""
+
+
+class Terms:
+    """Writes the terms of one derivation in Coq.
+
+    ``names`` are those of its arrays and sizes; ``permutations`` name themselves.
+    """
+
+    def __init__(self, arrays: Iterable[Array], sizes: Iterable[str], others: Iterable[str]):
+        self.taken: set[str] = set()
+        self.sizes = {size: self.fresh(size) for size in sizes}
+        self.permutations = {name: self.fresh(name) for name in others}
+        self.names = {array: self.fresh(array.name) for array in arrays}
+        self.indices: dict[Index, str] = {}
+        self.gradients: dict[Array, Array] = {}
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else has, taken from now on."""
+        name = self.free(name)
+        self.taken.add(name)
+        return name
+
+    def free(self, name: str) -> str:
+        """A name that nothing else has."""
+        while name in self.taken or name in _TAKEN or f"{name}_of" in self.taken:
+            name += "'"
+        return name
+
+    @contextmanager
+    def binding(self, *indices: Index) -> Iterator[list[str]]:
+        """While this lasts indices have names."""
+        before, names = dict(self.indices), []
+        for index in indices:
+            name = self.free(index.name)
+            self.taken.add(name)
+            self.indices[index] = name
+            names.append(name)
+        try:
+            yield names
+        finally:
+            self.indices = before
+            self.taken -= {*names}
+
+    @contextmanager
+    def variable(self, name: str) -> Iterator[str]:
+        """While this lasts a name that nothing else has is taken."""
+        name = self.fresh(name)
+        try:
+            yield name
+        finally:
+            self.taken.discard(name)
+
+    # -- sizes and places ------------------------------------------------------
+
+    def axis(self, axis: Axis) -> str:
+        """The length of an axis."""
+        return str(axis) if isinstance(axis, int) else self.sizes[axis]
+
+    def place(self, at: AxisPlace) -> str:
+        """A place, as an argument."""
+        if at.index is not None:
+            written = _plus(self.indices[at.index], at.offset)
+        elif at.size:
+            written = (
+                f"({self.sizes[at.size]} {'+' if at.offset > 1 else '-'} {abs(at.offset - 1)})%nat"
+            )
+        else:
+            written = f"{at.offset - 1}%nat"
+        for image in at.images:
+            written = f"({self.permutations[image]} {written})"
+        return written
+
+    def within(self, index: Index) -> str:
+        """That an index is a place along its axis."""
+        return f"({self.indices[index]} < {self.axis(index.size)})%nat"
+
+    # -- arrays ----------------------------------------------------------------
+
+    def is_defined(self, array: Array) -> bool:
+        """Whether an array is defined by what it is computed from, entry by entry."""
+        return array.body is not None and not _has_slopes(array.body)
+
+    def direct(self, array: Array) -> list[Array]:
+        """The arrays that a definition is written with, in order."""
+        assert array.body is not None
+        found: dict[Array, None] = {}
+        for part in term.walk(unnamed(array.body)):
+            if isinstance(part, term.Entry):
+                found[part.array.of or part.array] = None
+        return list(found)
+
+    def array(self, array: Array, varied: Varied) -> str:
+        """An array, as an argument, while others vary."""
+        if array in varied:
+            return varied[array]
+        if not any(each in varied for each in array.uses):
+            return self.names[array]
+        if array.of is not None:
+            return f"({self.names[array]} {self.array(array.of, varied)})"
+        if not self.is_defined(array):
+            raise Unsayable(f"how {array.name}, a derivative, varies")
+        arguments = " ".join(self.array(each, varied) for each in self.direct(array))
+        return f"({self.names[array]}_of {arguments})"
+
+    # -- terms -----------------------------------------------------------------
+
+    def text(self, value: Expr, varied: Varied | None = None) -> str:
+        """An expression."""
+        return self._written(unnamed(value), varied or {})[0]
+
+    def moved(self, of: Expr, array: Array, at: tuple[AxisPlace, ...], varied: Varied) -> str:
+        """What is differentiated by an entry as a function of it, and where, as arguments."""
+        with self.variable("x") as x:
+            where = [self.place(each) for each in at]
+            here = self.array(array, varied)
+            entry = f"({' '.join((here, *where))})" if where else here
+            put = f"(put{len(at)} {here} {' '.join(where)} {x})" if where else x
+            if len(at) > 4:
+                raise Unsayable("derivatives by arrays of more than four axes")
+            body = self._written(unnamed(of), {**varied, array: put})[0]
+            return f"(fun {x} : R => {body}) {entry}"
+
+    def _written(self, value: Expr, varied: Varied) -> tuple[str, int]:
+        def inner(part: Expr, tightness: int) -> str:
+            written, tight = self._written(part, varied)
+            return written if tight >= tightness else f"({written})"
+
+        match value:
+            case term.Number(number):
+                return _number(number)
+            case term.Constant():
+                return "PI", _ARGUMENT
+            case term.Size():
+                axis = term.length(value)
+                if isinstance(axis, int):
+                    return str(axis), _ARGUMENT
+                return f"INR {self.axis(axis)}", _POWER
+            case term.Position(index):
+                return f"INR {self.indices[index]} + 1", _SUM
+            case term.Entry(array, at):
+                if array.of is not None:
+                    return f"{self.names[array]} {self.array(array.of, varied)}", _POWER
+                if (
+                    array.body is not None
+                    and not self.is_defined(array)
+                    and (any(each in varied for each in array.uses) and array not in varied)
+                ):
+                    opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
+                    return self._written(unnamed(opened), varied)
+                head = self.array(array, varied)
+                if not at:
+                    bare = head.startswith("(") and head.endswith(")")
+                    return (head[1:-1], _POWER) if bare else (head, _ARGUMENT)
+                head = head[1:-1] if head.startswith("(") else head
+                return " ".join((head, *map(self.place, at))), _POWER
+            case term.Add(terms):
+                written = inner(terms[0], _PRODUCT)
+                for part in terms[1:]:
+                    minus = isinstance(part, term.Neg)
+                    body = part.body if isinstance(part, term.Neg) else part
+                    written += f" {'-' if minus else '+'} {inner(body, _PRODUCT)}"
+                return written, _SUM
+            case term.Neg(body):
+                return f"- {inner(body, _POWER)}", _SUM
+            case term.Mul(factors):
+                first, *rest = factors
+                return " * ".join((inner(first, _PRODUCT), *(inner(x, _POWER) for x in rest))), (
+                    _PRODUCT
+                )
+            case term.Div(above, below):
+                return f"{inner(above, _PRODUCT)} / {inner(below, _POWER)}", _PRODUCT
+            case term.Power(base, exponent):
+                return self._power(inner(base, _ARGUMENT), exponent)
+            case term.Apply(function, body):
+                name = {"log": "ln", "positive": "step"}.get(function, function)
+                return f"{name} {inner(body, _ARGUMENT)}", _POWER
+            case term.Sum(index, body):
+                with self.binding(index) as (name,):
+                    body_text = self._written(body, varied)[0]
+                return f"sum {self.axis(index.size)} (fun {name} => {body_text})", _POWER
+            case term.Delta(first, second):
+                return f"delta {self.place(first)} {self.place(second)}", _POWER
+            case term.AtMost(first, second):
+                return f"at_most {self.place(first)} {self.place(second)}", _POWER
+            case term.Partial(term.Entry(array), other, at) if other is array.of and (
+                other not in varied and not any(each in varied for each in other.uses)
+            ):
+                return " ".join((self.names[self.gradient(array)], *map(self.place, at))), _POWER
+            case term.Partial(of, array, at):
+                return f"Derive {self.moved(of, array, at, varied)}", _POWER
+            case term.Limit():
+                raise Unsayable("a limit within a line")
+            case term.Expectation():
+                raise Unsayable("an expected value")
+            case term.Operations():
+                raise Unsayable("a count of operations")
+        raise TypeError(type(value).__name__)
+
+    def gradient(self, loss: Array) -> Array:
+        """The array that is the gradient of a loss in what it is a function of."""
+        assert loss.of is not None
+        if loss not in self.gradients:
+            for array in self.names:
+                if slope_of(array, loss) is loss.of:
+                    self.gradients[loss] = array
+                    break
+            else:
+                own = Array(f"d{loss.name}", loss.of.axes)
+                self.names[own] = self.fresh(own.name)
+                self.gradients[loss] = own
+        return self.gradients[loss]
+
+    @staticmethod
+    def _power(base: str, exponent: Fraction) -> tuple[str, int]:
+        below = exponent < 0
+        match abs(exponent):
+            case Fraction(numerator=1, denominator=1):
+                written = base
+            case Fraction(numerator=k, denominator=1):
+                written = f"{base} ^ {k}"
+            case Fraction(numerator=1, denominator=2):
+                written = f"sqrt {base}"
+            case Fraction(numerator=k, denominator=2):
+                written = f"sqrt {base} ^ {k}"
+            case other:
+                written = f"Rpower {base} ({other.numerator} / {other.denominator})"
+        return (f"/ ({written})" if below else written), _POWER
+
+
+def slope_of(array: Array, loss: Array | None = None) -> Array | None:
+    """What an array is the gradient in, of a loss that is any function or of this one; else
+    None."""
+    match array.body:
+        case term.Partial(term.Entry(of), by, at) if of.of is not None and of is (loss or of):
+            return by if at == tuple(map(AxisPlace, array.params)) else None
+    return None
+
+
+def unnamed(value: Expr) -> Expr:
+    """An expression with the parts that have no name written out."""
+    if isinstance(value, term.Entry) and value.array.body is not None and "." in value.array.name:
+        by = dict(zip(value.array.params, value.at, strict=True))
+        return unnamed(replaced(value.array.body, by))
+    return term.mapped(value, unnamed, lambda at: at)
+
+
+def _has_slopes(value: Expr) -> bool:
+    kinds = (term.Partial, term.Limit, term.Expectation, term.Operations)
+    return any(isinstance(part, kinds) for part in term.walk(unnamed(value)))
+
+
+def _number(number: Fraction) -> tuple[str, int]:
+    if number.denominator > 1:
+        return f"{number.numerator} / {number.denominator}", _PRODUCT if number > 0 else _SUM
+    return (str(number.numerator), _ARGUMENT) if number >= 0 else (f"- {-number.numerator}", _SUM)
+
+
+def _plus(written: str, offset: int) -> str:
+    return f"({written} {'+' if offset > 0 else '-'} {abs(offset)})%nat" if offset else written

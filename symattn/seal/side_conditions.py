@@ -1,0 +1,111 @@
+"""Conditions of lines as hypotheses of theorems, but those that the library sees to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from symattn.calculus import language as term
+from symattn.calculus import line_reading
+from symattn.calculus.draft import DerivationDraft
+from symattn.calculus.language import Expr, Index
+from symattn.seal.line_terms import Terms
+
+_EVERY = " for all "
+_RELATIONS = {"!=": "<>", ">=": ">=", "<=": "<=", ">": ">"}
+
+
+class SideConditions:
+    """Writes the conditions of one derivation's lines."""
+
+    def __init__(self, draft: DerivationDraft, terms: Terms) -> None:
+        self.draft, self.terms = draft, terms
+
+    def everywhere(self, conditions: Iterable[str]) -> list[str]:
+        """Those that are meant of all places."""
+        every = dict.fromkeys(each for each in conditions if _EVERY in each)
+        return [*dict.fromkeys(said for each in every for said in self._of(each, ()))]
+
+    def here(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
+        """Those that are meant of the places of a line."""
+        own = (each for each in conditions if _EVERY not in each)
+        return [said for each in own for said in self._of(each, free)]
+
+    def _of(self, condition: str, free: tuple[Index, ...]) -> Iterator[str]:
+        said = condition.partition(_EVERY)[0]
+        relation = next(each for each in _RELATIONS if f" {each} " in said)
+        left, _, right = said.partition(f" {relation} ")
+        places = {index.name: self.terms.indices[index] for index in free}
+        base, _, offset = left.partition(" + ")
+        sizes = self.terms.sizes
+        if relation == "<=" and base in places and right in sizes:
+            yield f"({places[base]} + {offset or 0} < {sizes[right]})%nat"
+        elif relation == ">=" and left in places:
+            yield f"({int(right) - 1} <= {places[left]})%nat"
+        elif relation == ">=" and left in sizes:
+            yield f"({right} <= {sizes[left]})%nat"
+        else:
+            yield from self._of_numbers(left, relation, right, free)
+
+    def _of_numbers(
+        self, left: str, relation: str, right: str, free: tuple[Index, ...]
+    ) -> Iterator[str]:
+        terms = self.terms
+        read = line_reading.hypothesis(f"{left} == {right}", self.draft.scope)
+        if self._is_above(read.sides[0]):
+            return
+        named = {index.name: index for index in free}
+        others = [index for index in read.free if index.name not in named]
+        for index in read.free:
+            if index.name in named:
+                terms.indices[index] = terms.indices[named[index.name]]
+        with terms.binding(*others) as names:
+            bounds = "".join(f"{terms.within(index)} -> " for index in others)
+            left, right = map(terms.text, read.sides)
+        stated = f"{left} {_RELATIONS[relation]} {right}"
+        yield f"(forall {' '.join(names)} : nat, {bounds}{stated})" if names else stated
+
+    def _is_above(self, value: Expr) -> bool:
+        """Whether an expression is above 0 by its form, as the library sees it."""
+        match value:
+            case term.Number(number):
+                return number > 0
+            case term.Size() | term.Apply("exp") | term.Constant():
+                return True
+            case term.Entry(array) if array.body is not None:
+                return self._is_above(array.body)
+            case term.Entry(array):
+                return any(
+                    line.relation == ">"
+                    and isinstance(side := line.sides[0], term.Entry)
+                    and side.array is array
+                    for line in self.draft.ground.hypotheses
+                )
+            case term.Sum(_, body):
+                parts = body.factors if isinstance(body, term.Mul) else (body,)
+                return all(
+                    isinstance(each, term.AtMost | term.Delta) or self._is_above(each)
+                    for each in parts
+                )
+            case term.Power(body):
+                return self._is_above(body)
+            case term.Mul(factors):
+                return all(map(self._is_above, factors))
+            case term.Div(above, below):
+                return self._is_above(above) and self._is_above(below)
+            case term.Add(parts):
+                return any(map(self._is_above, parts)) and all(map(self._is_not_below, parts))
+        return False
+
+    def _is_not_below(self, value: Expr) -> bool:
+        match value:
+            case term.AtMost() | term.Delta() | term.Power(_, exponent=2):
+                return True
+            case term.Sum(_, body):
+                return self._is_not_below(body)
+            case term.Div(above, below):
+                return self._is_not_below(above) and self._is_above(below)
+            case term.Mul(factors):
+                return all(map(self._is_not_below, factors))
+            case term.Entry(array) if array.body is not None:
+                return self._is_not_below(array.body)
+        return self._is_above(value)
