@@ -13,7 +13,7 @@ import click
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.pages import FORMS, printed, write
+from symattn.cli.pages import FORMS, copy_seals, printed, write
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.limits import BYTES
@@ -26,6 +26,7 @@ _STANDARD_INPUT = "-"
 
 if TYPE_CHECKING:
     from symattn.calculus.derivation import Derivation
+    from symattn.seal.seals import Seal
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class _JudgedDerivation:
     name: str
     proved: bool
     content: Any
+    seal: Seal | None = None
 
 
 @click.command("derive")
@@ -75,6 +77,7 @@ class _JudgedDerivation:
 @click.option(
     "--words", is_flag=True, help="List what of a text was taken for words, with its lines."
 )
+@options.sealed("derivation")
 @options.strict_pdf
 @options.paced("derivation", outside=False)
 def command(
@@ -86,6 +89,7 @@ def command(
     outputs: Outputs,
     certificate: Path | None,
     words: bool,
+    seals: Path | None,
     strict: bool,
     pace: options.Pace,
 ) -> None:
@@ -107,6 +111,7 @@ def command(
       symattn derive attention-gradients --format pdf -o out
       symattn derive homework.txt --format certificate -o out
       symattn derive homework.txt --replay out/homework.certificate.json
+      symattn derive softmax-jacobian --sealed seals    with what Coq said of it
     """
     if certificate is not None:
         _replay(names, certificate)
@@ -131,9 +136,9 @@ def command(
     data = _typed() if _STANDARD_INPUT in names else b""
     asked = "list" if listing else form
     if cases:
-        judged = case_arguments.of_each(cases, pace, _stated, asked, by_hand, words)
+        judged = case_arguments.of_each(cases, pace, _stated, asked, by_hand, words, seals)
     else:
-        judged = case_arguments.of_each(names, pace, _judged, asked, data, words)
+        judged = case_arguments.of_each(names, pace, _judged, asked, data, words, seals)
     if not (derivations := judged.done):
         judged.tell()
     if listing:
@@ -153,7 +158,11 @@ def command(
         _emit(texts, output, outputs)
     else:
         documents = [derivation.content for derivation in derivations]
-        if code := write(documents, output or Path("derivations-out"), outputs, form, strict):
+        folder = output or Path("derivations-out")
+        code = write(documents, folder, outputs, form, strict)
+        if seals and folder != STANDARD_OUTPUT:
+            copy_seals(seals, [derivation.seal for derivation in derivations], folder, outputs)
+        if code:
             judged.tell()
             sys.exit(code)
     judged.tell()
@@ -180,7 +189,12 @@ def _typed() -> bytes:
 
 
 def _judged(
-    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, data: bytes, words: bool
+    asker: Asker,
+    wanted: case_arguments.CaseArgument,
+    form: str | None,
+    data: bytes,
+    words: bool,
+    seals: Path | None,
 ) -> _JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
@@ -192,11 +206,16 @@ def _judged(
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
         derivation = library.judged(Path(_STANDARD_INPUT), data)
-    return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form, words))
+    return _judged_as(derivation, form, words, seals)
 
 
 def _stated(
-    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, by_hand: bool, words: bool
+    asker: Asker,
+    wanted: case_arguments.CaseArgument,
+    form: str | None,
+    by_hand: bool,
+    words: bool,
+    seals: Path | None,
 ) -> _JudgedDerivation:
     """A case's gradients as a format has them, or as a text that is not judged yet."""
     from symattn import case_derivation
@@ -206,10 +225,24 @@ def _stated(
     if by_hand:
         return _JudgedDerivation(case.name, True, case_derivation.as_text(case).rstrip("\n"))
     derivation = case_derivation.derive_case(case)
-    return _JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form, words))
+    return _judged_as(derivation, form, words, seals)
 
 
-def _content(derivation: Derivation, form: str | None, words: bool) -> Any:
+def _judged_as(
+    derivation: Derivation, form: str | None, words: bool, seals: Path | None
+) -> _JudgedDerivation:
+    """A judged derivation as a format has it, with its seal where one is told."""
+    seal = None
+    if seals:
+        from symattn.seal.derivations import sealed
+        from symattn.seal.seals import found
+
+        seal = found(seals, sealed(derivation))
+    content = _content(derivation, form, words, seal)
+    return _JudgedDerivation(derivation.name, derivation.proved, content, seal)
+
+
+def _content(derivation: Derivation, form: str | None, words: bool, seal: Seal | None) -> Any:
     if form == "list":
         from symattn.calculus.printing import prose
 
@@ -221,10 +254,13 @@ def _content(derivation: Derivation, form: str | None, words: bool) -> Any:
 
         return certificate(derivation)
     if form == "text":
-        return "\n".join(map(visible, derivation.to_text(words).split("\n")))
+        text = derivation.to_text(words)
+        if seal:
+            text += f"\n{seal.said()[:1].upper()}{seal.said()[1:]}"
+        return "\n".join(map(visible, text.split("\n")))
     from symattn.sheets.derivation import sheet
 
-    return printed(sheet(derivation), form)
+    return printed(sheet(derivation, seal), form)
 
 
 def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> None:

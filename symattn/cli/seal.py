@@ -186,7 +186,9 @@ def _said(each: _Result, output: Path) -> list[str]:
 
     sealing = each.sealing
     path = output / f"{sealing.file.module}.v"
-    missing = [(x.said, x.why) for x in sealing.unsealed]
+    named = {theorem.name: theorem for theorem in sealing.file.theorems()}
+    missing = [(named[name].seals, why) for name, why in sealing.missing.items()]
+    missing += [(x.said, x.why) for x in sealing.unsealed]
     if each.failure:
         lines = [f"{sealing.file.name}: {each.failure}"]
     elif each.checked:
@@ -194,15 +196,21 @@ def _said(each: _Result, output: Path) -> list[str]:
         lines = [f"{sealing.file.name}: {made.said()}, in {each.checked.seconds:.0f} s ({path})"]
         if not each.checked.is_sound:
             lines.append(f"  rests on more than the real numbers: {', '.join(each.checked.axioms)}")
-        named = {theorem.name: theorem for theorem in sealing.file.theorems()}
         missing += [
             (named[name].seals or f"the lemma {name}", f"not proved: {why}")
             for name, why in each.checked.refused.items()
         ]
     else:
-        count = len(sealing.file.sealing())
-        lines = [f"{sealing.file.name}: {count} of {sealing.count} {sealing.kind} stated ({path})"]
+        lines = [f"{sealing.file.name}: {_stated_of(sealing)} ({path})"]
     lines += [f"  {said}: {why}" for said, why in missing[:_TOLD]]
     if len(missing) > _TOLD:
         lines.append(f"  and {len(missing) - _TOLD} more: --format json has all")
     return lines
+
+
+def _stated_of(sealing: Sealing) -> str:
+    """How many figures or lines are stated, and how many of them without a proof."""
+    theorems = sealing.file.sealing()
+    said = f"{len(theorems)} of {sealing.count} {sealing.kind} stated"
+    unproved = sum(theorem.proof is None for theorem in theorems)
+    return f"{said}, {unproved} without a proof" if unproved else said

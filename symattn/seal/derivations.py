@@ -45,27 +45,17 @@ BEYOND: Mapping[str, Mapping[int, str]] = {
 
 
 def sealed(derivation: Derivation) -> Sealing:
-    """The lines of a derivation as theorems, and those that can't be stated.
+    """The lines of a derivation as theorems, those that can't be stated, and those that are only
+    stated, with the step that the library has not.
 
     >>> from symattn.calculus.library import derivation
     >>> made = sealed(derivation("softmax-jacobian"))
     >>> made.count, made.file.sealing()[15].statement
     (19, 'sum n (fun k => A k) = 1')
-    """
-    return _Derivation(derivation).sealing()
-
-
-def missing(derivation: Derivation) -> Mapping[str, str]:
-    """Of the lines that are stated without a proof, by the names of their theorems, the step that
-    the library has not.
-
-    >>> from symattn.calculus.library import derivation
-    >>> missing(derivation("masking"))["line_1"]
+    >>> sealed(derivation("masking")).missing["line_1"]
     'limits'
     """
-    made = _Derivation(derivation)
-    made.sealing()
-    return made.missing
+    return _Derivation(derivation).sealing()
 
 
 class _Derivation:
@@ -98,7 +88,7 @@ class _Derivation:
                 self.unproved.add(str(line.number))
                 unsealed.append(Unsealed(self._said(line), f"{missing}"))
         file = File(self.derivation.name, self.title, (*parts, "End Lines."))
-        return Sealing("lines", file, tuple(unsealed))
+        return Sealing("lines", file, tuple(unsealed), self.missing)
 
     def _said(self, line: JudgedLine) -> str:
         return f"line {line.number} of {self.title}: {in_unicode(line.text, self.draft.shapes)}"

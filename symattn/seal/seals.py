@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,13 @@ class Unsealed:
 
 @dataclass(frozen=True)
 class Sealing:
-    """A file of theorems of ``figures`` or ``lines``, and what has none."""
+    """A file of theorems of ``figures`` or ``lines``, and what has none; ``missing`` says why of
+    those that are only stated, by their names."""
 
     kind: str
     file: File
     unsealed: tuple[Unsealed, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -93,13 +95,14 @@ def seal(sealing: Sealing, checked: Checked) -> Seal:
 
 def written(made: Seal, sealing: Sealing, checked: Checked) -> dict[str, Any]:
     """A seal as it is kept, with every theorem and what became of it."""
+    why = {**sealing.missing, **checked.refused}
     theorems = [
         {
             "name": theorem.name,
             "of": theorem.seals,
             "states": theorem.statement,
             "proved": theorem.proof is not None,
-            **({"why": checked.refused[theorem.name]} if theorem.name in checked.refused else {}),
+            **({"why": why[theorem.name]} if theorem.name in why else {}),
         }
         for theorem in checked.file.sealing()
     ]

@@ -21,7 +21,6 @@ from symattn.cases.library import load
 from symattn.cases.settings import PARTS, Changes, SheetSettings, settings
 from symattn.drawing.picture import draw
 from symattn.errors import Fault, Faults, Malformed, Refuted
-from symattn.languages.language import Language
 from symattn.limits import COLUMNS
 from symattn.printers import blocks as b
 from symattn.printers.layout import cut
@@ -32,7 +31,7 @@ from symattn.programs.program import Program
 from symattn.seal.seals import Seal
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
-from symattn.sheets.checks import checks, comparison, statements
+from symattn.sheets.checks import checks, comparison, sealed, statements
 from symattn.sheets.definitions import of_call
 from symattn.sheets.presentation import indexed
 from symattn.sheets.redpen import differences
@@ -145,21 +144,6 @@ def sheet(
     title = steps.prose(case.title or case.name)
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
     return b.Sheet(case.name, title, (subtitle,), tuple(blocks), steps.say, wanted.paper)
-
-
-def sealed(seal: Seal, say: Language) -> b.Paragraph:
-    """What Coq's kernel said of the figures on a sheet, or of the lines of a derivation."""
-    things = say.text("figures") if seal.kind == "figures" else say.text("lines")
-    return b.Paragraph(
-        say(
-            "Sealed: {sealed} of {count} {things}, by Coq {version}. The theorems are in {file}.",
-            sealed=str(seal.sealed),
-            count=str(seal.count),
-            things=things,
-            version=seal.coq,
-            file=b.Code(seal.file),
-        )
-    )
 
 
 def working(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:

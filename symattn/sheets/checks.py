@@ -24,6 +24,7 @@ from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, unbreakable
 from symattn.programs.display import formula, symbol
 from symattn.programs.nodes import Node, ancestors
+from symattn.seal.seals import Seal
 from symattn.sheets.presentation import Presentation, grouped
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import Solution, solve
@@ -33,6 +34,20 @@ from symattn.verification import Verification
 
 #: Stages of a gradient that are named; more are counted.
 _MOST_NAMED = 20
+
+
+def sealed(seal: Seal, say: Language) -> b.Paragraph:
+    """What Coq's kernel said of the figures on a sheet, or of the lines of a derivation."""
+    return b.Paragraph(
+        say(
+            "Sealed: {sealed} of {count} {things}, by Coq {version}. The theorems are in {file}.",
+            sealed=str(seal.sealed),
+            count=str(seal.count),
+            things=say.text("figures") if seal.kind == "figures" else say.text("lines"),
+            version=seal.coq,
+            file=b.Code(seal.file),
+        )
+    )
 
 
 def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:

@@ -15,8 +15,11 @@ from symattn.calculus.judging import PLAIN
 from symattn.calculus.library import draft_of
 from symattn.calculus.printing import Shapes, condition, pieces, sides, typeset
 from symattn.errors import Malformed
+from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, aligned, broken_row, width
+from symattn.seal.seals import Seal
+from symattn.sheets.checks import sealed
 from symattn.spelling import whole
 
 #: How many axes the arrays have in what is said of signs.
@@ -57,8 +60,8 @@ _EM, _SPARE = 3.515, 2.0
 _REFERENCE = re.compile(r"(?<=\bsee )[a-z]+(?:-[a-z]+)+\b")
 
 
-def sheet(derivation: Derivation) -> b.Sheet:
-    """The sheet of a derivation, its lines and how they were checked.
+def sheet(derivation: Derivation, seal: Seal | None = None) -> b.Sheet:
+    """The sheet of a derivation, its lines and how they were checked, and sealed.
 
     >>> from symattn.calculus.library import THEORY
     >>> sheet(THEORY["softmax-jacobian"]).name
@@ -68,6 +71,8 @@ def sheet(derivation: Derivation) -> b.Sheet:
     title = draft.title or derivation.name.replace("-", " ").capitalize()
     subtitle = _prose(draft.statement, draft.shapes)
     blocks = tuple(_blocks(derivation))
+    if seal:
+        blocks = (*blocks, sealed(seal, ENGLISH))
     return b.Sheet(derivation.name, _prose(title, draft.shapes), subtitle, blocks)
 
 

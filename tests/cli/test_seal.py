@@ -155,6 +155,34 @@ def test_a_seal_of_something_else_is_refused(tmp_path, symattn, kernel) -> None:
     assert "symattn seal NAME --check -o DIR makes one" in done.err
 
 
+def test_lines(tmp_path, symattn, kernel) -> None:
+    """Of a derivation all lines, for all sizes; those without a proof say why."""
+    done = symattn("seal", "masking", "--check")
+    assert (done.code, done.out.splitlines()[:2]) == (0, [
+        "masking: sealed: 12 of 14 lines, by Coq 8.16.1, in 1 s (seals/masking.v)",
+        "  line 1 of Masking by minus infinity: lim(b → −∞) exp(S_ij + (1 − M_ij) b) = E_ij: limits",
+    ])  # fmt: skip
+
+
+def test_lines_of_ones_own(tmp_path, symattn) -> None:
+    (tmp_path / "own.txt").write_text("S: n\nA = softmax(S)\nsum(i, A[i]) = 1\n", "utf-8")
+    done = symattn("seal", "--lines", "own.txt")
+    assert (done.code, done.out) == (0, "own: 1 of 1 lines stated (seals/own.v)\n")
+    text = (tmp_path / "seals" / "own.v").read_text("utf-8")
+    assert "Theorem line_1 : sum n (fun i => A i) = 1." in text
+
+
+def test_a_derivation_tells_its_seal(tmp_path, symattn, kernel) -> None:
+    assert symattn("seal", "softmax-backward", "--check", "-o", "seals").code == 0
+    done = symattn("derive", "softmax-backward", "--sealed", "seals")
+    assert done.code == 0
+    assert done.out.rstrip().endswith("\nSealed: 10 of 10 lines, by Coq 8.16.1")
+    done = symattn("derive", "softmax-backward", "--sealed", "seals", "-o", "out", "--format", "md")
+    text = (tmp_path / "out" / "softmax-backward.md").read_text("utf-8")
+    said = "Sealed: 10 of 10 lines, by Coq 8.16.1. The theorems are in `softmax_backward.v`."
+    assert said in text.replace("\n", " ")
+
+
 def test_names_that_coq_has_taken(tmp_path, symattn) -> None:
     """Quantities are renamed that are called as something in Coq is."""
     (tmp_path / "a.toml").write_text(
