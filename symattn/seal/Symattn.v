@@ -119,10 +119,22 @@ Definition choices (rows : list (list bool)) (i j : nat) : bool := nth j (nth i 
 (** Each query keeps the keys up to its own. *)
 Definition causal (i j : nat) : bool := Nat.leb j i.
 
+(** 1 where the first number is above the second, else 0. *)
+Definition above (x y : R) : R := if Rlt_dec y x then 1 else 0.
+
+Lemma above_yes x y : y < x -> above x y = 1.
+Proof. intros H. unfold above. now destruct (Rlt_dec y x). Qed.
+Lemma above_no x y : x <= y -> above x y = 0.
+Proof. intros H. unfold above. destruct (Rlt_dec y x); [lra | reflexivity]. Qed.
+
 Lemma sqrt_is x y : 0 <= y /\ x = y * y -> sqrt x = y.
 Proof. intros [H ->]. now apply sqrt_square. Qed.
 Lemma exp_at_0 x : x = 0 -> exp x = 1.
 Proof. intros ->. apply exp_0. Qed.
+Lemma sin_at_0 x : x = 0 -> sin x = 0.
+Proof. intros ->. apply sin_0. Qed.
+Lemma cos_at_0 x : x = 0 -> cos x = 1.
+Proof. intros ->. apply cos_0. Qed.
 Lemma ln_at_1 x : x = 1 -> ln x = 0.
 Proof. intros ->. apply ln_1. Qed.
 
@@ -132,14 +144,27 @@ Ltac opened := cbv [sum by_rows choices causal nth Nat.leb Nat.add Nat.sub Nat.m
 Ltac rational_root y := match goal with |- context [sqrt ?x] => rewrite (sqrt_is x y) by (split; lra) end.
 Ltac known := repeat match goal with
   | |- context [exp ?x] => rewrite (exp_at_0 x) by lra
+  | |- context [sin ?x] => rewrite (sin_at_0 x) by lra
+  | |- context [cos ?x] => rewrite (cos_at_0 x) by lra
   | |- context [ln ?x] => rewrite (ln_at_1 x) by lra
   end.
 (** Bounds, from those that are known. *)
-Ltac bounded := interval with (i_prec 120).
+Ltac bounded := interval with (i_prec 150).
 (** Takes a term for any number within what a lemma says of it. *)
 Ltac taken t lemma := pose proof lemma; generalize dependent t; intros.
+(** Says of two numbers which one is the larger. *)
+Ltac compared := repeat match goal with
+  | |- context [Rmax ?x ?y] => first
+      [rewrite (Rmax_left x y) by first [lra | bounded] | rewrite (Rmax_right x y) by first [lra | bounded]]
+  | |- context [above ?x ?y] => first
+      [rewrite (above_yes x y) by first [lra | bounded] | rewrite (above_no x y) by first [lra | bounded]]
+  end.
+(** Takes sines and cosines for any numbers that are those of an angle. *)
+Ltac angles := repeat match goal with |- context [sin ?x] =>
+  pose proof (sin2_cos2 x); unfold Rsqr in *;
+  generalize dependent (sin x); generalize dependent (cos x); intros end.
 (** An equation of rational numbers, or of the same exponentials. *)
-Ltac same := first [lra | field; repeat split; apply Rgt_not_eq; bounded | field].
+Ltac same := first [lra | progress angles; lra | field; repeat split; apply Rgt_not_eq; bounded | field].
 (** A number within bounds that are known, beside a figure. *)
 Ltac figure := unfold Rabs; repeat destruct (Rcase_abs _); lra.
 
@@ -285,6 +310,49 @@ Proof.
   intros i _. rewrite (sum_ext _ _ (fun _ => 0)); [apply sum_0|]. intros j _. ring.
 Qed.
 
+(** A gradient has the partial derivatives for its entries. *)
+Lemma gradient2_put2 m n L A G : gradient2 m n L A G -> forall i j, (i < m)%nat -> (j < n)%nat ->
+  is_derive (fun x => L (put2 A i j x)) (A i j) (G i j).
+Proof.
+  intros H i j Hi Hj. rewrite <- (paired2_unit m n G i j Hi Hj). apply (H _ _ _ (put2_moves m n A i j)).
+Qed.
+
+Lemma sum_app n l f : sum (n + l) f = sum n f + sum l (fun j => f (n + j)%nat).
+Proof.
+  induction l as [|l IH]; [rewrite Nat.add_0_r; simpl; ring|].
+  rewrite Nat.add_succ_r. simpl. rewrite IH. ring.
+Qed.
+
+(** Of a sum of pairings those with one node, and the others; [tt] where there are none. *)
+Ltac added terms term := lazymatch terms with tt => term | _ => constr:(terms + term) end.
+Ltac pairings_of D whole found := lazymatch whole with
+  | ?a + ?b => let more := pairings_of D a found in pairings_of D b more
+  | paired2 _ _ _ D => added found whole
+  | _ => found
+  end.
+Ltac pairings_else D whole found := lazymatch whole with
+  | ?a + ?b => let more := pairings_else D a found in pairings_else D b more
+  | paired2 _ _ _ D => found
+  | _ => added found whole
+  end.
+(** A node that is used several times gets the sum of what flows in: its pairings become one. *)
+Ltac gathered D := match goal with |- ?whole = _ =>
+  let own := pairings_of D whole tt in
+  let others := pairings_else D whole tt in
+  let sorted := lazymatch others with tt => own | _ => constr:(own + others) end in
+  transitivity sorted; [ring|];
+  match own with context [paired2 ?m ?n _ D] =>
+    let E := fresh in pose proof (fun G H => paired2_plus m n G H D) as E; rewrite !E; clear E
+  end end.
+(** Calls what flows into a node by its name. *)
+Ltac called D H := match goal with |- context [paired2 ?m ?n ?G D] =>
+  change (paired2 m n G D) with (paired2 m n H D) end.
+(** A step back from a node: by its lemma, without what does not move. *)
+Ltac back E := rewrite E; rewrite ?paired2_still, ?Rplus_0_r, ?Rplus_0_l.
+
+(** Places that are picked are there. *)
+Ltac placed := intros; cbv beta; lia.
+
 (** What does not move. *)
 Lemma still m n x A : moves2 m n (fun _ => A) x A (fun _ _ => 0).
 Proof. intros i j _ _. split; [reflexivity | apply slope_const]. Qed.
@@ -303,6 +371,10 @@ Proof.
     apply (slope_after f (fun t => p t i j)); [rewrite E; auto | exact D].
   - intros G. apply paired2_ext. intros. ring.
 Qed.
+
+(** The same entries, as a quantity of its own. *)
+Lemma copy_back : exists C', moves2 m n p x A C' /\ forall G, paired2 m n G C' = paired2 m n G A'.
+Proof. exists A'. split; [exact HA | reflexivity]. Qed.
 
 Lemma transpose_back :
   exists C', moves2 n m (fun t i j => p t j i) x (fun i j => A j i) C' /\
@@ -479,6 +551,21 @@ Proof.
 Qed.
 End Pairs.
 
+(** Side by side. *)
+Lemma concat_back w l : w = (n + l)%nat -> moves2 m l q x B B' ->
+  exists C', moves2 m w (fun t i j => if Nat.ltb j n then p t i j else q t i (j - n)%nat) x
+    (fun i j => if Nat.ltb j n then A i j else B i (j - n)%nat) C' /\
+  forall G, paired2 m w G C' =
+    paired2 m n G A' + paired2 m l (fun i j => G i (n + j)%nat) B'.
+Proof.
+  intros -> HB. exists (fun i j => if Nat.ltb j n then A' i j else B' i (j - n)%nat). split.
+  - intros i j Hi Hj. destruct (Nat.ltb_spec j n); [now apply HA | apply HB; lia].
+  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _. rewrite sum_app.
+    f_equal; apply sum_ext; intros j Hj.
+    + now rewrite (proj2 (Nat.ltb_lt j n) Hj).
+    + rewrite (proj2 (Nat.ltb_ge (n + j) n)) by lia. now rewrite Nat.add_comm, Nat.add_sub.
+Qed.
+
 Lemma matmul_back d : moves2 n d q x B B' ->
   exists C', moves2 m d (fun t i j => sum n (fun k => p t i k * q t k j)) x
     (fun i j => sum n (fun k => A i k * B k j)) C' /\
@@ -514,7 +601,20 @@ Proof.
   - cbv beta. ring.
 Qed.
 
-Arguments still m n {x}.
+(** A loss that is one number, with the upstream gradient [u] before it. *)
+Lemma number_back p x Y Y' u : moves2 1 1 p x Y Y' ->
+  is_derive (fun t => u * p t 0%nat 0%nat) x (paired2 1 1 (fun _ _ => u) Y').
+Proof.
+  intros H. apply (slope_eq _ _ (sum 1 (fun i => sum 1 (fun j => u * Y' i j)))); [|reflexivity].
+  simpl. rewrite !Rplus_0_l. destruct (H 0%nat 0%nat) as [_ D]; auto. eapply slope_eq.
+  - apply (slope_mult (fun _ => u) (fun t => p t 0%nat 0%nat)); [apply slope_const | exact D].
+  - cbv beta. ring.
+Qed.
+
+Arguments still m n x A.
+Arguments copy_back {m n p x A A'}.
+Arguments concat_back {m n p q x A B A' B'}.
+Arguments number_back {p x Y Y'} u.
 Arguments map_back {m n p x A A'}.
 Arguments transpose_back {m n p x A A'}.
 Arguments pick_back {m n p x A A'}.

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from flint import arb, ctx, fmpq
 
 from symattn.seal.definitions import Definition, Numbers
-from symattn.seal.terms import Choice, Entry, Function, Term, decimal_fraction, needed, number_text, parts, placed, text
+from symattn.seal.terms import Choice, Entry, Function, Operation, Term, decimal_fraction, needed, number_text, parts, placed, text
 from symattn.seal.theorems import Theorem
 
 #: Bits of the balls that bounds are taken from.
 _BALLS = 320
 #: Decimals of bounds at the first step, and how many fewer at each later one: wider bounds
 #: leave room for what a step adds up.
-_DECIMALS, _WIDER = 30, 2
+_DECIMALS, _WIDER = 40, 2
 
 
 #: What has a lemma: an entry, or a function of one.
@@ -40,6 +40,11 @@ class Bounds:
         """The lemmas that are new since they were taken."""
         new, self._new = self._new, []
         return iter(new)
+
+    def add(self, lemma: Theorem) -> Theorem:
+        """Write another lemma among these."""
+        self._new.append(lemma)
+        return lemma
 
     def is_given(self, part: Part) -> bool:
         """Whether it is a given number, which needs no lemma."""
@@ -100,6 +105,8 @@ class Bounds:
         tactics = [_opened(given)]
         if known:
             tactics.append(f"rewrite ?{', ?'.join(known)}.")
+        if any(isinstance(x, Operation) and x.sign in ("Rmax", "above") for x in parts(term)):
+            bounds.append("compared.")
         return " ".join((*tactics, *bounds, *self._rational(term)))
 
     def opening(self, term: Term) -> str:

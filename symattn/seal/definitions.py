@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
+from functools import reduce
+from itertools import accumulate, count
 
 from flint import arb, fmpq
 
@@ -17,7 +18,7 @@ from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.seal.terms import (
     ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, free, number_text,
-    text, value,
+    shifted, text, value,
 )  # fmt: skip
 
 I, J = Moved("i"), Moved("j")
@@ -28,16 +29,16 @@ Kept = tuple[tuple[bool, ...], ...]
 #: What names can't be: words of Coq, and what the statements use.
 _TAKEN = frozenset(
     "as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop SProp "
-    "Type then using where with R nat bool list true false nil sum delta exp ln sqrt sin cos tanh "
+    "Type then using where with R nat bool list true false nil sum delta above Rmax exp ln sqrt sin cos tanh "
     "Rabs put1 put2 entries choices by_rows causal paired2 gradient2 moves2 is_derive INR IZR".split()
 )
 #: Functions of every entry, as Coq calls them.
 FUNCTIONS: Mapping[str, str] = {
     "exp": "exp", "log": "ln", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh",
 }  # fmt: skip
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "maximum": "Rmax", "above": "above"}
 #: Operations whose results are sums or rows of weights: they have definitions of their own.
-OWN = frozenset({"matmul", "softmax", "hide", "rowsum", "colsum", "total"})
+OWN = frozenset({"matmul", "softmax", "hide", "rowsum", "colsum", "total", "concat"})
 
 
 class Unstated(Exception):
@@ -164,7 +165,7 @@ class Definitions:
             )
             return Definition(name, node.grid, None, numbers, is_number, kept)
         indices = (0, 0) if is_number else (I, J)
-        kept = self.kept(node) if node.op == "hide" or node.op in _PASSING else None
+        kept = self.kept(node) if node.op in ("hide", "concat") or node.op in _PASSING else None
         return Definition(name, node.grid, self.body(node, *indices), (), is_number, kept)
 
     def kept(self, node: Node) -> Kept | None:
@@ -182,6 +183,8 @@ class Definitions:
             return _both(chosen, self.kept(scores))
         if node.op in ("given", "table"):
             return self.of(node).kept
+        if node.op == "concat":
+            return self._kept_beside(node)
         if node.op in _PASSING:
             found: Kept | None = None
             for operand in node.operands:
@@ -191,6 +194,19 @@ class Definitions:
                     found = _both(own, found)
             return found
         return None
+
+    def _kept_beside(self, node: Node) -> Kept | None:
+        parts = [(self.kept(x), x.grid[1]) for x in node.operands]
+        if all(kept is None for kept, _ in parts):
+            return None
+        return tuple(
+            tuple(
+                entry
+                for kept, width in parts
+                for entry in ((True,) * width if kept is None else kept[i])
+            )
+            for i in range(node.grid[0])
+        )
 
     # -- entries -----------------------------------------------------------------------------
 
@@ -216,7 +232,7 @@ class Definitions:
                 return self.entry(x[0], j, i)
             case "negate":
                 return Operation("-", (self.entry(x[0], i, j),))
-            case "add" | "subtract" | "multiply" | "divide":
+            case "add" | "subtract" | "multiply" | "divide" | "maximum" | "above":
                 sign = _SIGNS[node.op]
                 return Operation(sign, (self.spread(node, 0, i, j), self.spread(node, 1, i, j)))  # type: ignore[arg-type]
             case "exp":
@@ -242,10 +258,35 @@ class Definitions:
                 last = free(i, j, k)
                 row = Sum(x[0].grid[1], last.name, self.entry(x[0], k, last))
                 return Sum(x[0].grid[0], k.name, row)
+            case "rowmax":
+                if self.kept(x[0]) is not None:
+                    raise Unstated("the largest of masked scores has no statement")
+                entries = (self.entry(x[0], i, k) for k in range(x[0].grid[1]))
+                return reduce(lambda a, b: Operation("Rmax", (a, b)), entries)
             case "pick":
                 rows, columns = node.extra
                 return self.entry(x[0], moved(rows, i), moved(columns, j))
+            case "spread":
+                return self.spread(node, 0, i, j)
+            case "triangle":
+                return Choice("causal", (i, j), ONE, ZERO)
+            case "concat":
+                return self._beside(node, i, j)
         raise Unstated(f"the operation {node.op} has no statement")
+
+    def _beside(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
+        """An entry of parts side by side: the last one's, where the others don't reach."""
+        ends = [*starts(node)[1:], node.grid[1]]
+        found: Term | None = None
+        for part, start, end in zip(node.operands, starts(node), ends, strict=True):
+            if isinstance(j, int):
+                if start <= j < end:
+                    return self.entry(part, i, j - start)
+                continue
+            own = self.entry(part, i, shifted(j, -start))
+            found = own if found is None else Choice("Nat.ltb", (j, start), found, own)
+        assert found is not None
+        return found
 
     def _weight(self, scores: Node, i: int | Moved, j: int | Moved) -> Term:
         def power(key: int | Moved) -> Term:
@@ -267,7 +308,7 @@ class Definitions:
         self, node: Node, i: int | Moved, j: int | Moved
     ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
         """What says whether a score is kept, and of which places; None where all are."""
-        if node.op == "hide" or node.op in ("given", "table"):
+        if node.op in ("hide", "given", "table", "concat"):
             return self._asked(self.of(node), i, j)
         if node.op == "pick":
             rows, columns = node.extra
@@ -323,6 +364,11 @@ def _both(one: Kept, other: Kept | None) -> Kept:
     )
 
 
+def starts(node: Node) -> list[int]:
+    """Where each part begins of what is side by side."""
+    return [0, *accumulate(x.grid[1] for x in node.operands[:-1])]
+
+
 def moved(places: range, index: int | Moved) -> int | Moved:
     """Where an index of what was picked lies in what it was picked from."""
     if isinstance(index, int):
@@ -335,6 +381,12 @@ def moved(places: range, index: int | Moved) -> int | Moved:
 # -- numbers -----------------------------------------------------------------------------------
 
 
+_CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "causal": lambda i, j: j <= i,
+    "Nat.ltb": lambda i, j: i < j,
+}
+
+
 class Numbers:
     """What the definitions come to: rational numbers, or balls where they are none."""
 
@@ -343,7 +395,9 @@ class Numbers:
         self._known: dict[Entry, fmpq | arb] = {}
 
     def holds(self, keeps: str, place: tuple[int, ...]) -> bool:
-        """Whether a key is kept."""
+        """Whether a condition holds at a place."""
+        if keeps in _CONDITIONS:
+            return _CONDITIONS[keeps](*place)
         kept = self._definitions[keeps.removesuffix("_keeps")].kept
         assert kept is not None
         return kept[place[0]][place[1]]

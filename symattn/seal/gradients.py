@@ -9,32 +9,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate, pairwise
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from symattn.programs.nodes import Node, ancestors
-from symattn.seal.definitions import FUNCTIONS, OWN, I, J, Definition, Definitions, Rows, Unstated, moved
+from symattn.seal.bounds import Bounds, precise
+from symattn.seal.definitions import (
+    FUNCTIONS, OWN, I, J, Definition, Definitions, Rows, Unstated, moved, starts,
+)  # fmt: skip
 from symattn.seal.terms import (
-    Entry, Function, Moved, Number, Operation, Same, Sum, Term, free, parts, text,
+    ONE, Entry, Function, Moved, Number, Operation, Same, Sum, Term, free, local, placed, shifted, side, text,
 )  # fmt: skip
 from symattn.seal.theorems import Theorem
 
 Index = int | Moved
 #: What one entry of a gradient is, at a place.
 Gradient = Callable[[Index, Index], Term]
-#: Slopes of functions of every entry: of an entry, as a function of Coq's, and why it is that.
-_SLOPES: Mapping[str, tuple[Callable[[Term], Term], str, str]] = {
-    "exp": (lambda x: Function("exp", x), "exp", "intros; apply is_derive_exp"),
-    "sin": (lambda x: Function("cos", x), "cos", "intros; apply is_derive_sin"),
-    "cos": (
-        lambda x: Operation("-", (Function("sin", x),)), "(fun t => - sin t)",
-        "intros; apply is_derive_cos",
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The slope of a function of every entry: ``of`` an entry, and why it is that; those that
+    have one of positive numbers only ``need_positive`` entries."""
+
+    of: Callable[[Term], Term]
+    why: str
+    need_positive: bool = False
+
+
+def _over(below: Term) -> Term:
+    return Operation("/", (ONE, below))
+
+
+_SLOPES: Mapping[str, Slope] = {
+    "exp": Slope(lambda x: Function("exp", x), "apply is_derive_exp"),
+    "sin": Slope(lambda x: Function("cos", x), "apply is_derive_sin"),
+    "cos": Slope(lambda x: Operation("-", (Function("sin", x),)), "apply is_derive_cos"),
+    "negate": Slope(
+        lambda x: Number(fmpq(-1)), "apply (slope_opp (fun t => t)); apply slope_id"
     ),
-    "negate": (
-        lambda x: Number(fmpq(-1)), "(fun _ => - 1)",
-        "intros; apply (slope_opp (fun t => t)); apply slope_id",
+    "log": Slope(
+        _over, "apply (slope_ln (fun t => t)); [assumption | apply slope_id]", need_positive=True
     ),
-}  # fmt: skip
+    "sqrt": Slope(
+        lambda x: _over(Operation("*", (Number(fmpq(2)), Function("sqrt", x)))),
+        "apply (slope_sqrt (fun t => t)); [assumption | apply slope_id]",
+        need_positive=True,
+    ),
+}
 _CALLED = {**FUNCTIONS, "negate": "Ropp"}
 
 
@@ -56,10 +80,12 @@ class Derivatives:
     the coefficients, '' for none."""
 
     def __init__(
-        self, definitions: Definitions, output: Node, upstream: Rows, letter: str = ""
+        self, bounds: Bounds, definitions: Definitions, output: Node, upstream: Rows, letter: str = ""
     ) -> None:
+        self._bounds = bounds
         self._definitions = definitions
         self._output = output
+        self._signs: dict[str, Theorem] = {}
         self._after = f"_{letter}" if letter else ""
         name = f"d{definitions.of(output).name}{self._after}"
         said = f"What flows into the output{f', before {letter}' if letter else ''}"
@@ -76,7 +102,8 @@ class Derivatives:
         of = self._definitions.of(by)
         gradient = self._gradient(by, moving)
         loss = f"loss_by_{of.name}{self._after}"
-        lets = "".join(self._let(node) for node in moving.values() if self._is_defined(node, by))
+        lets = self._lets([node for node in moving.values() if self._is_defined(node, by)], of.name)
+        proof = "\n".join(self._proof(by, moving))
         body = self._loss_text()
         words = f"Definition {loss} ({of.name} : nat -> nat -> R) : R :={lets}\n  {body}."
         m, n = of.grid
@@ -84,7 +111,7 @@ class Derivatives:
             f"{gradient.name}_is_derivative",
             f"forall i j, (i < {m})%nat -> (j < {n})%nat ->\n"
             f"  is_derive (fun x => {loss} (put2 {of.name} i j x)) ({of.name} i j) ({gradient.name} i j)",
-            "\n".join(self._proof(by, moving)),
+            proof,
             f"{gradient.name} is the gradient by {of.name}",
         )
         return Derivative(of.name, gradient, loss, words, theorem)
@@ -100,52 +127,59 @@ class Derivatives:
     def _is_defined(self, node: Node, by: Node) -> bool:
         return node is not by and (node.op in OWN or self._definitions.is_named(node))
 
-    def _let(self, node: Node) -> str:
-        made = self._definitions.of(node)
-        assert made.term is not None
-        indices = "" if made.is_number else " (i j : nat)"
-        return f"\n  let {made.name}{indices} := {text(made.term)} in"
+    def _lets(self, nodes: list[Node], by: str) -> str:
+        """What depends on a quantity, as a loss defines it again."""
+        words, names = "", {by}
+        for made in map(self._definitions.of, nodes):
+            assert made.term is not None
+            indices = "" if made.is_number else " (i j : nat)"
+            words += f"\n  let {made.name}{indices} := {text(local(made.term, names))} in"
+            names.add(made.name)
+        return words
 
     def _loss_text(self) -> str:
-        made = self._definitions.of(self._output)
-        if made.is_number:
-            return made.name
-        m, n = made.grid
-        flow = Operation("*", (self._upstream.at(I, J), made.at(I, J)))
-        return text(Sum(m, "i", Sum(n, "j", flow)))
+        m, n = self._output.grid
+        of = self._definitions.of(self._output)
+        flow = Operation("*", (self._upstream.at(I, J), of.at(I, J)))
+        return text(flow if of.is_number else Sum(m, "i", Sum(n, "j", flow)))
 
     # -- what flows back ---------------------------------------------------------------------
 
     def _gradient(self, by: Node, moving: Mapping[int, Node]) -> Definition:
-        """The definition of the gradient by a quantity, and of those on the way to it."""
-        seen: set[int] = set()
+        """The definition of the gradient by a quantity, and of those on the way to it: of what
+        has a definition of its own, and of what is used several times, into which as much flows
+        as comes from all its uses."""
+        flowing = [(self._output, self._upstream.at)]
+        named = self._output
+        for node in reversed(moving.values()):
+            own = [gradient for x, gradient in flowing if x is node]
+            if len(own) == 1:
+                first = next(at for at, (x, _) in enumerate(flowing) if x is node)
+            else:
+                # The proof brings them together at the front.
+                first = 0
+            others = [(x, gradient) for x, gradient in flowing if x is not node]
+            gradient = reduce(_added, own)
+            if node is by or self._definitions.is_named(node):
+                named = node
+            if self._is_called(node, by, len(own)):
+                gradient = self._named(node, named, gradient).at
+            if node is not by:
+                flows = [x for x in self._flows(node, gradient) if x[0].serial in moving]
+                flowing = [*others[:first], *flows, *others[first:]]
+        return self._flowing[by.serial]
 
-        def expanded(node: Node, gradient: Gradient) -> Gradient:
-            if node is by:
-                return gradient
-            if node.serial in seen:
-                raise Unstated("what is used twice on the way has no statement")
-            seen.add(node.serial)
-            if self._is_defined(node, by):
-                gradient = self._named(node, gradient).at
-            found = [
-                expanded(operand, flow)
-                for operand, flow in self._flows(node, gradient)
-                if operand.serial in moving
-            ]
-            return found[0] if len(found) == 1 else _added(found)
+    def _is_called(self, node: Node, by: Node, uses: int) -> bool:
+        """Whether what flows into a node has a name."""
+        return node is by or uses > 1 or self._is_defined(node, by)
 
-        return self._named(by, expanded(self._output, self._start))
-
-    @property
-    def _start(self) -> Gradient:
-        return self._upstream.at
-
-    def _named(self, node: Node, gradient: Gradient) -> Definition:
+    def _named(self, node: Node, named: Node, gradient: Gradient) -> Definition:
         if node.serial not in self._flowing:
-            of = self._definitions.of(node)
-            name = self._definitions.name(f"d{of.name}{self._after}")
-            made = Definition(name, of.grid, gradient(I, J), is_number=False)
+            part = "" if node is named or node.op in OWN else "_part"
+            of = self._definitions.of(node if not part else named)
+            name = self._definitions.name(f"d{of.name}{part}{self._after}")
+            indices = (I, J) if node.shape else (0, 0)
+            made = Definition(name, node.grid, gradient(*indices), is_number=not node.shape)
             self._flowing[node.serial] = self._definitions.by_name[name] = made
         return self._flowing[node.serial]
 
@@ -200,8 +234,13 @@ class Derivatives:
             case "pick":
                 rows, columns = node.extra
                 yield x[0], _picked(node.grid, rows, columns, g)
-            case "exp" | "sin" | "cos" | "negate":
-                slope = _SLOPES[node.op][0]
+            case "spread":
+                yield x[0], back(0, g)
+            case "concat":
+                for part, start in zip(x, starts(node), strict=True):
+                    yield part, _shifted(g, start)
+            case _ if node.op in _SLOPES:
+                slope = _SLOPES[node.op].of
                 yield x[0], times(g, lambda i, j: slope(entry(0)(i, j)))
             case _:
                 raise Unstated(f"the gradient of {node.op} has no statement")
@@ -247,41 +286,60 @@ class Derivatives:
     def _proof(self, by: Node, moving: Mapping[int, Node]) -> Iterator[str]:
         """The steps of a proof: how each node moves, then what the gradient makes of it."""
         m, n = by.grid
-        of = self._definitions.of(by).name
-        yield "intros i j Hi Hj."
-        yield f"pose proof (put2_moves {m} {n} {of} i j) as H0."
-        names = {by.serial: "H0"}
-        equations: list[str] = []
-
-        def fresh(lemma: str, number: str) -> str:
-            equations.append(f"E{number}")
-            return f"destruct ({lemma}) as (D{number} & H{number} & E{number})."
-
+        # No quantity has a name with a stroke.
+        yield f"apply (gradient2_put2 {m} {n}). intros p' x' D0' H0'."
+        names = {by.serial: "0"}
+        steps: dict[int, list[str]] = {by.serial: []}
+        uses = {serial: 0 for serial in moving}
+        uses[self._output.serial] = 1
         for node in list(moving.values())[1:]:
             number = str(len(names))
+            made: list[str] = []
+
+            def fresh(lemma: str, made: list[str] = made, number: str = number) -> str:
+                name = f"{number}_{len(made)}"
+                made.append(name)
+                return f"destruct ({lemma}) as (D{name}' & H{name}' & E{name}')."
+
             operands: list[str] = []
             for place, x in enumerate(node.operands[:1] if node.op == "hide" else node.operands):
                 if x.serial not in moving:
                     operands.append(self._still(node, place))
-                elif node.op in _SPREADING and x.grid != node.grid:
-                    inner = f"{number}_{place}"
-                    yield fresh(self._pick(names[x.serial], node.grid, *_repeated(x, node)), inner)
-                    operands.append(f"H{inner}")
-                else:
-                    operands.append(names[x.serial])
-            if node.op in ("copy", "reshape", "hide"):
-                names[node.serial] = operands[0]
-                continue
-            yield fresh(self._lemma(node, operands), number)
-            names[node.serial] = f"H{number}"
-        last = names[self._output.serial]
-        upstream = self._upstream.name
-        if self._upstream.is_number:
-            raise Unstated("a loss of one number has no statement")
-        yield f"eapply slope_eq; [exact (upstream_back {upstream} {last}) |]."
-        for equation in reversed(equations):
-            yield f"rewrite !{equation}; rewrite ?paired2_still, ?Rplus_0_r, ?Rplus_0_l."
-        yield "rewrite !paired2_unit by assumption. reflexivity."
+                    continue
+                uses[x.serial] += 1
+                operands.append(f"H{names[x.serial]}'")
+                if node.op in _SPREADING and x.grid != node.grid:
+                    yield fresh(self._pick(operands.pop(), node.grid, *_repeated(x, node)))
+                    operands.append(f"H{made[-1]}'")
+            if node.op == "concat":
+                whole = operands[0]
+                widths = [0, *(x.grid[1] for x in node.operands)]
+                for part, (start, width) in enumerate(pairwise(accumulate(widths))):
+                    if part:
+                        lemma = f"concat_back {whole} {width} {width - start} eq_refl {operands[part]}"
+                        yield fresh(lemma)
+                        whole = f"H{made[-1]}'"
+            elif node.op != "spread" or not made:
+                yield fresh(self._lemma(node, operands))
+            names[node.serial] = made[-1]
+            steps[node.serial] = made[::-1]
+        yield f"eapply slope_eq; [exact ({self._start} H{names[self._output.serial]}') |]."
+        for node in reversed(moving.values()):
+            name = names[node.serial]
+            if uses[node.serial] > 1:
+                yield f"gathered D{name}'."
+            if self._is_called(node, by, uses[node.serial]):
+                flowing = self._flowing[node.serial]
+                called = f"(fun _ _ : nat => {flowing.name})" if flowing.is_number else flowing.name
+                yield f"called D{name}' {called}."
+            yield from (f"back E{step}'." for step in steps[node.serial])
+        yield "reflexivity."
+
+    @property
+    def _start(self) -> str:
+        """The lemma of the loss."""
+        lemma = "number_back" if self._upstream.is_number else "upstream_back"
+        return f"{lemma} {self._upstream.name}"
 
     def _still(self, node: Node, place: int) -> str:
         """What an operand that does not move is, for a lemma."""
@@ -291,49 +349,66 @@ class Derivatives:
             (m, n), term = node.grid, self._definitions.spread(node, place, a, b)
         else:
             (m, n), term = x.grid, self._definitions.entry(x, a, b)
-        return f"(still {m} {n} (fun a b => {text(term)}))"
+        return f"(still {m} {n} x' (fun a b => {text(term)}))"
 
     def _lemma(self, node: Node, operands: list[str]) -> str:
         """The lemma of an operation, applied to how its operands move."""
         given = " ".join(operands)
         match node.op:
+            case "copy" | "reshape" | "hide" | "spread":
+                return f"copy_back {given}"
             case "transpose" | "rowsum" | "colsum" | "total" | "matmul":
                 return f"{node.op}_back {given}"
             case "add" | "subtract" | "multiply":
                 name = {"add": "plus", "subtract": "minus", "multiply": "mult"}[node.op]
                 return f"{name}_back {given}"
             case "divide":
-                return f"div_back {given} ltac:({self._not_zero(node)})"
+                divisor = self._definitions.spread(node, 1, I, J)
+                return f"div_back {given} {self._sign(divisor, node.grid, '<> 0')}"
             case "softmax":
                 return f"softmax_back {given} {self._keep(node)}"
             case "pick":
                 return self._pick(operands[0], node.grid, *node.extra)
-            case "exp" | "sin" | "cos" | "negate":
-                _, slope, proof = _SLOPES[node.op]
-                return f"map_back {given} {_CALLED[node.op]} {slope} ltac:({proof})"
+            case _ if node.op in _SLOPES:
+                slope, x = _SLOPES[node.op], node.operands[0]
+                of = f"(fun t => {text(slope.of(Entry('t')))})"
+                why = f"intros; {slope.why}"
+                if slope.need_positive:
+                    sign = self._sign(self._definitions.entry(x, I, J), x.grid, "> 0")
+                    why = f"intros i j Hi Hj; pose proof ({sign} i j Hi Hj); {slope.why}"
+                return f"map_back {given} {_CALLED[node.op]} {of} ltac:({why})"
         raise Unstated(f"the gradient of {node.op} has no statement")
 
     @staticmethod
     def _pick(operand: str, grid: tuple[int, int], rows: range, columns: range) -> str:
         def places(axis: range) -> str:
             index = moved(axis, Moved("a"))
-            return f"(fun a => {str(index).strip('()')})"
+            return f"(fun a => {index if isinstance(index, Moved) else f'{index}%nat'})"
 
         sizes = " ".join(map(str, grid))
-        return f"pick_back {operand} {sizes} {places(rows)} {places(columns)} ltac:(intros; lia) ltac:(intros; lia)"
+        return f"pick_back {operand} {sizes} {places(rows)} {places(columns)} ltac:(placed) ltac:(placed)"
 
-    def _not_zero(self, node: Node) -> str:
-        """Why a divisor that does not move is not 0: it is one number, or interval sees it."""
-        divisor = node.operands[1]
-        if divisor.grid != (1, 1):
-            raise Unstated("a quotient by what is not one number has no statement")
-        term = self._definitions.entry(divisor, 0, 0)
-        if isinstance(term, Entry):
-            opened = f"unfold {term.name}; "
-        else:
-            names = {part.name for part in _entries(term)}
-            opened = f"unfold {', '.join(sorted(names))}; " if names else ""
-        return f"intros; {opened}apply Rgt_not_eq; bounded"
+    def _sign(self, term: Term, grid: tuple[int, int], sign: str) -> str:
+        """The lemma that a term is positive, or not 0, at all places of a grid: by its bounds."""
+        said = f"{side(term)} {sign}"
+        statement = f"forall i j, (i < {grid[0]})%nat -> (j < {grid[1]})%nat -> {said}"
+        if statement not in self._signs:
+            entries = [[self._place(term, {"i": i, "j": j}, sign) for j in range(grid[1])] for i in range(grid[0])]
+            rows = [_by_place("j", row) for row in entries]
+            proof = f"intros i j Hi Hj. {_by_place('i', rows)}"
+            name = self._definitions.name("positive" if sign == "> 0" else "not_zero")
+            self._signs[statement] = self._bounds.add(Theorem(name, statement, proof))
+        return self._signs[statement].name
+
+    def _place(self, term: Term, env: Mapping[str, int], sign: str) -> str:
+        """The proof that a term has a sign at a place."""
+        at = placed(term, env)
+        with precise():
+            value = arb(self._bounds.numbers.value(at, {}))
+        if not (value > 0 or (value < 0 and sign == "<> 0")):
+            raise Unstated(f"{text(at)} is not known to be {sign}")
+        reason = "" if sign == "> 0" else f"apply {'Rgt' if value > 0 else 'Rlt'}_not_eq. "
+        return f"{reason}{self._bounds.preparation(at)} bounded."
 
     def _keep(self, node: Node) -> str:
         kept = self._definitions.kept(node.operands[0])
@@ -349,12 +424,23 @@ class Derivatives:
         return f"{condition[0]} ltac:(intros a Ha; {steps} lia{']' * m})"
 
 
-_SPREADING = frozenset({"add", "subtract", "multiply", "divide"})
+_SPREADING = frozenset({"add", "subtract", "multiply", "divide", "spread"})
 
 
-def _added(gradients: list[Gradient]) -> Gradient:
-    first, second = gradients
-    return lambda i, j: Operation("+", (first(i, j), second(i, j)))
+def _by_place(index: str, proofs: list[str]) -> str:
+    """A proof for each place of an index."""
+    words = "lia."
+    for proof in reversed(proofs):
+        words = f"destruct {index} as [|{index}]. {{ {proof} }} {words}"
+    return words
+
+
+def _added(one: Gradient, other: Gradient) -> Gradient:
+    return lambda i, j: Operation("+", (one(i, j), other(i, j)))
+
+
+def _shifted(g: Gradient, start: int) -> Gradient:
+    return lambda i, j: g(i, shifted(j, start))
 
 
 def _repeated(x: Node, node: Node) -> tuple[range, range]:
@@ -375,6 +461,3 @@ def _picked(grid: tuple[int, int], rows: range, columns: range, g: Gradient) -> 
 
     return entry
 
-
-def _entries(term: Term) -> Iterator[Entry]:
-    return (part for part in parts(term) if isinstance(part, Entry))

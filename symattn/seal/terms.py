@@ -5,7 +5,7 @@ A quantity is a function of its indices; a term is one entry of it in terms of o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from math import isqrt
 from typing import Literal
@@ -27,10 +27,14 @@ class Moved:
     step: int = 1
 
     def __str__(self) -> str:
+        moved = self.name if abs(self.step) == 1 else f"{abs(self.step)} * {self.name}"
         if self.step < 0:
-            return f"({self.start} - {abs(self.step)} * {self.name})".replace(" 1 * ", " ")
-        moved = self.name if self.step == 1 else f"{self.step} * {self.name}"
-        return f"({self.start} + {moved})" if self.start else f"({moved})" if "*" in moved else moved
+            words = f"{self.start} - {moved}"
+        elif self.start < 0:
+            words = f"{moved} - {-self.start}"
+        else:
+            words = f"{self.start} + {moved}" if self.start else moved
+        return words if words == self.name else f"({words})%nat"
 
     def at(self, env: Env) -> int:
         """The place where the variable is known."""
@@ -41,6 +45,13 @@ def free(*used: int | Moved) -> Moved:
     """A variable that none of the indices is."""
     names = {index.name for index in used if isinstance(index, Moved)}
     return Moved(next(name for name in ("k", "l", "c", "b", "a") if name not in names))
+
+
+def shifted(index: int | Moved, by: int) -> int | Moved:
+    """An index so many places on."""
+    if isinstance(index, int):
+        return index + by
+    return Moved(index.name, index.start + by, index.step)
 
 
 def place(index: int | Moved, env: Env) -> int:
@@ -65,9 +76,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Operation:
-    """``+ - * /`` of two terms, or ``-`` of one."""
+    """``+ - * /`` of two terms, or ``-`` of one; the larger of two, and 1 where the first is
+    above the second, else 0."""
 
-    sign: Literal["+", "-", "*", "/"]
+    sign: Literal["+", "-", "*", "/", "Rmax", "above"]
     operands: tuple[Term, ...]
 
 
@@ -162,6 +174,8 @@ def _text(term: Term) -> tuple[str, int]:
             return " ".join((name, *map(str, indices))), _APPLIED if indices else _ATOM
         case Operation("-", (operand,)):
             return f"- {_within(operand, 1)}", 3
+        case Operation("Rmax" | "above" as name, (left, right)):
+            return f"{name} {_within(left, _ATOM)} {_within(right, _ATOM)}", _APPLIED
         case Operation(sign, (left, right)):
             level = _LEVELS[sign]
             return f"{_within(left, level)} {sign} {_within(right, level - 1)}", level
@@ -228,6 +242,27 @@ def placed(term: Term, env: Env) -> Term:
             return Choice(condition, places, placed(then, env), placed(other, env))
         case Same(left, right):
             return Same(index(left), index(right))
+    return term
+
+
+def local(term: Term, names: Container[str]) -> Term:
+    """A term where these names are variables: Coq has to be told that numbers are places there.
+
+    >>> text(local(Entry("Y", (0, Moved("j"))), {"Y"}))
+    'Y 0%nat j'
+    """
+    match term:
+        case Entry(name, indices) if name in names:
+            places = (Moved(f"{x}%nat") if isinstance(x, int) else x for x in indices)
+            return Entry(name, tuple(places))
+        case Operation(sign, operands):
+            return Operation(sign, tuple(local(x, names) for x in operands))
+        case Function(name, operand):
+            return Function(name, local(operand, names))
+        case Sum(size, variable, body):
+            return Sum(size, variable, local(body, names))
+        case Choice(condition, indices, then, other):
+            return Choice(condition, indices, local(then, names), local(other, names))
     return term
 
 
@@ -300,8 +335,13 @@ def value(
     raise AssertionError(term)
 
 
+class Undecided(Exception):
+    """Which of two numbers is the larger is not known."""
+
+
 def _operated(sign: str, x: fmpq | arb, y: fmpq | arb) -> fmpq | arb:
-    if sign == "*" and (x == 0 or y == 0):
+    nothing = [isinstance(number, fmpq) and number == 0 for number in (x, y)]
+    if (sign == "*" and any(nothing)) or (sign == "/" and nothing[0] and not nothing[1]):
         return fmpq(0)
     if isinstance(x, arb) or isinstance(y, arb):
         x, y = arb(x), arb(y)
@@ -312,7 +352,13 @@ def _operated(sign: str, x: fmpq | arb, y: fmpq | arb) -> fmpq | arb:
             return x - y
         case "*":
             return x * y
-    return x / y
+        case "/":
+            return x / y
+    if not (x > y or x <= y):
+        raise Undecided(f"{x} and {y} are too close")
+    if sign == "above":
+        return fmpq(int(x > y))
+    return x if x > y else y
 
 
 def _applied(name: str, x: fmpq | arb) -> fmpq | arb:

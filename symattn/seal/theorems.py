@@ -77,10 +77,17 @@ class File:
         """The file as Coq reads it. In the end it prints what all proofs rest on."""
         parts = (part if isinstance(part, str) else part.text() for part in self.parts)
         proved = [x.name for x in self.theorems() if x.proof is not None]
-        listed = ",\n  ".join((*proved, "tt"))
-        tail = "(** What all of it rests on. *)\n"
-        tail += f"Definition {ALL} := (\n  {listed}).\nPrint Assumptions {ALL}."
-        return "\n\n".join((self.head(), *parts, tail)) + "\n"
+        # One after the other: of a tuple of all, Coq writes the type at each.
+        listed = "".join(f"
+  let _ := {name} in" for name in proved)
+        tail = f"(** What all of it rests on. *)
+Definition {ALL} :={listed} tt.
+"
+        tail += f"Print Assumptions {ALL}."
+        return "
+
+".join((self.head(), *parts, tail)) + "
+"
 
 
 def harmless(text: str) -> str:

@@ -115,7 +115,7 @@ class _Writer:
         what stands before a letter."""
         program = self.case.program
         output = program.quantities[self.case.output]
-        derivatives = Derivatives(self.definitions, output, upstream.rows, letter.strip("1"))
+        derivatives = Derivatives(self.figures.bounds, self.definitions, output, upstream.rows, letter.strip("1"))
         for name in _stages(self.solution):
             try:
                 derivative = derivatives.by(program.quantities[name])
@@ -198,7 +198,8 @@ def sealed(case: str | Path | Case) -> Sealing:
         writer.figure(f"figure_{number:0{width}}", figure)
     if judged.case.reading is None:
         writer.sheet()
-    if judged.case.reading is None or judged.case.states_loss:
+    has_gradients = settings(judged.case.sheet).backward and bool(judged.case.output)
+    if has_gradients if judged.case.reading is None else judged.case.states_loss:
         writer.gradients()
     case = judged.case
     return Sealing("figures", File(case.name, case.title, tuple(writer.parts)), tuple(writer.unsealed))
