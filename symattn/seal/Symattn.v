@@ -119,6 +119,9 @@ Definition choices (rows : list (list bool)) (i j : nat) : bool := nth j (nth i 
 (** Each query keeps the keys up to its own. *)
 Definition causal (i j : nat) : bool := Nat.leb j i.
 
+(** Whether a place is one of n, from the first on. *)
+Definition within (first n i : nat) : bool := if Nat.leb first i then Nat.ltb i (first + n) else false.
+
 (** 1 where the first number is above the second, else 0. *)
 Definition above (x y : R) : R := if Rlt_dec y x then 1 else 0.
 
@@ -139,7 +142,7 @@ Lemma ln_at_1 x : x = 1 -> ln x = 0.
 Proof. intros ->. apply ln_1. Qed.
 
 (** Opens what is defined here, where places are known. *)
-Ltac opened := cbv [sum by_rows choices causal nth Nat.leb Nat.add Nat.sub Nat.mul Nat.eqb delta].
+Ltac opened := cbv [sum by_rows choices causal within nth Nat.leb Nat.ltb Nat.add Nat.sub Nat.mul Nat.eqb delta].
 (** Takes a root that is rational, and what is known at 0 and 1. *)
 Ltac rational_root y := match goal with |- context [sqrt ?x] => rewrite (sqrt_is x y) by (split; lra) end.
 Ltac known := repeat match goal with
@@ -350,8 +353,9 @@ Ltac called D H := match goal with |- context [paired2 ?m ?n ?G D] =>
 (** A step back from a node: by its lemma, without what does not move. *)
 Ltac back E := rewrite E; rewrite ?paired2_still, ?Rplus_0_r, ?Rplus_0_l.
 
-(** Places that are picked are there. *)
+(** Places that are picked are there, and all that flows is gathered. *)
 Ltac placed := intros; cbv beta; lia.
+Ltac picked := intros; cbv [paired2]; opened; ring.
 
 (** What does not move. *)
 Lemma still m n x A : moves2 m n (fun _ => A) x A (fun _ _ => 0).
@@ -385,29 +389,16 @@ Proof.
   - intros G. unfold paired2. apply sum_swap.
 Qed.
 
-(** Rows and columns by their places, which may be taken several times. *)
-Lemma pick_back k l (r c : nat -> nat) :
+(** Rows and columns by their places, which may be taken several times; [T] gathers what flows
+    into each. *)
+Lemma pick_back k l (r c : nat -> nat) (T : (nat -> nat -> R) -> nat -> nat -> R) :
   (forall i, (i < k)%nat -> (r i < m)%nat) -> (forall j, (j < l)%nat -> (c j < n)%nat) ->
+  (forall G B, paired2 k l G (fun i j => B (r i) (c j)) = paired2 m n (T G) B) ->
   exists C', moves2 k l (fun t i j => p t (r i) (c j)) x (fun i j => A (r i) (c j)) C' /\
-  forall G, paired2 k l G C' = paired2 m n
-    (fun a b => sum k (fun i => sum l (fun j => delta (r i) a * delta (c j) b * G i j))) A'.
+  forall G, paired2 k l G C' = paired2 m n (T G) A'.
 Proof.
-  intros Hr Hc. exists (fun i j => A' (r i) (c j)). split.
-  - intros i j Hi Hj. apply HA; auto.
-  - intros G. unfold paired2.
-    rewrite (sum_ext m _ (fun a => sum k (fun i => delta (r i) a *
-      sum n (fun b => sum l (fun j => delta (c j) b * (G i j * A' a b)))))).
-    + rewrite (sum_swap m k). apply sum_ext. intros i Hi.
-      rewrite (sum_delta m (r i) (fun a =>
-        sum n (fun b => sum l (fun j => delta (c j) b * (G i j * A' a b))))) by auto.
-      rewrite (sum_swap n l). apply sum_ext. intros j Hj.
-      now rewrite (sum_delta n (c j) (fun b => G i j * A' (r i) b)) by auto.
-    + intros a _. rewrite (sum_ext n _ (fun b => sum k (fun i => sum l (fun j =>
-        delta (r i) a * (delta (c j) b * (G i j * A' a b)))))).
-      * rewrite (sum_swap n k). apply sum_ext. intros i _. rewrite <- sum_scal_l.
-        apply sum_ext. intros b _. now rewrite sum_scal_l.
-      * intros b _. rewrite <- sum_scal_r. apply sum_ext. intros i _. rewrite <- sum_scal_r.
-        apply sum_ext. intros j _. ring.
+  intros Hr Hc HT. exists (fun i j => A' (r i) (c j)). split; [|auto].
+  intros i j Hi Hj. apply HA; auto.
 Qed.
 
 Lemma rowsum_back :

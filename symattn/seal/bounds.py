@@ -90,7 +90,7 @@ class Bounds:
 
     def preparation(self, term: Term, opened: str = "") -> str:
         """The tactics that put into a goal about a term what is known of its parts."""
-        given, known, bounds = dict.fromkeys([opened] if opened else []), [], []
+        given, known, taken = dict.fromkeys([opened] if opened else []), [], []
         for part in self._all(term):
             if self.is_given(part):
                 assert isinstance(part, Entry)
@@ -100,11 +100,14 @@ class Bounds:
             if self.exact(part) is not None:
                 known.append(name)
             else:
-                bounds.append(f"taken ({text(part)}) {name}.")
+                taken.append((text(part), name))
         given.update(dict.fromkeys(_choices(term)))
         tactics = [_opened(given)]
         if known:
             tactics.append(f"rewrite ?{', ?'.join(known)}.")
+        # What others are inside of is taken before they are.
+        taken.sort(key=lambda pair: -len(pair[0]))
+        bounds = [f"taken ({words}) {name}." for words, name in taken]
         if any(isinstance(x, Operation) and x.sign in ("Rmax", "above") for x in parts(term)):
             bounds.append("compared.")
         return " ".join((*tactics, *bounds, *self._rational(term)))

@@ -29,7 +29,7 @@ Kept = tuple[tuple[bool, ...], ...]
 #: What names can't be: words of Coq, and what the statements use.
 _TAKEN = frozenset(
     "as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop SProp "
-    "Type then using where with R nat bool list true false nil sum delta above Rmax exp ln sqrt sin cos tanh "
+    "Type then using where with R nat bool list true false nil sum delta within above Rmax exp ln sqrt sin cos tanh "
     "Rabs put1 put2 entries choices by_rows causal paired2 gradient2 moves2 is_derive INR IZR".split()
 )
 #: Functions of every entry, as Coq calls them.
@@ -381,9 +381,10 @@ def moved(places: range, index: int | Moved) -> int | Moved:
 # -- numbers -----------------------------------------------------------------------------------
 
 
-_CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
+_CONDITIONS: Mapping[str, Callable[..., bool]] = {
     "causal": lambda i, j: j <= i,
     "Nat.ltb": lambda i, j: i < j,
+    "within": lambda first, n, i: first <= i < first + n,
 }
 
 

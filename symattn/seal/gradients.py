@@ -20,7 +20,7 @@ from symattn.seal.definitions import (
     FUNCTIONS, OWN, I, J, Definition, Definitions, Rows, Unstated, moved, starts,
 )  # fmt: skip
 from symattn.seal.terms import (
-    ONE, Entry, Function, Moved, Number, Operation, Same, Sum, Term, free, local, placed, shifted, side, text,
+    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, free, local, placed, shifted, side, text,
 )  # fmt: skip
 from symattn.seal.theorems import Theorem
 
@@ -233,7 +233,7 @@ class Derivatives:
                 yield x[0], lambda i, j: g(0, 0)
             case "pick":
                 rows, columns = node.extra
-                yield x[0], _picked(node.grid, rows, columns, g)
+                yield x[0], _picked(x[0].grid, rows, columns, g)
             case "spread":
                 yield x[0], back(0, g)
             case "concat":
@@ -279,7 +279,7 @@ class Derivatives:
         """What flows into an operand that is repeated: a sum over its places."""
         if x.grid == node.grid:
             return flow
-        return _picked(node.grid, *_repeated(x, node), flow)
+        return _summed(x.grid, node.grid, flow)
 
     # -- the proof ---------------------------------------------------------------------------
 
@@ -309,7 +309,7 @@ class Derivatives:
                 uses[x.serial] += 1
                 operands.append(f"H{names[x.serial]}'")
                 if node.op in _SPREADING and x.grid != node.grid:
-                    yield fresh(self._pick(operands.pop(), node.grid, *_repeated(x, node)))
+                    yield fresh(self._pick(operands.pop(), x, node))
                     operands.append(f"H{made[-1]}'")
             if node.op == "concat":
                 whole = operands[0]
@@ -368,7 +368,7 @@ class Derivatives:
             case "softmax":
                 return f"softmax_back {given} {self._keep(node)}"
             case "pick":
-                return self._pick(operands[0], node.grid, *node.extra)
+                return self._pick(operands[0], node.operands[0], node)
             case _ if node.op in _SLOPES:
                 slope, x = _SLOPES[node.op], node.operands[0]
                 of = f"(fun t => {text(slope.of(Entry('t')))})"
@@ -380,17 +380,28 @@ class Derivatives:
         raise Unstated(f"the gradient of {node.op} has no statement")
 
     @staticmethod
-    def _pick(operand: str, grid: tuple[int, int], rows: range, columns: range) -> str:
+    def _pick(operand: str, x: Node, node: Node) -> str:
+        """The lemma of what is picked, or repeated."""
+        flow: Gradient = lambda i, j: Entry("G'", (i, j))  # noqa: E731
+        if node.op == "pick":
+            rows, columns = node.extra
+            flow = _picked(x.grid, rows, columns, flow)
+        else:
+            rows, columns = map(range, x.grid)
+            flow = _summed(x.grid, node.grid, flow)
+        gathered = text(local(flow(Moved("a"), Moved("b")), {"G'"}))
+
         def places(axis: range) -> str:
             index = moved(axis, Moved("a"))
             return f"(fun a => {index if isinstance(index, Moved) else f'{index}%nat'})"
 
-        sizes = " ".join(map(str, grid))
-        return f"pick_back {operand} {sizes} {places(rows)} {places(columns)} ltac:(placed) ltac:(placed)"
+        sizes = " ".join(map(str, node.grid))
+        given = f"{places(rows)} {places(columns)} (fun G' a b => {gathered})"
+        return f"pick_back {operand} {sizes} {given} ltac:(placed) ltac:(placed) ltac:(picked)"
 
     def _sign(self, term: Term, grid: tuple[int, int], sign: str) -> str:
         """The lemma that a term is positive, or not 0, at all places of a grid: by its bounds."""
-        said = f"{side(term)} {sign}"
+        said = f"0 < {side(term)}" if sign == "> 0" else f"{side(term)} <> 0"
         statement = f"forall i j, (i < {grid[0]})%nat -> (j < {grid[1]})%nat -> {said}"
         if statement not in self._signs:
             entries = [[self._place(term, {"i": i, "j": j}, sign) for j in range(grid[1])] for i in range(grid[0])]
@@ -443,21 +454,43 @@ def _shifted(g: Gradient, start: int) -> Gradient:
     return lambda i, j: g(i, shifted(j, start))
 
 
-def _repeated(x: Node, node: Node) -> tuple[range, range]:
-    """The places of an operand that a result with more entries takes: its one row, or all."""
-    rows, columns = (range(size) for size in x.grid)
-    return rows, columns
-
-
-def _picked(grid: tuple[int, int], rows: range, columns: range, g: Gradient) -> Gradient:
-    """What flows into what rows and columns were taken of: as often as they were."""
+def _summed(inner: tuple[int, int], outer: tuple[int, int], g: Gradient) -> Gradient:
+    """What flows into what is repeated: the sum of it over its places."""
 
     def entry(a: Index, b: Index) -> Term:
-        i = free(a, b)
-        j = free(a, b, i)
-        at = Operation("*", (Same(moved(rows, i), a), Same(moved(columns, j), b)))
-        flow = Operation("*", (at, g(i, j)))
-        return Sum(grid[0], i.name, Sum(grid[1], j.name, flow))
+        i = free(a, b) if inner[0] < outer[0] else a
+        j = free(a, b, i) if inner[1] < outer[1] else b
+        flow = g(i, j)
+        if isinstance(j, Moved) and inner[1] < outer[1]:
+            flow = Sum(outer[1], j.name, flow)
+        if isinstance(i, Moved) and inner[0] < outer[0]:
+            flow = Sum(outer[0], i.name, flow)
+        return flow
 
     return entry
 
+
+def _picked(inner: tuple[int, int], rows: range, columns: range, g: Gradient) -> Gradient:
+    """What flows into what rows and columns were taken of: nothing where they were not."""
+
+    def entry(a: Index, b: Index) -> Term:
+        row, flow_row = _taken(rows, inner[0], a)
+        column, flow_column = _taken(columns, inner[1], b)
+        flow = g(row, column)
+        for condition in filter(None, (flow_column, flow_row)):
+            flow = Choice("within", condition, flow, ZERO)
+        return flow
+
+    return entry
+
+
+def _taken(
+    places: range, size: int, index: Index
+) -> tuple[Index, tuple[Index, Index, Index] | None]:
+    """Where a place of what was picked from lies in what was picked, and what to ask first."""
+    if places == range(size):
+        return index, None
+    if places.step != 1 and len(places) > 1:
+        raise Unstated("the gradient of what was picked in steps has no statement")
+    inside = shifted(index, -places.start) if len(places) > 1 else 0
+    return inside, (places.start, len(places), index)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_TOKEN = re.compile(r"\s+|[A-Za-z_][A-Za-z0-9_']*|\d+|<=\?|=>|:=|->|/\\|<=|<>|[()\[\];:,~=<+*/-]")
+_TOKEN = re.compile(r"\s+|[A-Za-z_][A-Za-z0-9_']*(?:\.[a-z]+)?|\d+|<=\?|=>|:=|->|/\\|<=|<>|[()\[\];:,~=<+*/-]")
 _COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
 _SENTENCE = re.compile(r"(.*?)\.(?:\s+|\Z)", re.DOTALL)
 #: Room for what floats round.
@@ -237,6 +237,10 @@ LIBRARY: Scope = {
     "delta": lambda i, j: 1 if i == j else 0,
     "put2": lambda matrix, i, j, x: _put(matrix, i, j, x),
     "Rabs": abs,
+    "Rmax": max,
+    "above": lambda x, y: 1 if x > y else 0,
+    "within": lambda first, n, i: first <= i < first + n,
+    "Nat.ltb": lambda i, j: i < j,
     "exp": math.exp,
     "ln": math.log,
     "sqrt": math.sqrt,
