@@ -22,6 +22,10 @@ _BALLS = 320
 _DECIMALS, _WIDER = 40, 2
 
 
+#: Most parts that are opened at once.
+_OPENED = 100
+
+
 #: What has a lemma: an entry, or a function of one.
 Part = Entry | Function
 
@@ -112,14 +116,19 @@ class Bounds:
             bounds.append("compared.")
         return " ".join((*tactics, *bounds, *self._rational(term)))
 
-    def opening(self, term: Term) -> str:
-        """The tactics that open all that a term is made of, down to rational numbers."""
+    def opening(self, term: Term) -> str | None:
+        """The tactics that open all that a term is made of, down to rational numbers; None where
+        that is too much."""
+        count = 0
         opened: dict[str, None] = {}
         known: dict[str, None] = {}
         rational: dict[str, None] = {}
         waiting: list[Term] = [term]
         while waiting:
             body = waiting.pop()
+            count += 1
+            if count > _OPENED:
+                return None
             opened.update(dict.fromkeys(_choices(body)))
             rational.update(dict.fromkeys(self._rational(body)))
             for part in needed(body, {}, self.numbers.holds):

@@ -17,7 +17,7 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.seal.terms import (
-    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, free, number_text,
+    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, Undecided, free, number_text,
     shifted, text, value,
 )  # fmt: skip
 
@@ -410,7 +410,10 @@ class Numbers:
 
     def value(self, term: Term, env: Mapping[str, int]) -> fmpq | arb:
         """What a term comes to."""
-        return value(term, env, self.__getitem__, self.holds)
+        try:
+            return value(term, env, self.__getitem__, self.holds)
+        except Undecided as why:
+            raise Unstated(str(why)) from None
 
     def body(self, entry: Entry) -> tuple[Term, Mapping[str, int]]:
         """What an entry is defined as, and what its variables are there."""

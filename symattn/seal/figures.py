@@ -56,9 +56,8 @@ class Figures:
         except KeyError as missing:
             raise Unstated(f"{missing} has no statement") from None
         exact = value if isinstance(value, fmpq) else figure.exact
-        if exact is not None and exact == printed.value:
-            statement = f"{of} = {decimal_text(printed)}"
-            return Theorem(name, statement, self._equal(term, value), figure.said)
+        if exact == printed.value and (proof := self._equal(term, value)) is not None:
+            return Theorem(name, f"{of} = {decimal_text(printed)}", proof, figure.said)
         if self._is_within(value if exact is None else exact, printed):
             statement = within(of, printed)
             return Theorem(name, statement, self._near(term, value), figure.said)
@@ -101,12 +100,13 @@ class Figures:
             return f"{'rewrite' if isinstance(value, fmpq) else 'pose proof'} {lemma}. figure."
         return f"{self.bounds.preparation(term)} {'figure' if isinstance(value, fmpq) else 'bounded'}."
 
-    def _equal(self, term: Term, value: fmpq | arb) -> str:
+    def _equal(self, term: Term, value: fmpq | arb) -> str | None:
         """The proof that a term is a rational number: by rational steps, or as exponentials
-        cancel, for which all is opened that is no rational number."""
+        cancel, for which all is opened that is no rational number; None where that is too much."""
         if isinstance(value, fmpq):
             return f"{self.bounds.preparation(term)} same."
-        return f"{self.bounds.opening(term)} same."
+        opened = self.bounds.opening(term)
+        return None if opened is None else f"{opened} same."
 
 
 def within(of: str, printed: PrintedNumber) -> str:

@@ -78,16 +78,10 @@ class File:
         parts = (part if isinstance(part, str) else part.text() for part in self.parts)
         proved = [x.name for x in self.theorems() if x.proof is not None]
         # One after the other: of a tuple of all, Coq writes the type at each.
-        listed = "".join(f"
-  let _ := {name} in" for name in proved)
-        tail = f"(** What all of it rests on. *)
-Definition {ALL} :={listed} tt.
-"
+        listed = "".join(f"\n  let _ := {name} in" for name in proved)
+        tail = f"(** What all of it rests on. *)\nDefinition {ALL} :={listed} tt.\n"
         tail += f"Print Assumptions {ALL}."
-        return "
-
-".join((self.head(), *parts, tail)) + "
-"
+        return "\n\n".join((self.head(), *parts, tail)) + "\n"
 
 
 def harmless(text: str) -> str:

@@ -198,8 +198,7 @@ def sealed(case: str | Path | Case) -> Sealing:
         writer.figure(f"figure_{number:0{width}}", figure)
     if judged.case.reading is None:
         writer.sheet()
-    has_gradients = settings(judged.case.sheet).backward and bool(judged.case.output)
-    if has_gradients if judged.case.reading is None else judged.case.states_loss:
+    if judged.case.reading is None or judged.case.states_loss:
         writer.gradients()
     case = judged.case
     return Sealing("figures", File(case.name, case.title, tuple(writer.parts)), tuple(writer.unsealed))
