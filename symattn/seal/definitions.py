@@ -28,7 +28,7 @@ Kept = tuple[tuple[bool, ...], ...]
 
 #: What names can't be: words of Coq, and what the statements use.
 _TAKEN = frozenset(
-    "as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop SProp "
+    "i j k l as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop SProp "
     "Type then using where with R nat bool list true false nil sum delta within above Rmax exp ln sqrt sin cos tanh "
     "Rabs put1 put2 entries choices by_rows causal paired2 gradient2 moves2 is_derive INR IZR".split()
 )

@@ -8,7 +8,7 @@ from flint import arb, fmpq
 
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.seal.bounds import Bounds, precise
-from symattn.seal.gradients import Derivative
+from symattn.seal.gradients import Derivative, slope
 from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.terms import Entry, Term, decimal_fraction, number_text, side
 from symattn.seal.theorems import Theorem
@@ -76,12 +76,11 @@ class Figures:
         """The theorem of a figure of a gradient: the derivative is there, and is near it."""
         inner = self.theorem("", figure)
         entry = side(figure.term)
-        of = derivative.by
-        slope = f"is_derive (fun x => {derivative.loss_name} (put2 {of} {i} {j} x)) ({of} {i} {j}) d"
+        moving = slope(derivative.loss_name, derivative.by, i, j)
         near = inner.statement.replace(entry, "d", 1)
         proof = f"exists ({entry}). split; [apply {derivative.theorem.name}; lia |]. {inner.proof}"
         name = f"{derivative.gradient.name}_{i}_{j}"
-        return Theorem(name, f"exists d : R, {slope} /\\ {near}", proof, figure.said)
+        return Theorem(name, f"exists d : R, {moving} d /\\ {near}", proof, figure.said)
 
     def _is_within(self, value: fmpq | arb, printed: PrintedNumber) -> bool:
         with precise():

@@ -110,7 +110,7 @@ class Derivatives:
         theorem = Theorem(
             f"{gradient.name}_is_derivative",
             f"forall i j, (i < {m})%nat -> (j < {n})%nat ->\n"
-            f"  is_derive (fun x => {loss} (put2 {of.name} i j x)) ({of.name} i j) ({gradient.name} i j)",
+            f"  {slope(loss, of.name, I, J)} ({gradient.name} i j)",
             proof,
             f"{gradient.name} is the gradient by {of.name}",
         )
@@ -344,12 +344,12 @@ class Derivatives:
     def _still(self, node: Node, place: int) -> str:
         """What an operand that does not move is, for a lemma."""
         x = node.operands[place]
-        a, b = Moved("a"), Moved("b")
+        a, b = Moved("a'"), Moved("b'")
         if node.op in _SPREADING:
             (m, n), term = node.grid, self._definitions.spread(node, place, a, b)
         else:
             (m, n), term = x.grid, self._definitions.entry(x, a, b)
-        return f"(still {m} {n} x' (fun a b => {text(term)}))"
+        return f"(still {m} {n} x' (fun a' b' => {text(term)}))"
 
     def _lemma(self, node: Node, operands: list[str]) -> str:
         """The lemma of an operation, applied to how its operands move."""
@@ -389,14 +389,14 @@ class Derivatives:
         else:
             rows, columns = map(range, x.grid)
             flow = _summed(x.grid, node.grid, flow)
-        gathered = text(local(flow(Moved("a"), Moved("b")), {"G'"}))
+        gathered = text(local(flow(Moved("a'"), Moved("b'")), {"G'"}))
 
         def places(axis: range) -> str:
-            index = moved(axis, Moved("a"))
-            return f"(fun a => {index if isinstance(index, Moved) else f'{index}%nat'})"
+            index = moved(axis, Moved("a'"))
+            return f"(fun a' => {index if isinstance(index, Moved) else f'{index}%nat'})"
 
         sizes = " ".join(map(str, node.grid))
-        given = f"{places(rows)} {places(columns)} (fun G' a b => {gathered})"
+        given = f"{places(rows)} {places(columns)} (fun G' a' b' => {gathered})"
         return f"pick_back {operand} {sizes} {given} ltac:(placed) ltac:(placed) ltac:(picked)"
 
     def _sign(self, term: Term, grid: tuple[int, int], sign: str) -> str:
@@ -436,6 +436,16 @@ class Derivatives:
 
 
 _SPREADING = frozenset({"add", "subtract", "multiply", "divide", "spread"})
+
+
+def slope(loss: str, of: str, i: Index, j: Index) -> str:
+    """That a loss has a slope by an entry, which is to follow.
+
+    >>> slope("loss", "W", I, J)
+    'is_derive (fun x => loss (put2 W i j x)) (W i j)'
+    """
+    x = "x" if of != "x" else "x'"
+    return f"is_derive (fun {x} => {loss} (put2 {of} {i} {j} {x})) ({of} {i} {j})"
 
 
 def _by_place(index: str, proofs: list[str]) -> str:

@@ -42,9 +42,9 @@ class Moved:
 
 
 def free(*used: int | Moved) -> Moved:
-    """A variable that none of the indices is."""
+    """A variable that none of the indices is, and no quantity."""
     names = {index.name for index in used if isinstance(index, Moved)}
-    return Moved(next(name for name in ("k", "l", "c", "b", "a") if name not in names))
+    return Moved(next(name for name in ("k", "l", "k'", "l'", "k''") if name not in names))
 
 
 def shifted(index: int | Moved, by: int) -> int | Moved:
