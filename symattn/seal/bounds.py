@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from math import ceil
 
 from flint import arb, ctx, fmpq
 
 from symattn.seal.definitions import Definition, Numbers
-from symattn.seal.terms import Choice, Entry, Function, Operation, Term, decimal_fraction, needed, number_text, parts, placed, text
+from symattn.seal.terms import (
+    Choice, Entry, Function, Operation, Term, decimal_fraction, needed, number_text, parts, placed,
+    text, value,
+)  # fmt: skip
 from symattn.seal.theorems import Theorem
 
 #: Bits of the balls that bounds are taken from.
@@ -39,6 +43,7 @@ class Bounds:
         self._lemmas: dict[Part, Theorem] = {}
         self._steps: dict[Part, int] = {}
         self._new: list[Theorem] = []
+        self._known: dict[Part, arb] = {}
 
     def taken(self) -> Iterator[Theorem]:
         """The lemmas that are new since they were taken."""
@@ -57,8 +62,8 @@ class Bounds:
     def exact(self, part: Part) -> fmpq | None:
         """The rational number that it is by rational steps, else None."""
         with precise():
-            value = self.numbers.value(part, {})
-        return None if isinstance(value, arb) else value
+            found = self.numbers.value(part, {})
+        return None if isinstance(found, arb) else found
 
     def lemma(self, part: Part) -> Theorem:
         """What an entry or a function comes to; before it are made those that it rests on."""
@@ -106,40 +111,41 @@ class Bounds:
             else:
                 taken.append((text(part), name))
         given.update(dict.fromkeys(_choices(term)))
-        tactics = [_opened(given)]
+        # What others are inside of is taken before they are, and before they are known.
+        taken.sort(key=lambda pair: -len(pair[0]))
+        tactics = [_opened(given), *(f"taken ({words}) {name}." for words, name in taken)]
         if known:
             tactics.append(f"rewrite ?{', ?'.join(known)}.")
-        # What others are inside of is taken before they are.
-        taken.sort(key=lambda pair: -len(pair[0]))
-        bounds = [f"taken ({words}) {name}." for words, name in taken]
         if any(isinstance(x, Operation) and x.sign in ("Rmax", "above") for x in parts(term)):
-            bounds.append("compared.")
-        return " ".join((*tactics, *bounds, *self._rational(term)))
+            tactics.append("compared.")
+        return " ".join((*tactics, *self._rational(term)))
 
     def opening(self, term: Term) -> str | None:
         """The tactics that open all that a term is made of, down to rational numbers; None where
         that is too much."""
-        count = 0
         opened: dict[str, None] = {}
-        known: dict[str, None] = {}
+        known: dict[Entry, str] = {}
         rational: dict[str, None] = {}
         waiting: list[Term] = [term]
-        while waiting:
+        for _ in range(_OPENED):
+            # Where one entry is opened, all of its quantity are.
+            waiting += [self._body(x) for x in known if x.name in opened]
+            known = {x: name for x, name in known.items() if x.name not in opened}
+            if not waiting:
+                break
             body = waiting.pop()
-            count += 1
-            if count > _OPENED:
-                return None
             opened.update(dict.fromkeys(_choices(body)))
             rational.update(dict.fromkeys(self._rational(body)))
             for part in needed(body, {}, self.numbers.holds):
-                if isinstance(part, Entry) and not self.is_given(part):
-                    if self.exact(part) is not None:
-                        known[self.lemma(part).name] = None
-                        continue
                 if isinstance(part, Entry):
+                    if not self.is_given(part) and self.exact(part) is not None:
+                        known[part] = self.lemma(part).name
+                        continue
                     opened[part.name] = None
                 waiting.append(self._body(part))
-        rewriting = f" rewrite ?{', ?'.join(known)}." if known else ""
+        else:
+            return None
+        rewriting = f" rewrite ?{', ?'.join(known.values())}." if known else ""
         return " ".join((f"{_opened(opened)}{rewriting}", *rational))
 
     def _rational(self, term: Term) -> Iterator[str]:
@@ -166,9 +172,22 @@ class Bounds:
         if (exact := self.exact(part)) is not None:
             return Theorem(name, f"{statement} = {number_text(exact)}", f"{prepared} same.")
         with precise():
-            value = arb(self.numbers.value(part, {}))
-            low, high = ends(value, _DECIMALS - _WIDER * step)
+            whole = arb(self.numbers.value(part, {}))
+            decimals = min(_DECIMALS - _WIDER * step, self._decimals(part, body))
+            low, high = ends(whole, decimals)
+            self._known[part] = arb(whole, arb(2) / 10**decimals)
         return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
+
+
+    def _decimals(self, part: Part, body: Term) -> int:
+        """How many decimals can be told of a part by what its own parts' lemmas tell of them."""
+
+        def known(entry: Entry) -> fmpq | arb:
+            return self._known.get(entry, self.numbers[entry])
+
+        inner = Function(part.name, body) if isinstance(part, Function) else body
+        width = arb(value(inner, {}, known, self.numbers.holds)).rad()
+        return _DECIMALS if width == 0 else -ceil(float(width.log() / arb(10).log())) - 1
 
 
 def _opened(names: Iterable[str]) -> str:
