@@ -14,8 +14,18 @@ from flint import arb, ctx, fmpq
 
 from symattn.seal.definitions import Definition, Numbers
 from symattn.seal.terms import (
-    Choice, Entry, Function, Operation, Term, decimal_fraction, needed, number_text, parts, placed,
-    text, value,
+    Choice,
+    Entry,
+    Function,
+    Operation,
+    Term,
+    decimal_fraction,
+    needed,
+    number_text,
+    parts,
+    placed,
+    text,
+    value,
 )  # fmt: skip
 from symattn.seal.theorems import Theorem
 
@@ -177,7 +187,6 @@ class Bounds:
             low, high = ends(whole, decimals)
             self._known[part] = arb(whole, arb(2) / 10**decimals)
         return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
-
 
     def _decimals(self, part: Part, body: Term) -> int:
         """How many decimals can be told of a part by what its own parts' lemmas tell of them."""

@@ -17,10 +17,34 @@ from flint import arb, fmpq
 from symattn.programs.nodes import Node, ancestors
 from symattn.seal.bounds import Bounds, precise
 from symattn.seal.definitions import (
-    FUNCTIONS, OWN, I, J, Definition, Definitions, Rows, Unstated, moved, starts,
+    FUNCTIONS,
+    OWN,
+    Definition,
+    Definitions,
+    I,
+    J,
+    Rows,
+    Unstated,
+    moved,
+    starts,
 )  # fmt: skip
 from symattn.seal.terms import (
-    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, free, local, placed, shifted, side, text,
+    ONE,
+    ZERO,
+    Choice,
+    Entry,
+    Function,
+    Moved,
+    Number,
+    Operation,
+    Sum,
+    Term,
+    free,
+    local,
+    placed,
+    shifted,
+    side,
+    text,
 )  # fmt: skip
 from symattn.seal.theorems import Theorem
 
@@ -47,9 +71,7 @@ _SLOPES: Mapping[str, Slope] = {
     "exp": Slope(lambda x: Function("exp", x), "apply is_derive_exp"),
     "sin": Slope(lambda x: Function("cos", x), "apply is_derive_sin"),
     "cos": Slope(lambda x: Operation("-", (Function("sin", x),)), "apply is_derive_cos"),
-    "negate": Slope(
-        lambda x: Number(fmpq(-1)), "apply (slope_opp (fun t => t)); apply slope_id"
-    ),
+    "negate": Slope(lambda x: Number(fmpq(-1)), "apply (slope_opp (fun t => t)); apply slope_id"),
     "log": Slope(
         _over, "apply (slope_ln (fun t => t)); [assumption | apply slope_id]", need_positive=True
     ),
@@ -80,7 +102,12 @@ class Derivatives:
     the coefficients, '' for none."""
 
     def __init__(
-        self, bounds: Bounds, definitions: Definitions, output: Node, upstream: Rows, letter: str = ""
+        self,
+        bounds: Bounds,
+        definitions: Definitions,
+        output: Node,
+        upstream: Rows,
+        letter: str = "",
     ) -> None:
         self._bounds = bounds
         self._definitions = definitions
@@ -149,9 +176,9 @@ class Derivatives:
         """The definition of the gradient by a quantity, and of those on the way to it: of what
         has a definition of its own, and of what is used several times, into which as much flows
         as comes from all its uses."""
-        flowing = [(self._output, self._upstream.at)]
+        flowing: list[tuple[Node, Gradient]] = [(self._output, self._upstream.at)]
         named = self._output
-        for node in reversed(moving.values()):
+        for node in reversed([*moving.values()]):
             own = [gradient for x, gradient in flowing if x is node]
             if len(own) == 1:
                 first = next(at for at, (x, _) in enumerate(flowing) if x is node)
@@ -290,7 +317,7 @@ class Derivatives:
         yield f"apply (gradient2_put2 {m} {n}). intros p' x' D0' H0'."
         names = {by.serial: "0"}
         steps: dict[int, list[str]] = {by.serial: []}
-        uses = {serial: 0 for serial in moving}
+        uses = dict.fromkeys(moving, 0)
         uses[self._output.serial] = 1
         for node in list(moving.values())[1:]:
             number = str(len(names))
@@ -316,15 +343,15 @@ class Derivatives:
                 widths = [0, *(x.grid[1] for x in node.operands)]
                 for part, (start, width) in enumerate(pairwise(accumulate(widths))):
                     if part:
-                        lemma = f"concat_back {whole} {width} {width - start} eq_refl {operands[part]}"
-                        yield fresh(lemma)
+                        sizes = f"{width} {width - start} eq_refl"
+                        yield fresh(f"concat_back {whole} {sizes} {operands[part]}")
                         whole = f"H{made[-1]}'"
             elif node.op != "spread" or not made:
                 yield fresh(self._lemma(node, operands))
             names[node.serial] = made[-1]
             steps[node.serial] = made[::-1]
         yield f"eapply slope_eq; [exact ({self._start} H{names[self._output.serial]}') |]."
-        for node in reversed(moving.values()):
+        for node in reversed([*moving.values()]):
             name = names[node.serial]
             if uses[node.serial] > 1:
                 yield f"gathered D{name}'."
@@ -404,8 +431,10 @@ class Derivatives:
         said = f"0 < {side(term)}" if sign == "> 0" else f"{side(term)} <> 0"
         statement = f"forall i j, (i < {grid[0]})%nat -> (j < {grid[1]})%nat -> {said}"
         if statement not in self._signs:
-            entries = [[self._place(term, {"i": i, "j": j}, sign) for j in range(grid[1])] for i in range(grid[0])]
-            rows = [_by_place("j", row) for row in entries]
+            rows = [
+                _by_place("j", [self._place(term, {"i": i, "j": j}, sign) for j in range(grid[1])])
+                for i in range(grid[0])
+            ]
             proof = f"intros i j Hi Hj. {_by_place('i', rows)}"
             name = self._definitions.name("positive" if sign == "> 0" else "not_zero")
             self._signs[statement] = self._bounds.add(Theorem(name, statement, proof))

@@ -236,7 +236,8 @@ def placed(term: Term, env: Env) -> Term:
         case Function(name, operand):
             return Function(name, placed(operand, env))
         case Sum(size, variable, body):
-            return Sum(size, variable, placed(body, {k: v for k, v in env.items() if k != variable}))
+            outer = {k: v for k, v in env.items() if k != variable}
+            return Sum(size, variable, placed(body, outer))
         case Choice(condition, indices, then, other):
             places = tuple(map(index, indices))
             return Choice(condition, places, placed(then, env), placed(other, env))

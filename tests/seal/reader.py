@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_TOKEN = re.compile(r"\s+|[A-Za-z_][A-Za-z0-9_']*(?:\.[a-z]+)?|\d+|<=\?|=>|:=|->|/\\|<=|<>|[()\[\];:,~=<+*/-]")
+_TOKEN = re.compile(
+    r"\s+|[A-Za-z_][A-Za-z0-9_']*(?:\.[a-z]+)?|\d+|<=\?|=>|:=|->|/\\|<=|<>|[()\[\];:,~=<+*/-]"
+)
 _COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
 _SENTENCE = re.compile(r"(.*?)\.(?:\s+|\Z)", re.DOTALL)
 #: Room for what floats round.
