@@ -101,13 +101,18 @@ class Definition:
 class Definitions:
     """The definitions of a program's quantities, made as they are asked for, in order.
 
-    ``rows`` gives the exact entries of a given quantity or a table by its node.
+    ``exact`` gives the entries of a given quantity or a table by its node; ``derived`` the
+    definition of a node that is a gradient, None for any other.
     """
 
     def __init__(
-        self, named: Mapping[str, Node], exact: Callable[[Node], Rows]
+        self,
+        named: Mapping[str, Node],
+        exact: Callable[[Node], Rows],
+        derived: Callable[[Node], Definition | None] = lambda node: None,
     ) -> None:
         self._exact = exact
+        self._derived = derived
         self._taken: set[str] = set(_TAKEN)
         self._names = {node.serial: name for name, node in reversed(named.items())}
         self.made: dict[int, Definition] = {}
@@ -120,6 +125,9 @@ class Definitions:
     def of(self, node: Node) -> Definition:
         """The definition of a node. Raises :class:`Unstated`."""
         if node.serial not in self.made:
+            if (derived := self._derived(node)) is not None:
+                self.made[node.serial] = derived
+                return derived
             if len(node.shape) > 2:
                 raise Unstated("arrays of three axes have no statement")
             known, self._of = self._of, self._names.get(node.serial, self._of)

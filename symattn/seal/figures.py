@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from flint import arb, fmpq
@@ -72,14 +73,14 @@ class Figures:
         said = f"{figure.said}: wrong, it is {figure.correct}"
         return Theorem(name, f"{statement} /\\ {within(of, right)}", proof, said)
 
-    def derivative(self, derivative: Derivative, i: int, j: int, figure: Printed) -> Theorem:
+    def derivative(self, name: str, derivative: Derivative, figure: Printed) -> Theorem:
         """The theorem of a figure of a gradient: the derivative is there, and is near it."""
+        assert isinstance(figure.term, Entry)
         inner = self.theorem("", figure)
         entry = side(figure.term)
-        moving = slope(derivative.loss_name, derivative.by, i, j)
-        near = inner.statement.replace(entry, "d", 1)
+        moving = slope(derivative.loss_name, derivative.by, *figure.term.indices)
+        near = re.sub(rf"\b{entry}\b", "d", inner.statement)
         proof = f"exists ({entry}). split; [apply {derivative.theorem.name}; lia |]. {inner.proof}"
-        name = f"{derivative.gradient.name}_{i}_{j}"
         return Theorem(name, f"exists d : R, {moving} d /\\ {near}", proof, figure.said)
 
     def _is_within(self, value: fmpq | arb, printed: PrintedNumber) -> bool:

@@ -11,8 +11,8 @@ from symattn.cases.case import Case
 from symattn.cases.settings import settings
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import decimal
-from symattn.programs.nodes import ancestors
-from symattn.seal.definitions import Definitions, Unstated
+from symattn.programs.nodes import Node, ancestors
+from symattn.seal.definitions import Definition, Definitions, Unstated
 from symattn.seal.figures import Figures, Printed
 from symattn.seal.gradients import Derivative, Derivatives
 from symattn.seal.seals import Sealing, Unsealed
@@ -30,11 +30,21 @@ class _Writer:
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
         self.case = solution.case
-        self.definitions = Definitions(self.case.program.named, lambda node: solution.quantity(node).rows)
+        program = self.case.program
+        self._gradients = {node.serial: name for name, node in reversed(program.gradients.items())}
+        self.definitions = Definitions(
+            {f"d{self.case.output}": program.upstream, **program.quantities}
+            if program.upstream
+            else program.quantities,
+            lambda node: solution.quantity(node).rows,
+            self._gradient,
+        )
         self.figures = Figures(self.definitions)
         self.parts: list[str | Theorem] = []
         self.unsealed: list[Unsealed] = []
         self._written: set[str] = set()
+        self._losses: dict[str, Derivatives] = {}
+        self._derivatives: dict[str, Derivative] = {}
 
     def add(self, *theorems: Theorem) -> None:
         """Write theorems, and before them the definitions and lemmas that are new."""
@@ -58,10 +68,13 @@ class _Writer:
             term = self.definitions.entry(*place)
             exact = figure.entry.value.rational()
             printed = Printed(said, term, figure.printed, figure.correct, exact)
-            self.add(self.figures.theorem(name, printed))
+            if isinstance(term, Entry) and term.name in self._derivatives:
+                derivative = self._derivatives[term.name]
+                self.add(self.figures.derivative(name, derivative, printed))
+            else:
+                self.add(self.figures.theorem(name, printed))
         except Unstated as why:
             self.unsealed.append(Unsealed(said, str(why)))
-
 
     def sheet(self) -> None:
         """Write the theorems of the figures that a sheet has of each step."""
@@ -94,48 +107,62 @@ class _Writer:
         said = f"{entry.place} = {printed.text}"
         return Printed(said, term, printed, exact=entry.value.rational())
 
+    def _gradient(self, node: Node) -> Definition | None:
+        """The definition of a node that is a gradient; None of any other."""
+        name = self._gradients.get(node.serial)
+        if name is None or node is self.case.program.upstream:
+            return None
+        return self.derivative(name).gradient
+
+    def derivative(self, name: str, letter: str = "") -> Derivative:
+        """The derivative of the loss by a quantity: with all that flows into the output (''),
+        what stands alone ("1"), or what stands before a letter. Raises :class:`Unstated`."""
+        program = self.case.program
+        if letter not in self._losses:
+            output, upstream = program.quantities[self.case.output], program.upstream
+            assert upstream is not None
+            flowing = self.solution.quantity(upstream)
+            if not letter and flowing.symbols:
+                raise Unstated("what flows into the output has letters in it")
+            rows = (flowing.coefficient(letter) if letter else flowing).rows
+            self._losses[letter] = Derivatives(
+                self.figures.bounds, self.definitions, output, rows, letter.strip("1")
+            )
+        made = self._losses[letter].by(program.quantities[name])
+        if made.gradient.name not in self._derivatives:
+            self._derivatives[made.gradient.name] = made
+            self.add()
+            self.parts.append(made.loss)
+            self.add(made.theorem)
+        return made
+
     def gradients(self) -> None:
-        """Write the derivatives of the loss, and the figures of them that a sheet has; of an
-        upstream gradient in letters those of each letter's coefficients."""
+        """Write the figures of gradients that a sheet has: that the derivative is there, and
+        rounds to them; of an upstream gradient in letters those of each letter's coefficients."""
         program = self.case.program
         assert program.upstream is not None
         upstream = self.solution.quantity(program.upstream)
-        letters = ("1", *upstream.symbols) if upstream.symbols else ("",)
-        for letter in letters:
+        for letter in ("1", *upstream.symbols) if upstream.symbols else ("",):
             flowing = upstream.coefficient(letter) if letter else upstream
             if letter == "1" and all(value == 0 for row in flowing.rows for value in row):
                 continue
-            try:
-                self._gradients(flowing, letter)
-            except Unstated as why:
-                self.unsealed.append(Unsealed("the gradients", str(why)))
+            for name in _stages(self.solution):
+                quantity = self.solution.gradient(name)
+                try:
+                    derivative = self.derivative(name, letter)
+                except Unstated as why:
+                    self.unsealed.append(Unsealed(f"the gradient by {name}", str(why)))
+                    continue
+                self._figures_of(quantity.coefficient(letter) if letter else quantity, derivative)
 
-    def _gradients(self, upstream: Quantity, letter: str) -> None:
-        """The derivatives with this upstream gradient: all of it (''), what stands alone ("1"), or
-        what stands before a letter."""
-        program = self.case.program
-        output = program.quantities[self.case.output]
-        derivatives = Derivatives(self.figures.bounds, self.definitions, output, upstream.rows, letter.strip("1"))
-        for name in _stages(self.solution):
-            try:
-                derivative = derivatives.by(program.quantities[name])
-            except Unstated as why:
-                self.unsealed.append(Unsealed(f"the gradient by {name}", str(why)))
-                continue
-            self.add()
-            self.parts.append(derivative.loss)
-            self.add(derivative.theorem)
-            quantity = self.solution.gradient(name)
-            self._gradient_figures(quantity.coefficient(letter) if letter else quantity, derivative)
-
-    def _gradient_figures(self, quantity: Quantity, derivative: Derivative) -> None:
-        """The figures of a gradient: that the derivative is there, and rounds to them."""
+    def _figures_of(self, quantity: Quantity, derivative: Derivative) -> None:
         made = derivative.gradient
         for i in range(made.grid[0]):
             for j in range(made.grid[1]):
                 figure = self._printed(EntryValue(quantity, i, j), made.at(i, j))
+                name = f"{made.name}_{i}_{j}"
                 try:
-                    self.add(self.figures.derivative(derivative, i, j, figure))
+                    self.add(self.figures.derivative(name, derivative, figure))
                 except Unstated as why:
                     self.unsealed.append(Unsealed(figure.said, str(why)))
 
