@@ -1071,7 +1071,6 @@ Proof.
 Qed.
 Lemma ln_of f m q : 0 < f -> 0 < m -> ln m = q -> ln (f * m) = ln f * 1 + q.
 Proof. intros F M <-. rewrite ln_mult by auto. ring. Qed.
-
 Lemma cos_apart a b t : cos ((a - b) * t) = cos (a * t) * cos (b * t) + sin (a * t) * sin (b * t).
 Proof. rewrite Rmult_minus_distr_r. apply cos_minus. Qed.
 Lemma sin_apart a b t : sin ((a - b) * t) = sin (a * t) * cos (b * t) - cos (a * t) * sin (b * t).
@@ -1091,7 +1090,6 @@ Proof.
 Qed.
 Lemma sqrt_of f m r : 0 < f -> sqrt m = r -> sqrt (f * m) = sqrt f * r.
 Proof. intros F <-. now rewrite sqrt_mult_alt by now apply Rlt_le. Qed.
-
 Lemma nf_sum n f p r : (forall i, (i < n)%nat -> f i = p i) -> sum n p = r -> sum n f = r.
 Proof. intros H <-. now apply sum_ext. Qed.
 Lemma split_nil n : sum n (fun _ => 0) = 0. Proof. apply sum_0. Qed.
@@ -1468,7 +1466,6 @@ with cited_sums := match goal with
 
 Lemma passes_here f x v w d : passes f x v d -> v = w -> passes f x w (Derive f x).
 Proof. intros [V D] <-. split; [exact V|]. now apply Derive_correct; exists d. Qed.
-
 Lemma slope_from (f : R -> R) (x d e : R) : is_derive f x d -> Derive f x = e -> is_derive f x e.
 Proof. intros H <-. now apply Derive_correct; exists d. Qed.
 
