@@ -35,6 +35,7 @@ from tests.documents.word_files import (
     run,
     table,
 )
+from tests.installed import found as program
 
 UPRIGHT = '<m:sty m:val="p"/>'
 MONO = '<w:rFonts w:ascii="Consolas"/>'
@@ -407,7 +408,7 @@ def test_articles_by_pandoc(name, tmp_path):
     more = "+tex_math_dollars+tex_math_single_backslash" if form.startswith("markdown") else ""
     path = tmp_path / f"{name}.docx"
     subprocess.run(
-        ["pandoc", "-f", form + more, "-o", str(path)],
+        [str(program("pandoc")), "-f", form + more, "-o", str(path)],
         input=text.encode(), check=True, timeout=60, capture_output=True,
     )  # fmt: skip
     before, after = judged(name, text.encode()), judged(path.name, path.read_bytes())
