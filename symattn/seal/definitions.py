@@ -17,9 +17,24 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.seal.terms import (
-    ONE, ZERO, Choice, Entry, Function, Moved, Number, Operation, Sum, Term, Undecided, free, number_text,
-    shifted, text, value,
+    ONE,
+    ZERO,
+    Choice,
+    Entry,
+    Function,
+    Moved,
+    Number,
+    Operation,
+    Sum,
+    Term,
+    Undecided,
+    free,
+    number_text,
+    shifted,
+    text,
+    value,
 )  # fmt: skip
+from symattn.spelling import words
 
 I, J = Moved("i"), Moved("j")
 Rows = tuple[tuple[Value | Masked, ...], ...]
@@ -27,16 +42,24 @@ Rows = tuple[tuple[Value | Masked, ...], ...]
 Kept = tuple[tuple[bool, ...], ...]
 
 #: What names can't be: words of Coq, and what the statements use.
-_TAKEN = frozenset(
-    "i j k l as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop SProp "
-    "Type then using where with R nat bool list true false nil sum delta within above Rmax exp ln sqrt sin cos tanh "
-    "Rabs put1 put2 entries choices by_rows causal paired2 gradient2 moves2 is_derive INR IZR".split()
+_TAKEN = words(
+    "i j k l as at cofix else end exists exists2 fix for forall fun if in let match mod return "
+    "Set Prop SProp Type then using where with R nat bool list true false nil sum delta within "
+    "above Rmax exp ln sqrt sin cos tanh Rabs put1 put2 entries choices by_rows causal paired2 "
+    "gradient2 moves2 is_derive INR IZR"
 )
 #: Functions of every entry, as Coq calls them.
 FUNCTIONS: Mapping[str, str] = {
     "exp": "exp", "log": "ln", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh",
 }  # fmt: skip
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "maximum": "Rmax", "above": "above"}
+_SIGNS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "maximum": "Rmax",
+    "above": "above",
+}
 #: Operations whose results are sums or rows of weights: they have definitions of their own.
 OWN = frozenset({"matmul", "softmax", "hide", "rowsum", "colsum", "total", "concat"})
 
@@ -78,9 +101,7 @@ class Definition:
         elif self.is_number:
             body = number_text(self.rows[0][0])
         else:
-            rows = ";\n   ".join(
-                f"[{'; '.join(map(number_text, row))}]" for row in self.rows
-            )
+            rows = ";\n   ".join(f"[{'; '.join(map(number_text, row))}]" for row in self.rows)
             body = f"by_rows\n  [{rows}] i j"
         indices = "" if self.is_number else " (i j : nat)"
         words = f"{head}Definition {self.name}{indices} : R := {body}."
@@ -114,7 +135,7 @@ class Definitions:
         self._exact = exact
         self._derived = derived
         self._taken: set[str] = set(_TAKEN)
-        self._names = {node.serial: name for name, node in reversed(named.items())}
+        self._names = {node.serial: name for name, node in reversed([*named.items()])}
         self.made: dict[int, Definition] = {}
         self.by_name: dict[str, Definition] = {}
         self._of = ""
@@ -242,7 +263,7 @@ class Definitions:
                 return Operation("-", (self.entry(x[0], i, j),))
             case "add" | "subtract" | "multiply" | "divide" | "maximum" | "above":
                 sign = _SIGNS[node.op]
-                return Operation(sign, (self.spread(node, 0, i, j), self.spread(node, 1, i, j)))  # type: ignore[arg-type]
+                return Operation(sign, (self.spread(node, 0, i, j), self.spread(node, 1, i, j)))
             case "exp":
                 return self.chosen(x[0], i, j, Function("exp", self.entry(x[0], i, j)))
             case "log" | "sqrt" | "sin" | "cos" | "tanh":

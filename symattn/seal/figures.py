@@ -9,8 +9,8 @@ from flint import arb, fmpq
 
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.seal.bounds import Bounds, precise
-from symattn.seal.gradients import Derivative, slope
 from symattn.seal.definitions import Definitions, Unstated
+from symattn.seal.gradients import Derivative, slope
 from symattn.seal.terms import Entry, Term, decimal_fraction, number_text, side
 from symattn.seal.theorems import Theorem
 
@@ -67,6 +67,8 @@ class Figures:
         if not figure.correct:
             return Theorem(name, statement, f"apply Rlt_not_le. {near}", figure.said)
         right = read_printed(figure.correct)
+        if right is None:
+            raise Unstated(f"{figure.correct} is no number")
         proof = f"split. {{ apply Rlt_not_le. {near} }} {{ {near} }}"
         if not self._is_within(value if exact is None else exact, right):
             raise Unstated(f"{figure.correct} is not within half a unit either")
@@ -84,12 +86,14 @@ class Figures:
         return Theorem(name, f"exists d : R, {moving} d /\\ {near}", proof, figure.said)
 
     def _is_within(self, value: fmpq | arb, printed: PrintedNumber) -> bool:
-        with precise():
-            off = abs(value - printed.value)
+        if isinstance(value, fmpq):
             half = printed.unit / 2
-            if off <= half:
+            return bool(-half <= value - printed.value <= half)
+        with precise():
+            room = arb(printed.unit / 2) - abs(value - arb(printed.value))
+            if room >= 0:
                 return True
-            if off > half:
+            if room < 0:
                 return False
         raise Unstated("it is too close to a boundary of rounding")
 
@@ -98,7 +102,9 @@ class Figures:
         if isinstance(term, Entry) and not self.bounds.is_given(term):
             lemma = self.bounds.lemma(term).name
             return f"{'rewrite' if isinstance(value, fmpq) else 'pose proof'} {lemma}. figure."
-        return f"{self.bounds.preparation(term)} {'figure' if isinstance(value, fmpq) else 'bounded'}."
+        return (
+            f"{self.bounds.preparation(term)} {'figure' if isinstance(value, fmpq) else 'bounded'}."
+        )
 
     def _equal(self, term: Term, value: fmpq | arb) -> str | None:
         """The proof that a term is a rational number: by rational steps, or as exponentials

@@ -18,6 +18,10 @@ Env = Mapping[str, int]
 Exact = "fmpq | arb"
 
 
+#: Operations of two numbers, as they are written.
+Sign = Literal["+", "-", "*", "/", "Rmax", "above"]
+
+
 @dataclass(frozen=True)
 class Moved:
     """An index that is another one, moved: ``start + step * name``."""
@@ -79,7 +83,7 @@ class Operation:
     """``+ - * /`` of two terms, or ``-`` of one; the larger of two, and 1 where the first is
     above the second, else 0."""
 
-    sign: Literal["+", "-", "*", "/", "Rmax", "above"]
+    sign: Sign
     operands: tuple[Term, ...]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from symattn import syntax
-from symattn.auditing.audit import Audit, audit
+from symattn.auditing.audit import audit
 from symattn.auditing.figures import Figure
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
@@ -31,13 +31,12 @@ class _Writer:
         self.solution = solution
         self.case = solution.case
         program = self.case.program
-        self._gradients = {node.serial: name for name, node in reversed(program.gradients.items())}
+        self._gradients = {x.serial: name for name, x in reversed([*program.gradients.items()])}
+        named = dict(program.quantities)
+        if program.upstream is not None:
+            named.setdefault(f"d{self.case.output}", program.upstream)
         self.definitions = Definitions(
-            {f"d{self.case.output}": program.upstream, **program.quantities}
-            if program.upstream
-            else program.quantities,
-            lambda node: solution.quantity(node).rows,
-            self._gradient,
+            named, lambda node: solution.quantity(node).rows, self._gradient
         )
         self.figures = Figures(self.definitions)
         self.parts: list[str | Theorem] = []
@@ -93,8 +92,9 @@ class _Writer:
                 for j in range(made.grid[1]):
                     if quantity.is_masked(i, j):
                         continue
-                    figure = self._printed(EntryValue(quantity, i, j), made.at(i, j))
-                    places = "_".join(map(str, (made.name, *figure.term.indices, "printed")))
+                    entry = made.at(i, j)
+                    figure = self._printed(EntryValue(quantity, i, j), entry)
+                    places = "_".join(map(str, (made.name, *entry.indices, "printed")))
                     try:
                         self.add(self.figures.theorem(places, figure))
                     except Unstated as why:
@@ -104,6 +104,7 @@ class _Writer:
         """The figure that a sheet has of an entry."""
         places = settings(self.case.sheet).places
         printed = read_printed(str(decimal(entry, places, self.case.rounding)))
+        assert printed is not None
         said = f"{entry.place} = {printed.text}"
         return Printed(said, term, printed, exact=entry.value.rational())
 
@@ -184,7 +185,9 @@ class _Writer:
         return None
 
     @staticmethod
-    def _hidden(name: str, said: str, condition: tuple[str, tuple[int | Moved, ...]] | None) -> Theorem:
+    def _hidden(
+        name: str, said: str, condition: tuple[str, tuple[int | Moved, ...]] | None
+    ) -> Theorem:
         """That a score is masked: its key is left out."""
         if condition is None:
             raise Unstated("it is not masked")
@@ -227,5 +230,5 @@ def sealed(case: str | Path | Case) -> Sealing:
         writer.sheet()
     if judged.case.reading is None or judged.case.states_loss:
         writer.gradients()
-    case = judged.case
-    return Sealing("figures", File(case.name, case.title, tuple(writer.parts)), tuple(writer.unsealed))
+    file = File(judged.case.name, judged.case.title, tuple(writer.parts))
+    return Sealing("figures", file, tuple(writer.unsealed))

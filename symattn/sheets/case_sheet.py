@@ -21,6 +21,7 @@ from symattn.cases.library import load
 from symattn.cases.settings import PARTS, Changes, SheetSettings, settings
 from symattn.drawing.picture import draw
 from symattn.errors import Fault, Faults, Malformed, Refuted
+from symattn.languages.language import Language
 from symattn.limits import COLUMNS
 from symattn.printers import blocks as b
 from symattn.printers.layout import cut

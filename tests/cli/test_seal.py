@@ -160,7 +160,8 @@ def test_lines(tmp_path, symattn, kernel) -> None:
     done = symattn("seal", "masking", "--check")
     assert (done.code, done.out.splitlines()[:2]) == (0, [
         "masking: sealed: 12 of 14 lines, by Coq 8.16.1, in 1 s (seals/masking.v)",
-        "  line 1 of Masking by minus infinity: lim(b → −∞) exp(S_ij + (1 − M_ij) b) = E_ij: limits",
+        "  line 1 of Masking by minus infinity: lim(b → −∞) exp(S_ij + (1 − M_ij) b) = E_ij: "
+        "limits",
     ])  # fmt: skip
 
 

@@ -236,7 +236,8 @@ def _tell(sentence, env, draw, special):
                     array = array(each)
                 return array
 
-            point = env["point"] = {}
+            point: dict[Any, Any] = {}
+            env["point"] = point
             env[name] = lambda array: math.fsum(
                 math.sin(at(weights, place) * at(array, place)) for place in places
             )

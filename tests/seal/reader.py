@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 _TOKEN = re.compile(
@@ -223,7 +224,7 @@ def _operated(sign: str, left: Any, right: Any) -> Callable[[Scope], Any]:
 def _same(left: Any, right: Any) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
-    return abs(left - right) <= _SLACK * max(1, abs(left))
+    return bool(abs(left - right) <= _SLACK * max(1, abs(left)))
 
 
 def _put(matrix: Any, i: int, j: int, x: float) -> Any:
@@ -274,7 +275,7 @@ def read(text: str) -> Iterator[tuple[str, str, Callable[[], bool] | Any]]:
             reader = Reader(words[3:])
             holds = reader.statement()
             assert not reader.peek(), reader.words[reader.at :]
-            yield words[0].lower(), words[1], lambda holds=holds: holds(scope)
+            yield words[0].lower(), words[1], partial(holds, scope)
 
 
 def _kept(made: Any) -> Any:

@@ -172,9 +172,9 @@ def _mutants(statement):
 @pytest.mark.parametrize("name", ["softmax-jacobian", "softmax-backward", "attention-gradients"])
 def test_slips_do_not_go_through(name, kernel) -> None:
     file = sealed(derivation(name)).file
-    parts = [part for part in file.parts if isinstance(part, str)][1:-1]
-    env = world(parts, 7, {})
-    parts, tried = [*file.parts[:-1]], 0
+    env = world([part for part in file.parts if isinstance(part, str)][1:-1], 7, {})
+    parts: list[str | Theorem] = [*file.parts[:-1]]
+    tried = 0
     for theorem in file.sealing():
         false = []
         for mutant in _mutants(theorem.statement):
