@@ -52,7 +52,7 @@ _TAKEN = words(
 FUNCTIONS: Mapping[str, str] = {
     "exp": "exp", "log": "ln", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh",
 }  # fmt: skip
-_SIGNS = {
+_SIGNS: Mapping[str, Sign] = {
     "add": "+",
     "subtract": "-",
     "multiply": "*",

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from random import Random
+from typing import Any
 
 _TOKEN = re.compile(r"\s*(%nat|[A-Za-z_][\w']*|\d+|=>|->|<=|>=|<>|/\\|[-+*/^()=<>:,])")
 _SIZE = 3
