@@ -25,6 +25,7 @@ from symattn.seal.terms import (
     Moved,
     Number,
     Operation,
+    Sign,
     Sum,
     Term,
     Undecided,
