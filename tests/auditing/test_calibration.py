@@ -26,7 +26,7 @@ from .planting import MISTAKES, document
 
 pytestmark = pytest.mark.heavy
 
-DOCUMENTS = int(os.environ.get("SYMATTN_DOCUMENTS", "60"))
+DOCUMENTS = int(os.environ.get("SYMATTN_DOCUMENTS", "40"))
 SEED = int(os.environ.get("SYMATTN_SEED", "70000"))
 
 _COPIES = ("row-reused", "rows-swapped", "entry-reused", "entry-of-column")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from symattn.calculus import library
 from symattn.calculus.library import THEORY
 from symattn.cli import cases
 from symattn.limits import BYTES
@@ -250,22 +251,30 @@ def test_a_failing_engine_counts_for_more(homework, engine, symattn) -> None:
 # -- the bundled ones -----------------------------------------------------------------------------
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Some of the bundled derivations, for all of them; that each is proved has a test."""
+    names = NAMES[:4]
+    monkeypatch.setattr(library, "names", lambda: tuple(names))
+    return names
+
+
 @pytest.mark.heavy
-def test_list(symattn) -> None:
+def test_list(symattn, few) -> None:
     """Every derivation with its statement and how its lines fared."""
     done = symattn("derive")
     assert done.code == 0
     assert done.table[0] == ["name", "statement", "checked"]
-    assert [row[0] for row in done.table if row and row[0] in NAMES] == NAMES
-    for name in NAMES:
+    assert [row[0] for row in done.table if row and row[0] in NAMES] == few
+    for name in few:
         (row,) = (row for row in done.table if row and row[0] == name)
         assert row[-1] == THEORY[name].summary()
     # The first column stands at the left edge.
-    assert all(f"\n{name} " in done.out for name in NAMES)
+    assert all(f"\n{name} " in done.out for name in few)
 
 
 @pytest.mark.heavy
-def test_colours_of_the_list(terminal, symattn) -> None:
+def test_colours_of_the_list(terminal, symattn, few) -> None:
     """On a terminal names have a colour and are whole; what is checked is green."""
     out = symattn("derive").out
     assert out.startswith("\x1b[1mname")

@@ -291,7 +291,7 @@ def run(words, folder, environment):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("seed", range(int(os.environ.get("SYMATTN_KILLS", "3"))))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("SYMATTN_KILLS", "2"))))
 def test_killed_at_any_moment(seed, few, rough, tmp_path) -> None:
     """Killed again and again, a run comes to its end with the bytes of one that was left alone;
     no article whose result was kept is audited again, and nothing runs on."""

@@ -45,8 +45,8 @@ def audits(monkeypatch):
     ("text", "edits", "seed"),
     [
         (POST, 40, 0),
-        pytest.param(POST, 600, 1, marks=pytest.mark.heavy),
-        pytest.param(LONG, 25, 2, marks=pytest.mark.heavy),
+        pytest.param(POST, 200, 1, marks=pytest.mark.heavy),
+        pytest.param(LONG, 12, 2, marks=pytest.mark.heavy),
     ],
 )
 def test_a_session_is_told_what_a_fresh_process_tells(text, edits, seed, audits):
