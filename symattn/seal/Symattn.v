@@ -34,25 +34,14 @@ Qed.
 
 Lemma sum_0 n : sum n (fun _ => 0) = 0.
 Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
-
 Lemma sum_plus n f g : sum n (fun i => f i + g i) = sum n f + sum n g.
 Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
-
-Lemma sum_opp n f : sum n (fun i => - f i) = - sum n f.
-Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
-
 Lemma sum_minus n f g : sum n (fun i => f i - g i) = sum n f - sum n g.
 Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
-
 Lemma sum_scal_l n c f : sum n (fun i => c * f i) = c * sum n f.
 Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
-
 Lemma sum_scal_r n c f : sum n (fun i => f i * c) = sum n f * c.
 Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
-
-Lemma sum_div n c f : sum n (fun i => f i / c) = sum n f / c.
-Proof. apply sum_scal_r. Qed.
-
 Lemma sum_const n c : sum n (fun _ => c) = INR n * c.
 Proof. induction n as [|n IH]; [|rewrite S_INR; cbn [sum]; rewrite IH]; cbn; ring. Qed.
 
@@ -68,12 +57,6 @@ Lemma sum_nonneg n f : (forall i, (i < n)%nat -> 0 <= f i) -> 0 <= sum n f.
 Proof.
   induction n as [|n IH]; intros H; simpl; [lra|].
   assert (0 <= f n) by auto with arith. assert (0 <= sum n f) by auto with arith. lra.
-Qed.
-
-Lemma sum_le n f g : (forall i, (i < n)%nat -> f i <= g i) -> sum n f <= sum n g.
-Proof.
-  induction n as [|n IH]; intros H; simpl; [lra|].
-  assert (f n <= g n) by auto with arith. assert (sum n f <= sum n g) by auto with arith. lra.
 Qed.
 
 (** A sum of what is not below 0, with one term above it, is above 0. *)
@@ -94,10 +77,8 @@ Definition delta (i j : nat) : R := if Nat.eqb i j then 1 else 0.
 
 Lemma delta_same i : delta i i = 1.
 Proof. unfold delta. now rewrite Nat.eqb_refl. Qed.
-
 Lemma delta_other i j : i <> j -> delta i j = 0.
 Proof. unfold delta. intros H. apply Nat.eqb_neq in H. now rewrite H. Qed.
-
 Lemma delta_sym i j : delta i j = delta j i.
 Proof. unfold delta. now rewrite Nat.eqb_sym. Qed.
 
@@ -120,7 +101,8 @@ Definition choices (rows : list (list bool)) (i j : nat) : bool := nth j (nth i 
 Definition causal (i j : nat) : bool := Nat.leb j i.
 
 (** Whether a place is one of n, from the first on. *)
-Definition within (first n i : nat) : bool := if Nat.leb first i then Nat.ltb i (first + n) else false.
+Definition within (first n i : nat) : bool :=
+  if Nat.leb first i then Nat.ltb i (first + n) else false.
 
 (** 1 where the first number is above the second, else 0. *)
 Definition above (x y : R) : R := if Rlt_dec y x then 1 else 0.
@@ -129,7 +111,6 @@ Lemma above_yes x y : y < x -> above x y = 1.
 Proof. intros H. unfold above. now destruct (Rlt_dec y x). Qed.
 Lemma above_no x y : x <= y -> above x y = 0.
 Proof. intros H. unfold above. destruct (Rlt_dec y x); [lra | reflexivity]. Qed.
-
 Lemma sqrt_is x y : 0 <= y /\ x = y * y -> sqrt x = y.
 Proof. intros [H ->]. now apply sqrt_square. Qed.
 Lemma exp_at_0 x : x = 0 -> exp x = 1.
@@ -142,9 +123,11 @@ Lemma ln_at_1 x : x = 1 -> ln x = 0.
 Proof. intros ->. apply ln_1. Qed.
 
 (** Opens what is defined here, where places are known. *)
-Ltac opened := cbv [sum by_rows choices causal within nth Nat.leb Nat.ltb Nat.add Nat.sub Nat.mul Nat.eqb delta].
+Ltac opened := cbv [
+  sum by_rows choices causal within nth Nat.leb Nat.ltb Nat.add Nat.sub Nat.mul Nat.eqb delta].
 (** Takes a root that is rational, and what is known at 0 and 1. *)
-Ltac rational_root y := match goal with |- context [sqrt ?x] => rewrite (sqrt_is x y) by (split; lra) end.
+Ltac rational_root y := match goal with |- context [sqrt ?x] =>
+  rewrite (sqrt_is x y) by (split; lra) end.
 Ltac known := repeat match goal with
   | |- context [exp ?x] => rewrite (exp_at_0 x) by lra
   | |- context [sin ?x] => rewrite (sin_at_0 x) by lra
@@ -158,16 +141,19 @@ Ltac taken t lemma := pose proof lemma; generalize dependent t; intros.
 (** Says of two numbers which one is the larger. *)
 Ltac compared := repeat match goal with
   | |- context [Rmax ?x ?y] => first
-      [rewrite (Rmax_left x y) by first [lra | bounded] | rewrite (Rmax_right x y) by first [lra | bounded]]
+    [ rewrite (Rmax_left x y) by first [lra | bounded]
+    | rewrite (Rmax_right x y) by first [lra | bounded] ]
   | |- context [above ?x ?y] => first
-      [rewrite (above_yes x y) by first [lra | bounded] | rewrite (above_no x y) by first [lra | bounded]]
+    [ rewrite (above_yes x y) by first [lra | bounded]
+    | rewrite (above_no x y) by first [lra | bounded] ]
   end.
 (** Takes sines and cosines for any numbers that are those of an angle. *)
 Ltac angles := repeat match goal with |- context [sin ?x] =>
   pose proof (sin2_cos2 x); unfold Rsqr in *;
   generalize dependent (sin x); generalize dependent (cos x); intros end.
 (** An equation of rational numbers, or of the same exponentials. *)
-Ltac same := first [lra | progress angles; lra | field; repeat split; apply Rgt_not_eq; bounded | field].
+Ltac same := first
+  [lra | progress angles; lra | field; repeat split; apply Rgt_not_eq; bounded | field].
 (** A number within bounds that are known, beside a figure. *)
 Ltac figure := unfold Rabs; repeat destruct (Rcase_abs _); lra.
 
@@ -175,24 +161,18 @@ Ltac figure := unfold Rabs; repeat destruct (Rcase_abs _); lra.
 
 Lemma slope_eq (f : R -> R) (x a b : R) : is_derive f x a -> a = b -> is_derive f x b.
 Proof. now intros H <-. Qed.
-
 Lemma slope_const (c x : R) : is_derive (fun _ => c) x 0.
 Proof. apply @is_derive_const. Qed.
-
 Lemma slope_id (x : R) : is_derive (fun t => t) x 1.
 Proof. apply @is_derive_id. Qed.
-
 Lemma slope_plus (f g : R -> R) (x a b : R) :
   is_derive f x a -> is_derive g x b -> is_derive (fun t => f t + g t) x (a + b).
 Proof. intros Hf Hg. now apply @is_derive_plus. Qed.
-
 Lemma slope_minus (f g : R -> R) (x a b : R) :
   is_derive f x a -> is_derive g x b -> is_derive (fun t => f t - g t) x (a - b).
 Proof. intros Hf Hg. now apply @is_derive_minus. Qed.
-
 Lemma slope_opp (f : R -> R) (x a : R) : is_derive f x a -> is_derive (fun t => - f t) x (- a).
 Proof. intros Hf. now apply @is_derive_opp. Qed.
-
 Lemma slope_mult (f g : R -> R) (x a b : R) :
   is_derive f x a -> is_derive g x b -> is_derive (fun t => f t * g t) x (a * g x + f x * b).
 Proof. intros Hf Hg. apply (is_derive_mult f g x a b); auto. intros; apply Rmult_comm. Qed.
@@ -201,8 +181,8 @@ Proof. intros Hf Hg. apply (is_derive_mult f g x a b); auto. intros; apply Rmult
 Lemma slope_after (f g : R -> R) (x a b : R) :
   is_derive f (g x) a -> is_derive g x b -> is_derive (fun t => f (g t)) x (a * b).
 Proof. intros Hf Hg. rewrite Rmult_comm. now apply (is_derive_comp f g). Qed.
-
-Lemma slope_inv (f : R -> R) (x a : R) : f x <> 0 -> is_derive f x a -> is_derive (fun t => / f t) x (- a / f x ^ 2).
+Lemma slope_inv (f : R -> R) (x a : R) : f x <> 0 -> is_derive f x a ->
+  is_derive (fun t => / f t) x (- a / f x ^ 2).
 Proof. intros N Hf. now apply is_derive_inv. Qed.
 
 Lemma slope_div (f g : R -> R) (x a b : R) : g x <> 0 -> is_derive f x a -> is_derive g x b ->
@@ -213,10 +193,12 @@ Proof.
   - field. exact N.
 Qed.
 
-Lemma slope_exp (f : R -> R) (x a : R) : is_derive f x a -> is_derive (fun t => exp (f t)) x (exp (f x) * a).
+Lemma slope_exp (f : R -> R) (x a : R) :
+  is_derive f x a -> is_derive (fun t => exp (f t)) x (exp (f x) * a).
 Proof. intros Hf. apply (slope_after exp f); [apply is_derive_exp | exact Hf]. Qed.
 
-Lemma slope_ln (f : R -> R) (x a : R) : 0 < f x -> is_derive f x a -> is_derive (fun t => ln (f t)) x (a / f x).
+Lemma slope_ln (f : R -> R) (x a : R) :
+  0 < f x -> is_derive f x a -> is_derive (fun t => ln (f t)) x (a / f x).
 Proof.
   intros P Hf. eapply slope_eq; [apply (slope_after ln f); [now apply is_derive_ln | exact Hf]|].
   unfold Rdiv. ring.
@@ -362,7 +344,7 @@ Lemma still m n x A : moves2 m n (fun _ => A) x A (fun _ _ => 0).
 Proof. intros i j _ _. split; [reflexivity | apply slope_const]. Qed.
 
 Section Steps.
-Variables (m n : nat) (p q : R -> nat -> nat -> R) (x : R) (A B A' B' : nat -> nat -> R).
+Context {m n : nat} {p q : R -> nat -> nat -> R} {x : R} {A B A' B' : nat -> nat -> R}.
 Hypothesis HA : moves2 m n p x A A'.
 
 Lemma map_back (f f' : R -> R) :
@@ -557,7 +539,7 @@ Proof.
     + rewrite (proj2 (Nat.ltb_ge (n + j) n)) by lia. now rewrite Nat.add_comm, Nat.add_sub.
 Qed.
 
-Lemma matmul_back d : moves2 n d q x B B' ->
+Lemma matmul_back {d} : moves2 n d q x B B' ->
   exists C', moves2 m d (fun t i j => sum n (fun k => p t i k * q t k j)) x
     (fun i j => sum n (fun k => A i k * B k j)) C' /\
   forall G, paired2 m d G C' = paired2 m n (fun i k => sum d (fun j => G i j * B k j)) A' +
@@ -583,7 +565,7 @@ Qed.
 End Steps.
 
 (** The loss that is linear in the output, with an upstream gradient [U]. *)
-Lemma upstream_back m n p x Y Y' U : moves2 m n p x Y Y' ->
+Lemma upstream_back {m n p x Y Y'} U : moves2 m n p x Y Y' ->
   is_derive (fun t => sum m (fun i => sum n (fun j => U i j * p t i j))) x (paired2 m n U Y').
 Proof.
   intros H. apply slope_sum. intros i Hi. apply slope_sum. intros j Hj.
@@ -593,7 +575,7 @@ Proof.
 Qed.
 
 (** A loss that is one number, with the upstream gradient [u] before it. *)
-Lemma number_back p x Y Y' u : moves2 1 1 p x Y Y' ->
+Lemma number_back {p x Y Y'} u : moves2 1 1 p x Y Y' ->
   is_derive (fun t => u * p t 0%nat 0%nat) x (paired2 1 1 (fun _ _ => u) Y').
 Proof.
   intros H. apply (slope_eq _ _ (sum 1 (fun i => sum 1 (fun j => u * Y' i j)))); [|reflexivity].
@@ -601,24 +583,6 @@ Proof.
   - apply (slope_mult (fun _ => u) (fun t => p t 0%nat 0%nat)); [apply slope_const | exact D].
   - cbv beta. ring.
 Qed.
-
-Arguments still m n x A.
-Arguments copy_back {m n p x A A'}.
-Arguments concat_back {m n p q x A B A' B'}.
-Arguments number_back {p x Y Y'} u.
-Arguments map_back {m n p x A A'}.
-Arguments transpose_back {m n p x A A'}.
-Arguments pick_back {m n p x A A'}.
-Arguments rowsum_back {m n p x A A'}.
-Arguments colsum_back {m n p x A A'}.
-Arguments total_back {m n p x A A'}.
-Arguments softmax_back {m n p x A A'}.
-Arguments plus_back {m n p q x A B A' B'}.
-Arguments minus_back {m n p q x A B A' B'}.
-Arguments mult_back {m n p q x A B A' B'}.
-Arguments div_back {m n p q x A B A' B'}.
-Arguments matmul_back {m n p q x A B A' B'} _ {d}.
-Arguments upstream_back {m n p x Y Y'} U.
 
 (** * Lines for all sizes *)
 
@@ -677,7 +641,6 @@ Definition passes (f : R -> R) (x v d : R) : Prop := f x = v /\ is_derive f x d.
 
 Lemma passes_slope f x v d : passes f x v d -> is_derive f x d.
 Proof. intros H. exact (proj2 H). Qed.
-
 Lemma passes_unique f x v d : passes f x v d -> Derive f x = d.
 Proof. intros H. apply is_derive_unique, H. Qed.
 
@@ -697,18 +660,14 @@ Lemma passes_id x : passes (fun t => t) x x 1. Proof. split; [reflexivity|apply 
 Lemma passes_plus f g x v w d e :
   passes f x v d -> passes g x w e -> passes (fun t => f t + g t) x (v + w) (d + e).
 Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_plus. Qed.
-
 Lemma passes_opp f x v d : passes f x v d -> passes (fun t => - f t) x (- v) (- d).
 Proof. intros [<- Df]. split; [reflexivity|]. now apply slope_opp. Qed.
-
 Lemma passes_minus f g x v w d e :
   passes f x v d -> passes g x w e -> passes (fun t => f t - g t) x (v - w) (d - e).
 Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_minus. Qed.
-
 Lemma passes_mult f g x v w d e :
   passes f x v d -> passes g x w e -> passes (fun t => f t * g t) x (v * w) (d * w + v * e).
 Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_mult. Qed.
-
 Lemma passes_inv g x w e : passes g x w e -> w <> 0 -> passes (fun t => / g t) x (/ w) (- e / w ^ 2).
 Proof. intros [<- Dg] N. split; [reflexivity|]. now apply slope_inv. Qed.
 
@@ -722,10 +681,8 @@ Qed.
 Lemma passes_after (h : R -> R) (h' : R) f x v d :
   is_derive h v h' -> passes f x v d -> passes (fun t => h (f t)) x (h v) (h' * d).
 Proof. intros H [V D]. subst v. split; [reflexivity|]. now apply slope_after. Qed.
-
 Lemma passes_exp f x v d : passes f x v d -> passes (fun t => exp (f t)) x (exp v) (exp v * d).
 Proof. apply passes_after, is_derive_exp. Qed.
-
 Lemma passes_ln f x v d : passes f x v d -> 0 < v -> passes (fun t => ln (f t)) x (ln v) (/ v * d).
 Proof. intros H P. now apply (passes_after ln); [apply is_derive_ln|]. Qed.
 
@@ -738,7 +695,6 @@ Qed.
 
 Lemma passes_sin f x v d : passes f x v d -> passes (fun t => sin (f t)) x (sin v) (cos v * d).
 Proof. apply (passes_after sin), is_derive_Reals, derivable_pt_lim_sin. Qed.
-
 Lemma passes_cos f x v d : passes f x v d -> passes (fun t => cos (f t)) x (cos v) (- sin v * d).
 Proof. apply (passes_after cos), is_derive_Reals, derivable_pt_lim_cos. Qed.
 
@@ -757,11 +713,9 @@ Qed.
 Lemma passes_erf f x v d : passes f x v d ->
   passes (fun t => erf (f t)) x (erf v) (2 / sqrt PI * exp (- v ^ 2) * d).
 Proof. apply (passes_after erf), erf_slope. Qed.
-
 Lemma passes_pow k f x v d :
   passes f x v d -> passes (fun t => f t ^ k) x (v ^ k) (INR k * v ^ pred k * d).
 Proof. apply (passes_after (fun t => t ^ k)), is_derive_Reals, derivable_pt_lim_pow. Qed.
-
 Lemma passes_square f x v d : passes f x v d -> passes (fun t => f t ^ 2) x (v ^ 2) (2 * v * d).
 Proof. intros H. apply (passes_pow 2) in H. cbn [pred INR] in H. rewrite pow_1 in H. exact H. Qed.
 Lemma passes_cube f x v d : passes f x v d -> passes (fun t => f t ^ 3) x (v ^ 3) (3 * v ^ 2 * d).
@@ -939,7 +893,8 @@ Lemma passes_loss1 n L A G i : gradient1 n L A G -> (i < n)%nat ->
   passes (fun t => L (put1 A i t)) (A i) (L A) (G i).
 Proof.
   intros H I. split; [now rewrite put1_same|].
-  eapply slope_eq; [apply (H (put1 A i)), put1_moves | unfold paired1; rewrite <- (sum_delta n i G I); apply sum_ext; intros; ring].
+  eapply slope_eq; [apply (H (put1 A i)), put1_moves |].
+  unfold paired1; rewrite <- (sum_delta n i G I); apply sum_ext; intros; ring.
 Qed.
 Lemma passes_loss2 m n L A G i j : gradient2 m n L A G -> (i < m)%nat -> (j < n)%nat ->
   passes (fun t => L (put2 A i j t)) (A i j) (L A) (G i j).
