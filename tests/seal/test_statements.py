@@ -33,7 +33,7 @@ def stated():
 CASES = library.names()
 
 
-@pytest.mark.sampled(3, 10)
+@pytest.mark.sampled(3, 6)
 @pytest.mark.parametrize("name", CASES)
 def test_given_numbers_are_those_of_the_file(name, stated) -> None:
     table = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
@@ -52,7 +52,7 @@ def test_given_numbers_are_those_of_the_file(name, stated) -> None:
                     assert made(i, j) == pytest.approx(float(Fraction(number)), abs=1e-12)
 
 
-@pytest.mark.sampled(3, 10)
+@pytest.mark.sampled(3, 6)
 @pytest.mark.parametrize("name", CASES)
 def test_all_that_is_stated_is_true(name, stated) -> None:
     sealing, read_back = stated(name)
@@ -70,7 +70,7 @@ LEFT = {
 }
 
 
-@pytest.mark.sampled(3, 10)
+@pytest.mark.sampled(3, 6)
 @pytest.mark.parametrize("name", CASES)
 def test_all_is_stated_but_what_is_known_to_be_left(name, stated) -> None:
     assert {left.why for left in stated(name)[0].unsealed} == LEFT.get(name, set())
