@@ -12,7 +12,7 @@ from math import ceil
 
 from flint import arb, ctx, fmpq
 
-from symattn.seal.definitions import Definition, Numbers
+from symattn.seal.definitions import Definition
 from symattn.seal.terms import (
     Choice,
     Entry,
@@ -28,6 +28,7 @@ from symattn.seal.terms import (
     value,
 )  # fmt: skip
 from symattn.seal.theorems import Theorem
+from symattn.seal.values import Numbers
 
 #: Bits of the balls that bounds are taken from.
 _BALLS = 320
