@@ -1473,8 +1473,9 @@ Ltac line_once :=
   | |- _ = ln _ => first [solve [sums] | apply exp_inv; sums]
   | |- _ => sums
   end ].
-Ltac line := timeout 60 (intros; autounfold with partials; cbv beta;
+Tactic Notation "line_within" integer(seconds) := timeout seconds (intros; autounfold with partials; cbv beta;
   first [solve [line_once] | autounfold with lines in *; cbv beta in *; solve [line_once]]).
+Ltac line := line_within 60.
 Ltac line_from H := intros; eapply slope_from; [eapply H; bounds | line].
 
 (** ** A row's exponentials, for every size *)

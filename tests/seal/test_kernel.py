@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,10 +14,7 @@ from symattn.seal import coqc
 from symattn.seal.theorems import File, Theorem
 from symattn.seal.walkthroughs import sealed
 
-if shutil.which("coqc") is None and "SYMATTN_ALL_PROGRAMS" not in os.environ:
-    pytest.skip("needs coqc, which checks theorems", allow_module_level=True)
-
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.needs("coqc"), pytest.mark.heavy]
 
 #: Walkthroughs that are checked whole: with a mask and gradients, with what is refuted.
 WHOLE = ("cat-sat-mat-causal", "please-study-man")

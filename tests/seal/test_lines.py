@@ -168,12 +168,21 @@ def _mutants(statement):
 
 
 @pytest.mark.needs("coqc")
-@pytest.mark.campaign
-@pytest.mark.parametrize("name", ["softmax-jacobian", "softmax-backward", "attention-gradients"])
-def test_slips_do_not_go_through(name, kernel) -> None:
+@pytest.mark.parametrize(
+    ("name", "each", "seconds"),
+    [
+        pytest.param("softmax-backward", 1, 2, marks=pytest.mark.heavy),
+        pytest.param("softmax-jacobian", 4, 60, marks=pytest.mark.campaign),
+        pytest.param("softmax-backward", 4, 60, marks=pytest.mark.campaign),
+        pytest.param("attention-gradients", 4, 60, marks=pytest.mark.campaign),
+    ],
+)
+def test_slips_do_not_go_through(name, each, seconds, kernel) -> None:
+    """Lines with a slip, which are false at some numbers, are not proved."""
     file = sealed(derivation(name)).file
     env = world([part for part in file.parts if isinstance(part, str)][1:-1], 7, {})
-    parts: list[str | Theorem] = [*file.parts[:-1]]
+    # The lines themselves first: those with slips cite them.
+    parts: list[str | Theorem] = [*file.parts[:-1], f"Ltac line ::= line_within {seconds}."]
     tried = 0
     for theorem in file.sealing():
         false = []
@@ -184,13 +193,13 @@ def test_slips_do_not_go_through(name, kernel) -> None:
                     false.append(mutant)
             except (KeyError, AssertionError, TypeError):
                 continue
-        for place, mutant in enumerate(Random(theorem.name).sample(false, min(4, len(false)))):
+        for place, mutant in enumerate(Random(theorem.name).sample(false, min(each, len(false)))):
             parts.append(Theorem(f"{theorem.name}_slip_{place}", mutant, theorem.proof, mutant))
             tried += 1
-    checked = kernel.check(replace(file, parts=(*parts, file.parts[-1])))
-    proved = [x.name for x in checked.file.sealing() if x.proof and "slip" in x.name]
-    assert tried >= 30
-    assert not proved
+    refused = kernel.refused(replace(file, parts=(*parts, file.parts[-1])))
+    slips = {x.name for x in parts if isinstance(x, Theorem) and "slip" in x.name}
+    assert len(slips) == tried >= 8 * each
+    assert set(refused) == slips
 
 
 @pytest.mark.needs("coqc")
