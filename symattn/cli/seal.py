@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from symattn.seal.coqc import Checked
     from symattn.seal.seals import Sealing
 
+#: The most places that bounds are close enough for.
+_MOST_PLACES = 12
 #: How many of the things without a theorem a summary tells.
 _TOLD = 5
 
@@ -49,6 +51,11 @@ class _Result:
     help="Seal the lines of a derivation of your own, as symattn derive FILE reads it.",
 )
 @options.writes("DIR", "Output folder.", default="seals")
+@click.option(
+    "--places",
+    type=click.IntRange(1, _MOST_PLACES),
+    help="Decimal places of what a sheet prints; by default those of the case, else 4.",
+)
 @click.option("--check", is_flag=True, help="Have the files checked by coqc, and say what it said.")
 @options.form("text", "json")
 @options.paced("file", several=True, seconds=900)
@@ -57,14 +64,15 @@ def command(
     texts: tuple[str, ...],
     output: Path,
     outputs: Outputs,
+    places: int | None,
     check: bool,
     form: str,
     pace: options.Pace,
 ) -> None:
     """State figures and lines as theorems, for Coq to check.
 
-    Of a CASE every figure that it claims or that its sheet prints, of an ARTICLE every figure
-    that was judged, of a DERIVATION every line becomes a theorem in DIR/NAME.v: that what the
+    Of a CASE every figure that it claims and every entry that its sheet prints, of an ARTICLE
+    every figure that was judged, of a DERIVATION every line becomes a theorem in DIR/NAME.v: that what the
     walkthrough defines rounds to the figure (or does not, and to which it does), that a
     gradient is the derivative of the loss, that a line holds for all sizes. The files rest on
     DIR/Symattn.v, a small library, and on nothing else of symattn.
@@ -89,7 +97,8 @@ def command(
 
         wanted = [*cases.names(), *derivations.names()]
     outputs.claim_in(output)
-    jobs = [(_stated, (CaseArgument(x, pace.allow_outside), x in texts)) for x in wanted]
+    asked = [(CaseArgument(x, pace.allow_outside), x in texts, places) for x in wanted]
+    jobs = [(_stated, arguments) for arguments in asked]
     answers = case_arguments.of_jobs(wanted, jobs, pace)
     answers.tell()
     sealings: list[Sealing] = answers.done
@@ -105,7 +114,7 @@ def command(
         sys.exit(CHECK_FAILED)
 
 
-def _stated(asker: Asker, wanted: CaseArgument, is_text: bool) -> Sealing:
+def _stated(asker: Asker, wanted: CaseArgument, is_text: bool, places: int | None) -> Sealing:
     """The theorems of a case, an article or a derivation."""
     from symattn.calculus import library as derivations
 
@@ -116,7 +125,7 @@ def _stated(asker: Asker, wanted: CaseArgument, is_text: bool) -> Sealing:
         return of_derivation(derivations.find(wanted.name))
     from symattn.seal.walkthroughs import sealed
 
-    return sealed(wanted.load())
+    return sealed(wanted.load(), places)
 
 
 def _checked(sealings: Sequence[Sealing], pace: options.Pace) -> list[_Result]:

@@ -93,6 +93,6 @@ def _sheet(
             from symattn.seal.seals import found
             from symattn.seal.walkthroughs import sealed
 
-            seal = found(seals, sealed(solution.case))
+            seal = found(seals, sealed(solution.case, settings.get("places")))
         asker.stage("checking")
         return printed(sheet(solution, seal, **settings), form), seal

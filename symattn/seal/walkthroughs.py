@@ -27,9 +27,11 @@ from symattn.verdicts import Verdict
 class _Writer:
     """Writes the parts of a file as they are needed."""
 
-    def __init__(self, solution: Solution) -> None:
+    def __init__(self, solution: Solution, places: int | None) -> None:
         self.solution = solution
         self.case = solution.case
+        asked = {} if places is None else {"places": places}
+        self._places = settings(self.case.sheet, asked).places
         program = self.case.program
         self._gradients = {x.serial: name for name, x in reversed([*program.gradients.items()])}
         named = dict(program.quantities)
@@ -102,8 +104,7 @@ class _Writer:
 
     def _printed(self, entry: EntryValue, term: Entry) -> Printed:
         """The figure that a sheet has of an entry."""
-        places = settings(self.case.sheet).places
-        printed = read_printed(str(decimal(entry, places, self.case.rounding)))
+        printed = read_printed(str(decimal(entry, self._places, self.case.rounding)))
         assert printed is not None
         said = f"{entry.place} = {printed.text}"
         return Printed(said, term, printed, exact=entry.value.rational())
@@ -207,9 +208,10 @@ def _stages(solution: Solution) -> list[str]:
     ]
 
 
-def sealed(case: str | Path | Case) -> Sealing:
-    """The theorems of what a walkthrough prints: figures that it claims, and those that its
-    sheet has; of an article its figures alone.
+def sealed(case: str | Path | Case, places: int | None = None) -> Sealing:
+    """The theorems of what a walkthrough prints: figures that it claims, and the entries that its
+    sheet has, to so many decimal ``places``, by default those of the case; of an article its
+    figures alone. Raises :class:`Malformed` with the faults of a case.
 
     >>> sealing = sealed("cat-sat-mat-causal")
     >>> print(next(x for x in sealing.file.sealing() if x.name == "A_1_0_printed").statement)
@@ -217,7 +219,7 @@ def sealed(case: str | Path | Case) -> Sealing:
     """
     judged = audit(case)
     solution = solve(judged.case)
-    writer = _Writer(solution)
+    writer = _Writer(solution, places)
     for name, node in judged.case.program.quantities.items():
         try:
             writer.definitions.of(node)

@@ -226,6 +226,7 @@ TESTS = {
     ("seal", "-o"): test_seal.test_checked,
     ("seal", "--output"): test_seal.test_an_article,
     ("seal", "--check"): test_seal.test_checked,
+    ("seal", "--places"): test_seal.test_places,
     ("seal", "--format text"): test_seal.test_text,
     ("seal", "--format json"): test_seal.test_json,
     ("seal", "--max-seconds"): test_limits.test_max_seconds,

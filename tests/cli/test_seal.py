@@ -141,6 +141,16 @@ def test_a_sheet_tells_its_seal(tmp_path, symattn, kernel) -> None:
     assert {"Symattn.v", "cat_sat_mat_causal.v"} < {*names(tmp_path / "out")}
 
 
+def test_places(tmp_path, symattn, kernel) -> None:
+    """A seal is of so many places as the sheet that it stands on."""
+    assert symattn("seal", CASE, "--check", "--places", "6", "-o", "seals").code == 0
+    text = (tmp_path / "seals" / "cat_sat_mat_causal.v").read_text("utf-8")
+    assert "A_1_0_printed : Rabs (A 1 0 - 268941 / 1000000) <= 1 / 2000000." in text
+    words = ["sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out"]
+    assert symattn(*words).code == 2
+    assert symattn(*words, "--places", "6").code == 0
+
+
 def test_a_seal_of_something_else_is_refused(tmp_path, symattn, kernel) -> None:
     """A seal is of statements: who changes a number has to seal again."""
     assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
