@@ -72,10 +72,10 @@ def command(
     """State figures and lines as theorems, for Coq to check.
 
     Of a CASE every figure that it claims and every entry that its sheet prints, of an ARTICLE
-    every figure that was judged, of a DERIVATION every line becomes a theorem in DIR/NAME.v: that what the
-    walkthrough defines rounds to the figure (or does not, and to which it does), that a
-    gradient is the derivative of the loss, that a line holds for all sizes. The files rest on
-    DIR/Symattn.v, a small library, and on nothing else of symattn.
+    every figure that was judged, of a DERIVATION every line becomes a theorem in DIR/NAME.v:
+    that what the walkthrough defines rounds to the figure (or does not, and to which it does),
+    that a gradient is the derivative of the loss, that a line holds for all sizes. The files
+    rest on DIR/Symattn.v, a small library, and on nothing else of symattn.
 
     With --check Coq's kernel has the last word: what does not go through is stated without a
     proof, and counted. Debian's packages coq, libcoq-interval and libcoq-coquelicot have all
