@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -74,3 +75,47 @@ LEFT = {
 @pytest.mark.parametrize("name", CASES)
 def test_all_is_stated_but_what_is_known_to_be_left(name, stated) -> None:
     assert {left.why for left in stated(name)[0].unsealed} == LEFT.get(name, set())
+
+
+#: A figure in a statement: what is taken off, or stands behind the first sign of equality.
+FIGURE = re.compile(r"(?:Rabs \(.* ([+-]) |= (- )?)(\d+)(?: / (\d+))?(?:%nat)?(?:\) <=|$| /\\)")
+
+
+def printed(statement: str) -> tuple[Fraction, int] | str:
+    """The figure that a statement is about, and its decimal places, as a reader finds it."""
+    if statement.endswith("= false"):
+        return "-inf"
+    first = statement.removeprefix("~ ").split(" /\\ ")[0]
+    found = FIGURE.search(first)
+    assert found, statement
+    sign = -1 if found[1] == "+" or found[2] else 1
+    below = found[4] or "1"
+    return Fraction(sign * int(found[3]), int(below)), len(below) - 1
+
+
+def figures(rows):
+    """The numbers of a claim in order, as they are written in its file."""
+    for row in rows if isinstance(rows, list) else [rows]:
+        if isinstance(row, list):
+            yield from figures(row)
+        else:
+            yield row
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cat-sat-mat", "length-4-causal", "please-study-man", "the-cat-sleeps", "the-fox-jumps"],
+)
+def test_figures_are_those_of_the_file(name, stated) -> None:
+    """Each figure that a walkthrough claims has a theorem of its own, with its digits."""
+    text = (FOLDER / f"{name}.toml").read_text("utf-8")
+    claims = tomllib.loads(text, parse_float=str)["claims"]
+    wanted = [str(one) for claim in claims for one in figures(claim.get("printed", []))]
+    of = [x for x in stated(name)[0].file.sealing() if x.name.startswith("figure_")]
+    assert len(of) == len(wanted)
+    for theorem, digits in zip(of, wanted, strict=True):
+        found = printed(theorem.statement)
+        if digits == "-inf" or isinstance(found, str):
+            assert found == digits
+            continue
+        assert found == (Fraction(digits), len(digits.partition(".")[2])), theorem
