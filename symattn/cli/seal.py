@@ -125,7 +125,14 @@ def _stated(asker: Asker, wanted: CaseArgument, is_text: bool, places: int | Non
         return of_derivation(derivations.find(wanted.name))
     from symattn.seal.walkthroughs import sealed
 
-    return sealed(wanted.load(), places)
+    try:
+        case = wanted.load()
+    except Malformed as error:
+        if any(fault.where == "lines" for fault in error.faults):
+            hint = f"it is a derivation: symattn seal --lines {wanted.name}"
+            raise Malformed(hint, wanted.name) from None
+        raise
+    return sealed(case, places)
 
 
 def _checked(sealings: Sequence[Sealing], pace: options.Pace) -> list[_Result]:
@@ -209,6 +216,9 @@ def _said(each: _Result, output: Path) -> list[str]:
             (named[name].seals or f"the lemma {name}", f"not proved: {why}")
             for name, why in each.checked.refused.items()
         ]
+    elif not sealing.count:
+        how = "symattn audit says what is read of it, --lines reads it as a derivation"
+        lines = [f"{sealing.file.name}: there is no figure in it: {how}"]
     else:
         lines = [f"{sealing.file.name}: {_stated_of(sealing)} ({path})"]
     lines += [f"  {said}: {why}" for said, why in missing[:_TOLD]]

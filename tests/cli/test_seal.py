@@ -218,10 +218,27 @@ def test_comments_are_harmless(tmp_path, symattn) -> None:
     assert text.count("(*") == text.count("*)")
 
 
-def test_faults(symattn) -> None:
+def test_faults(tmp_path, symattn) -> None:
     done = symattn("seal", "no-such-case")
     assert done.code == 2
     assert "unknown case 'no-such-case'" in done.err
+    (tmp_path / "own.toml").write_text('sizes = ["n"]\n[[lines]]\nline = "1 == 1"\n', "utf-8")
+    done = symattn("seal", "own.toml")
+    said = "symattn: own.toml: it is a derivation: symattn seal --lines own.toml\n"
+    assert (done.code, done.err) == (2, said)
+    done = symattn("sheet", CASE, "--sealed", "nowhere")
+    assert done.code == 2
+    assert done.err.startswith(
+        "symattn: the seal can't be read: no such file or directory; symattn seal"
+    )
+    assert symattn("seal", CASE, CASE).code == 2
+
+
+def test_what_has_no_figures(tmp_path, symattn) -> None:
+    (tmp_path / "a.md").write_text("Nothing is here.\n", "utf-8")
+    done = symattn("seal", "a.md")
+    assert done.code == 0
+    assert done.out.startswith("a.md: there is no figure in it: symattn audit says")
 
 
 def test_a_statement_is_a_definition_where_it_has_no_proof() -> None:
