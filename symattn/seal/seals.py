@@ -119,9 +119,10 @@ def found(folder: Path, sealing: Sealing) -> Seal:
     """The seal in a folder of what is stated. Raises :class:`Malformed` where there is none, or
     where it is of something else."""
     path = folder / f"{sealing.file.module}{SUFFIX}"
-    text = content(path, "the seal", *_KIND)
     try:
-        data = json.loads(text)
+        data = json.loads(content(path, "the seal", *_KIND))
+    except Malformed as error:
+        raise Malformed(error.faults, str(path)) from None
     except ValueError as error:
         raise Malformed(f"expected JSON: {error}", str(path)) from None
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
