@@ -86,8 +86,8 @@ def test_help(word, symattn) -> None:
     commands = done.out.partition("Commands:\n")[2].partition("\n\n")[0]
     names = [line.split()[0] for line in commands.splitlines()]
     assert names == [
-        "list", "sheet", "draw", "show", "verify", "audit", "read", "derive", "seal", "exercise", "mark",
-        "lsp", "new", "vectors", "live", "myst", "pandoc",
+        "list", "sheet", "draw", "show", "verify", "audit", "read", "derive", "seal", "exercise",
+        "mark", "lsp", "new", "vectors", "live", "myst", "pandoc",
     ]  # fmt: skip
     assert "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input." in done.out
     for command in names:
