@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from math import ceil
 
 from flint import arb, ctx, fmpq
@@ -53,6 +54,7 @@ class Bounds:
         self.numbers = Numbers(definitions)
         self._lemmas: dict[Part, Theorem] = {}
         self._steps: dict[Part, int] = {}
+        self._named: set[str] = set()
         self._new: list[Theorem] = []
         self._known: dict[Part, arb] = {}
 
@@ -174,9 +176,20 @@ class Bounds:
                 yield from self._exact_functions(part.operand)
                 yield part
 
+    def _name(self, statement: str) -> str:
+        """The name of the lemma of a part: its words, numbered where others have the same."""
+        plain = re.sub(r"[^A-Za-z0-9_]+", "_", statement.replace("-", "minus")).strip("_")
+        name = f"{plain}_is"
+        for number in count(1):
+            if name not in self._named:
+                break
+            name = f"{plain}_is_{number}"
+        self._named.add(name)
+        return name
+
     def _made(self, part: Part) -> Theorem:
         body, statement = self._body(part), text(part)
-        name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', statement).strip('_')}_is"
+        name = self._name(statement)
         step = 1 + max((self._steps.get(x, 0) for x in self.needs(body)), default=0)
         self._steps[part] = step
         prepared = self.preparation(body, part.name if isinstance(part, Entry) else "")

@@ -119,3 +119,14 @@ def test_figures_are_those_of_the_file(name, stated) -> None:
             assert found == digits
             continue
         assert found == (Fraction(digits), len(digits.partition(".")[2])), theorem
+
+
+def test_each_theorem_has_a_name_of_its_own(tmp_path) -> None:
+    """Terms that differ in signs alone, too."""
+    (tmp_path / "a.toml").write_text(
+        '[given]\nT = [[1, 2]]\n[steps]\nE = "exp(T)"\n[[claims]]\nwhere = "x"\nof = "exp(0.35)"\n'
+        'printed = 1.419\n[[claims]]\nwhere = "x"\nof = "exp(-0.35)"\nprinted = 0.705\n',
+        "utf-8",
+    )
+    names = [x.name for x in sealed(tmp_path / "a.toml").file.theorems()]
+    assert len(names) == len(set(names)) > 8
