@@ -33,8 +33,8 @@ from symattn.seal.values import Numbers
 
 #: Bits of the balls that bounds are taken from.
 _BALLS = 320
-#: Decimals of bounds at the first step, and how many fewer at each later one: wider bounds
-#: leave room for what a step adds up.
+#: Decimals of bounds at the first step, and how many fewer at each later one, as wider bounds
+#: leave room for what a step adds up; of large numbers fewer by the digits before the point.
 _DECIMALS, _WIDER = 40, 2
 
 
@@ -197,7 +197,9 @@ class Bounds:
             return Theorem(name, f"{statement} = {number_text(exact)}", f"{prepared} same.")
         with precise():
             whole = arb(self.numbers.value(part, {}))
-            decimals = min(_DECIMALS - _WIDER * step, self._decimals(part, body))
+            before_point = ceil(float((abs(whole) + 1).log() / arb(10).log()))
+            most = _DECIMALS - max(before_point, _WIDER * step)
+            decimals = max(0, min(most, self._decimals(part, body)))
             low, high = ends(whole, decimals)
             self._known[part] = arb(whole, arb(2) / 10**decimals)
         return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
