@@ -289,8 +289,9 @@ def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, s
 def copy_seals(seals: Path, told: Iterable[Seal | None], output: Path, outputs: Outputs) -> None:
     """Put beside documents the files of theorems that they tell of, and their library."""
     from symattn.seal.coqc import LIBRARY
+    from symattn.seal.seals import theorems
 
     if seals.resolve() == output.resolve():
         return
     for name in (LIBRARY, *(seal.file for seal in told if seal)):
-        outputs.write(output / name, (seals / name).read_bytes())
+        outputs.write(output / name, theorems(seals, name))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from symattn.tables.file import content
 
 FORMAT = "symattn seal 1"
 SUFFIX = ".seal.json"
+_VERSION = re.compile(r"[\w.+~-]{1,30}")
 _KIND = ("seal", "symattn seal NAME --check -o DIR makes one")
 
 
@@ -88,9 +90,14 @@ def seal(sealing: Sealing, checked: Checked) -> Seal:
     proved = [x for x in checked.file.sealing() if x.proof is not None]
     sealed = len(proved) if checked.is_sound else 0
     name = sealing.file.name
-    file = f"{sealing.file.module}.v"
-    version = checked.version
-    return Seal(name, sealing.kind, sealed, sealing.count, version, file, digest(sealing.file))
+    digested = digest(sealing.file)
+    return Seal(
+        name, sealing.kind, sealed, sealing.count, checked.version, _file(sealing), digested
+    )
+
+
+def _file(sealing: Sealing) -> str:
+    return f"{sealing.file.module}.v"
 
 
 def written(made: Seal, sealing: Sealing, checked: Checked) -> dict[str, Any]:
@@ -127,14 +134,28 @@ def found(folder: Path, sealing: Sealing) -> Seal:
         raise Malformed(f"expected JSON: {error}", str(path)) from None
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise Malformed(f"expected the format {FORMAT!r}", str(path))
-    try:
-        kept = Seal(**{name: data[name] for name in Seal.__dataclass_fields__})
-    except KeyError as missing:
-        raise Malformed(f"{missing} is missing: {_KIND[1]}", str(path)) from None
-    if kept.digest != digest(sealing.file):
+    # Nothing that the file says is taken where it is known: a name might lead anywhere.
+    stated = Seal(
+        sealing.file.name, sealing.kind, 0, sealing.count, "", _file(sealing), digest(sealing.file)
+    )
+    known = {"name", "kind", "count", "file", "digest"}
+    if {name: data.get(name) for name in known} != {x: getattr(stated, x) for x in known}:
         raise Malformed(
             f"it is of other statements than those of {sealing.file.name} as it is now: "
             "seal it again",
             str(path),
         )
-    return kept
+    sealed, version = data.get("sealed"), data.get("coq")
+    if not (isinstance(sealed, int) and 0 <= sealed <= stated.count) or not (
+        isinstance(version, str) and _VERSION.fullmatch(version)
+    ):
+        raise Malformed("expected how many are 'sealed', and by which 'coq'", str(path))
+    return replace(stated, sealed=sealed, coq=version)
+
+
+def theorems(folder: Path, name: str) -> bytes:
+    """A file of theorems in a folder of seals. Raises :class:`Malformed` where it is missing."""
+    try:
+        return content(folder / name, "the file", *_KIND)
+    except Malformed as error:
+        raise Malformed(error.faults, str(folder / name)) from None

@@ -141,6 +141,34 @@ def test_a_sheet_tells_its_seal(tmp_path, symattn, kernel) -> None:
     assert {"Symattn.v", "cat_sat_mat_causal.v"} < {*names(tmp_path / "out")}
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"file": "../../elsewhere.v"},
+        {"sealed": 174},
+        {"sealed": "<b>"},
+        {"coq": "8.16 <script>"},
+        {"count": 1},
+        {"kind": "lines"},
+    ],
+)
+def test_a_seal_that_somebody_wrote(forged, tmp_path, symattn, kernel) -> None:
+    """It leads to no other file, and says nothing that can't be."""
+    assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
+    kept = tmp_path / "seals" / FILES[1]
+    kept.write_text(json.dumps(json.loads(kept.read_text("utf-8")) | forged), "utf-8")
+    done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
+    assert (done.code, done.err.startswith(f"symattn: seals/{FILES[1]}: ")) == (2, True)
+
+
+def test_theorems_that_are_gone(tmp_path, symattn, kernel) -> None:
+    assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
+    (tmp_path / "seals" / FILES[2]).unlink()
+    done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
+    assert done.code == 2
+    assert done.err.startswith(f"symattn: seals/{FILES[2]}: the file can't be read")
+
+
 def test_places(tmp_path, symattn, kernel) -> None:
     """A seal is of so many places as the sheet that it stands on."""
     assert symattn("seal", CASE, "--check", "--places", "6", "-o", "seals").code == 0
