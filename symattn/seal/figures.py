@@ -75,7 +75,7 @@ class Figures:
         said = f"{figure.said}: wrong, it is {figure.correct}"
         return Theorem(name, f"{statement} /\\ {within(of, right)}", proof, said)
 
-    def derivative(self, name: str, derivative: Derivative, figure: Printed) -> Theorem:
+    def derivative(self, derivative: Derivative, name: str, figure: Printed) -> Theorem:
         """The theorem of a figure of a gradient: the derivative is there, and is near it."""
         assert isinstance(figure.term, Entry)
         inner = self.theorem("", figure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from symattn import syntax
@@ -9,6 +11,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.figures import Figure
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
+from symattn.errors import Malformed
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import decimal
 from symattn.programs.nodes import Node, ancestors
@@ -71,7 +74,7 @@ class _Writer:
             printed = Printed(said, term, figure.printed, figure.correct, exact)
             if isinstance(term, Entry) and term.name in self._derivatives:
                 derivative = self._derivatives[term.name]
-                self.add(self.figures.derivative(name, derivative, printed))
+                self.add(self.figures.derivative(derivative, name, printed))
             else:
                 self.add(self.figures.theorem(name, printed))
         except Unstated as why:
@@ -90,21 +93,33 @@ class _Writer:
                 made = self.definitions.of(node)
             except Unstated:
                 continue
-            for i in range(made.grid[0]):
-                for j in range(made.grid[1]):
-                    if quantity.is_masked(i, j):
-                        continue
-                    entry = made.at(i, j)
-                    figure = self._printed(EntryValue(quantity, i, j), entry)
-                    places = "_".join(map(str, (made.name, *entry.indices, "printed")))
-                    try:
-                        self.add(self.figures.theorem(places, figure))
-                    except Unstated as why:
-                        self.unsealed.append(Unsealed(figure.said, str(why)))
+            self._entries(quantity, made, "printed", self.figures.theorem)
+
+    def _entries(
+        self,
+        quantity: Quantity,
+        made: Definition,
+        ending: str,
+        stated: Callable[[str, Printed], Theorem],
+    ) -> None:
+        """Write the theorems of all entries of a quantity that a sheet prints, by a definition."""
+        for i in range(made.grid[0]):
+            for j in range(made.grid[1]):
+                entry, term = EntryValue(quantity, i, j), made.at(i, j)
+                if entry.is_masked:
+                    continue
+                name = "_".join(filter(None, (made.name, *map(str, term.indices), ending)))
+                try:
+                    self.add(stated(name, self._printed(entry, term)))
+                except Unstated as why:
+                    self.unsealed.append(Unsealed(entry.place, str(why)))
 
     def _printed(self, entry: EntryValue, term: Entry) -> Printed:
-        """The figure that a sheet has of an entry."""
-        printed = read_printed(str(decimal(entry, self._places, self.case.rounding)))
+        """The figure that a sheet has of an entry. Raises :class:`Unstated`."""
+        try:
+            printed = read_printed(str(decimal(entry, self._places, self.case.rounding)))
+        except Malformed:
+            raise Unstated("a number of so many digits has no statement") from None
         assert printed is not None
         said = f"{entry.place} = {printed.text}"
         return Printed(said, term, printed, exact=entry.value.rational())
@@ -155,18 +170,12 @@ class _Writer:
                 except Unstated as why:
                     self.unsealed.append(Unsealed(f"the gradient by {name}", str(why)))
                     continue
-                self._figures_of(quantity.coefficient(letter) if letter else quantity, derivative)
-
-    def _figures_of(self, quantity: Quantity, derivative: Derivative) -> None:
-        made = derivative.gradient
-        for i in range(made.grid[0]):
-            for j in range(made.grid[1]):
-                figure = self._printed(EntryValue(quantity, i, j), made.at(i, j))
-                name = f"{made.name}_{i}_{j}"
-                try:
-                    self.add(self.figures.derivative(name, derivative, figure))
-                except Unstated as why:
-                    self.unsealed.append(Unsealed(figure.said, str(why)))
+                self._entries(
+                    quantity.coefficient(letter) if letter else quantity,
+                    derivative.gradient,
+                    "",
+                    partial(self.figures.derivative, derivative),
+                )
 
     def _size(self, name: str, said: str, figure: Figure) -> Theorem | None:
         """That a quantity has so many rows or columns; None of what is no such figure."""

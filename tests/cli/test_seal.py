@@ -233,6 +233,22 @@ def test_names_that_coq_has_taken(tmp_path, symattn) -> None:
     assert "Definition fun_1 (i j : nat) : R := R_1 0 j * sum_1." in text
 
 
+def test_what_has_no_statement_costs_itself_only(tmp_path, symattn) -> None:
+    """Numbers without end, and of too many digits."""
+    (tmp_path / "a.toml").write_text(
+        '[given]\nQ = [["10**400", 1]]\nW = [["sqrt(2)"]]\nB = [["-inf", 0.5]]\n[steps]\n'
+        'T = "Q * 2"\nD = "W * 2"\nC = "softmax(B)"\n',
+        "utf-8",
+    )
+    done = symattn("seal", "a.toml", "--format", "json")
+    assert done.code == 0
+    (found,) = json.loads(done.out)
+    why = {one["said"]: one["why"] for one in found["unsealed"]}
+    assert why["T[0, 0]"] == "a number of so many digits has no statement"
+    assert why["W"] == why["D"] == "an input that is no rational number has no statement"
+    assert found["stated"] >= 3
+
+
 def test_comments_are_harmless(tmp_path, symattn) -> None:
     """What a file says ends no comment, and states nothing."""
     (tmp_path / "a.toml").write_text(
