@@ -229,8 +229,8 @@ def of_exercise(name: str) -> Found:
                     who = f"{version['version']} {part} {student}"
                     answers[who] = {"version": version["version"], **given}
         (folder / "answers.json").write_text(json.dumps({"answers": answers}), "utf-8")
-        flags = ("--key", "out/key.toml", "--format", "json")
-        told = run("mark", "answers.json", *flags, folder=folder)
+        marking = ("--key", "out/key.toml", "--format", "json")
+        told = run("mark", "answers.json", *marking, folder=folder)
         yield "mark, exit code", str(told.returncode)
         for student in json.loads(told.stdout)["students"]:
             counts = {name: count for name, count in student["counts"].items() if count}
