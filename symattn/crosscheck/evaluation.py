@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import prod
 from typing import Any
 
 from symattn.crosscheck import definitions
+from symattn.crosscheck.chain import Noted, plain, sent_back
+from symattn.crosscheck.definitions.weights import CHAIN
 from symattn.crosscheck.lines import Place, TapeLine
 from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Tracked, tracked
 from symattn.crosscheck.tape import Tape
@@ -72,7 +75,7 @@ def _bindings(
         named["G"] = gradient, gradient
     first = operands[0] if operands else [[0]]
     sizes = {"n": len(first), "d": len(first[0]), "m": line.grid[1], **line.sizes}
-    is_tracked = bool(operands) and isinstance(first[0][0], Tracked)
+    is_tracked = bool(operands) and isinstance(plain(first[0][0]), Tracked)
     number = Tracked if is_tracked else float
     bound: dict[str, Any] = {}
     for key, kind in definitions.parameters(name).items():
@@ -218,11 +221,26 @@ def flow_of(
     if name is None:
         return None
     try:
+        if name == CHAIN:
+            return _by_chain_rule(line, index, operands, gradient, known)
         bound = _bindings(name, line, operands, known, result, gradient)
     except CannotTell:
         return [[UNKNOWN] * columns for _ in range(rows)]
     computed = entries(name, bound, (rows, columns))
     return _where_known(bound["M"], computed) if "M" in bound else computed
+
+
+def _by_chain_rule(
+    line: TapeLine, index: int, operands: Sequence[Rows], gradient: Rows, known: Sequence[Tracks]
+) -> Rows:
+    """What flows into an operand, as the definition of the result says."""
+    journal: list[Noted] = []
+    noted = [[Noted(entry, journal) for entry in row] for row in operands[index]]
+    moving = [*operands[:index], noted, *operands[index + 1 :]]
+    bound = _bindings(line.operation, line, moving, known)
+    results = entries(line.operation, bound, line.grid)
+    sent_back(journal, [*zip(chain(*results), chain(*gradient), strict=True)])
+    return [[0 if entry.arrived is None else entry.arrived for entry in row] for row in noted]
 
 
 def _gathered(gradient: Rows, rows: int, columns: int) -> Rows:

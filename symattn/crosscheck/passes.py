@@ -398,7 +398,7 @@ def _perturbed_run(
 def _moves(line: TapeLine) -> bool:
     """Whether a result moves with its operands; signs and comparisons don't."""
     rule = definitions.RULES.get(line.operation)
-    return rule is None or any(rule[1])
+    return rule is None or any(name is not None for name in rule[1])
 
 
 def _moved_gradient(

@@ -182,8 +182,8 @@ class Tracked:
             return (self.log() * exponent).exp()
         if exponent < 0:
             return Tracked(1.0) / self**-exponent
-        if exponent == 0:
-            return Tracked(1.0)
+        if exponent < 2:
+            return self if exponent else Tracked(1.0)
         half = self ** (exponent // 2)
         return half * half * self if exponent % 2 else half * half
 

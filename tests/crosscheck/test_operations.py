@@ -11,6 +11,7 @@ import pytest
 
 from symattn.crosscheck import definitions
 from symattn.crosscheck.calls import FUNCTIONS
+from symattn.crosscheck.chain import Noted
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.crosscheck.tape import tape
 from symattn.errors import Malformed
@@ -161,3 +162,34 @@ def test_every_function_has_a_step_and_every_definition_is_used():
     assert {*FUNCTIONS, "heads", "merge"} <= called
     used = {name for name in definitions.RULES if users(name)}
     assert used == set(definitions.RULES)
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("__mul__", "-A / w + w * A - C"),
+        ("__truediv__", "-A / w + w * A - C"),
+        ("__rtruediv__", "sigmoid(A)"),
+        ("__pow__", "A ** 3"),
+        ("exp", "exp(A)"),
+        ("log", "log(w)"),
+        ("sqrt", "sqrt(w)"),
+        ("tanh", "tanh(A)"),
+        ("sin", "sin(A)"),
+        ("cos", "cos(A)"),
+        ("erf", "gelu(A)"),
+    ],
+)
+def test_a_wrong_link_of_the_chain_rule_is_caught(function, text, monkeypatch):
+    """What flows through a function, off by one part in 10^9, disagrees with the complex steps."""
+    right = getattr(Noted, function)
+
+    def wrong(*numbers):
+        made = right(*numbers)
+        made.edges = [
+            (of, lambda flow, e=edge: e(flow) * (1 + 2.0**-30)) for of, edge in made.edges
+        ]
+        return made
+
+    monkeypatch.setattr(Noted, function, wrong)
+    assert differing(computed(text))

@@ -6,9 +6,10 @@ reader of a sheet sees the code that was checked. Whence the style: one ``return
 with nothing but scalar arithmetic, :mod:`symattn.crosscheck.lines`, choices
 and ``sum``.
 
-A gradient gives one entry of ``dL/dX`` for an operand ``X`` of an operation with
-the result ``C``; ``G`` is the gradient that arrives, ``dL/dC``. They follow from
-``dL/dX = sum of dL/dC * dC/dX`` over the entries of ``C``.
+What flows into an operand is mostly what the chain rule makes of the definition itself
+(:mod:`symattn.crosscheck.chain`). Where a sheet shows it, or a kink has a convention, a
+gradient gives one entry of ``dL/dX`` for an operand ``X`` of an operation with the result
+``C``; ``G`` is the gradient that arrives, ``dL/dC``.
 
 Names, the same everywhere: ``n`` and ``d`` are the numbers of rows and columns
 of the first operand, ``m`` is the number of columns of the result. Indices
@@ -73,7 +74,7 @@ def names() -> tuple[str, ...]:
     """The names of all definitions, results first, then gradients.
 
     >>> names()[0], names()[-1]
-    ('product', 'squared_error_target_gradient')
+    ('product', 'cross_entropy_target_gradient')
     """
     return (*RULES, JACOBIAN, *_gradients())
 

@@ -34,8 +34,11 @@ Mask: TypeAlias = Sequence[Sequence[float]]
 #: The entries of one row that holds whole numbers.
 Whole: TypeAlias = Sequence[int]
 
+#: Of what flows into an operand: it is what the chain rule makes of the definition.
+CHAIN = ""
 #: For each operation the letter of its result in formulas, and the gradient by each
-#: of its operands, which come first among its parameters; None: none flows.
+#: of its operands, which come first among its parameters: CHAIN, or a definition of its own
+#: where a sheet shows it or a kink has a convention; None: none flows.
 Rules: TypeAlias = Mapping[str, tuple[str, tuple[str | None, ...]]]
 
 
@@ -123,19 +126,9 @@ def causal_last(S: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
     return S[i][j] if j <= i + m - n else -inf
 
 
-def causal_last_gradient(G: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``causal(S, align="bottom-right")``."""
-    return G[i][j] if j <= i + m - n else 0
-
-
 def window(S: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
     """Entry of the scores where a query sees the keys from a before it to b after it."""
     return S[i][j] if i - a <= j <= i + b else -inf
-
-
-def window_gradient(G: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``window(S, a, b)``."""
-    return G[i][j] if i - a <= j <= i + b else 0
 
 
 def padding(S: Matrix, a: int, i: int, j: int) -> Scalar:
@@ -143,17 +136,12 @@ def padding(S: Matrix, a: int, i: int, j: int) -> Scalar:
     return S[i][j] if j < a else -inf
 
 
-def padding_gradient(G: Matrix, a: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``padding(S, a)``."""
-    return G[i][j] if j < a else 0
-
-
 _RULES_OF_MASKS: Rules = {
     "causal": ("T", ("causal_gradient",)),
-    "causal_last": ("T", ("causal_last_gradient",)),
+    "causal_last": ("T", (CHAIN,)),
     "mask": ("T", ("mask_gradient", None)),
-    "window": ("T", ("window_gradient",)),
-    "padding": ("T", ("padding_gradient",)),
+    "window": ("T", (CHAIN,)),
+    "padding": ("T", (CHAIN,)),
 }
 
 
