@@ -47,6 +47,7 @@ class _Writer:
         self.parts: list[str | Theorem] = []
         self.unsealed: list[Unsealed] = []
         self._written: set[str] = set()
+        self._sizes: dict[tuple[str, str], str] = {}
         self._losses: dict[str, Derivatives] = {}
         self._derivatives: dict[str, Derivative] = {}
 
@@ -60,7 +61,7 @@ class _Writer:
 
     def figure(self, name: str, figure: Figure) -> None:
         """Write the theorem of an audited figure."""
-        said = figure.description
+        name, said = self.definitions.names.fresh(name), figure.description
         try:
             place = figure.node, figure.entry.i, figure.entry.j
             if figure.printed is None:
@@ -108,7 +109,8 @@ class _Writer:
                 entry, term = EntryValue(quantity, i, j), made.at(i, j)
                 if entry.is_masked:
                     continue
-                name = "_".join(filter(None, (made.name, *map(str, term.indices), ending)))
+                wanted = "_".join(filter(None, (made.name, *map(str, term.indices), ending)))
+                name = self.definitions.names.fresh(wanted)
                 try:
                     self.add(stated(name, self._printed(entry, term)))
                 except Unstated as why:
@@ -182,15 +184,16 @@ class _Writer:
         match figure.claim.tree, figure.printed:
             case syntax.Call("rows" | "cols" as of, (syntax.Name(quantity),)), PrintedNumber():
                 made = self.definitions.of(self.case.program.quantities[quantity])
-                size = f"{made.name}_{of}"
-                if size not in self._written:
-                    self._written.add(size)
+                if (made.name, of) not in self._sizes:
+                    size = self.definitions.names.fresh(f"{made.name}_{of}")
+                    self._sizes[made.name, of] = size
                     self.add()
                     count = made.grid[of == "cols"]
                     self.parts.append(f"Definition {size} : nat := {count}.")
                 printed = figure.printed.value
                 sign = "=" if figure.verdict is Verdict.HOLDS else "<>"
                 proof = "reflexivity." if sign == "=" else "discriminate."
+                size = self._sizes[made.name, of]
                 return Theorem(name, f"{size} {sign} {printed}%nat", proof, said)
         return None
 
