@@ -605,6 +605,13 @@ Proof.
   - rewrite !at_most_false, delta_other by lia. ring.
 Qed.
 Lemma at_most_first i : at_most i 0 = delta i 0. Proof. now destruct i. Qed.
+Lemma at_most_before i k j : at_most (i + S k) j = at_most (i + k) j - delta (i + k) j.
+Proof.
+  destruct (Nat.lt_trichotomy (i + k) j) as [H|[<-|H]].
+  - rewrite !at_most_true, delta_other by lia. ring.
+  - rewrite at_most_false, at_most_true, delta_same by lia. ring.
+  - rewrite !at_most_false, delta_other by lia. ring.
+Qed.
 
 (** ** Permutations *)
 
@@ -1262,6 +1269,8 @@ Ltac normal :=
     | |- sqrt ?u = _ => first [eapply nf_sqrt; [normal | sqrt_product] | apply nf_atom]
     | |- at_most _ (_ + 1) = _ => eapply eq_trans; [apply at_most_next | normal]
     | |- at_most _ 0 = _ => eapply eq_trans; [apply at_most_first | normal]
+    | |- at_most (_ + S _) _ = _ =>
+      eapply eq_trans; [apply at_most_before | rewrite ?Nat.add_0_r; normal]
     | |- at_most _ _ = _ =>
       first [ eapply eq_trans; [apply at_most_true; lia | apply nf_one]
             | eapply eq_trans; [apply at_most_false; lia | exact eq_refl]
@@ -1460,6 +1469,7 @@ Ltac as_cited := match goal with
     lazymatch goal with |- ?a = ?a => exact (eq_refl a) end
   end.
 Ltac line_once :=
+  lazymatch goal with |- _ /\ _ => split; [line_once | line_once] | _ => idtac end;
   first [ as_cited | lazymatch goal with
   | |- is_derive _ _ _ =>
     lazymatch goal with
@@ -1477,19 +1487,3 @@ Tactic Notation "line_within" integer(seconds) := timeout seconds (intros; autou
   first [solve [line_once] | autounfold with lines in *; cbv beta in *; solve [line_once]]).
 Ltac line := line_within 60.
 Ltac line_from H := intros; eapply slope_from; [eapply H; bounds | line].
-
-(** ** A row's exponentials, for every size *)
-
-#[local] Opaque exp ln INR sum delta put1 Derive.
-Lemma sum_exp_slope n S k : (k < n)%nat ->
-  is_derive (fun x => sum n (fun j => exp (put1 S k x j))) (S k) (exp (S k)).
-Proof. line. Qed.
-Lemma log_sum_exp_slope n S k : (k < n)%nat ->
-  is_derive (fun x => ln (sum n (fun j => exp (put1 S k x j)))) (S k)
-    (exp (S k) / sum n (fun j => exp (S j))).
-Proof. line. Qed.
-Lemma softmax_jacobian n S i k : (i < n)%nat -> (k < n)%nat ->
-  is_derive (fun x => exp (put1 S k x i) / sum n (fun j => exp (put1 S k x j))) (S k)
-    (exp (S i) / sum n (fun j => exp (S j)) *
-     (delta i k - exp (S k) / sum n (fun j => exp (S j)))).
-Proof. line. Qed.

@@ -127,6 +127,8 @@ class Definitions:
         self._exact = exact
         self._derived = derived
         self.names = Names(("_keeps",))
+        for bound in ("i", "j", "k", "l", "Hi", "Hj", "Ha"):
+            self.names.fresh(bound)
         self._of_node = {node.serial: name for name, node in reversed([*named.items()])}
         self.made: dict[int, Definition] = {}
         self.by_name: dict[str, Definition] = {}

@@ -16,10 +16,10 @@ from symattn.calculus.expression_text import replaced
 from symattn.calculus.judged_lines import JudgedLine, in_unicode
 from symattn.calculus.language import Array, Expr, ParsedLine
 from symattn.seal.chain_rules import AXES, ChainRules
-from symattn.seal.line_terms import Terms, Unsayable, slope_of
+from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, slope_of
 from symattn.seal.seals import Sealing, Unsealed
-from symattn.seal.side_conditions import SideConditions
-from symattn.seal.theorems import File, Theorem
+from symattn.seal.side_conditions import EVERY, SideConditions
+from symattn.seal.theorems import File, Names, Theorem
 
 _OPENING = """\
 Section Lines.
@@ -66,9 +66,12 @@ class _Derivation:
         self.defined = [item.array for item in self.draft.definitions]
         ground, scope = self.draft.ground, self.draft.scope
         arrays = (*ground.given, *ground.losses, *self.defined)
-        self.terms = Terms(arrays, scope.sizes, scope.permutations)
-        self.chains = ChainRules(self.defined, ground.losses, self.terms)
+        names = Names(ENDINGS)
+        self.lines = {x.number: names.fresh(f"line_{x.number}") for x in derivation.lines}
+        self.assumed = [names.fresh(f"assumed_{k}") for k, _ in enumerate(ground.hypotheses, 1)]
+        self.terms = Terms(names, arrays, scope.sizes, scope.permutations)
         self.conditions = SideConditions(self.draft, self.terms)
+        self.chains = ChainRules(self.defined, ground.losses, self.terms, self._everywhere)
         self.beyond = BEYOND.get(derivation.name, {}) if not derivation.file else {}
         self.unproved: set[str] = set()
         self.missing: dict[str, str] = {}
@@ -155,12 +158,17 @@ class _Derivation:
             f"Local Notation {name} := ({arguments}).\nHint Unfold {name}_of : lines."
         )
 
+    def _everywhere(self, gradient: Array) -> list[str]:
+        """The conditions of all places of the first line that says what a gradient is."""
+        for line in self.derivation.lines:
+            first = line.read.sides[0] if line.read else None
+            if isinstance(first, term.Entry) and first.array is gradient:
+                return self.conditions.of((x for x in line.where if EVERY in x), ())
+        return []
+
     def _assumed(self) -> Iterator[str]:
-        for place, line in enumerate(self.draft.ground.hypotheses, 1):
-            yield f"Hypothesis assumed_{place} : {self._statement(line)}."
-        conditions = [each for line in self.derivation.lines for each in line.where]
-        for place, said in enumerate(self.conditions.everywhere(conditions), 1):
-            yield f"Hypothesis everywhere_{place} : {said}."
+        for name, line in zip(self.assumed, self.draft.ground.hypotheses, strict=True):
+            yield f"Hypothesis {name} : {self._statement(line)}."
 
     # -- lines -------------------------------------------------------------------------
 
@@ -168,7 +176,7 @@ class _Derivation:
         if line.read is None:
             raise Unsayable(line.why)
         statement = self._statement(line.read, line.where)
-        name, why = f"line_{line.number}", self._missing(line, line.read)
+        name, why = self.lines[line.number], self._missing(line, line.read)
         if why:
             self.unproved.add(str(line.number))
             self.missing[name] = why
@@ -185,17 +193,26 @@ class _Derivation:
 
     def _statement(self, line: ParsedLine, where: tuple[str, ...] = ()) -> str:
         terms = self.terms
+        terms.bounds = {}
         with terms.binding(*line.free) as names:
             bounds = [terms.within(index) for index in line.free]
-            bounds += self.conditions.here(where, line.free)
-            left, *others = line.sides
+            bounds += self.conditions.of(where, line.free)
+            left, *others = self._sides(line)
             stated = " /\\ ".join(self._equation(left, other, line.relation) for other in others)
-        bounded = " -> ".join((*bounds, stated))
+        bounded = " -> ".join((*dict.fromkeys((*bounds, *terms.bounds)), stated))
         return f"forall {' '.join(names)} : nat, {bounded}" if names else bounded
+
+    def _sides(self, line: ParsedLine) -> tuple[Expr, ...]:
+        """The sides of a line; of an equation first the one that is a derivative, if any is: that
+        says that there is one, too."""
+        if line.relation != "==":
+            return line.sides
+        return tuple(sorted(line.sides, key=lambda side: self._slope(side) is None))
 
     def _equation(self, left: Expr, right: Expr, relation: str) -> str:
         terms = self.terms
-        if relation == "==" and (moved := self._slope(left)) is not None:
+        if relation == "==" and (slope := self._slope(left)) is not None:
+            moved = terms.moved(slope.of, slope.array, slope.at, {})
             return f"is_derive {moved} ({terms.text(right)})"
         if relation == "==" and isinstance(left, term.Limit):
             with terms.variable("x") as x:
@@ -204,13 +221,13 @@ class _Derivation:
             return f"is_lim (fun {x} => {body}) {goal} ({terms.text(right)})"
         return f"{terms.text(left)} {relation.replace('==', '=')} {terms.text(right)}"
 
-    def _slope(self, value: Expr) -> str | None:
-        """What a derivative is of, and where; None of what is none."""
+    def _slope(self, value: Expr) -> term.Partial | None:
+        """The derivative that an expression is; None of any other."""
         match value:
             case term.Partial(term.Entry(loss), array) if loss.of is array:
                 return None
-            case term.Partial(of, array, at):
-                return self.terms.moved(of, array, at, {})
+            case term.Partial():
+                return value
             case term.Entry(array, at) if (
                 isinstance(array.body, term.Partial) and array not in self.chains.given
             ):
@@ -220,15 +237,17 @@ class _Derivation:
     # -- proofs ------------------------------------------------------------------------
 
     def _proof(self, line: JudgedLine, read: ParsedLine) -> str:
-        by, chains, left = line.said.by or (), self.chains, read.sides[0]
+        by, chains, left = line.said.by or (), self.chains, self._sides(read)[0]
         own = left.array if isinstance(left, term.Entry) and left.array in chains.sources else None
         end = f"line_from {chains.rule(own)}" if own else "line"
         opened = [array for array in self.defined if array.name in by]
-        cited = [f"line_{each}" for each in by if each.isdigit() and each not in self.unproved]
+        own_lines = [each for each in by if each.isdigit() and each not in self.unproved]
+        cited = [self.lines[int(each)] for each in own_lines]
         rules = chains.latest([each for each in opened if slope_of(each)])
         if own and not rules and not cited:
             rules = [own]
-        assumed = [f"assumed_{k}" for k, text in enumerate(self.draft.hypotheses, 1) if text in by]
+        told = zip(self.assumed, self.draft.hypotheses, strict=True)
+        assumed = [name for name, text in told if text in by]
         steps = [f"cite {name}" for name in (*map(chains.rule, rules), *cited, *assumed)]
         unfolded = [f"{self.terms.names[x]}_of" for x in opened if self.terms.is_defined(x)]
         if unfolded:
@@ -237,8 +256,7 @@ class _Derivation:
             return f"{'. '.join((*steps, end))}."
         used = set().union(*map(term.arrays, read.sides))
         rules = chains.latest([array for array in self.defined if array in used])
-        every = [f"assumed_{k}" for k, _ in enumerate(self.draft.hypotheses, 1)]
-        plain = [f"cite {name}" for name in (*every, *map(chains.rule, rules))]
+        plain = [f"cite {name}" for name in (*self.assumed, *map(chains.rule, rules))]
         return f"first [{'; '.join((*steps, end))} | {'; '.join((*plain, end))}]."
 
 

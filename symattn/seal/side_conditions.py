@@ -1,4 +1,4 @@
-"""Conditions of lines as hypotheses of theorems, but those that the library sees to."""
+"""Conditions of lines as premises of theorems, but those that the library sees to."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from symattn.calculus import language as term
 from symattn.calculus import line_reading
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.language import Expr, Index
-from symattn.seal.line_terms import Terms
+from symattn.errors import Malformed
+from symattn.seal.line_terms import Terms, Unsayable
 
-_EVERY = " for all "
+EVERY = " for all "
+"""What says of a condition that it is one of all places."""
 _RELATIONS = {"!=": "<>", ">=": ">=", "<=": "<=", ">": ">"}
 
 
@@ -20,18 +22,18 @@ class SideConditions:
     def __init__(self, draft: DerivationDraft, terms: Terms) -> None:
         self.draft, self.terms = draft, terms
 
-    def everywhere(self, conditions: Iterable[str]) -> list[str]:
-        """Those that are meant of all places."""
-        every = dict.fromkeys(each for each in conditions if _EVERY in each)
-        return [*dict.fromkeys(said for each in every for said in self._of(each, ()))]
-
-    def here(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
-        """Those that are meant of the places of a line."""
-        own = (each for each in conditions if _EVERY not in each)
-        return [said for each in own for said in self._of(each, free)]
+    def of(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
+        """Those of a line, of its places or of all. Raises :class:`Unsayable`."""
+        said: list[str] = []
+        for each in conditions:
+            try:
+                said += self._of(each, () if EVERY in each else free)
+            except Malformed:
+                raise Unsayable(f"the condition {each}") from None
+        return said
 
     def _of(self, condition: str, free: tuple[Index, ...]) -> Iterator[str]:
-        said = condition.partition(_EVERY)[0]
+        said = condition.partition(EVERY)[0]
         relation = next(each for each in _RELATIONS if f" {each} " in said)
         left, _, right = said.partition(f" {relation} ")
         places = {index.name: self.terms.indices[index] for index in free}
