@@ -13,7 +13,7 @@ import click
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.pages import FORMS, copy_seals, printed, write
+from symattn.cli.pages import FORMS, printed, write, write_theorems
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.limits import BYTES
@@ -77,9 +77,9 @@ class _JudgedDerivation:
 @click.option(
     "--words", is_flag=True, help="List what of a text was taken for words, with its lines."
 )
-@options.sealed("derivation")
 @options.strict_pdf
 @options.paced("derivation", outside=False)
+@options.sealed("derivation")
 def command(
     names: tuple[str, ...],
     cases: tuple[str, ...],
@@ -89,7 +89,7 @@ def command(
     outputs: Outputs,
     certificate: Path | None,
     words: bool,
-    seals: Path | None,
+    seals: options.Seals | None,
     strict: bool,
     pace: options.Pace,
 ) -> None:
@@ -160,8 +160,7 @@ def command(
         documents = [derivation.content for derivation in derivations]
         folder = output or Path("derivations-out")
         code = write(documents, folder, outputs, form, strict)
-        if seals and folder != STANDARD_OUTPUT:
-            copy_seals(seals, [derivation.seal for derivation in derivations], folder, outputs)
+        write_theorems(seals, [each.seal for each in derivations], folder, outputs)
         if code:
             judged.tell()
             sys.exit(code)
@@ -194,7 +193,7 @@ def _judged(
     form: str | None,
     data: bytes,
     words: bool,
-    seals: Path | None,
+    seals: options.Seals | None,
 ) -> _JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
@@ -215,7 +214,7 @@ def _stated(
     form: str | None,
     by_hand: bool,
     words: bool,
-    seals: Path | None,
+    seals: options.Seals | None,
 ) -> _JudgedDerivation:
     """A case's gradients as a format has them, or as a text that is not judged yet."""
     from symattn import case_derivation
@@ -229,15 +228,14 @@ def _stated(
 
 
 def _judged_as(
-    derivation: Derivation, form: str | None, words: bool, seals: Path | None
+    derivation: Derivation, form: str | None, words: bool, seals: options.Seals | None
 ) -> _JudgedDerivation:
     """A judged derivation as a format has it, with its seal where one is told."""
     seal = None
     if seals:
         from symattn.seal.derivations import sealed
-        from symattn.seal.seals import found
 
-        seal = found(seals, sealed(derivation))
+        seal = seals.found(sealed(derivation))
     content = _content(derivation, form, words, seal)
     return _JudgedDerivation(derivation.name, derivation.proved, content, seal)
 

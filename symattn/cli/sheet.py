@@ -10,7 +10,7 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.pages import FORMS, PrintedSheet, copy_seals, printed, write
+from symattn.cli.pages import FORMS, PrintedSheet, printed, write, write_theorems
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     "and PDF where TeX or Typst is installed.",
 )
 @options.sheet_settings
-@options.sealed("sheet")
 @options.strict_pdf
 @options.paced(several=True)
+@options.sealed("sheet")
 def command(
     cases: tuple[str, ...],
     output: Path,
@@ -41,7 +41,7 @@ def command(
     strict: bool,
     pace: options.Pace,
     settings: Changes,
-    seals: Path | None,
+    seals: options.Seals | None,
 ) -> None:
     """Write worked-solution sheets: DIR/CASE.html, .tex and .pdf.
 
@@ -72,8 +72,7 @@ def command(
     if not sheets.done:
         sheets.tell()
     code = write([made for made, _ in sheets.done], output, outputs, form, strict, pace.jobs)
-    if seals and output != STANDARD_OUTPUT:
-        copy_seals(seals, [seal for _, seal in sheets.done], output, outputs)
+    write_theorems(seals, [seal for _, seal in sheets.done], output, outputs)
     sheets.tell()
     sys.exit(code)
 
@@ -83,16 +82,15 @@ def _sheet(
     case: case_arguments.CaseArgument,
     form: str | None,
     settings: Changes,
-    seals: Path | None,
+    seals: options.Seals | None,
 ) -> tuple[PrintedSheet, Seal | None]:
     from symattn.sheets.case_sheet import sheet
 
     with case_arguments.solved(asker, case) as solution:
         seal = None
         if seals:
-            from symattn.seal.seals import found
             from symattn.seal.walkthroughs import sealed
 
-            seal = found(seals, sealed(solution.case, settings.get("places")))
+            seal = seals.found(sealed(solution.case, settings.get("places")))
         asker.stage("checking")
         return printed(sheet(solution, seal, **settings), form), seal

@@ -19,13 +19,6 @@ Export Intervals.
 Fixpoint sum (n : nat) (f : nat -> R) : R :=
   match n with O => 0 | S m => sum m f + f m end.
 
-Lemma sum_is_sum_n n f : sum (S n) f = sum_n f n.
-Proof.
-  induction n as [|n IH].
-  - rewrite sum_O. simpl. ring.
-  - rewrite sum_Sn, <- IH. reflexivity.
-Qed.
-
 Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
 Proof.
   induction n as [|n IH]; intros H; simpl; [reflexivity|].
@@ -282,12 +275,12 @@ Lemma paired2_ext m n G H A' B' :
   paired2 m n G A' = paired2 m n H B'.
 Proof. intros E. apply sum_ext. intros i Hi. apply sum_ext. auto. Qed.
 
+(** Sums of products, term by term. *)
+Ltac paired := unfold paired2; rewrite <- sum_plus; apply sum_ext; intros;
+  rewrite <- sum_plus; apply sum_ext; intros; first [ring | field; auto].
 Lemma paired2_plus m n G H A' :
   paired2 m n G A' + paired2 m n H A' = paired2 m n (fun i j => G i j + H i j) A'.
-Proof.
-  unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _. rewrite <- sum_plus.
-  apply sum_ext. intros j _. ring.
-Qed.
+Proof. paired. Qed.
 
 Lemma paired2_still m n G : paired2 m n G (fun _ _ => 0) = 0.
 Proof.
@@ -483,8 +476,7 @@ Proof.
   exists (fun i j => A' i j + B' i j). split.
   - intros i j Hi Hj. destruct (HA i j Hi Hj) as [-> D], (HB i j Hi Hj) as [-> E].
     split; [reflexivity | now apply slope_plus].
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
-    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+  - intros G. paired.
 Qed.
 
 Lemma minus_back :
@@ -494,8 +486,7 @@ Proof.
   exists (fun i j => A' i j - B' i j). split.
   - intros i j Hi Hj. destruct (HA i j Hi Hj) as [-> D], (HB i j Hi Hj) as [-> E].
     split; [reflexivity | now apply slope_minus].
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
-    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+  - intros G. paired.
 Qed.
 
 Lemma mult_back :
@@ -506,8 +497,7 @@ Proof.
   exists (fun i j => A' i j * B i j + A i j * B' i j). split.
   - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D], (HB i j Hi Hj) as [F D'].
     rewrite E, F. split; [reflexivity|]. rewrite <- E, <- F. now apply slope_mult.
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
-    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+  - intros G. paired.
 Qed.
 
 Lemma div_back : (forall i j, (i < m)%nat -> (j < n)%nat -> B i j <> 0) ->
@@ -519,8 +509,7 @@ Proof.
   - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D], (HB i j Hi Hj) as [F D'].
     rewrite E, F. split; [reflexivity|]. rewrite <- E, <- F.
     apply slope_div; [rewrite F; auto | exact D | exact D'].
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i Hi.
-    rewrite <- sum_plus. apply sum_ext. intros j Hj. field. auto.
+  - intros G. paired.
 Qed.
 End Pairs.
 

@@ -126,7 +126,7 @@ class Definitions:
     ) -> None:
         self._exact = exact
         self._derived = derived
-        self.names = Names(("_keeps",))
+        self.names = Names(("_keeps", "_rows", "_cols"))
         for bound in ("i", "j", "k", "l", "Hi", "Hj", "Ha"):
             self.names.fresh(bound)
         self._of_node = {node.serial: name for name, node in reversed([*named.items()])}
@@ -160,7 +160,8 @@ class Definitions:
     def given(self, name: str, rows: Rows, like: Node, comment: str) -> Definition:
         """A definition of numbers that stand in no program. Raises :class:`Unstated`."""
         numbers = tuple(tuple(map(_rational, row)) for row in rows)  # type: ignore[arg-type]
-        made = Definition(self.names.fresh(name), like.grid, None, numbers, not like.shape, None, comment)
+        name = self.names.fresh(name)
+        made = Definition(name, like.grid, None, numbers, not like.shape, None, comment)
         self.by_name[made.name] = made
         return made
 

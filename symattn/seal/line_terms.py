@@ -206,7 +206,7 @@ class Terms:
             case term.Apply(function, body):
                 if function == "positive":
                     return f"above {inner(body, _ARGUMENT)} 0", _POWER
-                name = "ln" if function == "log" else function
+                name = {"log": "ln"}.get(function, function)
                 return f"{name} {inner(body, _ARGUMENT)}", _POWER
             case term.Sum(index, body):
                 self._summed.add(index)

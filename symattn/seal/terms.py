@@ -117,15 +117,7 @@ class Choice:
     other: Term
 
 
-@dataclass(frozen=True)
-class Same:
-    """1 where two indices are the same, else 0."""
-
-    left: int | Moved
-    right: int | Moved
-
-
-Term = Number | Entry | Operation | Function | Sum | Choice | Same
+Term = Number | Entry | Operation | Function | Sum | Choice
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
 
 # -- as text -----------------------------------------------------------------------------------
@@ -187,8 +179,6 @@ def _text(term: Term) -> tuple[str, int]:
             return f"{name} {_within(operand, _ATOM)}", _APPLIED
         case Sum(size, variable, body):
             return f"sum {size} (fun {variable} => {text(body)})", _APPLIED
-        case Same(left, right):
-            return f"delta {left} {right}", _APPLIED
         case Choice(condition, indices, then, other):
             asked = " ".join((condition, *map(str, indices)))
             return f"if {asked} then {text(then)} else {text(other)}", 4
@@ -245,8 +235,6 @@ def placed(term: Term, env: Env) -> Term:
         case Choice(condition, indices, then, other):
             places = tuple(map(index, indices))
             return Choice(condition, places, placed(then, env), placed(other, env))
-        case Same(left, right):
-            return Same(index(left), index(right))
     return term
 
 
@@ -327,8 +315,6 @@ def value(
             return _operated(sign, of(left), of(right))
         case Function(name, operand):
             return _applied(name, of(operand))
-        case Same(left, right):
-            return fmpq(int(place(left, env) == place(right, env)))
         case Sum(size, variable, body):
             total: fmpq | arb = fmpq(0)
             for k in range(size):

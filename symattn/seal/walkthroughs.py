@@ -47,7 +47,6 @@ class _Writer:
         self.parts: list[str | Theorem] = []
         self.unsealed: list[Unsealed] = []
         self._written: set[str] = set()
-        self._sizes: dict[tuple[str, str], str] = {}
         self._losses: dict[str, Derivatives] = {}
         self._derivatives: dict[str, Derivative] = {}
 
@@ -184,16 +183,15 @@ class _Writer:
         match figure.claim.tree, figure.printed:
             case syntax.Call("rows" | "cols" as of, (syntax.Name(quantity),)), PrintedNumber():
                 made = self.definitions.of(self.case.program.quantities[quantity])
-                if (made.name, of) not in self._sizes:
-                    size = self.definitions.names.fresh(f"{made.name}_{of}")
-                    self._sizes[made.name, of] = size
+                size = f"{made.name}_{of}"
+                if size not in self._written:
+                    self._written.add(size)
                     self.add()
                     count = made.grid[of == "cols"]
                     self.parts.append(f"Definition {size} : nat := {count}.")
                 printed = figure.printed.value
                 sign = "=" if figure.verdict is Verdict.HOLDS else "<>"
                 proof = "reflexivity." if sign == "=" else "discriminate."
-                size = self._sizes[made.name, of]
                 return Theorem(name, f"{size} {sign} {printed}%nat", proof, said)
         return None
 
