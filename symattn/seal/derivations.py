@@ -16,7 +16,7 @@ from symattn.calculus.expression_text import replaced
 from symattn.calculus.judged_lines import JudgedLine, in_unicode
 from symattn.calculus.language import Array, Expr, ParsedLine
 from symattn.seal.chain_rules import AXES, ChainRules
-from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, slope_of
+from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, same, slope_of
 from symattn.seal.seals import Sealing, Unsealed
 from symattn.seal.side_conditions import EVERY, SideConditions
 from symattn.seal.theorems import File, Names, Theorem
@@ -31,6 +31,9 @@ _ROOT = "the step that puts what is under a root for its square, within sums"
 _TANH = "the step that takes tanh for its exponentials, of a polynomial"
 _SHIFT = "the step that takes a sum of what is left to 1 for how many there are"
 _ANGLES = "the step that turns sums of angles, within sums"
+_UNCLAIMED = "it does not say that the derivatives within it exist"
+_STEPS = 10_000
+"""How long it is looked whether a line holds by definition."""
 BEYOND: Mapping[str, Mapping[int, str]] = {
     "multi-head-gradients": {13: _JOINT},
     "feed-forward-gradients": {15: _JOINT, 16: _JOINT},
@@ -75,6 +78,8 @@ class _Derivation:
         self.beyond = BEYOND.get(derivation.name, {}) if not derivation.file else {}
         self.unproved: set[str] = set()
         self.missing: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
+        self.by_definition: set[str] = set()
         self.title = self.draft.title or derivation.name
 
     def sealing(self) -> Sealing:
@@ -91,7 +96,8 @@ class _Derivation:
                 self.unproved.add(str(line.number))
                 unsealed.append(Unsealed(self._said(line), f"{missing}"))
         file = File(self.derivation.name, self.title, (*parts, "End Lines."))
-        return Sealing("lines", file, tuple(unsealed), self.missing)
+        told = self.missing, self.notes, frozenset(self.by_definition)
+        return Sealing("lines", file, tuple(unsealed), *told)
 
     def _said(self, line: JudgedLine) -> str:
         return f"line {line.number} of {self.title}: {in_unicode(line.text, self.draft.shapes)}"
@@ -180,8 +186,22 @@ class _Derivation:
         if why:
             self.unproved.add(str(line.number))
             self.missing[name] = why
+        elif self._is_unclaimed(line.read):
+            self.notes[name] = _UNCLAIMED
+        left, *others = line.read.sides
+        if all(same(left, other, {}, iter(range(_STEPS))) for other in others):
+            self.by_definition.add(name)
         proof = None if why else self._proof(line, line.read)
         return Theorem(name, statement, proof, self._said(line))
+
+    def _is_unclaimed(self, line: ParsedLine) -> bool:
+        """Whether a line has a derivative within of which nothing says that there is one."""
+        first, *others = self._sides(line)
+        return any(
+            self._slope(part)
+            and not (isinstance(part, term.Entry) and part.array in self.chains.sources)
+            for part in term.walk(*others, *(() if self._slope(first) else (first,)))
+        )
 
     def _missing(self, line: JudgedLine, read: ParsedLine) -> str:
         """The step of a line that the library has not; empty where a proof is tried."""

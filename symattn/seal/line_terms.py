@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 from symattn.calculus import language as term
@@ -277,6 +277,33 @@ def unnamed(value: Expr) -> Expr:
         by = dict(zip(value.array.params, value.at, strict=True))
         return unnamed(replaced(value.array.body, by))
     return term.mapped(value, unnamed, lambda at: at)
+
+
+def same(one: object, other: object, bound: Mapping[object, Index], steps: Iterator[int]) -> bool:
+    """Whether two expressions are the same term, with definitions put in where they differ and
+    ``bound`` indices by other names; not known, hence not, when the ``steps`` are used up."""
+    if next(steps, None) is None:
+        return False
+    match one, other:
+        case Index(), Index():
+            return bound.get(one, one) is other
+        case tuple(), tuple():
+            pairs = zip(one, other, strict=False)
+            return len(one) == len(other) and all(same(*x, bound, steps) for x in pairs)
+        case term.Sum(index, body), term.Sum(own, its):
+            return index.size == own.size and same(body, its, {**bound, index: own}, steps)
+        case term.Entry(array, at), term.Entry(its, there) if array is its:
+            return same(at, there, bound, steps)
+        case term.Entry(array, at), _ if array.body is not None:
+            opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
+            return same(opened, other, bound, steps)
+        case _, term.Entry(array, at) if array.body is not None:
+            opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
+            return same(one, opened, bound, steps)
+        case (Expr(), _) | (AxisPlace(), _) if type(one) is type(other):
+            names = [part.name for part in fields(one)]  # type: ignore[arg-type]
+            return all(same(getattr(one, x), getattr(other, x), bound, steps) for x in names)
+    return one == other
 
 
 def _has_slopes(value: Expr) -> bool:

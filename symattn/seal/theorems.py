@@ -49,7 +49,7 @@ class Names:
 
     def __init__(self, endings: Iterable[str] = ()) -> None:
         self._endings = ("", *endings)
-        self._taken = {*_COQ, ALL, "Symattn", *_DECLARED.findall(library())}
+        self._taken = {*_COQ, ALL, "Symattn", "Lines", *_DECLARED.findall(library())}
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing else has, taken from now on: as wanted, or numbered.
