@@ -77,9 +77,9 @@ class _JudgedDerivation:
 @click.option(
     "--words", is_flag=True, help="List what of a text was taken for words, with its lines."
 )
+@options.sealed("derivation")
 @options.strict_pdf
 @options.paced("derivation", outside=False)
-@options.sealed("derivation")
 def command(
     names: tuple[str, ...],
     cases: tuple[str, ...],
@@ -89,7 +89,7 @@ def command(
     outputs: Outputs,
     certificate: Path | None,
     words: bool,
-    seals: options.Seals | None,
+    seals: Path | None,
     strict: bool,
     pace: options.Pace,
 ) -> None:
@@ -193,7 +193,7 @@ def _judged(
     form: str | None,
     data: bytes,
     words: bool,
-    seals: options.Seals | None,
+    seals: Path | None,
 ) -> _JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
@@ -214,7 +214,7 @@ def _stated(
     form: str | None,
     by_hand: bool,
     words: bool,
-    seals: options.Seals | None,
+    seals: Path | None,
 ) -> _JudgedDerivation:
     """A case's gradients as a format has them, or as a text that is not judged yet."""
     from symattn import case_derivation
@@ -228,14 +228,15 @@ def _stated(
 
 
 def _judged_as(
-    derivation: Derivation, form: str | None, words: bool, seals: options.Seals | None
+    derivation: Derivation, form: str | None, words: bool, seals: Path | None
 ) -> _JudgedDerivation:
     """A judged derivation as a format has it, with its seal where one is told."""
     seal = None
     if seals:
         from symattn.seal.derivations import sealed
+        from symattn.seal.seals import found
 
-        seal = seals.found(sealed(derivation))
+        seal = found(seals, sealed(derivation))
     content = _content(derivation, form, words, seal)
     return _JudgedDerivation(derivation.name, derivation.proved, content, seal)
 

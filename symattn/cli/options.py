@@ -19,7 +19,7 @@ import click
 from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.cli import executors
 from symattn.cli.executors import PROCESSES
-from symattn.errors import EngineFailure, Malformed
+from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
@@ -28,8 +28,6 @@ from symattn.workers import WorkLimits
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from symattn.seal.seals import Seal, Sealing
 
 #: Where a context keeps what -o says.
 _SAID = f"{__name__}.output"
@@ -219,52 +217,15 @@ def form(*choices: str, default: str | None = "text", what: str | None = None) -
     )
 
 
-@dataclass(frozen=True)
-class Seals:
-    """A folder of seals, and whether Coq is asked again of what lies there, for how long."""
-
-    folder: Path
-    check: bool
-    seconds: float
-
-    def found(self, sealing: Sealing) -> Seal:
-        """The seal of what is stated. Raises :class:`Malformed`."""
-        from symattn.seal import coqc, seals
-
-        if not self.check:
-            return seals.found(self.folder, sealing)
-        try:
-            with coqc.Kernel(self.seconds or None) as kernel:
-                return seals.found(self.folder, sealing, kernel)
-        except EngineFailure as failure:
-            raise Malformed(str(failure)) from None
-
-
 def sealed(of: str) -> Decorator:
-    """Gives a command that is :func:`paced` the options to tell seals on each of what it writes,
-    as ``seals``."""
-
-    def decorated(command: Command) -> Command:
-        @click.option(
-            "--sealed",
-            "folder",
-            type=click.Path(path_type=Path),
-            metavar="DIR",
-            help=f"Say on each {of} what is sealed: DIR is what symattn seal --check -o DIR wrote.",
-        )
-        @click.option(
-            "--check", is_flag=True, help="With --sealed: have what DIR has checked by coqc again."
-        )
-        @wraps(command)
-        def with_seals(folder: Path | None, check: bool, pace: Pace, **options: Any) -> Any:
-            if check and folder is None:
-                raise click.UsageError("--check goes with --sealed DIR")
-            seals = None if folder is None else Seals(folder, check, pace.limits.seconds)
-            return command(seals=seals, pace=pace, **options)
-
-        return with_seals
-
-    return decorated
+    """Gives a command the option to tell seals on each of what it writes, as ``seals``."""
+    return click.option(
+        "--sealed",
+        "seals",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help=f"Say on each {of} what is sealed: DIR is what symattn seal --check -o DIR wrote.",
+    )
 
 
 #: Gives a command the option to fail where a PDF is not as it should be, as ``strict``.

@@ -23,7 +23,6 @@ from symattn.ownership import Outputs
 from symattn.printers.engine import TYPST, TypesetDocument, find_engine, typeset_all, wanted_engine
 
 if TYPE_CHECKING:
-    from symattn.cli.options import Seals
     from symattn.languages.language import Language
     from symattn.printers.blocks import Sheet
     from symattn.seal.seals import Seal
@@ -288,13 +287,13 @@ def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, s
 
 
 def write_theorems(
-    seals: Seals | None, told: Iterable[Seal | None], output: Path, outputs: Outputs
+    seals: Path | None, told: Iterable[Seal | None], output: Path, outputs: Outputs
 ) -> None:
     """Put beside documents the files of theorems that they tell of, and their library, as they
     are stated: nothing is copied from the folder of seals."""
     from symattn.seal.theorems import LIBRARY, library
 
-    if seals is None or output == STANDARD_OUTPUT or seals.folder.resolve() == output.resolve():
+    if seals is None or output == STANDARD_OUTPUT or seals.resolve() == output.resolve():
         return
     texts = {LIBRARY: library(), **{seal.file: seal.text for seal in told if seal}}
     for name, text in texts.items():

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     "and PDF where TeX or Typst is installed.",
 )
 @options.sheet_settings
+@options.sealed("sheet")
 @options.strict_pdf
 @options.paced(several=True)
-@options.sealed("sheet")
 def command(
     cases: tuple[str, ...],
     output: Path,
@@ -41,7 +41,7 @@ def command(
     strict: bool,
     pace: options.Pace,
     settings: Changes,
-    seals: options.Seals | None,
+    seals: Path | None,
 ) -> None:
     """Write worked-solution sheets: DIR/CASE.html, .tex and .pdf.
 
@@ -82,15 +82,16 @@ def _sheet(
     case: case_arguments.CaseArgument,
     form: str | None,
     settings: Changes,
-    seals: options.Seals | None,
+    seals: Path | None,
 ) -> tuple[PrintedSheet, Seal | None]:
     from symattn.sheets.case_sheet import sheet
 
     with case_arguments.solved(asker, case) as solution:
         seal = None
         if seals:
+            from symattn.seal.seals import found
             from symattn.seal.walkthroughs import sealed
 
-            seal = seals.found(sealed(solution.case, settings.get("places")))
+            seal = found(seals, sealed(solution.case, settings.get("places")))
         asker.stage("checking")
         return printed(sheet(solution, seal, **settings), form), seal

@@ -3,7 +3,7 @@ is about.
 
 Nothing in a folder of seals is believed that can be known: who shows a seal states the theorems
 anew, and what lies there has to be that, byte for byte. That Coq took it, and which one, only the
-folder says, until it is asked again.
+folder says; ``symattn seal --check`` asks it again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from symattn.errors import Malformed
 from symattn.escaping import json_text
-from symattn.seal.coqc import Checked, Kernel, without_proofs
+from symattn.seal.coqc import Checked, without_proofs
 from symattn.seal.theorems import LIBRARY, File, library
 from symattn.tables.file import content
 
@@ -134,20 +134,15 @@ def files(sealing: Sealing, checked: Checked | None = None) -> dict[str, str]:
     return texts
 
 
-def found(folder: Path, sealing: Sealing, kernel: Kernel | None = None) -> Seal:
-    """The seal in a folder of what is stated, as the folder says or as a kernel does. Raises
-    :class:`Malformed` where there is none, or where anything there is not what is stated now."""
+def found(folder: Path, sealing: Sealing) -> Seal:
+    """The seal in a folder of what is stated. Raises :class:`Malformed` where there is none, or
+    where anything there is not what is stated now."""
     path = folder / f"{sealing.file.module}{SUFFIX}"
     checked = _told(path, _read(path), sealing)
     for name, text in files(sealing, checked).items():
         if (there := _read(folder / name)) != text.encode():
             raise Malformed(_difference(there, text), str(folder / name))
-    if kernel is None:
-        return replace(seal(sealing, checked), folder=str(folder))
-    anew = kernel.check(checked.file)
-    if anew.refused:
-        raise Malformed(f"Coq does not take {', '.join(anew.refused)}", str(path))
-    return seal(sealing, anew)
+    return replace(seal(sealing, checked), folder=str(folder))
 
 
 def _told(path: Path, data: bytes, sealing: Sealing) -> Checked:

@@ -226,27 +226,6 @@ def test_beside_a_page_stands_what_is_stated(tmp_path, symattn, kernel, monkeypa
     assert {name: (tmp_path / "out" / name).read_bytes() for name in wanted} == wanted
 
 
-@pytest.mark.needs("coqc")
-@pytest.mark.heavy
-def test_coq_is_asked_again(tmp_path, symattn) -> None:
-    """Then it is no folder that says so; a seal of what Coq does not take is refused."""
-    assert symattn("derive", "masking", "--check").code == 2
-    assert symattn("seal", "masking", "--check", "-o", "seals").code == 0
-    done = symattn("derive", "masking", "--sealed", "seals", "--check")
-    assert "\nSealed: 12 of 14 lines, by Coq 8." in done.out
-    assert "according to" not in done.out
-    kept = tmp_path / "seals" / "masking.seal.json"
-    data = json.loads(kept.read_text("utf-8"))
-    (tmp_path / "one.toml").write_text(
-        '[given]\nX = [[1, 2]]\n[steps]\nA = "softmax(X)"\n', "utf-8"
-    )
-    assert symattn("seal", "one.toml", "--check", "-o", "seals").code == 0
-    words = ["sheet", "one.toml", "--sealed", "seals", "--format", "md", "-o", "out"]
-    assert symattn(*words, "--check").code == 0
-    assert "according to" not in (tmp_path / "out" / "one.md").read_text("utf-8")
-    assert data["sealed"] == 12
-
-
 def test_theorems_that_are_gone(tmp_path, symattn, kernel) -> None:
     assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
     (tmp_path / "seals" / FILES[2]).unlink()
