@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping
 
 from symattn.calculus import language as term
 from symattn.calculus.derivation import Derivation
-from symattn.calculus.expression_text import replaced
 from symattn.calculus.judged_lines import JudgedLine, in_unicode
 from symattn.calculus.language import Array, Expr, ParsedLine
 from symattn.seal.chain_rules import AXES, ChainRules
-from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, same, slope_of
+from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slope_of
 from symattn.seal.seals import Sealing, Unsealed
 from symattn.seal.side_conditions import EVERY, SideConditions
 from symattn.seal.theorems import File, Names, Theorem
@@ -248,10 +247,10 @@ class _Derivation:
                 return None
             case term.Partial():
                 return value
-            case term.Entry(array, at) if (
+            case term.Entry(array) if (
                 isinstance(array.body, term.Partial) and array not in self.chains.given
             ):
-                return self._slope(replaced(array.body, dict(zip(array.params, at, strict=True))))
+                return self._slope(opened(value))
         return None
 
     # -- proofs ------------------------------------------------------------------------

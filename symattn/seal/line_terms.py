@@ -177,8 +177,7 @@ class Terms:
                     and not self.is_defined(array)
                     and (any(each in varied for each in array.uses) and array not in varied)
                 ):
-                    opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
-                    return self._written(unnamed(opened), varied)
+                    return self._written(unnamed(opened(value)), varied)
                 head = self.array(array, varied)
                 if not at:
                     bare = head.startswith("(") and head.endswith(")")
@@ -271,11 +270,16 @@ def slope_of(array: Array, loss: Array | None = None) -> Array | None:
     return None
 
 
+def opened(entry: term.Entry) -> Expr:
+    """What the definition of an array says of an entry."""
+    assert entry.array.body is not None
+    return replaced(entry.array.body, dict(zip(entry.array.params, entry.at, strict=True)))
+
+
 def unnamed(value: Expr) -> Expr:
     """An expression with the parts that have no name written out."""
     if isinstance(value, term.Entry) and value.array.body is not None and "." in value.array.name:
-        by = dict(zip(value.array.params, value.at, strict=True))
-        return unnamed(replaced(value.array.body, by))
+        return unnamed(opened(value))
     return term.mapped(value, unnamed, lambda at: at)
 
 
@@ -294,13 +298,11 @@ def same(one: object, other: object, bound: Mapping[object, Index], steps: Itera
             return index.size == own.size and same(body, its, {**bound, index: own}, steps)
         case term.Entry(array, at), term.Entry(its, there) if array is its:
             return same(at, there, bound, steps)
-        case term.Entry(array, at), _ if array.body is not None:
-            opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
-            return same(opened, other, bound, steps)
-        case _, term.Entry(array, at) if array.body is not None:
-            opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
-            return same(one, opened, bound, steps)
-        case (Expr(), _) | (AxisPlace(), _) if type(one) is type(other):
+        case term.Entry(array), _ if array.body is not None:
+            return same(opened(one), other, bound, steps)
+        case _, term.Entry(array) if array.body is not None:
+            return same(one, opened(other), bound, steps)
+        case (Expr() | AxisPlace(), _) if type(one) is type(other):
             names = [part.name for part in fields(one)]  # type: ignore[arg-type]
             return all(same(getattr(one, x), getattr(other, x), bound, steps) for x in names)
     return one == other

@@ -96,21 +96,15 @@ def seal(sealing: Sealing, checked: Checked) -> Seal:
 def written(sealing: Sealing, checked: Checked) -> dict[str, Any]:
     """A seal as it is kept, with every theorem and what became of it."""
     made = asdict(seal(sealing, checked))
+    why = {**sealing.missing, **checked.refused, **sealing.notes}
     theorems = [
         {
             "name": theorem.name,
             "of": theorem.seals,
             "states": theorem.statement,
             "proved": theorem.proof is not None,
-            **({"by_definition": True} if theorem.name in sealing.defined else {}),
-            **{
-                key: said[theorem.name]
-                for key, said in (
-                    ("why", {**sealing.missing, **checked.refused}),
-                    ("note", sealing.notes),
-                )
-                if theorem.name in said
-            },
+            "by_definition": theorem.name in sealing.defined,
+            **({"why": why[theorem.name]} if theorem.name in why else {}),
         }
         for theorem in checked.file.sealing()
     ]
@@ -154,13 +148,14 @@ def _told(path: Path, data: bytes, sealing: Sealing) -> Checked:
     if not isinstance(told, Mapping) or told.get("format") != FORMAT:
         raise Malformed(f"expected the format {FORMAT!r}: {_AGAIN}", str(path))
     version, axioms, refused = told.get("coq"), told.get("axioms"), told.get("refused")
-    if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        raise Malformed(f"expected which 'coq' checked it: {_AGAIN}", str(path))
-    if not isinstance(axioms, list) or not isinstance(refused, Mapping):
-        raise Malformed(f"expected the 'axioms' and what was 'refused': {_AGAIN}", str(path))
     proved = {x.name for x in sealing.file.theorems() if x.proof is not None}
-    if not proved.issuperset(refused):
-        raise Malformed(f"expected 'refused' of theorems that have a proof: {_AGAIN}", str(path))
+    if not (
+        (isinstance(version, str) and _VERSION.fullmatch(version))
+        and isinstance(axioms, list)
+        and (isinstance(refused, Mapping) and proved.issuperset(refused))
+    ):
+        why = "expected which 'coq' checked it, its 'axioms', and which proofs it 'refused'"
+        raise Malformed(f"{why}: {_AGAIN}", str(path))
     file = without_proofs(sealing.file, refused)
     return Checked(file, version, 0.0, tuple(map(str, axioms)), refused)
 

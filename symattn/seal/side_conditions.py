@@ -66,15 +66,18 @@ class SideConditions:
         stated = f"{left} {_RELATIONS[relation]} {right}"
         yield f"(forall {' '.join(names)} : nat, {bounds}{stated})" if names else stated
 
-    def _is_above(self, value: Expr) -> bool:
-        """Whether an expression is above 0 by its form, as the library sees it."""
+    def _is_above(self, value: Expr, strictly: bool = True) -> bool:
+        """Whether an expression is above 0, or not below it, by its form, as the library sees
+        it."""
         match value:
+            case term.AtMost() | term.Delta() | term.Power(_, exponent=2) if not strictly:
+                return True
             case term.Number(number):
                 return number > 0
             case term.Size() | term.Apply("exp") | term.Constant():
                 return True
             case term.Entry(array) if array.body is not None:
-                return self._is_above(array.body)
+                return self._is_above(array.body, strictly)
             case term.Entry(array):
                 return any(
                     line.relation == ">"
@@ -85,29 +88,17 @@ class SideConditions:
             case term.Sum(_, body):
                 parts = body.factors if isinstance(body, term.Mul) else (body,)
                 return all(
-                    isinstance(each, term.AtMost | term.Delta) or self._is_above(each)
+                    isinstance(each, term.AtMost | term.Delta) or self._is_above(each, strictly)
                     for each in parts
                 )
             case term.Power(body):
                 return self._is_above(body)
             case term.Mul(factors):
-                return all(map(self._is_above, factors))
+                return all(self._is_above(each, strictly) for each in factors)
             case term.Div(above, below):
-                return self._is_above(above) and self._is_above(below)
+                return self._is_above(above, strictly) and self._is_above(below)
             case term.Add(parts):
-                return any(map(self._is_above, parts)) and all(map(self._is_not_below, parts))
+                return any(map(self._is_above, parts)) and all(
+                    self._is_above(each, strictly=False) for each in parts
+                )
         return False
-
-    def _is_not_below(self, value: Expr) -> bool:
-        match value:
-            case term.AtMost() | term.Delta() | term.Power(_, exponent=2):
-                return True
-            case term.Sum(_, body):
-                return self._is_not_below(body)
-            case term.Div(above, below):
-                return self._is_not_below(above) and self._is_above(below)
-            case term.Mul(factors):
-                return all(map(self._is_not_below, factors))
-            case term.Entry(array) if array.body is not None:
-                return self._is_not_below(array.body)
-        return self._is_above(value)

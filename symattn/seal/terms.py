@@ -225,16 +225,25 @@ def placed(term: Term, env: Env) -> Term:
     match term:
         case Entry(name, indices):
             return Entry(name, tuple(map(index, indices)))
-        case Operation(sign, operands):
-            return Operation(sign, tuple(placed(x, env) for x in operands))
-        case Function(name, operand):
-            return Function(name, placed(operand, env))
         case Sum(size, variable, body):
             outer = {k: v for k, v in env.items() if k != variable}
             return Sum(size, variable, placed(body, outer))
         case Choice(condition, indices, then, other):
-            places = tuple(map(index, indices))
-            return Choice(condition, places, placed(then, env), placed(other, env))
+            term = Choice(condition, tuple(map(index, indices)), then, other)
+    return _mapped(term, lambda part: placed(part, env))
+
+
+def _mapped(term: Term, change: Callable[[Term], Term]) -> Term:
+    """A term with the terms that it is made of changed."""
+    match term:
+        case Operation(sign, operands):
+            return Operation(sign, tuple(map(change, operands)))
+        case Function(name, operand):
+            return Function(name, change(operand))
+        case Sum(size, variable, body):
+            return Sum(size, variable, change(body))
+        case Choice(condition, indices, then, other):
+            return Choice(condition, indices, change(then), change(other))
     return term
 
 
@@ -244,19 +253,10 @@ def local(term: Term, names: Container[str]) -> Term:
     >>> text(local(Entry("Y", (0, Moved("j"))), {"Y"}))
     'Y 0%nat j'
     """
-    match term:
-        case Entry(name, indices) if name in names:
-            places = (Moved(f"{x}%nat") if isinstance(x, int) else x for x in indices)
-            return Entry(name, tuple(places))
-        case Operation(sign, operands):
-            return Operation(sign, tuple(local(x, names) for x in operands))
-        case Function(name, operand):
-            return Function(name, local(operand, names))
-        case Sum(size, variable, body):
-            return Sum(size, variable, local(body, names))
-        case Choice(condition, indices, then, other):
-            return Choice(condition, indices, local(then, names), local(other, names))
-    return term
+    if isinstance(term, Entry) and term.name in names:
+        places = (Moved(f"{x}%nat") if isinstance(x, int) else x for x in term.indices)
+        return Entry(term.name, tuple(places))
+    return _mapped(term, lambda part: local(part, names))
 
 
 def needed(
