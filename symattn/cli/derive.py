@@ -13,7 +13,7 @@ import click
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.pages import FORMS, copy_seals, printed, write
+from symattn.cli.pages import FORMS, printed, write, write_theorems
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.limits import BYTES
@@ -160,8 +160,7 @@ def command(
         documents = [derivation.content for derivation in derivations]
         folder = output or Path("derivations-out")
         code = write(documents, folder, outputs, form, strict)
-        if seals and folder != STANDARD_OUTPUT:
-            copy_seals(seals, [derivation.seal for derivation in derivations], folder, outputs)
+        write_theorems(seals, [each.seal for each in derivations], folder, outputs)
         if code:
             judged.tell()
             sys.exit(code)

@@ -286,12 +286,15 @@ def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, s
     return CHECK_FAILED if document.complaints and strict else 0
 
 
-def copy_seals(seals: Path, told: Iterable[Seal | None], output: Path, outputs: Outputs) -> None:
-    """Put beside documents the files of theorems that they tell of, and their library."""
-    from symattn.seal.coqc import LIBRARY
-    from symattn.seal.seals import theorems
+def write_theorems(
+    seals: Path | None, told: Iterable[Seal | None], output: Path, outputs: Outputs
+) -> None:
+    """Put beside documents the files of theorems that they tell of, and their library, as they
+    are stated: nothing is copied from the folder of seals."""
+    from symattn.seal.theorems import LIBRARY, library
 
-    if seals.resolve() == output.resolve():
+    if seals is None or output == STANDARD_OUTPUT or seals.resolve() == output.resolve():
         return
-    for name in (LIBRARY, *(seal.file for seal in told if seal)):
-        outputs.write(output / name, theorems(seals, name))
+    texts = {LIBRARY: library(), **{seal.file: seal.text for seal in told if seal}}
+    for name, text in texts.items():
+        outputs.write(output / name, text.encode())

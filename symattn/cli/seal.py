@@ -161,19 +161,13 @@ def _checked(sealings: Sequence[Sealing], pace: options.Pace) -> list[_Result]:
 def _write(results: Sequence[_Result], output: Path, outputs: Outputs) -> None:
     from symattn.outputs import prepare_folder
     from symattn.seal import seals
-    from symattn.seal.coqc import LIBRARY, library
 
     modules = Counter(each.sealing.file.module for each in results)
     if twice := sorted(module for module, count in modules.items() if count > 1):
         raise Malformed(f"two files would be called {', '.join(twice)}: seal them one at a time")
-    contents = {LIBRARY: library()}
+    contents: dict[str, str] = {}
     for each in results:
-        file = each.checked.file if each.checked else each.sealing.file
-        contents[f"{file.module}.v"] = file.text()
-        if each.checked:
-            made = seals.seal(each.sealing, each.checked)
-            kept = json_text(seals.written(made, each.sealing, each.checked)) + "\n"
-            contents[f"{file.module}{seals.SUFFIX}"] = kept
+        contents |= seals.files(each.sealing, each.checked)
     outputs.claim_in(output, contents)
     prepare_folder(output)
     for name, text in contents.items():
@@ -184,7 +178,7 @@ def _as_dict(each: _Result, output: Path) -> dict[str, Any]:
     from symattn.seal import seals
 
     if each.checked:
-        return seals.written(seals.seal(each.sealing, each.checked), each.sealing, each.checked)
+        return seals.written(each.sealing, each.checked)
     return {
         "name": each.sealing.file.name,
         "kind": each.sealing.kind,
@@ -205,6 +199,7 @@ def _said(each: _Result, output: Path) -> list[str]:
     named = {theorem.name: theorem for theorem in sealing.file.theorems()}
     missing = [(named[name].seals, why) for name, why in sealing.missing.items()]
     missing += [(x.said, x.why) for x in sealing.unsealed]
+    missing += [(named[name].seals, note) for name, note in sealing.notes.items()]
     if each.failure:
         lines = [f"{sealing.file.name}: {each.failure}"]
     elif each.checked:

@@ -10,7 +10,7 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.pages import FORMS, PrintedSheet, copy_seals, printed, write
+from symattn.cli.pages import FORMS, PrintedSheet, printed, write, write_theorems
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker
@@ -72,8 +72,7 @@ def command(
     if not sheets.done:
         sheets.tell()
     code = write([made for made, _ in sheets.done], output, outputs, form, strict, pace.jobs)
-    if seals and output != STANDARD_OUTPUT:
-        copy_seals(seals, [seal for _, seal in sheets.done], output, outputs)
+    write_theorems(seals, [seal for _, seal in sheets.done], output, outputs)
     sheets.tell()
     sys.exit(code)
 

@@ -19,13 +19,6 @@ Export Intervals.
 Fixpoint sum (n : nat) (f : nat -> R) : R :=
   match n with O => 0 | S m => sum m f + f m end.
 
-Lemma sum_is_sum_n n f : sum (S n) f = sum_n f n.
-Proof.
-  induction n as [|n IH].
-  - rewrite sum_O. simpl. ring.
-  - rewrite sum_Sn, <- IH. reflexivity.
-Qed.
-
 Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
 Proof.
   induction n as [|n IH]; intros H; simpl; [reflexivity|].
@@ -168,9 +161,6 @@ Proof. apply @is_derive_id. Qed.
 Lemma slope_plus (f g : R -> R) (x a b : R) :
   is_derive f x a -> is_derive g x b -> is_derive (fun t => f t + g t) x (a + b).
 Proof. intros Hf Hg. now apply @is_derive_plus. Qed.
-Lemma slope_minus (f g : R -> R) (x a b : R) :
-  is_derive f x a -> is_derive g x b -> is_derive (fun t => f t - g t) x (a - b).
-Proof. intros Hf Hg. now apply @is_derive_minus. Qed.
 Lemma slope_opp (f : R -> R) (x a : R) : is_derive f x a -> is_derive (fun t => - f t) x (- a).
 Proof. intros Hf. now apply @is_derive_opp. Qed.
 Lemma slope_mult (f g : R -> R) (x a b : R) :
@@ -181,22 +171,6 @@ Proof. intros Hf Hg. apply (is_derive_mult f g x a b); auto. intros; apply Rmult
 Lemma slope_after (f g : R -> R) (x a b : R) :
   is_derive f (g x) a -> is_derive g x b -> is_derive (fun t => f (g t)) x (a * b).
 Proof. intros Hf Hg. rewrite Rmult_comm. now apply (is_derive_comp f g). Qed.
-Lemma slope_inv (f : R -> R) (x a : R) : f x <> 0 -> is_derive f x a ->
-  is_derive (fun t => / f t) x (- a / f x ^ 2).
-Proof. intros N Hf. now apply is_derive_inv. Qed.
-
-Lemma slope_div (f g : R -> R) (x a b : R) : g x <> 0 -> is_derive f x a -> is_derive g x b ->
-  is_derive (fun t => f t / g t) x ((a - f x / g x * b) / g x).
-Proof.
-  intros N Hf Hg. eapply slope_eq.
-  - apply (slope_mult f (fun t => / g t) x a (- b / g x ^ 2) Hf). now apply slope_inv.
-  - field. exact N.
-Qed.
-
-Lemma slope_exp (f : R -> R) (x a : R) :
-  is_derive f x a -> is_derive (fun t => exp (f t)) x (exp (f x) * a).
-Proof. intros Hf. apply (slope_after exp f); [apply is_derive_exp | exact Hf]. Qed.
-
 Lemma slope_ln (f : R -> R) (x a : R) :
   0 < f x -> is_derive f x a -> is_derive (fun t => ln (f t)) x (a / f x).
 Proof.
@@ -208,12 +182,85 @@ Lemma slope_sqrt (f : R -> R) (x a : R) :
   0 < f x -> is_derive f x a -> is_derive (fun t => sqrt (f t)) x (a / (2 * sqrt (f x))).
 Proof. intros P Hf. now apply is_derive_sqrt. Qed.
 
-Lemma slope_sum n (F : R -> nat -> R) x (F' : nat -> R) :
-  (forall i, (i < n)%nat -> is_derive (fun t => F t i) x (F' i)) ->
-  is_derive (fun t => sum n (F t)) x (sum n F').
+(** f is v at x, and has the derivative d there. *)
+Definition passes (f : R -> R) (x v d : R) : Prop := f x = v /\ is_derive f x d.
+
+Lemma passes_slope f x v d : passes f x v d -> is_derive f x d.
+Proof. intros H. exact (proj2 H). Qed.
+Lemma passes_unique f x v d : passes f x v d -> Derive f x = d.
+Proof. intros H. apply is_derive_unique, H. Qed.
+
+Lemma passes_is f x v w d : passes f x v d -> v = w -> passes f x w d. Proof. now intros H <-. Qed.
+
+Lemma passes_ext f g x v d : (forall t, f t = g t) -> passes g x v d -> passes f x v d.
 Proof.
-  induction n as [|n IH]; intros H; simpl; [apply slope_const|].
-  apply slope_plus; [apply IH; auto with arith | apply H; auto with arith].
+  intros H [V D]. split; [now rewrite H|].
+  apply is_derive_ext with g; [intros t; now rewrite H|exact D].
+Qed.
+
+Lemma passes_const c x : passes (fun _ => c) x c 0.
+Proof. split; [reflexivity|apply slope_const]. Qed.
+
+Lemma passes_id x : passes (fun t => t) x x 1. Proof. split; [reflexivity|apply slope_id]. Qed.
+
+Lemma passes_plus f g x v w d e :
+  passes f x v d -> passes g x w e -> passes (fun t => f t + g t) x (v + w) (d + e).
+Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_plus. Qed.
+Lemma passes_opp f x v d : passes f x v d -> passes (fun t => - f t) x (- v) (- d).
+Proof. intros [<- Df]. split; [reflexivity|]. now apply slope_opp. Qed.
+Lemma passes_minus f g x v w d e :
+  passes f x v d -> passes g x w e -> passes (fun t => f t - g t) x (v - w) (d - e).
+Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply @is_derive_minus. Qed.
+Lemma passes_mult f g x v w d e :
+  passes f x v d -> passes g x w e -> passes (fun t => f t * g t) x (v * w) (d * w + v * e).
+Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_mult. Qed.
+Lemma passes_inv g x w e : passes g x w e -> w <> 0 -> passes (fun t => / g t) x (/ w) (- e / w ^ 2).
+Proof. intros [<- Dg] N. split; [reflexivity|]. now apply is_derive_inv. Qed.
+
+Lemma passes_div f g x v w d e : passes f x v d -> passes g x w e -> w <> 0 ->
+  passes (fun t => f t / g t) x (v / w) (d / w - v * e / w ^ 2).
+Proof.
+  intros F G N. destruct (passes_mult _ _ _ _ _ _ _ F (passes_inv _ _ _ _ G N)) as [V D].
+  split; [exact V|]. apply (slope_eq _ _ _ _ D). field. exact N.
+Qed.
+
+Lemma passes_after (h : R -> R) (h' : R) f x v d :
+  is_derive h v h' -> passes f x v d -> passes (fun t => h (f t)) x (h v) (h' * d).
+Proof. intros H [V D]. subst v. split; [reflexivity|]. now apply slope_after. Qed.
+Lemma passes_exp f x v d : passes f x v d -> passes (fun t => exp (f t)) x (exp v) (exp v * d).
+Proof. apply passes_after, is_derive_exp. Qed.
+Lemma passes_ln f x v d : passes f x v d -> 0 < v -> passes (fun t => ln (f t)) x (ln v) (/ v * d).
+Proof. intros H P. now apply (passes_after ln); [apply is_derive_ln|]. Qed.
+
+Lemma passes_sqrt f x v d :
+  passes f x v d -> 0 < v -> passes (fun t => sqrt (f t)) x (sqrt v) (/ (2 * sqrt v) * d).
+Proof.
+  intros H P. apply (passes_after sqrt); [|exact H].
+  apply is_derive_Reals. exact (derivable_pt_lim_sqrt v P).
+Qed.
+
+Lemma passes_sin f x v d : passes f x v d -> passes (fun t => sin (f t)) x (sin v) (cos v * d).
+Proof. apply (passes_after sin), is_derive_Reals, derivable_pt_lim_sin. Qed.
+Lemma passes_cos f x v d : passes f x v d -> passes (fun t => cos (f t)) x (cos v) (- sin v * d).
+Proof. apply (passes_after cos), is_derive_Reals, derivable_pt_lim_cos. Qed.
+
+Lemma passes_pow k f x v d :
+  passes f x v d -> passes (fun t => f t ^ k) x (v ^ k) (INR k * v ^ pred k * d).
+Proof. apply (passes_after (fun t => t ^ k)), is_derive_Reals, derivable_pt_lim_pow. Qed.
+Lemma passes_square f x v d : passes f x v d -> passes (fun t => f t ^ 2) x (v ^ 2) (2 * v * d).
+Proof. intros H. apply (passes_pow 2) in H. cbn [pred INR] in H. rewrite pow_1 in H. exact H. Qed.
+Lemma passes_cube f x v d : passes f x v d -> passes (fun t => f t ^ 3) x (v ^ 3) (3 * v ^ 2 * d).
+Proof.
+  intros H. apply (passes_pow 3) in H. cbn [pred INR] in H.
+  replace (1 + 1 + 1) with 3 in H by ring. exact H.
+Qed.
+
+Lemma passes_sum n f x v d : (forall i, (i < n)%nat -> passes (fun t => f t i) x (v i) (d i)) ->
+  passes (fun t => sum n (fun i => f t i)) x (sum n v) (sum n d).
+Proof.
+  induction n as [|n IH]; intros H; simpl.
+  - apply passes_const.
+  - apply passes_plus; auto with arith.
 Qed.
 
 (** * Entries that move *)
@@ -244,22 +291,24 @@ Definition gradient1 (n : nat) (L : (nat -> R) -> R) (v g : nat -> R) : Prop :=
 Definition gradient2 (m n : nat) (L : (nat -> nat -> R) -> R) (A G : nat -> nat -> R) : Prop :=
   forall p x A', moves2 m n p x A A' -> is_derive (fun t => L (p t)) x (paired2 m n G A').
 
-Lemma put1_moves n v i : moves1 n (put1 v i) (v i) v (delta i).
+Lemma passes_put1 v k a : passes (fun t => put1 v k t a) (v k) (v a) (delta a k).
 Proof.
-  intros a _. unfold put1, delta. rewrite Nat.eqb_sym. destruct (Nat.eqb_spec i a) as [->|E].
-  - split; [reflexivity|]. apply slope_id.
-  - split; [reflexivity|]. apply slope_const.
+  unfold put1, delta. destruct (Nat.eqb_spec a k) as [->|N];
+    [apply passes_id|apply passes_const].
 Qed.
 
+Lemma passes_put2 A i j a b :
+  passes (fun t => put2 A i j t a b) (A i j) (A a b) (delta a i * delta b j).
+Proof.
+  unfold put2, delta. destruct (Nat.eqb_spec a i) as [->|N], (Nat.eqb_spec b j) as [->|M];
+    rewrite ?Rmult_1_l, ?Rmult_0_l; auto using passes_id, passes_const.
+Qed.
+
+Lemma put1_moves n v i : moves1 n (put1 v i) (v i) v (delta i).
+Proof. intros a _. rewrite delta_sym. apply passes_put1. Qed.
 Lemma put2_moves m n A i j :
   moves2 m n (put2 A i j) (A i j) A (fun a b => delta i a * delta j b).
-Proof.
-  intros a b _ _. unfold put2, delta. rewrite (Nat.eqb_sym i), (Nat.eqb_sym j).
-  destruct (Nat.eqb_spec a i) as [->|E]; [destruct (Nat.eqb_spec b j) as [->|F]|].
-  - split; [reflexivity|]. rewrite Rmult_1_l. apply slope_id.
-  - split; [reflexivity|]. rewrite Rmult_0_r. apply slope_const.
-  - split; [reflexivity|]. rewrite Rmult_0_l. apply slope_const.
-Qed.
+Proof. intros a b _ _. rewrite (delta_sym i), (delta_sym j). apply passes_put2. Qed.
 
 (** Of an entry that moves alone a gradient makes its own entry. *)
 Lemma paired2_unit m n G i j :
@@ -282,12 +331,12 @@ Lemma paired2_ext m n G H A' B' :
   paired2 m n G A' = paired2 m n H B'.
 Proof. intros E. apply sum_ext. intros i Hi. apply sum_ext. auto. Qed.
 
+(** Sums of products, term by term. *)
+Ltac paired := unfold paired2; rewrite <- sum_plus; apply sum_ext; intros;
+  rewrite <- sum_plus; apply sum_ext; intros; first [ring | field; auto].
 Lemma paired2_plus m n G H A' :
   paired2 m n G A' + paired2 m n H A' = paired2 m n (fun i j => G i j + H i j) A'.
-Proof.
-  unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _. rewrite <- sum_plus.
-  apply sum_ext. intros j _. ring.
-Qed.
+Proof. paired. Qed.
 
 Lemma paired2_still m n G : paired2 m n G (fun _ _ => 0) = 0.
 Proof.
@@ -353,8 +402,7 @@ Lemma map_back (f f' : R -> R) :
   forall G, paired2 m n G C' = paired2 m n (fun i j => G i j * f' (A i j)) A'.
 Proof.
   intros Hf. exists (fun i j => f' (A i j) * A' i j). split.
-  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D]. split; [now rewrite E|].
-    apply (slope_after f (fun t => p t i j)); [rewrite E; auto | exact D].
+  - intros i j Hi Hj. exact (passes_after f _ _ _ _ _ (Hf i j Hi Hj) (HA i j Hi Hj)).
   - intros G. apply paired2_ext. intros. ring.
 Qed.
 
@@ -389,9 +437,7 @@ Lemma rowsum_back :
   forall G, paired2 m 1 G C' = paired2 m n (fun i j => G i 0%nat) A'.
 Proof.
   exists (fun i _ => sum n (fun k => A' i k)). split.
-  - intros i j Hi _. split.
-    + apply sum_ext. intros k Hk. now apply HA.
-    + apply slope_sum. intros k Hk. now apply HA.
+  - intros i j Hi _. exact (passes_sum n (fun t k => p t i k) _ _ _ (fun k => HA i k Hi)).
   - intros G. apply sum_ext. intros i _. simpl. rewrite sum_scal_l. apply Rplus_0_l.
 Qed.
 
@@ -401,9 +447,7 @@ Lemma colsum_back :
   forall G, paired2 1 n G C' = paired2 m n (fun i j => G 0%nat j) A'.
 Proof.
   exists (fun _ j => sum m (fun k => A' k j)). split.
-  - intros i j _ Hj. split.
-    + apply sum_ext. intros k Hk. now apply HA.
-    + apply slope_sum. intros k Hk. now apply HA.
+  - intros i j _ Hj. exact (passes_sum m (fun t k => p t k j) _ _ _ (fun k Hk => HA k j Hk Hj)).
   - intros G. unfold paired2. simpl. rewrite Rplus_0_l, sum_swap. apply sum_ext. intros j _.
     symmetry. apply sum_scal_l.
 Qed.
@@ -414,9 +458,8 @@ Lemma total_back :
   forall G, paired2 1 1 G C' = paired2 m n (fun i j => G 0%nat 0%nat) A'.
 Proof.
   exists (fun _ _ => sum m (fun i => sum n (fun j => A' i j))). split.
-  - intros i j _ _. split.
-    + apply sum_ext. intros a Ha. apply sum_ext. intros b Hb. now apply HA.
-    + apply slope_sum. intros a Ha. apply slope_sum. intros b Hb. now apply HA.
+  - intros i j _ _. apply (passes_sum m (fun t a => sum n (fun b => p t a b))). intros a Ha.
+    exact (passes_sum n (fun t b => p t a b) _ _ _ (fun b => HA a b Ha)).
   - intros G. unfold paired2. simpl. rewrite !Rplus_0_l, <- sum_scal_l. apply sum_ext.
     intros i _. symmetry. apply sum_scal_l.
 Qed.
@@ -441,27 +484,19 @@ Lemma softmax_back :
     paired2 m n (fun i j => W A i j * (G i j - sum n (fun l => G i l * W A i l))) A'.
 Proof.
   exists (fun i j => W A i j * (A' i j - sum n (fun l => W A i l * A' i l))). split.
-  - intros i j Hi Hj.
-    assert (E : forall k, (k < n)%nat -> p x i k = A i k) by (intros; now apply HA).
-    assert (EZ : Z (p x) i = Z A i).
-    { apply sum_ext. intros k Hk. now rewrite E. }
-    pose proof (normaliser_pos A i Hi) as P. unfold W. rewrite EZ, (E j Hj).
-    split; [reflexivity|]. destruct (keep i j) eqn:Kj.
-    + eapply slope_eq.
-      * apply (slope_div (fun t => exp (p t i j)) (fun t => Z (p t) i) x (exp (p x i j) * A' i j)
-          (sum n (fun k => if keep i k then exp (A i k) * A' i k else 0)));
-          [rewrite EZ; lra | apply (slope_exp (fun t => p t i j)); now apply HA |].
-        apply (slope_sum n (fun t k => if keep i k then exp (p t i k) else 0) x
-          (fun k => if keep i k then exp (A i k) * A' i k else 0)).
-        intros k Hk. destruct (keep i k); [|apply slope_const].
-        rewrite <- (E k Hk).
-        apply (slope_exp (fun t => p t i k)). now apply HA.
-      * rewrite EZ, (E j Hj).
-        rewrite (sum_ext n (fun l => (if keep i l then exp (A i l) / Z A i else 0) * A' i l)
-          (fun l => / Z A i * (if keep i l then exp (A i l) * A' i l else 0))).
-        -- rewrite sum_scal_l. field. lra.
-        -- intros l _. destruct (keep i l); unfold Rdiv; ring.
-    + rewrite Rmult_0_l. apply slope_const.
+  - intros i j Hi Hj. pose proof (normaliser_pos A i Hi) as P.
+    assert (E : forall k, (k < n)%nat -> passes (fun t => if keep i k then exp (p t i k) else 0) x
+      (if keep i k then exp (A i k) else 0) (if keep i k then exp (A i k) * A' i k else 0)).
+    { intros k Hk. destruct (keep i k); [|apply passes_const].
+      exact (passes_exp _ _ _ _ (HA i k Hi Hk)). }
+    pose proof (passes_sum n (fun t k => if keep i k then exp (p t i k) else 0) x _ _ E) as S.
+    specialize (E j Hj). unfold W. destruct (keep i j); [|rewrite Rmult_0_l; apply passes_const].
+    destruct (passes_div _ _ _ _ _ _ _ E S (Rgt_not_eq _ _ P)) as [V D].
+    split; [exact V|]. apply (slope_eq _ _ _ _ D). fold (Z A i).
+    rewrite (sum_ext n (fun l => (if keep i l then exp (A i l) / Z A i else 0) * A' i l)
+      (fun l => / Z A i * (if keep i l then exp (A i l) * A' i l else 0))).
+    + rewrite sum_scal_l. field. lra.
+    + intros l _. destruct (keep i l); unfold Rdiv; ring.
   - intros G. apply sum_ext. intros i _.
     rewrite (sum_ext n _ (fun j => G i j * W A i j * A' i j
       - G i j * W A i j * sum n (fun l => W A i l * A' i l))) by (intros; ring).
@@ -481,10 +516,8 @@ Lemma plus_back :
   forall G, paired2 m n G C' = paired2 m n G A' + paired2 m n G B'.
 Proof.
   exists (fun i j => A' i j + B' i j). split.
-  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [-> D], (HB i j Hi Hj) as [-> E].
-    split; [reflexivity | now apply slope_plus].
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
-    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+  - intros i j Hi Hj. exact (passes_plus _ _ _ _ _ _ _ (HA i j Hi Hj) (HB i j Hi Hj)).
+  - intros G. paired.
 Qed.
 
 Lemma minus_back :
@@ -492,10 +525,8 @@ Lemma minus_back :
   forall G, paired2 m n G C' = paired2 m n G A' + paired2 m n (fun i j => - G i j) B'.
 Proof.
   exists (fun i j => A' i j - B' i j). split.
-  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [-> D], (HB i j Hi Hj) as [-> E].
-    split; [reflexivity | now apply slope_minus].
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
-    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+  - intros i j Hi Hj. exact (passes_minus _ _ _ _ _ _ _ (HA i j Hi Hj) (HB i j Hi Hj)).
+  - intros G. paired.
 Qed.
 
 Lemma mult_back :
@@ -504,10 +535,8 @@ Lemma mult_back :
     paired2 m n (fun i j => G i j * B i j) A' + paired2 m n (fun i j => G i j * A i j) B'.
 Proof.
   exists (fun i j => A' i j * B i j + A i j * B' i j). split.
-  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D], (HB i j Hi Hj) as [F D'].
-    rewrite E, F. split; [reflexivity|]. rewrite <- E, <- F. now apply slope_mult.
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i _.
-    rewrite <- sum_plus. apply sum_ext. intros j _. ring.
+  - intros i j Hi Hj. exact (passes_mult _ _ _ _ _ _ _ (HA i j Hi Hj) (HB i j Hi Hj)).
+  - intros G. paired.
 Qed.
 
 Lemma div_back : (forall i j, (i < m)%nat -> (j < n)%nat -> B i j <> 0) ->
@@ -515,12 +544,10 @@ Lemma div_back : (forall i j, (i < m)%nat -> (j < n)%nat -> B i j <> 0) ->
   forall G, paired2 m n G C' = paired2 m n (fun i j => G i j / B i j) A' +
     paired2 m n (fun i j => - (G i j * (A i j / B i j) / B i j)) B'.
 Proof.
-  intros N. exists (fun i j => (A' i j - A i j / B i j * B' i j) / B i j). split.
-  - intros i j Hi Hj. destruct (HA i j Hi Hj) as [E D], (HB i j Hi Hj) as [F D'].
-    rewrite E, F. split; [reflexivity|]. rewrite <- E, <- F.
-    apply slope_div; [rewrite F; auto | exact D | exact D'].
-  - intros G. unfold paired2. rewrite <- sum_plus. apply sum_ext. intros i Hi.
-    rewrite <- sum_plus. apply sum_ext. intros j Hj. field. auto.
+  intros N. exists (fun i j => A' i j / B i j - A i j * B' i j / B i j ^ 2). split.
+  - intros i j Hi Hj.
+    exact (passes_div _ _ _ _ _ _ _ (HA i j Hi Hj) (HB i j Hi Hj) (N i j Hi Hj)).
+  - intros G. paired.
 Qed.
 End Pairs.
 
@@ -546,11 +573,8 @@ Lemma matmul_back {d} : moves2 n d q x B B' ->
     paired2 n d (fun k j => sum m (fun i => A i k * G i j)) B'.
 Proof.
   intros HB. exists (fun i j => sum n (fun k => A' i k * B k j + A i k * B' k j)). split.
-  - intros i j Hi Hj. split.
-    + apply sum_ext. intros k Hk. destruct (HA i k Hi Hk) as [-> _], (HB k j Hk Hj) as [-> _].
-      reflexivity.
-    + apply slope_sum. intros k Hk. destruct (HA i k Hi Hk) as [E D], (HB k j Hk Hj) as [F D'].
-      rewrite <- E, <- F. now apply slope_mult.
+  - intros i j Hi Hj. apply (passes_sum n (fun t k => p t i k * q t k j)). intros k Hk.
+    exact (passes_mult _ _ _ _ _ _ _ (HA i k Hi Hk) (HB k j Hk Hj)).
   - intros G. unfold paired2.
     rewrite (sum_ext m _ (fun i => sum n (fun k => sum d (fun j => G i j * B k j) * A' i k)
       + sum n (fun k => sum d (fun j => A i k * G i j * B' k j)))).
@@ -568,10 +592,12 @@ End Steps.
 Lemma upstream_back {m n p x Y Y'} U : moves2 m n p x Y Y' ->
   is_derive (fun t => sum m (fun i => sum n (fun j => U i j * p t i j))) x (paired2 m n U Y').
 Proof.
-  intros H. apply slope_sum. intros i Hi. apply slope_sum. intros j Hj.
-  destruct (H i j Hi Hj) as [_ D]. eapply slope_eq.
-  - apply (slope_mult (fun _ => U i j) (fun t => p t i j)); [apply slope_const | exact D].
-  - cbv beta. ring.
+  intros H. eapply passes_slope.
+  apply (passes_sum m (fun t i => sum n (fun j => U i j * p t i j)) x
+    (fun i => sum n (fun j => U i j * Y i j)) (fun i => sum n (fun j => U i j * Y' i j))).
+  intros i Hi. apply (passes_sum n (fun t j => U i j * p t i j)). intros j Hj.
+  destruct (passes_mult _ _ _ _ _ _ _ (passes_const (U i j) x) (H i j Hi Hj)) as [V D].
+  split; [exact V|]. apply (slope_eq _ _ _ _ D). ring.
 Qed.
 
 (** A loss that is one number, with the upstream gradient [u] before it. *)
@@ -597,14 +623,14 @@ Proof. intros H. unfold at_most. now rewrite (proj2 (Nat.leb_le i j) H). Qed.
 Lemma at_most_false i j : (j < i)%nat -> at_most i j = 0.
 Proof. intros H. unfold at_most. destruct (Nat.leb_spec i j); [lia|reflexivity]. Qed.
 
+Ltac by_places := unfold at_most, delta;
+  repeat match goal with |- context [Nat.leb ?i ?j] => destruct (Nat.leb_spec i j) end;
+  match goal with |- context [Nat.eqb ?i ?j] => destruct (Nat.eqb_spec i j) end; (lia || lra).
 Lemma at_most_next i j : at_most i (j + 1) = at_most i j + delta i (j + 1).
-Proof.
-  destruct (Nat.lt_trichotomy i (j + 1)) as [H|[->|H]].
-  - rewrite !at_most_true, delta_other by lia. ring.
-  - rewrite at_most_true, at_most_false, delta_same by lia. ring.
-  - rewrite !at_most_false, delta_other by lia. ring.
-Qed.
+Proof. by_places. Qed.
 Lemma at_most_first i : at_most i 0 = delta i 0. Proof. now destruct i. Qed.
+Lemma at_most_before i k j : at_most (i + S k) j = at_most (i + k) j - delta (i + k) j.
+Proof. by_places. Qed.
 
 (** ** Permutations *)
 
@@ -636,68 +662,6 @@ Definition put4 (A : nat -> nat -> nat -> nat -> R) (i j k l : nat) (x : R) (a :
 
 (** ** Slopes of what is written down *)
 
-(** f is v at x, and has the derivative d there. *)
-Definition passes (f : R -> R) (x v d : R) : Prop := f x = v /\ is_derive f x d.
-
-Lemma passes_slope f x v d : passes f x v d -> is_derive f x d.
-Proof. intros H. exact (proj2 H). Qed.
-Lemma passes_unique f x v d : passes f x v d -> Derive f x = d.
-Proof. intros H. apply is_derive_unique, H. Qed.
-
-Lemma passes_is f x v w d : passes f x v d -> v = w -> passes f x w d. Proof. now intros H <-. Qed.
-
-Lemma passes_ext f g x v d : (forall t, f t = g t) -> passes g x v d -> passes f x v d.
-Proof.
-  intros H [V D]. split; [now rewrite H|].
-  apply is_derive_ext with g; [intros t; now rewrite H|exact D].
-Qed.
-
-Lemma passes_const c x : passes (fun _ => c) x c 0.
-Proof. split; [reflexivity|apply slope_const]. Qed.
-
-Lemma passes_id x : passes (fun t => t) x x 1. Proof. split; [reflexivity|apply slope_id]. Qed.
-
-Lemma passes_plus f g x v w d e :
-  passes f x v d -> passes g x w e -> passes (fun t => f t + g t) x (v + w) (d + e).
-Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_plus. Qed.
-Lemma passes_opp f x v d : passes f x v d -> passes (fun t => - f t) x (- v) (- d).
-Proof. intros [<- Df]. split; [reflexivity|]. now apply slope_opp. Qed.
-Lemma passes_minus f g x v w d e :
-  passes f x v d -> passes g x w e -> passes (fun t => f t - g t) x (v - w) (d - e).
-Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_minus. Qed.
-Lemma passes_mult f g x v w d e :
-  passes f x v d -> passes g x w e -> passes (fun t => f t * g t) x (v * w) (d * w + v * e).
-Proof. intros [<- Df] [<- Dg]. split; [reflexivity|]. now apply slope_mult. Qed.
-Lemma passes_inv g x w e : passes g x w e -> w <> 0 -> passes (fun t => / g t) x (/ w) (- e / w ^ 2).
-Proof. intros [<- Dg] N. split; [reflexivity|]. now apply slope_inv. Qed.
-
-Lemma passes_div f g x v w d e : passes f x v d -> passes g x w e -> w <> 0 ->
-  passes (fun t => f t / g t) x (v / w) (d / w - v * e / w ^ 2).
-Proof.
-  intros [<- Df] [<- Dg] N. split; [reflexivity|].
-  refine (slope_eq _ _ _ _ (slope_div f g x d e N Df Dg) _). field. exact N.
-Qed.
-
-Lemma passes_after (h : R -> R) (h' : R) f x v d :
-  is_derive h v h' -> passes f x v d -> passes (fun t => h (f t)) x (h v) (h' * d).
-Proof. intros H [V D]. subst v. split; [reflexivity|]. now apply slope_after. Qed.
-Lemma passes_exp f x v d : passes f x v d -> passes (fun t => exp (f t)) x (exp v) (exp v * d).
-Proof. apply passes_after, is_derive_exp. Qed.
-Lemma passes_ln f x v d : passes f x v d -> 0 < v -> passes (fun t => ln (f t)) x (ln v) (/ v * d).
-Proof. intros H P. now apply (passes_after ln); [apply is_derive_ln|]. Qed.
-
-Lemma passes_sqrt f x v d :
-  passes f x v d -> 0 < v -> passes (fun t => sqrt (f t)) x (sqrt v) (/ (2 * sqrt v) * d).
-Proof.
-  intros H P. apply (passes_after sqrt); [|exact H].
-  apply is_derive_Reals. exact (derivable_pt_lim_sqrt v P).
-Qed.
-
-Lemma passes_sin f x v d : passes f x v d -> passes (fun t => sin (f t)) x (sin v) (cos v * d).
-Proof. apply (passes_after sin), is_derive_Reals, derivable_pt_lim_sin. Qed.
-Lemma passes_cos f x v d : passes f x v d -> passes (fun t => cos (f t)) x (cos v) (- sin v * d).
-Proof. apply (passes_after cos), is_derive_Reals, derivable_pt_lim_cos. Qed.
-
 (** The error function. *)
 Definition erf (x : R) : R := 2 / sqrt PI * RInt (fun t => exp (- t ^ 2)) 0 x.
 
@@ -713,38 +677,6 @@ Qed.
 Lemma passes_erf f x v d : passes f x v d ->
   passes (fun t => erf (f t)) x (erf v) (2 / sqrt PI * exp (- v ^ 2) * d).
 Proof. apply (passes_after erf), erf_slope. Qed.
-Lemma passes_pow k f x v d :
-  passes f x v d -> passes (fun t => f t ^ k) x (v ^ k) (INR k * v ^ pred k * d).
-Proof. apply (passes_after (fun t => t ^ k)), is_derive_Reals, derivable_pt_lim_pow. Qed.
-Lemma passes_square f x v d : passes f x v d -> passes (fun t => f t ^ 2) x (v ^ 2) (2 * v * d).
-Proof. intros H. apply (passes_pow 2) in H. cbn [pred INR] in H. rewrite pow_1 in H. exact H. Qed.
-Lemma passes_cube f x v d : passes f x v d -> passes (fun t => f t ^ 3) x (v ^ 3) (3 * v ^ 2 * d).
-Proof.
-  intros H. apply (passes_pow 3) in H. cbn [pred INR] in H.
-  replace (1 + 1 + 1) with 3 in H by ring. exact H.
-Qed.
-
-Lemma passes_sum n f x v d : (forall i, (i < n)%nat -> passes (fun t => f t i) x (v i) (d i)) ->
-  passes (fun t => sum n (fun i => f t i)) x (sum n v) (sum n d).
-Proof.
-  induction n as [|n IH]; intros H; simpl.
-  - apply passes_const.
-  - apply passes_plus; auto with arith.
-Qed.
-
-Lemma passes_put1 v k a : passes (fun t => put1 v k t a) (v k) (v a) (delta a k).
-Proof.
-  unfold put1, delta. destruct (Nat.eqb_spec a k) as [->|N];
-    [apply passes_id|apply passes_const].
-Qed.
-
-Lemma passes_put2 A i j a b :
-  passes (fun t => put2 A i j t a b) (A i j) (A a b) (delta a i * delta b j).
-Proof.
-  unfold put2, delta. destruct (Nat.eqb_spec a i) as [->|N], (Nat.eqb_spec b j) as [->|M];
-    rewrite ?Rmult_1_l, ?Rmult_0_l; auto using passes_id, passes_const.
-Qed.
-
 Lemma passes_put3 A i j k a b c : passes (fun t => put3 A i j k t a b c) (A i j k) (A a b c)
   (delta a i * (delta b j * delta c k)).
 Proof.
@@ -1262,6 +1194,8 @@ Ltac normal :=
     | |- sqrt ?u = _ => first [eapply nf_sqrt; [normal | sqrt_product] | apply nf_atom]
     | |- at_most _ (_ + 1) = _ => eapply eq_trans; [apply at_most_next | normal]
     | |- at_most _ 0 = _ => eapply eq_trans; [apply at_most_first | normal]
+    | |- at_most (_ + S _) _ = _ =>
+      eapply eq_trans; [apply at_most_before | rewrite ?Nat.add_0_r; normal]
     | |- at_most _ _ = _ =>
       first [ eapply eq_trans; [apply at_most_true; lia | apply nf_one]
             | eapply eq_trans; [apply at_most_false; lia | exact eq_refl]
@@ -1460,6 +1394,7 @@ Ltac as_cited := match goal with
     lazymatch goal with |- ?a = ?a => exact (eq_refl a) end
   end.
 Ltac line_once :=
+  lazymatch goal with |- _ /\ _ => split; [line_once | line_once] | _ => idtac end;
   first [ as_cited | lazymatch goal with
   | |- is_derive _ _ _ =>
     lazymatch goal with
@@ -1477,19 +1412,3 @@ Tactic Notation "line_within" integer(seconds) := timeout seconds (intros; autou
   first [solve [line_once] | autounfold with lines in *; cbv beta in *; solve [line_once]]).
 Ltac line := line_within 60.
 Ltac line_from H := intros; eapply slope_from; [eapply H; bounds | line].
-
-(** ** A row's exponentials, for every size *)
-
-#[local] Opaque exp ln INR sum delta put1 Derive.
-Lemma sum_exp_slope n S k : (k < n)%nat ->
-  is_derive (fun x => sum n (fun j => exp (put1 S k x j))) (S k) (exp (S k)).
-Proof. line. Qed.
-Lemma log_sum_exp_slope n S k : (k < n)%nat ->
-  is_derive (fun x => ln (sum n (fun j => exp (put1 S k x j)))) (S k)
-    (exp (S k) / sum n (fun j => exp (S j))).
-Proof. line. Qed.
-Lemma softmax_jacobian n S i k : (i < n)%nat -> (k < n)%nat ->
-  is_derive (fun x => exp (put1 S k x i) / sum n (fun j => exp (put1 S k x j))) (S k)
-    (exp (S i) / sum n (fun j => exp (S j)) *
-     (delta i k - exp (S k) / sum n (fun j => exp (S j)))).
-Proof. line. Qed.

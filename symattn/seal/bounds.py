@@ -7,13 +7,12 @@ step of a walkthrough.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from flint import arb, ctx, fmpq
 
-from symattn.seal.definitions import Definition
+from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.terms import (
     Choice,
     Entry,
@@ -49,12 +48,12 @@ Part = Entry | Function
 class Bounds:
     """The lemmas of entries and functions, made as they are asked for, in order."""
 
-    def __init__(self, definitions: Mapping[str, Definition]) -> None:
-        self._definitions = definitions
-        self.numbers = Numbers(definitions)
+    def __init__(self, definitions: Definitions) -> None:
+        self._names = definitions.names
+        self._definitions = definitions.by_name
+        self.numbers = Numbers(definitions.by_name)
         self._lemmas: dict[Part, Theorem] = {}
         self._steps: dict[Part, int] = {}
-        self._named: set[str] = set()
         self._new: list[Theorem] = []
         self._known: dict[Part, arb] = {}
 
@@ -176,20 +175,10 @@ class Bounds:
                 yield from self._exact_functions(part.operand)
                 yield part
 
-    def _name(self, statement: str) -> str:
-        """The name of the lemma of a part: its words, numbered where others have the same."""
-        plain = re.sub(r"[^A-Za-z0-9_]+", "_", statement.replace("-", "minus")).strip("_")
-        name = f"{plain}_is"
-        for number in count(1):
-            if name not in self._named:
-                break
-            name = f"{plain}_is_{number}"
-        self._named.add(name)
-        return name
-
     def _made(self, part: Part) -> Theorem:
         body, statement = self._body(part), text(part)
-        name = self._name(statement)
+        words = re.findall(r"\w+", statement.replace("-", "minus"))
+        name = self._names.fresh("_".join((*words, "is")))
         step = 1 + max((self._steps.get(x, 0) for x in self.needs(body)), default=0)
         self._steps[part] = step
         prepared = self.preparation(body, part.name if isinstance(part, Entry) else "")
@@ -197,6 +186,8 @@ class Bounds:
             return Theorem(name, f"{statement} = {number_text(exact)}", f"{prepared} same.")
         with precise():
             whole = arb(self.numbers.value(part, {}))
+            if not abs(whole) < arb(2) ** _BALLS:
+                raise Unstated(f"{statement} is no number below 2^{_BALLS}")
             before_point = ceil(float((abs(whole) + 1).log() / arb(10).log()))
             most = _DECIMALS - max(before_point, _WIDER * step)
             decimals = max(0, min(most, self._decimals(part, body)))
@@ -212,6 +203,8 @@ class Bounds:
 
         inner = Function(part.name, body) if isinstance(part, Function) else body
         width = arb(value(inner, {}, known, self.numbers.holds)).rad()
+        if not width.is_finite():
+            raise Unstated(f"{text(part)} is not known closely enough")
         return _DECIMALS if width == 0 else -ceil(float(width.log() / arb(10).log())) - 1
 
 

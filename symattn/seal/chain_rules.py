@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, AxisPlace, Index
@@ -14,10 +14,17 @@ AXES = 4
 
 
 class ChainRules:
-    """The gradients among what is ``defined``, of losses that are any function."""
+    """The gradients among what is ``defined``, of losses that are any function; ``conditions``
+    says under which each is there."""
 
-    def __init__(self, defined: Sequence[Array], losses: Sequence[Array], terms: Terms) -> None:
-        self.defined, self.terms = defined, terms
+    def __init__(
+        self,
+        defined: Sequence[Array],
+        losses: Sequence[Array],
+        terms: Terms,
+        conditions: Callable[[Array], Iterable[str]],
+    ) -> None:
+        self.defined, self.terms, self.conditions = defined, terms, conditions
         self.given = {terms.gradient(loss): loss for loss in losses}
         self.sources = {
             array: found
@@ -65,12 +72,13 @@ class ChainRules:
             total = f"{terms.names[above]} {' '.join(places)} * Derive {slope}"
             for index, name in [*zip(inner, places, strict=True)][::-1]:
                 total = f"sum {terms.axis(index.size)} (fun {name} => {total})"
-            bounds = "".join(f"{terms.within(index)} -> " for index in array.params)
-            statement = f"forall {' '.join(names)} : nat, {bounds}is_derive {moved} ({total})"
+            bounds = [*map(terms.within, array.params), *self.conditions(array)]
+            stated = " -> ".join((*bounds, f"is_derive {moved} ({total})"))
+            statement = f"forall {' '.join(names)} : nat, {stated}"
             with terms.variable("x") as x:
                 put = f"(put{len(names)} {own} {' '.join(names)} {x})"
                 path = f"(fun {x} => {terms.array(through, {body.array: put})})"
-            intros = f"intros {' '.join((*names, *(f'in_{name}' for name in names)))}."
+            intros = f"intros {' '.join((*names, *('?' for _ in names)))}."
         return Theorem(self.rule(array), statement, f"{intros} chain {self._lemma(above)} {path}.")
 
     def _is_gradient(self, array: Array) -> Theorem:

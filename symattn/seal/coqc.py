@@ -14,13 +14,11 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 
 from symattn.errors import EngineFailure
-from symattn.seal.theorems import File, Theorem
+from symattn.seal.theorems import LIBRARY, File, Theorem, library
 
-LIBRARY = "Symattn.v"
 #: What a theorem may rest on: how Coq makes the real numbers, and classical logic.
 AXIOMS = frozenset(
     {
@@ -53,11 +51,6 @@ class Checked:
     def is_sound(self) -> bool:
         """Whether nothing is believed but the axioms of the real numbers."""
         return AXIOMS.issuperset(self.axioms)
-
-
-def library() -> str:
-    """The library that every file rests on."""
-    return resources.files("symattn.seal").joinpath(LIBRARY).read_text("utf-8")
 
 
 class Kernel:

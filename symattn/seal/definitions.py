@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from itertools import accumulate, count
+from itertools import accumulate
 
 from flint import fmpq
 
@@ -33,20 +33,13 @@ from symattn.seal.terms import (
     shifted,
     text,
 )  # fmt: skip
-from symattn.spelling import words
+from symattn.seal.theorems import Names
 
 I, J = Moved("i"), Moved("j")
 Rows = tuple[tuple[Value | Masked, ...], ...]
 #: Rows by columns of true or false.
 Kept = tuple[tuple[bool, ...], ...]
 
-#: What names can't be: words of Coq, and what the statements use.
-_TAKEN = words(
-    "i j k l as at cofix else end exists exists2 fix for forall fun if in let match mod return "
-    "Set Prop SProp Type then using where with R nat bool list true false nil sum delta within "
-    "above Rmax exp ln sqrt sin cos tanh Rabs put1 put2 entries choices by_rows causal paired2 "
-    "gradient2 moves2 is_derive INR IZR"
-)
 #: Functions of every entry, as Coq calls them.
 FUNCTIONS: Mapping[str, str] = {
     "exp": "exp", "log": "ln", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh",
@@ -133,8 +126,10 @@ class Definitions:
     ) -> None:
         self._exact = exact
         self._derived = derived
-        self._taken: set[str] = set(_TAKEN)
-        self._names = {node.serial: name for name, node in reversed([*named.items()])}
+        self.names = Names(("_keeps", "_rows", "_cols"))
+        for bound in ("i", "j", "k", "l", "Hi", "Hj", "Ha"):
+            self.names.fresh(bound)
+        self._of_node = {node.serial: name for name, node in reversed([*named.items()])}
         self.made: dict[int, Definition] = {}
         self.by_name: dict[str, Definition] = {}
         self._of = ""
@@ -150,8 +145,9 @@ class Definitions:
                 return derived
             if len(node.shape) > 2:
                 raise Unstated("arrays of three axes have no statement")
-            known, self._of = self._of, self._names.get(node.serial, self._of)
-            made = self._made(node, self._name(node))
+            known, self._of = self._of, self._of_node.get(node.serial, self._of)
+            name = self._of_node.get(node.serial) or f"{self._of or 'part'}_part"
+            made = self._made(node, self.names.fresh(name))
             self._of = known
             self.made[node.serial] = made
             self.by_name[made.name] = made
@@ -159,26 +155,15 @@ class Definitions:
 
     def is_named(self, node: Node) -> bool:
         """Whether a node is a quantity that has a name."""
-        return node.serial in self._names
+        return node.serial in self._of_node
 
     def given(self, name: str, rows: Rows, like: Node, comment: str) -> Definition:
         """A definition of numbers that stand in no program. Raises :class:`Unstated`."""
         numbers = tuple(tuple(map(_rational, row)) for row in rows)  # type: ignore[arg-type]
-        made = Definition(self.name(name), like.grid, None, numbers, not like.shape, None, comment)
+        name = self.names.fresh(name)
+        made = Definition(name, like.grid, None, numbers, not like.shape, None, comment)
         self.by_name[made.name] = made
         return made
-
-    def name(self, wanted: str) -> str:
-        """A name that nothing else has."""
-        name = wanted
-        numbers = count(1)
-        while name in self._taken or f"{name}_keeps" in self._taken:
-            name = f"{wanted}_{next(numbers)}"
-        self._taken |= {name, f"{name}_keeps"}
-        return name
-
-    def _name(self, node: Node) -> str:
-        return self.name(self._names.get(node.serial) or f"{self._of or 'part'}_part")
 
     def _made(self, node: Node, name: str) -> Definition:
         is_number = not node.shape
@@ -242,7 +227,7 @@ class Definitions:
         """An entry of a node: of its definition where it has one, else what it is made of."""
         if node.op == "constant":
             return Number(_rational(node.extra))
-        if node.serial in self._names or node.op in OWN or node.op in ("given", "table"):
+        if node.serial in self._of_node or node.op in OWN or node.op in ("given", "table"):
             return self.of(node).at(i, j)
         return self.body(node, i, j)
 
@@ -345,7 +330,7 @@ class Definitions:
             return self.condition(node.operands[0], j, i)
         if node.op not in _PASSING:
             return None
-        if node.serial in self._names and self.kept(node) is not None:
+        if node.serial in self._of_node and self.kept(node) is not None:
             return self._asked(self.of(node), i, j)
         places = [(x, *_spread(x, i, j)) for x in node.operands]
         found = [one for place in places if (one := self.condition(*place)) is not None]

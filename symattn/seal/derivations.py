@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping
 
 from symattn.calculus import language as term
 from symattn.calculus.derivation import Derivation
-from symattn.calculus.expression_text import replaced
 from symattn.calculus.judged_lines import JudgedLine, in_unicode
 from symattn.calculus.language import Array, Expr, ParsedLine
 from symattn.seal.chain_rules import AXES, ChainRules
-from symattn.seal.line_terms import Terms, Unsayable, slope_of
+from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slope_of
 from symattn.seal.seals import Sealing, Unsealed
-from symattn.seal.side_conditions import SideConditions
-from symattn.seal.theorems import File, Theorem
+from symattn.seal.side_conditions import EVERY, SideConditions
+from symattn.seal.theorems import File, Names, Theorem
 
 _OPENING = """\
 Section Lines.
@@ -31,6 +30,9 @@ _ROOT = "the step that puts what is under a root for its square, within sums"
 _TANH = "the step that takes tanh for its exponentials, of a polynomial"
 _SHIFT = "the step that takes a sum of what is left to 1 for how many there are"
 _ANGLES = "the step that turns sums of angles, within sums"
+_UNCLAIMED = "it does not say that the derivatives within it exist"
+_STEPS = 10_000
+"""How long it is looked whether a line holds by definition."""
 BEYOND: Mapping[str, Mapping[int, str]] = {
     "multi-head-gradients": {13: _JOINT},
     "feed-forward-gradients": {15: _JOINT, 16: _JOINT},
@@ -66,12 +68,17 @@ class _Derivation:
         self.defined = [item.array for item in self.draft.definitions]
         ground, scope = self.draft.ground, self.draft.scope
         arrays = (*ground.given, *ground.losses, *self.defined)
-        self.terms = Terms(arrays, scope.sizes, scope.permutations)
-        self.chains = ChainRules(self.defined, ground.losses, self.terms)
+        names = Names(ENDINGS)
+        self.lines = {x.number: names.fresh(f"line_{x.number}") for x in derivation.lines}
+        self.assumed = [names.fresh(f"assumed_{k}") for k, _ in enumerate(ground.hypotheses, 1)]
+        self.terms = Terms(names, arrays, scope.sizes, scope.permutations)
         self.conditions = SideConditions(self.draft, self.terms)
+        self.chains = ChainRules(self.defined, ground.losses, self.terms, self._everywhere)
         self.beyond = BEYOND.get(derivation.name, {}) if not derivation.file else {}
         self.unproved: set[str] = set()
         self.missing: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
+        self.by_definition: set[str] = set()
         self.title = self.draft.title or derivation.name
 
     def sealing(self) -> Sealing:
@@ -88,7 +95,8 @@ class _Derivation:
                 self.unproved.add(str(line.number))
                 unsealed.append(Unsealed(self._said(line), f"{missing}"))
         file = File(self.derivation.name, self.title, (*parts, "End Lines."))
-        return Sealing("lines", file, tuple(unsealed), self.missing)
+        told = self.missing, self.notes, frozenset(self.by_definition)
+        return Sealing("lines", file, tuple(unsealed), *told)
 
     def _said(self, line: JudgedLine) -> str:
         return f"line {line.number} of {self.title}: {in_unicode(line.text, self.draft.shapes)}"
@@ -155,12 +163,17 @@ class _Derivation:
             f"Local Notation {name} := ({arguments}).\nHint Unfold {name}_of : lines."
         )
 
+    def _everywhere(self, gradient: Array) -> list[str]:
+        """The conditions of all places of the first line that says what a gradient is."""
+        for line in self.derivation.lines:
+            first = line.read.sides[0] if line.read else None
+            if isinstance(first, term.Entry) and first.array is gradient:
+                return self.conditions.of((x for x in line.where if EVERY in x), ())
+        return []
+
     def _assumed(self) -> Iterator[str]:
-        for place, line in enumerate(self.draft.ground.hypotheses, 1):
-            yield f"Hypothesis assumed_{place} : {self._statement(line)}."
-        conditions = [each for line in self.derivation.lines for each in line.where]
-        for place, said in enumerate(self.conditions.everywhere(conditions), 1):
-            yield f"Hypothesis everywhere_{place} : {said}."
+        for name, line in zip(self.assumed, self.draft.ground.hypotheses, strict=True):
+            yield f"Hypothesis {name} : {self._statement(line)}."
 
     # -- lines -------------------------------------------------------------------------
 
@@ -168,12 +181,26 @@ class _Derivation:
         if line.read is None:
             raise Unsayable(line.why)
         statement = self._statement(line.read, line.where)
-        name, why = f"line_{line.number}", self._missing(line, line.read)
+        name, why = self.lines[line.number], self._missing(line, line.read)
         if why:
             self.unproved.add(str(line.number))
             self.missing[name] = why
+        elif self._is_unclaimed(line.read):
+            self.notes[name] = _UNCLAIMED
+        left, *others = line.read.sides
+        if all(same(left, other, {}, iter(range(_STEPS))) for other in others):
+            self.by_definition.add(name)
         proof = None if why else self._proof(line, line.read)
         return Theorem(name, statement, proof, self._said(line))
+
+    def _is_unclaimed(self, line: ParsedLine) -> bool:
+        """Whether a line has a derivative within of which nothing says that there is one."""
+        first, *others = self._sides(line)
+        return any(
+            self._slope(part)
+            and not (isinstance(part, term.Entry) and part.array in self.chains.sources)
+            for part in term.walk(*others, *(() if self._slope(first) else (first,)))
+        )
 
     def _missing(self, line: JudgedLine, read: ParsedLine) -> str:
         """The step of a line that the library has not; empty where a proof is tried."""
@@ -185,17 +212,26 @@ class _Derivation:
 
     def _statement(self, line: ParsedLine, where: tuple[str, ...] = ()) -> str:
         terms = self.terms
+        terms.bounds = {}
         with terms.binding(*line.free) as names:
             bounds = [terms.within(index) for index in line.free]
-            bounds += self.conditions.here(where, line.free)
-            left, *others = line.sides
+            bounds += self.conditions.of(where, line.free)
+            left, *others = self._sides(line)
             stated = " /\\ ".join(self._equation(left, other, line.relation) for other in others)
-        bounded = " -> ".join((*bounds, stated))
+        bounded = " -> ".join((*dict.fromkeys((*bounds, *terms.bounds)), stated))
         return f"forall {' '.join(names)} : nat, {bounded}" if names else bounded
+
+    def _sides(self, line: ParsedLine) -> tuple[Expr, ...]:
+        """The sides of a line; of an equation first the one that is a derivative, if any is: that
+        says that there is one, too."""
+        if line.relation != "==":
+            return line.sides
+        return tuple(sorted(line.sides, key=lambda side: self._slope(side) is None))
 
     def _equation(self, left: Expr, right: Expr, relation: str) -> str:
         terms = self.terms
-        if relation == "==" and (moved := self._slope(left)) is not None:
+        if relation == "==" and (slope := self._slope(left)) is not None:
+            moved = terms.moved(slope.of, slope.array, slope.at, {})
             return f"is_derive {moved} ({terms.text(right)})"
         if relation == "==" and isinstance(left, term.Limit):
             with terms.variable("x") as x:
@@ -204,31 +240,33 @@ class _Derivation:
             return f"is_lim (fun {x} => {body}) {goal} ({terms.text(right)})"
         return f"{terms.text(left)} {relation.replace('==', '=')} {terms.text(right)}"
 
-    def _slope(self, value: Expr) -> str | None:
-        """What a derivative is of, and where; None of what is none."""
+    def _slope(self, value: Expr) -> term.Partial | None:
+        """The derivative that an expression is; None of any other."""
         match value:
             case term.Partial(term.Entry(loss), array) if loss.of is array:
                 return None
-            case term.Partial(of, array, at):
-                return self.terms.moved(of, array, at, {})
-            case term.Entry(array, at) if (
+            case term.Partial():
+                return value
+            case term.Entry(array) if (
                 isinstance(array.body, term.Partial) and array not in self.chains.given
             ):
-                return self._slope(replaced(array.body, dict(zip(array.params, at, strict=True))))
+                return self._slope(opened(value))
         return None
 
     # -- proofs ------------------------------------------------------------------------
 
     def _proof(self, line: JudgedLine, read: ParsedLine) -> str:
-        by, chains, left = line.said.by or (), self.chains, read.sides[0]
+        by, chains, left = line.said.by or (), self.chains, self._sides(read)[0]
         own = left.array if isinstance(left, term.Entry) and left.array in chains.sources else None
         end = f"line_from {chains.rule(own)}" if own else "line"
         opened = [array for array in self.defined if array.name in by]
-        cited = [f"line_{each}" for each in by if each.isdigit() and each not in self.unproved]
+        own_lines = [each for each in by if each.isdigit() and each not in self.unproved]
+        cited = [self.lines[int(each)] for each in own_lines]
         rules = chains.latest([each for each in opened if slope_of(each)])
         if own and not rules and not cited:
             rules = [own]
-        assumed = [f"assumed_{k}" for k, text in enumerate(self.draft.hypotheses, 1) if text in by]
+        told = zip(self.assumed, self.draft.hypotheses, strict=True)
+        assumed = [name for name, text in told if text in by]
         steps = [f"cite {name}" for name in (*map(chains.rule, rules), *cited, *assumed)]
         unfolded = [f"{self.terms.names[x]}_of" for x in opened if self.terms.is_defined(x)]
         if unfolded:
@@ -237,8 +275,7 @@ class _Derivation:
             return f"{'. '.join((*steps, end))}."
         used = set().union(*map(term.arrays, read.sides))
         rules = chains.latest([array for array in self.defined if array in used])
-        every = [f"assumed_{k}" for k, _ in enumerate(self.draft.hypotheses, 1)]
-        plain = [f"cite {name}" for name in (*every, *map(chains.rule, rules))]
+        plain = [f"cite {name}" for name in (*self.assumed, *map(chains.rule, rules))]
         return f"first [{'; '.join((*steps, end))} | {'; '.join((*plain, end))}]."
 
 

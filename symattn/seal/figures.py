@@ -44,7 +44,7 @@ class Figures:
 
     def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
-        self.bounds = Bounds(definitions.by_name)
+        self.bounds = Bounds(definitions)
 
     def theorem(self, name: str, figure: Printed) -> Theorem:
         """The theorem of a figure. Raises :class:`Unstated` where what it is of is not known
@@ -81,9 +81,10 @@ class Figures:
         inner = self.theorem("", figure)
         entry = side(figure.term)
         moving = slope(derivative.loss_name, derivative.by, *figure.term.indices)
-        near = re.sub(rf"\b{entry}\b", "d", inner.statement)
+        d = "d" if derivative.by != "d" else "d'"
+        near = re.sub(rf"\b{entry}\b", d, inner.statement)
         proof = f"exists ({entry}). split; [apply {derivative.theorem.name}; lia |]. {inner.proof}"
-        return Theorem(name, f"exists d : R, {moving} d /\\ {near}", proof, figure.said)
+        return Theorem(name, f"exists {d} : R, {moving} {d} /\\ {near}", proof, figure.said)
 
     def _is_within(self, value: fmpq | arb, printed: PrintedNumber) -> bool:
         if isinstance(value, fmpq):

@@ -71,6 +71,7 @@ class Derivatives:
     ) -> None:
         self._bounds = bounds
         self._definitions = definitions
+        self._names = definitions.names
         self._flows = Flows(definitions)
         self._output = output
         self._signs: dict[str, Theorem] = {}
@@ -89,14 +90,14 @@ class Derivatives:
             raise Unstated("the loss does not depend on it")
         of = self._definitions.of(by)
         gradient = self._gradient(by, moving)
-        loss = f"loss_by_{of.name}{self._after}"
+        loss = self._names.fresh(f"loss_by_{of.name}{self._after}")
         lets = self._lets([node for node in moving.values() if self._is_defined(node, by)], of.name)
         proof = "\n".join(self._proof(by, moving))
         body = self._loss_text()
         words = f"Definition {loss} ({of.name} : nat -> nat -> R) : R :={lets}\n  {body}."
         m, n = of.grid
         theorem = Theorem(
-            f"{gradient.name}_is_derivative",
+            self._names.fresh(f"{gradient.name}_is_derivative"),
             f"forall i j, (i < {m})%nat -> (j < {n})%nat ->\n"
             f"  {slope(loss, of.name, I, J)} ({gradient.name} i j)",
             proof,
@@ -165,7 +166,7 @@ class Derivatives:
         if node.serial not in self._flowing:
             part = "" if node is named or node.op in OWN else "_part"
             of = self._definitions.of(node if not part else named)
-            name = self._definitions.name(f"d{of.name}{part}{self._after}")
+            name = self._names.fresh(f"d{of.name}{part}{self._after}")
             indices = (I, J) if node.shape else (0, 0)
             made = Definition(name, node.grid, gradient(*indices), is_number=not node.shape)
             self._flowing[node.serial] = self._definitions.by_name[name] = made
@@ -299,7 +300,7 @@ class Derivatives:
                 for i in range(grid[0])
             ]
             proof = f"intros i j Hi Hj. {_by_place('i', rows)}"
-            name = self._definitions.name("positive" if sign == "> 0" else "not_zero")
+            name = self._names.fresh("is_positive" if sign == "> 0" else "is_not_0")
             self._signs[statement] = self._bounds.add(Theorem(name, statement, proof))
         return self._signs[statement].name
 

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from fractions import Fraction
 
 from symattn.calculus import language as term
 from symattn.calculus.expression_text import replaced
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+from symattn.seal.theorems import Names
 
 _SUM, _PRODUCT, _POWER, _ARGUMENT = 1, 2, 3, 4
-_TAKEN = frozenset(
-    {
-        *("R", "nat", "sum", "exp", "ln", "sqrt", "sin", "cos", "erf", "PI", "INR", "delta"),
-        *("at_most", "step", "put1", "put2", "put3", "put4", "Rpower", "Derive", "is_derive"),
-        *("is_lim", "p_infty", "m_infty", "fun", "forall", "exists", "let", "in", "if", "then"),
-        *("else", "match", "with", "end", "Prop", "Set", "Type", "SProp", "as", "at", "return"),
-        *("fix", "cofix", "where", "for", "of", "using", "by", "IF", "permutes", "tt", "all_of_it"),
-        *(f"gradient{axes}" for axes in range(1, 5)),
-    }
-)
+ENDINGS = ("_of", "_is", "_gradient", "_positive", "_permutes")
+"""What names are made of one by."""
 Varied = Mapping[Array, str]
 """Arrays that vary, and what stands for them."""
 
@@ -36,52 +30,45 @@ class Unsayable(Exception):
 class Terms:
     """Writes the terms of one derivation in Coq.
 
-    ``names`` are those of its arrays and sizes; ``permutations`` name themselves.
+    ``names`` are those of its arrays, given by ``fresh``, as those of sizes and permutations.
+    ``bounds`` are what has to hold that the places written have a place before them.
     """
 
-    def __init__(self, arrays: Iterable[Array], sizes: Iterable[str], others: Iterable[str]):
-        self.taken: set[str] = set()
-        self.sizes = {size: self.fresh(size) for size in sizes}
-        self.permutations = {name: self.fresh(name) for name in others}
-        self.names = {array: self.fresh(array.name) for array in arrays}
+    def __init__(
+        self,
+        fresh: Names,
+        arrays: Iterable[Array],
+        sizes: Iterable[str],
+        others: Iterable[str],
+    ) -> None:
+        self._fresh = fresh
+        self.sizes = {size: fresh.fresh(size) for size in sizes}
+        self.permutations = {name: fresh.fresh(name) for name in others}
+        self.names = {array: fresh.fresh(array.name) for array in arrays}
         self.indices: dict[Index, str] = {}
         self.gradients: dict[Array, Array] = {}
-
-    def fresh(self, name: str) -> str:
-        """A name that nothing else has, taken from now on."""
-        name = self.free(name)
-        self.taken.add(name)
-        return name
-
-    def free(self, name: str) -> str:
-        """A name that nothing else has."""
-        while name in self.taken or name in _TAKEN or f"{name}_of" in self.taken:
-            name += "'"
-        return name
+        self.bounds: dict[str, None] = {}
+        self._summed: set[Index] = set()
 
     @contextmanager
     def binding(self, *indices: Index) -> Iterator[list[str]]:
         """While this lasts indices have names."""
-        before, names = dict(self.indices), []
-        for index in indices:
-            name = self.free(index.name)
-            self.taken.add(name)
-            self.indices[index] = name
-            names.append(name)
+        before, names = self.indices, [self._fresh.fresh(index.name) for index in indices]
+        self.indices = {**before, **dict(zip(indices, names, strict=True))}
         try:
             yield names
         finally:
             self.indices = before
-            self.taken -= {*names}
+            self._fresh.give_back(names)
 
     @contextmanager
     def variable(self, name: str) -> Iterator[str]:
         """While this lasts a name that nothing else has is taken."""
-        name = self.fresh(name)
+        name = self._fresh.fresh(name)
         try:
             yield name
         finally:
-            self.taken.discard(name)
+            self._fresh.give_back([name])
 
     # -- sizes and places ------------------------------------------------------
 
@@ -90,18 +77,30 @@ class Terms:
         return str(axis) if isinstance(axis, int) else self.sizes[axis]
 
     def place(self, at: AxisPlace) -> str:
-        """A place, as an argument."""
+        """A place, as an argument. Subtraction of naturals stops at 0: what is before an index
+        or the end of an axis is noted as a bound, unless sizes have it anyhow."""
+        moved, written = _start(at), self.sizes[at.size] if at.size else ""
         if at.index is not None:
-            written = _plus(self.indices[at.index], at.offset)
-        elif at.size:
-            written = (
-                f"({self.sizes[at.size]} {'+' if at.offset > 1 else '-'} {abs(at.offset - 1)})%nat"
-            )
-        else:
-            written = f"{at.offset - 1}%nat"
+            written = self.indices[at.index]
+        if moved < _least(at):
+            if not written or at.index in self._summed:
+                raise Unsayable("a place before the first of its axis")
+            self.bounds[f"({-moved} <= {written})%nat"] = None
+        written = _plus(written, moved)
         for image in at.images:
             written = f"({self.permutations[image]} {written})"
         return written
+
+    def compared(self, *places: AxisPlace) -> str:
+        """Places that are compared, which may lie beyond their axis: all are moved on so far that
+        none is before the first."""
+        by = max(0, *(_least(at) - _start(at) for at in places if not at.images))
+        return " ".join(
+            _plus(self.place(at), by)
+            if at.images
+            else self.place(replace(at, offset=at.offset + by))
+            for at in places
+        )
 
     def within(self, index: Index) -> str:
         """That an index is a place along its axis."""
@@ -178,8 +177,7 @@ class Terms:
                     and not self.is_defined(array)
                     and (any(each in varied for each in array.uses) and array not in varied)
                 ):
-                    opened = replaced(array.body, dict(zip(array.params, at, strict=True)))
-                    return self._written(unnamed(opened), varied)
+                    return self._written(unnamed(opened(value)), varied)
                 head = self.array(array, varied)
                 if not at:
                     bare = head.startswith("(") and head.endswith(")")
@@ -205,16 +203,19 @@ class Terms:
             case term.Power(base, exponent):
                 return self._power(inner(base, _ARGUMENT), exponent)
             case term.Apply(function, body):
-                name = {"log": "ln", "positive": "step"}.get(function, function)
+                if function == "positive":
+                    return f"above {inner(body, _ARGUMENT)} 0", _POWER
+                name = {"log": "ln"}.get(function, function)
                 return f"{name} {inner(body, _ARGUMENT)}", _POWER
             case term.Sum(index, body):
+                self._summed.add(index)
                 with self.binding(index) as (name,):
                     body_text = self._written(body, varied)[0]
                 return f"sum {self.axis(index.size)} (fun {name} => {body_text})", _POWER
             case term.Delta(first, second):
-                return f"delta {self.place(first)} {self.place(second)}", _POWER
+                return f"delta {self.compared(first, second)}", _POWER
             case term.AtMost(first, second):
-                return f"at_most {self.place(first)} {self.place(second)}", _POWER
+                return f"at_most {self.compared(first, second)}", _POWER
             case term.Partial(term.Entry(array), other, at) if other is array.of and (
                 other not in varied and not any(each in varied for each in other.uses)
             ):
@@ -239,7 +240,7 @@ class Terms:
                     break
             else:
                 own = Array(f"d{loss.name}", loss.of.axes)
-                self.names[own] = self.fresh(own.name)
+                self.names[own] = self._fresh.fresh(own.name)
                 self.gradients[loss] = own
         return self.gradients[loss]
 
@@ -269,12 +270,42 @@ def slope_of(array: Array, loss: Array | None = None) -> Array | None:
     return None
 
 
+def opened(entry: term.Entry) -> Expr:
+    """What the definition of an array says of an entry."""
+    assert entry.array.body is not None
+    return replaced(entry.array.body, dict(zip(entry.array.params, entry.at, strict=True)))
+
+
 def unnamed(value: Expr) -> Expr:
     """An expression with the parts that have no name written out."""
     if isinstance(value, term.Entry) and value.array.body is not None and "." in value.array.name:
-        by = dict(zip(value.array.params, value.at, strict=True))
-        return unnamed(replaced(value.array.body, by))
+        return unnamed(opened(value))
     return term.mapped(value, unnamed, lambda at: at)
+
+
+def same(one: object, other: object, bound: Mapping[object, Index], steps: Iterator[int]) -> bool:
+    """Whether two expressions are the same term, with definitions put in where they differ and
+    ``bound`` indices by other names; not known, hence not, when the ``steps`` are used up."""
+    if next(steps, None) is None:
+        return False
+    match one, other:
+        case Index(), Index():
+            return bound.get(one, one) is other
+        case tuple(), tuple():
+            pairs = zip(one, other, strict=False)
+            return len(one) == len(other) and all(same(*x, bound, steps) for x in pairs)
+        case term.Sum(index, body), term.Sum(own, its):
+            return index.size == own.size and same(body, its, {**bound, index: own}, steps)
+        case term.Entry(array, at), term.Entry(its, there) if array is its:
+            return same(at, there, bound, steps)
+        case term.Entry(array), _ if array.body is not None:
+            return same(opened(one), other, bound, steps)
+        case _, term.Entry(array) if array.body is not None:
+            return same(one, opened(other), bound, steps)
+        case (Expr() | AxisPlace(), _) if type(one) is type(other):
+            names = [part.name for part in fields(one)]  # type: ignore[arg-type]
+            return all(same(getattr(one, x), getattr(other, x), bound, steps) for x in names)
+    return one == other
 
 
 def _has_slopes(value: Expr) -> bool:
@@ -288,5 +319,18 @@ def _number(number: Fraction) -> tuple[str, int]:
     return (str(number.numerator), _ARGUMENT) if number >= 0 else (f"- {-number.numerator}", _SUM)
 
 
+def _start(at: AxisPlace) -> int:
+    """How far on a place is, counted from 0, of an index, the length of an axis, or 0."""
+    return at.offset if at.index is not None else at.offset - 1
+
+
+def _least(at: AxisPlace) -> int:
+    """How far that is at least where there is such a place: every size is 1 or more."""
+    return -1 if at.size else 0
+
+
 def _plus(written: str, offset: int) -> str:
+    """A place so many places on; of none the place itself."""
+    if not written:
+        return f"{offset}%nat"
     return f"({written} {'+' if offset > 0 else '-'} {abs(offset)})%nat" if offset else written

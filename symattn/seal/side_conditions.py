@@ -1,4 +1,4 @@
-"""Conditions of lines as hypotheses of theorems, but those that the library sees to."""
+"""Conditions of lines as premises of theorems, but those that the library sees to."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from symattn.calculus import language as term
 from symattn.calculus import line_reading
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.language import Expr, Index
-from symattn.seal.line_terms import Terms
+from symattn.errors import Malformed
+from symattn.seal.line_terms import Terms, Unsayable
 
-_EVERY = " for all "
+EVERY = " for all "
+"""What says of a condition that it is one of all places."""
 _RELATIONS = {"!=": "<>", ">=": ">=", "<=": "<=", ">": ">"}
 
 
@@ -20,18 +22,18 @@ class SideConditions:
     def __init__(self, draft: DerivationDraft, terms: Terms) -> None:
         self.draft, self.terms = draft, terms
 
-    def everywhere(self, conditions: Iterable[str]) -> list[str]:
-        """Those that are meant of all places."""
-        every = dict.fromkeys(each for each in conditions if _EVERY in each)
-        return [*dict.fromkeys(said for each in every for said in self._of(each, ()))]
-
-    def here(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
-        """Those that are meant of the places of a line."""
-        own = (each for each in conditions if _EVERY not in each)
-        return [said for each in own for said in self._of(each, free)]
+    def of(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
+        """Those of a line, of its places or of all. Raises :class:`Unsayable`."""
+        said: list[str] = []
+        for each in conditions:
+            try:
+                said += self._of(each, () if EVERY in each else free)
+            except Malformed:
+                raise Unsayable(f"the condition {each}") from None
+        return said
 
     def _of(self, condition: str, free: tuple[Index, ...]) -> Iterator[str]:
-        said = condition.partition(_EVERY)[0]
+        said = condition.partition(EVERY)[0]
         relation = next(each for each in _RELATIONS if f" {each} " in said)
         left, _, right = said.partition(f" {relation} ")
         places = {index.name: self.terms.indices[index] for index in free}
@@ -64,15 +66,18 @@ class SideConditions:
         stated = f"{left} {_RELATIONS[relation]} {right}"
         yield f"(forall {' '.join(names)} : nat, {bounds}{stated})" if names else stated
 
-    def _is_above(self, value: Expr) -> bool:
-        """Whether an expression is above 0 by its form, as the library sees it."""
+    def _is_above(self, value: Expr, strictly: bool = True) -> bool:
+        """Whether an expression is above 0, or not below it, by its form, as the library sees
+        it."""
         match value:
+            case term.AtMost() | term.Delta() | term.Power(_, exponent=2) if not strictly:
+                return True
             case term.Number(number):
                 return number > 0
             case term.Size() | term.Apply("exp") | term.Constant():
                 return True
             case term.Entry(array) if array.body is not None:
-                return self._is_above(array.body)
+                return self._is_above(array.body, strictly)
             case term.Entry(array):
                 return any(
                     line.relation == ">"
@@ -83,29 +88,17 @@ class SideConditions:
             case term.Sum(_, body):
                 parts = body.factors if isinstance(body, term.Mul) else (body,)
                 return all(
-                    isinstance(each, term.AtMost | term.Delta) or self._is_above(each)
+                    isinstance(each, term.AtMost | term.Delta) or self._is_above(each, strictly)
                     for each in parts
                 )
             case term.Power(body):
                 return self._is_above(body)
             case term.Mul(factors):
-                return all(map(self._is_above, factors))
+                return all(self._is_above(each, strictly) for each in factors)
             case term.Div(above, below):
-                return self._is_above(above) and self._is_above(below)
+                return self._is_above(above, strictly) and self._is_above(below)
             case term.Add(parts):
-                return any(map(self._is_above, parts)) and all(map(self._is_not_below, parts))
+                return any(map(self._is_above, parts)) and all(
+                    self._is_above(each, strictly=False) for each in parts
+                )
         return False
-
-    def _is_not_below(self, value: Expr) -> bool:
-        match value:
-            case term.AtMost() | term.Delta() | term.Power(_, exponent=2):
-                return True
-            case term.Sum(_, body):
-                return self._is_not_below(body)
-            case term.Div(above, below):
-                return self._is_not_below(above) and self._is_above(below)
-            case term.Mul(factors):
-                return all(map(self._is_not_below, factors))
-            case term.Entry(array) if array.body is not None:
-                return self._is_not_below(array.body)
-        return self._is_above(value)

@@ -117,15 +117,7 @@ class Choice:
     other: Term
 
 
-@dataclass(frozen=True)
-class Same:
-    """1 where two indices are the same, else 0."""
-
-    left: int | Moved
-    right: int | Moved
-
-
-Term = Number | Entry | Operation | Function | Sum | Choice | Same
+Term = Number | Entry | Operation | Function | Sum | Choice
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
 
 # -- as text -----------------------------------------------------------------------------------
@@ -187,8 +179,6 @@ def _text(term: Term) -> tuple[str, int]:
             return f"{name} {_within(operand, _ATOM)}", _APPLIED
         case Sum(size, variable, body):
             return f"sum {size} (fun {variable} => {text(body)})", _APPLIED
-        case Same(left, right):
-            return f"delta {left} {right}", _APPLIED
         case Choice(condition, indices, then, other):
             asked = " ".join((condition, *map(str, indices)))
             return f"if {asked} then {text(then)} else {text(other)}", 4
@@ -235,18 +225,25 @@ def placed(term: Term, env: Env) -> Term:
     match term:
         case Entry(name, indices):
             return Entry(name, tuple(map(index, indices)))
-        case Operation(sign, operands):
-            return Operation(sign, tuple(placed(x, env) for x in operands))
-        case Function(name, operand):
-            return Function(name, placed(operand, env))
         case Sum(size, variable, body):
             outer = {k: v for k, v in env.items() if k != variable}
             return Sum(size, variable, placed(body, outer))
         case Choice(condition, indices, then, other):
-            places = tuple(map(index, indices))
-            return Choice(condition, places, placed(then, env), placed(other, env))
-        case Same(left, right):
-            return Same(index(left), index(right))
+            term = Choice(condition, tuple(map(index, indices)), then, other)
+    return _mapped(term, lambda part: placed(part, env))
+
+
+def _mapped(term: Term, change: Callable[[Term], Term]) -> Term:
+    """A term with the terms that it is made of changed."""
+    match term:
+        case Operation(sign, operands):
+            return Operation(sign, tuple(map(change, operands)))
+        case Function(name, operand):
+            return Function(name, change(operand))
+        case Sum(size, variable, body):
+            return Sum(size, variable, change(body))
+        case Choice(condition, indices, then, other):
+            return Choice(condition, indices, change(then), change(other))
     return term
 
 
@@ -256,19 +253,10 @@ def local(term: Term, names: Container[str]) -> Term:
     >>> text(local(Entry("Y", (0, Moved("j"))), {"Y"}))
     'Y 0%nat j'
     """
-    match term:
-        case Entry(name, indices) if name in names:
-            places = (Moved(f"{x}%nat") if isinstance(x, int) else x for x in indices)
-            return Entry(name, tuple(places))
-        case Operation(sign, operands):
-            return Operation(sign, tuple(local(x, names) for x in operands))
-        case Function(name, operand):
-            return Function(name, local(operand, names))
-        case Sum(size, variable, body):
-            return Sum(size, variable, local(body, names))
-        case Choice(condition, indices, then, other):
-            return Choice(condition, indices, local(then, names), local(other, names))
-    return term
+    if isinstance(term, Entry) and term.name in names:
+        places = (Moved(f"{x}%nat") if isinstance(x, int) else x for x in term.indices)
+        return Entry(term.name, tuple(places))
+    return _mapped(term, lambda part: local(part, names))
 
 
 def needed(
@@ -327,8 +315,6 @@ def value(
             return _operated(sign, of(left), of(right))
         case Function(name, operand):
             return _applied(name, of(operand))
-        case Same(left, right):
-            return fmpq(int(place(left, env) == place(right, env)))
         case Sum(size, variable, body):
             total: fmpq | arb = fmpq(0)
             for k in range(size):

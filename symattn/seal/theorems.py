@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import count
 
+from symattn.spelling import words
+
+LIBRARY = "Symattn.v"
 HEAD = """\
 From Coq Require Import Reals Lra Lia Arith List.
 From Coquelicot Require Import Coquelicot.
@@ -15,6 +21,55 @@ Open Scope R_scope."""
 
 #: What holds all proofs of a file, so that its axioms are those of each.
 ALL = "all_of_it"
+
+#: Words of Coq's that files are written with.
+_COQ = words(
+    "as at cofix else end exists exists2 fix for forall fun if in let match mod return then using "
+    "where with by of IF Prop SProp Set Type R nat bool list true false nil tt eq_refl "
+    "IZR INR PI exp ln sqrt sin cos tanh Rabs Rmax Rpower Ropp Nat ltac constr "
+    "Derive is_derive ex_derive is_lim p_infty m_infty is_derive_exp is_derive_sin is_derive_cos "
+    "Rlt_not_le Rgt_not_eq Rlt_not_eq"
+)
+_DECLARED = re.compile(
+    r"^\s*(?:Lemma|Definition|Fixpoint|Ltac|with|Module|Create HintDb|#\[local\] Opaque|"
+    r"Tactic Notation) \"?([A-Za-z_][\w']*)",
+    re.MULTILINE,
+)
+
+
+@cache
+def library() -> str:
+    """The library that every file rests on."""
+    return resources.files("symattn.seal").joinpath(LIBRARY).read_text("utf-8")
+
+
+class Names:
+    """The names of a file. None is taken twice, with those that are made of it by ``endings``;
+    none is a word that files are written with, be it Coq's or the library's."""
+
+    def __init__(self, endings: Iterable[str] = ()) -> None:
+        self._endings = ("", *endings)
+        self._taken = {*_COQ, ALL, "Symattn", "Lines", *_DECLARED.findall(library())}
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing else has, taken from now on: as wanted, or numbered.
+
+        >>> names = Names()
+        >>> [names.fresh("A"), names.fresh("A"), names.fresh("R"), names.fresh("a.b")]
+        ['A', 'A_1', 'R_1', 'a_b']
+        """
+        plain = re.sub(r"[^\w']", "_", wanted)
+        for number in count():
+            name = f"{plain}_{number}" if number else plain
+            family = {name + ending for ending in self._endings}
+            if not family & self._taken:
+                self._taken |= family
+                return name
+        raise AssertionError
+
+    def give_back(self, names: Iterable[str]) -> None:
+        """Let names be taken again that were bound for a while."""
+        self._taken -= {name + ending for name in names for ending in self._endings}
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class _Writer:
 
     def figure(self, name: str, figure: Figure) -> None:
         """Write the theorem of an audited figure."""
-        said = figure.description
+        name, said = self.definitions.names.fresh(name), figure.description
         try:
             place = figure.node, figure.entry.i, figure.entry.j
             if figure.printed is None:
@@ -108,7 +108,8 @@ class _Writer:
                 entry, term = EntryValue(quantity, i, j), made.at(i, j)
                 if entry.is_masked:
                     continue
-                name = "_".join(filter(None, (made.name, *map(str, term.indices), ending)))
+                wanted = "_".join(filter(None, (made.name, *map(str, term.indices), ending)))
+                name = self.definitions.names.fresh(wanted)
                 try:
                     self.add(stated(name, self._printed(entry, term)))
                 except Unstated as why:

@@ -38,16 +38,20 @@ _MOST_NAMED = 20
 
 def sealed(seal: Seal, say: Language) -> b.Paragraph:
     """What Coq's kernel said of the figures on a sheet, or of the lines of a derivation."""
-    return b.Paragraph(
-        say(
-            "Sealed: {sealed} of {count} {things}, by Coq {version}. The theorems are in {file}.",
-            sealed=str(seal.sealed),
-            count=str(seal.count),
-            things=say.text("figures") if seal.kind == "figures" else say.text("lines"),
-            version=seal.coq,
-            file=b.Code(seal.file),
-        )
+    version = seal.coq
+    if seal.folder:
+        version = say.text("{version}, according to {folder}", version=version, folder=seal.folder)
+    said: b.Line = say(
+        "Sealed: {sealed} of {count} {things}, by Coq {version}. The theorems are in {file}.",
+        sealed=str(seal.sealed),
+        count=str(seal.count),
+        things=say.text("figures") if seal.kind == "figures" else say.text("lines"),
+        version=version,
+        file=b.Code(seal.file),
     )
+    if seal.defined:
+        said += (" " + say.text("By definition hold {count} more.", count=seal.defined),)
+    return b.Paragraph(said)
 
 
 def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:

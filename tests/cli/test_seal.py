@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from symattn.errors import EngineFailure
-from symattn.seal import coqc
+from symattn.escaping import json_text
+from symattn.seal import coqc, seals
 from symattn.seal.coqc import Checked, without_proofs
 from symattn.seal.theorems import Theorem
 
@@ -136,29 +137,93 @@ def test_a_sheet_tells_its_seal(tmp_path, symattn, kernel) -> None:
     done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
     assert done.code == 0
     text = (tmp_path / "out" / f"{CASE}.md").read_text("utf-8")
-    said = "Sealed: 173 of 173 figures, by Coq 8.16.1. The theorems are in `cat_sat_mat_causal.v`."
-    assert said in text.replace("\n", " ")
+    said = "Sealed: 173 of 173 figures, by Coq 8.16.1, according to seals. The theorems are in"
+    assert f"{said} `cat_sat_mat_causal.v`." in text.replace("\n", " ")
     assert {"Symattn.v", "cat_sat_mat_causal.v"} < {*names(tmp_path / "out")}
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        {"file": "../../elsewhere.v"},
-        {"sealed": 174},
-        {"sealed": "<b>"},
-        {"coq": "8.16 <script>"},
-        {"count": 1},
-        {"kind": "lines"},
-    ],
-)
+FORGED = [
+    {"file": "../../elsewhere.v"},
+    {"sealed": 174},
+    {"sealed": 172},
+    {"sealed": "<b>"},
+    {"defined": 3},
+    {"coq": "8.16 <script>"},
+    {"coq": None},
+    {"count": 1},
+    {"kind": "lines"},
+    {"name": "other"},
+    {"axioms": []},
+    {"axioms": ["easy"]},
+    {"axioms": "easy"},
+    {"refused": {"A_1_0_printed": "so"}},
+    {"refused": {"nothing": "so"}},
+    {"refused": []},
+    {"theorems": []},
+    {"unsealed": [{"said": "A", "why": "so"}]},
+    {"format": "symattn seal 1"},
+    {"more": 1},
+]
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=str)
 def test_a_seal_that_somebody_wrote(forged, tmp_path, symattn, kernel) -> None:
-    """It leads to no other file, and says nothing that can't be."""
+    """Nothing in it is believed that can be known, and nothing of it comes beside a page."""
     assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
     kept = tmp_path / "seals" / FILES[1]
-    kept.write_text(json.dumps(json.loads(kept.read_text("utf-8")) | forged), "utf-8")
+    kept.write_text(json_text(json.loads(kept.read_text("utf-8")) | forged) + "\n", "utf-8")
     done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
-    assert (done.code, done.err.startswith(f"symattn: seals/{FILES[1]}: ")) == (2, True)
+    if forged == {"axioms": []}:
+        # What Coq says of axioms is one of the things that only the seal tells.
+        assert done.code == 0
+        return
+    assert (done.code, done.err.startswith("symattn: seals/")) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("change", ["nothing", "an axiom", "one letter"])
+def test_files_that_somebody_wrote(name, change, tmp_path, symattn, kernel) -> None:
+    """Library, theorems and seal are those that symattn writes, byte for byte: what differs is
+    told, and nothing is copied beside a page."""
+    assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
+    path = tmp_path / "seals" / name
+    text = path.read_text("utf-8")
+    forged = {
+        "nothing": "(* nothing *)\n",
+        "an axiom": text + "Axiom cheat : False.\n",
+        "one letter": text.replace("e", "a", 1),
+    }[change]
+    path.write_text(forged, "utf-8")
+    for words in (["sheet", CASE, "--format", "md"], ["sheet", CASE, "--format", "html"]):
+        done = symattn(*words, "--sealed", "seals", "-o", "out")
+        assert (done.code, done.err.startswith(f"symattn: seals/{name}: ")) == (2, True)
+        assert not (tmp_path / "out").exists()
+    if change != "nothing" and name != FILES[1]:
+        number = next(
+            at
+            for at, pair in enumerate(zip(text.split("\n"), forged.split("\n"), strict=False), 1)
+            if pair[0] != pair[1]
+        )
+        assert f": line {number} is '" in done.err
+        assert "seal it again" in done.err
+
+
+def test_beside_a_page_stands_what_is_stated(tmp_path, symattn, kernel, monkeypatch) -> None:
+    """Not what lies in the folder of seals, which may change after it was read."""
+    assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
+    wanted = {name: (tmp_path / "seals" / name).read_bytes() for name in (FILES[0], FILES[2])}
+    of = seals.found
+
+    def found(*given):
+        made = of(*given)
+        for name in wanted:
+            (tmp_path / "seals" / name).write_text("Axiom cheat : False.\n", "utf-8")
+        return made
+
+    monkeypatch.setattr(seals, "found", found)
+    assert symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out").code == 0
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in wanted} == wanted
 
 
 def test_theorems_that_are_gone(tmp_path, symattn, kernel) -> None:
@@ -182,12 +247,10 @@ def test_places(tmp_path, symattn, kernel) -> None:
 def test_a_seal_of_something_else_is_refused(tmp_path, symattn, kernel) -> None:
     """A seal is of statements: who changes a number has to seal again."""
     assert symattn("seal", CASE, "--check", "-o", "seals").code == 0
-    kept = tmp_path / "seals" / FILES[1]
-    text = kept.read_text("utf-8")
-    kept.write_text(text.replace(json.loads(text)["digest"], "0" * 64), "utf-8")
-    done = symattn("sheet", CASE, "--sealed", "seals", "--format", "md", "-o", "out")
+    (tmp_path / f"{CASE}.toml").write_text(f'extends = "{CASE}"\n[given]\nd_k = 5\n', "utf-8")
+    done = symattn("sheet", f"{CASE}.toml", "--sealed", "seals", "--format", "md", "-o", "out")
     assert done.code == 2
-    assert "it is of other statements than those of cat-sat-mat-causal as it is now" in done.err
+    assert "is stated now" in done.err
     done = symattn("sheet", "cat-sat-mat", "--sealed", "seals", "--format", "md", "-o", "out")
     assert done.code == 2
     assert "symattn seal NAME --check -o DIR makes one" in done.err
@@ -215,11 +278,48 @@ def test_a_derivation_tells_its_seal(tmp_path, symattn, kernel) -> None:
     assert symattn("seal", "softmax-backward", "--check", "-o", "seals").code == 0
     done = symattn("derive", "softmax-backward", "--sealed", "seals")
     assert done.code == 0
-    assert done.out.rstrip().endswith("\nSealed: 10 of 10 lines, by Coq 8.16.1")
+    end = "\nSealed: 10 of 10 lines, by Coq 8.16.1, according to seals"
+    assert done.out.rstrip().endswith(end)
     done = symattn("derive", "softmax-backward", "--sealed", "seals", "-o", "out", "--format", "md")
     text = (tmp_path / "out" / "softmax-backward.md").read_text("utf-8")
-    said = "Sealed: 10 of 10 lines, by Coq 8.16.1. The theorems are in `softmax_backward.v`."
-    assert said in text.replace("\n", " ")
+    said = "Sealed: 10 of 10 lines, by Coq 8.16.1, according to seals. The theorems are in"
+    assert f"{said} `softmax_backward.v`." in text.replace("\n", " ")
+
+
+LINES = "x: n\nx[i]/n = x[i]/n\nsum(i, x[i]) = sum(x)\nx[i] + x[i] = 2*x[i]\n"
+
+
+def test_what_holds_by_definition_is_counted_apart(tmp_path, symattn, kernel) -> None:
+    """Both sides are the same term."""
+    (tmp_path / "own.txt").write_text(LINES, "utf-8")
+    done = symattn("seal", "--lines", "own.txt", "--check")
+    said = "own: sealed: 1 of 3 lines, by Coq 8.16.1; 2 more hold by definition, in 1 s"
+    assert (done.code, done.out) == (0, f"{said} (seals/own.v)\n")
+    kept = json.loads((tmp_path / "seals" / "own.seal.json").read_text("utf-8"))
+    assert (kept["sealed"], kept["defined"], kept["count"]) == (1, 2, 3)
+    assert [x.get("by_definition", False) for x in kept["theorems"]] == [True, True, False]
+    done = symattn("derive", "own.txt", "--sealed", "seals", "-o", "out", "--format", "md")
+    text = (tmp_path / "out" / "own.md").read_text("utf-8").replace("\n", " ")
+    assert "The theorems are in `own.v`. By definition hold 2 more." in text
+
+
+def test_derivatives_that_are_not_said_to_exist(tmp_path, symattn) -> None:
+    """Where one stands within a line, that is told."""
+    (tmp_path / "own.txt").write_text("x: n\nx[i]*diff(x[i]^2, x[i]) = 2*x[i]^2\n", "utf-8")
+    done = symattn("seal", "--lines", "own.txt")
+    assert done.code == 0
+    assert done.out.rstrip().endswith(": it does not say that the derivatives within it exist")
+
+
+def test_a_number_beyond_all_bounds(tmp_path, symattn) -> None:
+    """It costs itself only; FLINT would give up on it."""
+    (tmp_path / "a.toml").write_text(
+        '[given]\nX = [[1, 2]]\n[steps]\nY = "exp(-exp(X * 1e30))"\nZ = "X + X"\n', "utf-8"
+    )
+    done = symattn("seal", "a.toml")
+    assert done.code == 0
+    assert done.out.startswith("a: 5 of 7 figures stated (seals/a.v)\n")
+    assert "is no number below 2^320" in done.out
 
 
 def test_names_that_coq_has_taken(tmp_path, symattn) -> None:
@@ -271,7 +371,7 @@ def test_faults(tmp_path, symattn) -> None:
     said = "symattn: own.toml: it is a derivation: symattn seal --lines own.toml\n"
     assert (done.code, done.err) == (2, said)
     done = symattn("sheet", CASE, "--sealed", "nowhere")
-    missing = "symattn: nowhere/cat_sat_mat_causal.seal.json: the seal can't be read"
+    missing = "symattn: nowhere/cat_sat_mat_causal.seal.json: the file can't be read"
     assert (done.code, done.err.startswith(missing)) == (2, True)
     assert symattn("seal", CASE, CASE).code == 2
 

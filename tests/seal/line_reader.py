@@ -27,7 +27,7 @@ def tokens(text):
     while text[at:].strip():
         match = _TOKEN.match(text, at)
         assert match, text[at : at + 30]
-        found += [match[1]] if match[1] != "%nat" else []
+        found.append(match[1])
         at = match.end()
     return found
 
@@ -86,10 +86,16 @@ class Reader:
                 self.take()
                 inner = self.statement()
                 self.take(")")
+                if self.next == "%nat":
+                    self.take()
+                    naturals = inner
+                    inner = lambda env: naturals({**env, "%nat": True})  # noqa: E731
                 assert self.next in ("->", "", ")", "/\\")
                 return inner
             except AssertionError:
                 self.at = start
+        if self.next == "forall":
+            return self.statement()
         if self.next == "is_derive":
             self.take()
             of, at, value = self.atom(), self.atom(), self.atom()
@@ -131,6 +137,8 @@ class Reader:
     def atom(self):
         word = self.take()
         if word.isdigit():
+            if self.next == "%nat":
+                self.take()
             return lambda _: int(word)
         if word != "(":
             return lambda env: env[word]
@@ -145,13 +153,17 @@ class Reader:
             )
         inner = self.term()
         self.take(")")
-        return inner
+        if self.next != "%nat":
+            return inner
+        self.take()
+        return lambda env: inner({**env, "%nat": True})
 
 
 def _two(sign, x, y):
     return {
         "+": lambda env: x(env) + y(env),
-        "-": lambda env: x(env) - y(env),
+        # Subtraction of naturals stops at 0.
+        "-": lambda env: max(0, x(env) - y(env)) if "%nat" in env else x(env) - y(env),
         "*": lambda env: x(env) * y(env),
         "/": lambda env: x(env) / y(env),
     }[sign]
@@ -197,6 +209,7 @@ WORDS = {
     "PI": math.pi,
     "delta": curried(lambda i, j: float(i == j), 2),
     "at_most": curried(lambda i, j: float(i <= j), 2),
+    "above": curried(lambda x, y: float(x > y), 2),
     "Derive": curried(slope, 2),
     **{f"put{count}": put(count) for count in range(1, 5)},
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import doctest
 import re
+import tomllib
+from fnmatch import fnmatch
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,20 @@ def test_statements_in_the_text(written) -> None:
 def test_axioms() -> None:
     (listed,) = (text for text in blocks("text") if "sig_not_dec" in text)
     assert set(listed.split()) == AXIOMS
+
+
+def test_the_package_has_what_is_written_by_hand() -> None:
+    """Nothing that coqc has left is beside the library, nor comes into a wheel or the history."""
+    folder = resources.files("symattn.seal")
+    names = {item.name for item in folder.iterdir()} - {"__pycache__"}
+    assert {name for name in names if not name.endswith(".py")} == {"Symattn.v"}
+    root = Path(__file__).parents[2]
+    ignored = root.joinpath(".gitignore").read_text("utf-8").split()
+    wheel = tomllib.loads(root.joinpath("pyproject.toml").read_text("utf-8"))["tool"]["hatch"]
+    excluded = wheel["build"]["targets"]["wheel"]["exclude"]
+    for left in (".lia.cache", ".nia.cache", "Symattn.vo", "Symattn.vok", "Symattn.glob"):
+        for patterns in (ignored, excluded):
+            assert any(fnmatch(left, pattern) for pattern in patterns), left
 
 
 def test_python() -> None:

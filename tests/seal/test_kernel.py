@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,17 @@ def test_what_is_wrong_does_not_go_through(kernel) -> None:
     assert {x.name: x.proof is not None for x in checked.file.sealing()} == {
         "right": True, "wrong": False, "on_wrong": False, "also_right": True,
     }  # fmt: skip
+
+
+def test_coq_leaves_nothing_in_the_package(kernel) -> None:
+    """It works in a folder of its own, also where it keeps what lia has found."""
+    folder = Path(coqc.__file__).parent
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.is_file()}
+    proof = "intros i j H. lia."
+    stated = Theorem("some", "forall i j, (i < j)%nat -> (i + 1 <= j)%nat", proof, "some")
+    assert not kernel.check(File("some", "Some", (stated,))).refused
+    after = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.is_file()}
+    assert after == before
 
 
 def test_what_rests_on_an_axiom_is_told(kernel) -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from dataclasses import replace
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from symattn.calculus import library
 from symattn.calculus.library import derivation
+from symattn.errors import Malformed
 from symattn.seal.coqc import Kernel
 from symattn.seal.derivations import sealed
 from symattn.seal.theorems import Theorem
+from symattn.seal.walkthroughs import sealed as of_case
 
 from .line_reader import Reader, world
 
@@ -58,16 +64,15 @@ def test_lines_are_stated_by_entries() -> None:
 def test_names_of_coq_are_left_alone() -> None:
     """The derivation's R is the weights as a row, Coq's R the real numbers."""
     text = sealed(derivation("softmax-jacobian")).file.text()
-    assert "Definition R'_of (A : nat -> R) (i j : nat) : R :=\n  A j." in text
+    assert "Definition R_1_of (A : nat -> R) (i j : nat) : R :=\n  A j." in text
 
 
 def test_conditions_that_always_hold_are_no_hypotheses() -> None:
     stated = {x.name: x.statement for x in sealed(derivation("softmax-jacobian")).file.sealing()}
     assert "<>" not in stated["line_7"]
-    made = sealed(derivation("masking")).file
-    stated = {x.name: x.statement for x in made.sealing()}
+    stated = {x.name: x.statement for x in sealed(derivation("masking")).file.sealing()}
     assert "sum n_k (fun l => E i l) <> 0 ->" in stated["line_3"]
-    assert "Hypothesis everywhere_1 : (forall j : nat, (j < n_q)%nat -> " in made.text()
+    assert "-> (forall j_1 : nat, (j_1 < n_q)%nat -> sum n_k" in stated["line_6"]
 
 
 def test_what_has_no_words_is_told() -> None:
@@ -107,6 +112,255 @@ def test_a_reader_of_its_own_sees_what_is_false() -> None:
         for mutant in _mutants(theorem.statement):
             wrong += not Reader(mutant).statement()(env)
     assert wrong >= 40
+
+
+# -- conditions, places, derivatives, names -----------------------------------------------
+
+#: Lines that have conditions of their own; together they exclude each other.
+_OWN = (
+    "sum(i, log(x[i])) = sum(log(x))",
+    "sum(i, log(-x[i])) = sum(log(-x))",
+    "x[i]*x[i] = x[i]^2",
+    "x[i]/x[i] = 1",
+    "sqrt(t)^2 = t",
+    "log(t) + log(-t) = log(t)",
+    "x[i-1] = x[i-1]",
+    "x[i+1] + t = t + x[i+1]",
+    "diff(log(x[i]), x[i]) = 1/x[i]",
+)
+
+
+def _hypotheses(file):
+    return [part for part in file.parts if isinstance(part, str) and "Hypothesis" in part]
+
+
+@given(st.lists(st.sampled_from(_OWN), min_size=1, max_size=4))
+@settings(max_examples=10)
+def test_conditions_are_those_of_their_own_line(lines) -> None:
+    """A line is stated as it is where it stands alone, whatever stands beside it: no theorem has
+    a premise of another line, and no line makes hypotheses for a file."""
+    text = "x: n\nt: number\n"
+    together = sealed(library.derive(text + "\n".join(lines)))
+    for line, theorem in zip(lines, together.file.sealing(), strict=True):
+        alone = sealed(library.derive(text + line))
+        assert [x.statement for x in alone.file.sealing()] == [theorem.statement]
+        assert _hypotheses(alone.file) == _hypotheses(together.file)
+
+
+@st.composite
+def _compared(draw):
+    """A comparison of places, as a line says it and as a loop does."""
+
+    def place():
+        base, offset = draw(st.sampled_from(["i", "j", "n", ""])), draw(st.integers(-3, 3))
+        if not base:
+            return str(max(0, offset)), lambda at: max(0, offset)
+        sign = f"{'+' if offset > 0 else '-'}{abs(offset)}" if offset else ""
+        return f"{base}{sign}", lambda at: at[base] + offset
+
+    (one, left), (other, right) = place(), place()
+    match draw(st.sampled_from(["delta", "<=", "<", ">="])):
+        case "delta":
+            return f"delta({one}, {other})", lambda at: float(left(at) == right(at))
+        case "<=":
+            return f"step({one} <= {other})", lambda at: float(left(at) <= right(at))
+        case "<":
+            return f"step({one} < {other})", lambda at: float(left(at) < right(at))
+    return f"step({one} >= {other})", lambda at: float(left(at) >= right(at))
+
+
+@st.composite
+def _sides(draw):
+    """A side of a line, by its entries or summed over j."""
+    said, of = draw(_compared())
+    if draw(st.booleans()):
+        more, also = draw(_compared())
+        sign = draw(st.sampled_from("+-*"))
+        said = f"({said} {sign} {more})"
+        first = of
+        of = {
+            "+": lambda at: first(at) + also(at),
+            "-": lambda at: first(at) - also(at),
+            "*": lambda at: first(at) * also(at),
+        }[sign]
+    if draw(st.booleans()):
+        return (
+            f"x[i]*sum(j, {said}*x[j])",
+            lambda at, x: (
+                x(at["i"] - 1)
+                * math.fsum(of({**at, "j": j}) * x(j - 1) for j in range(1, at["n"] + 1))
+            ),
+        )
+    return f"x[i]*x[j]*{said}", lambda at, x: x(at["i"] - 1) * x(at["j"] - 1) * of(at)
+
+
+@given(st.lists(st.tuples(_sides(), _sides()), min_size=6, max_size=6))
+@settings(max_examples=8)
+def test_places_mean_what_the_line_means(lines) -> None:
+    """What is compared may lie before the first place of an axis or after the last: a statement
+    is true at the sizes at which a loop says that the line is."""
+    text = "x: n\n" + "".join(f"{left[0]} = {right[0]}\n" for left, right in lines)
+    made = sealed(library.derive(text))
+    of = {theorem.name: theorem.statement for theorem in made.file.sealing()}
+    parts = [part for part in made.file.parts if isinstance(part, str)][1:-1]
+    for size in (1, 2, 3):
+        env = world(parts, size, {"n": lambda _, size=size: size})
+        for number, ((_, left), (_, right)) in enumerate(lines, 1):
+            if (statement := of.get(f"line_{number}")) is None:
+                continue
+            truth = all(
+                abs(left(at, env["x"]) - right(at, env["x"])) < 1e-9
+                for i, j in itertools.product(range(1, size + 1), repeat=2)
+                for at in ({"i": i, "j": j, "n": size},)
+            )
+            assert Reader(statement).statement()(env) == truth, statement
+
+
+def test_a_place_before_the_first_is_a_premise() -> None:
+    """Subtraction of naturals says nothing where it would stop."""
+    made = sealed(library.derive("x: n\nx[i-2]*x[n-2] = x[n-2]*x[i-2]\n"))
+    assert [x.statement for x in made.file.sealing()] == [
+        "forall i : nat, (i < n)%nat -> (2 <= i)%nat -> (3 <= n)%nat -> "
+        "x (i - 2)%nat * x (n - 3)%nat = x (n - 3)%nat * x (i - 2)%nat"
+    ]
+
+
+def test_a_condition_without_words_costs_its_own_line_only() -> None:
+    made = sealed(library.derive("x: n\nw: m\nsum(j, x[j+1]) = sum(j, x[j+1])\nx[i] = x[i]\n"))
+    assert [x.name for x in made.file.sealing()] == ["line_2"]
+    assert [x.why for x in made.unsealed] == ["the condition j + 1 <= n for all j"]
+
+
+@pytest.mark.parametrize(
+    "line", ["2*x[i] = diff(x[i]^2, x[i])", "diff(x[i]^2, x[i]) = 2*x[i]",
+             "2*x[i] = diff(x[i]^2, x[i]) = x[i] + x[i]"]
+)  # fmt: skip
+def test_a_derivative_is_said_to_exist_on_either_side(line) -> None:
+    made = sealed(library.derive(f"x: n\n{line}\n"))
+    (theorem,) = made.file.sealing()
+    slope = "is_derive (fun x_1 : R => (put1 x i x_1 i) ^ 2) (x i) "
+    assert f"-> {slope}(2 * x i)" in theorem.statement
+    assert theorem.statement.count(slope) == line.count("=")
+    assert not made.notes
+
+
+def test_derivatives_within_a_line_are_noted() -> None:
+    made = sealed(library.derive("x: n\nx[i]*diff(x[i]^2, x[i]) = 2*x[i]^2\n"))
+    assert [*made.notes] == ["line_1"]
+    assert not sealed(derivation("softmax-backward")).notes.keys() - {"line_2"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_definition"),
+    [
+        ("x[i]/n = x[i]/n", True),
+        ("sum(i, x[i]) = sum(x)", True),
+        ("D[i] = 2*x[i]", True),
+        ("2*x[i] = D[i]", True),
+        ("sum(i, D[i]) = sum(j, 2*x[j])", True),
+        ("x[i]*x[j] = x[j]*x[i]", False),
+        ("D[i] = x[i] + x[i]", False),
+        ("D[i] = D[i] = x[i] + x[i]", False),
+        ("sum(i, x[i]*x[j]) = sum(j, x[i]*x[j])", False),
+    ],
+)
+def test_what_holds_by_definition(line, is_definition) -> None:
+    made = sealed(library.derive(f"x: n\nD[i] = 2*x[i]\n{line}\n"))
+    assert (made.file.sealing()[-1].name in made.defined) == is_definition
+
+
+#: Names that something in a file of theorems has.
+_HOSTILE = (
+    "A", "A_of", "A_is", "A_gradient", "A_keeps", "A_part", "A_1", "A_0_0_printed", "A_0_0_is",
+    "figure_1", "figure_1_1", "line_1", "assumed_1", "all_of_it", "loss_by_A", "dA", "dA_0_0",
+    "dA_is_derivative", "is_positive", "n", "n_positive", "in_i", "i", "j", "k", "x", "y", "d",
+    "t", "a", "p", "path", "R", "S", "O", "sum", "delta", "above", "put2", "erf", "nat", "Rabs",
+    "Derive", "sums", "slopes", "moving", "bounded", "Symattn", "Hi", "H", "fun", "Type",
+    "copy_back", "partials", "lines", "cited", "Lines", "eq_refl", "Rlt_not_le",
+)  # fmt: skip
+
+
+def _declared(text):
+    """The names that a file gives, those of indices and of functions within it aside."""
+    plain = re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+    return re.findall(
+        r"^(?:Definition|Theorem|Lemma|Variable|Hypothesis|Local Notation) ([\w']+)",
+        plain,
+        re.MULTILINE,
+    )
+
+
+#: What binds names within a definition, a statement or a proof.
+_BINDING = re.compile(
+    r"(?:fun|forall|exists|let|intros|as \[\||as \(|destruct) ?((?:[\w'&?]+ ?)+)|\(((?:[\w']+ )+): "
+)
+
+
+def _words_of(text):
+    """The words that a file is written with, but for the names that are given in it."""
+    plain = re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+    bound = {word for found in _BINDING.findall(plain) for word in " ".join(found).split()}
+    return {*re.findall(r"[A-Za-z_][\w']*", plain)} - bound - {*_declared(text)}
+
+
+@pytest.fixture(scope="module")
+def words():
+    """What names can't be: the words that files of theorems are written with."""
+    made = [sealed(derivation(name)) for name in CHECKED]
+    made += [of_case(name) for name in ("cat-sat-mat-causal", "please-study-man")]
+    return set().union(*(_words_of(sealing.file.text()) for sealing in made))
+
+
+CASE = """[given]
+{0} = [[1, 2], [3, 4]]
+{1} = [[2, 1], [0, 1]]
+[steps]
+{2} = "{0} @ {1}.T"
+{3} = "softmax(causal({2}))"
+{4} = "exp({3}) @ {1}"
+[loss]
+output = "{4}"
+upstream = [[1, 2], [3, 4]]
+wrt = ["{0}", "{1}"]
+[[claims]]
+where = "w"
+of = "{3}[0, 0]"
+printed = 1
+"""
+
+
+@given(st.lists(st.sampled_from(_HOSTILE), min_size=5, max_size=5, unique=True))
+@settings(max_examples=30)
+def test_quantities_never_have_names_of_something_else(tmp_path_factory, words, names) -> None:
+    """Every name of a file is given once, and none is a word that files are written with."""
+    path = tmp_path_factory.mktemp("names") / "a.toml"
+    path.write_text(CASE.format(*names), "utf-8")
+    try:
+        made = of_case(path)
+    except Malformed:
+        # A word of the language of cases.
+        return
+    declared = _declared(made.file.text())
+    assert len(declared) == len(set(declared)) > 20
+    assert not words & {*declared}
+    assert made.count == len(made.file.sealing())
+
+
+@given(st.lists(st.sampled_from(_HOSTILE), min_size=4, max_size=4, unique=True))
+@settings(max_examples=30)
+def test_arrays_never_have_names_of_something_else(words, names) -> None:
+    one, other, size, own = names
+    try:
+        found = library.derive(
+            f"{one}: {size} x {size}\n{other} = softmax({one})\nL: loss of {other}\n"
+            f"{own} = {other} {one}\nsum(u, {other}[v,u]) = 1\n{own}[u,v] = {own}[u,v]\n"
+        )
+    except Malformed:
+        return
+    made = sealed(found)
+    declared = _declared(made.file.text())
+    assert len(declared) == len(set(declared))
+    assert not words & {*declared}
 
 
 # -- by Coq -----------------------------------------------------------------------------
