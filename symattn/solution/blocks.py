@@ -140,8 +140,9 @@ class BlockedSolution:
         tables = {"Q": head.q, "K": head.k, "V": head.v, "bias": head.bias, "sink": head.sink}
         given = {name: rows for name, rows in tables.items() if rows is not None}
         given |= {name: one[name] for name in ("scale", "cap") if name in one}
-        if head.empty.any():
-            given["live"] = NumberTable(1, floats=(~head.dead).astype(float)[:, None])
+        for name, away in (("live", head.dead), ("used", head.unused)):
+            if away.any():
+                given[name] = NumberTable(1, floats=(~away).astype(float)[:, None])
         if self._forward is not None:
             ones = NumberTable(len(head.v[0]), floats=np.ones((len(head.q), len(head.v[0]))))
             given[_UPSTREAM] = ones if self._upstream is None else self._upstream
@@ -176,7 +177,7 @@ class BlockedSolution:
 
     def _seen(self, rows: Some) -> slice:
         seen, everything = self.head.seen, slice(0, len(self.head.k))
-        if seen is None or (self.head.uniform and self.head.dead[rows].any()):
+        if seen is None:
             return everything
         places = np.flatnonzero(seen[rows].any(axis=0))
         return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
@@ -203,8 +204,7 @@ class BlockedSolution:
         """Those into whose keys some of these are."""
         if self.head.seen is None:
             return np.arange(len(self.head.q))
-        sees = self.head.seen[:, keys].any(axis=1)
-        return np.flatnonzero(sees | self.head.dead if self.head.uniform else sees)
+        return np.flatnonzero(self.head.seen[:, keys].any(axis=1))
 
     def flow(self, name: str, queries: npt.NDArray[np.intp]) -> tuple[slice, Quantity]:
         """What flows from some queries into the keys that they see."""

@@ -156,7 +156,9 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
     for i, j in np.argwhere(doubt).tolist():
         entry = EntryValue(quantity, i, j)
         try:
-            floats[i, j] = -np.inf if entry.is_masked else _followed_up(entry, form, len(faults))
+            floats[i, j] = (
+                -form.overflow if entry.is_masked else _followed_up(entry, form, len(faults))
+            )
         except Undecided as error:
             floats[i, j] = np.nan
             faults += [fault.inside(entry.place) for fault in error.faults]

@@ -91,5 +91,5 @@ def log_sums(head: Solution) -> Quantity:
         _LogSums(scores, live == 0, head.kept),
         head.case.rounding,
         scores.letters,
-        put=put if scores.letters else None,
+        put=put if scores.is_open else None,
     )

@@ -34,7 +34,7 @@ def seen(
 ) -> Seen | None:
     """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
     are those of :func:`symattn.solution.attention.attention`; ``queries`` is how many each
-    sequence has, of which those that follow, which are padding, see everything.
+    sequence has.
 
     Without a causal order windows are aligned as FlashAttention's are: the last query stands
     at the last key, that of its sequence where there are ``lengths``. Raises :class:`Malformed`
@@ -65,8 +65,6 @@ def seen(
     whole = np.ones((*lead, n_q, n_k), dtype=bool)
     for part in parts:
         whole &= True if part is None else part
-    if last_q is not None:
-        whole |= np.arange(n_q)[:, None] >= last_q
     return whole
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
+#: The quantity with numbers in the place of symbols, by name.
+Put = Callable[[Mapping[str, object]], "Quantity"]
 
 #: Places of the figures in notebooks; of how many entries those show the closed forms.
 _PLACES, _FEW_FORMS = 4, 64
@@ -73,7 +75,7 @@ class Quantity:
         labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
         is_weights: bool = False,
         role: AttentionRole | None = None,
-        put: Callable[[Mapping[str, object]], Quantity] | None = None,
+        put: Put | None = None,
         symbolic: Callable[[], Any] | None = None,
     ) -> None:
         self.name = name
@@ -113,6 +115,11 @@ class Quantity:
         """Whether entries may have symbols in another way than as linear forms."""
         return bool(self.letters) and self._coefficient is None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether numbers are put into symbols, its own or others of what it is of."""
+        return self._put is not None
+
     @overload
     def at(self, *place: int) -> Value | Masked: ...
     @overload
@@ -121,8 +128,8 @@ class Quantity:
         """The exact entry at as many indices as the shape has; negative ones
         count from the end, as in NumPy. :class:`OutOfRange` outside.
 
-        Or, by name, the quantity with exact numbers in the place of symbols; see
-        :meth:`~symattn.solution.solution.Solution.at`.
+        Or, by name, the quantity with exact numbers in the place of symbols, of which it need not
+        have those that its case has; see :meth:`~symattn.solution.solution.Solution.at`.
         """
         if numbers:
             if place or self._put is None:
@@ -355,7 +362,9 @@ class Quantity:
         ``bfloat16``, ``float8_e4m3fn``, ``float8_e5m2``, ``float8_e4m3fnuz`` or
         ``float8_e5m2fnuz``: a NumPy array of that type.
 
-        NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array.
+        NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array. What is
+        beyond the largest number, minus infinity too, is NaN in formats without infinity: all
+        of float8 but ``float8_e5m2``.
         Where the nearest number can't be decided, :class:`Undecided` tells every such
         entry with the digits that are certain; ``undecided="nan"`` puts NaN there.
         """

@@ -18,7 +18,7 @@ from symattn.programs.nodes import Node, ancestors
 from symattn.programs.pointwise import Axes
 from symattn.shapes import show
 from symattn.solution import entries
-from symattn.solution.quantity import Quantity
+from symattn.solution.quantity import Put, Quantity
 from symattn.solution.runs import ComputedSource, EntrySource, Runs
 from symattn.syntax import gradient_name, gradient_of
 
@@ -186,7 +186,8 @@ class Solution:
 
     def at(self, **numbers: object) -> Solution:
         """The solution with exact numbers in the place of symbols, by name: the one that is
-        had by solving with these numbers. Other symbols stay.
+        had by solving with these numbers. Other symbols stay; one that is declared and occurs
+        nowhere may be named too.
 
         Raises :class:`Malformed` for a name that is no symbol, what is no exact number, and
         where a step is not defined at these numbers.
@@ -208,13 +209,14 @@ class Solution:
     def _made(self, node: Node, name: str) -> Quantity:
         is_lettered = self._runs.has_letters(node, self._lettered)
         degree = self._runs.degree(node) if self.case.symbols else 0
-        if not degree and not is_lettered:
-            return self._of(self._runs, node, name)
 
         def put(numbers: Mapping[str, object]) -> Quantity:
             solution = self.at(**numbers)
             # Another upstream gradient has nodes of its own.
             return solution[name] if name else solution.quantity(node)
+
+        if not degree and not is_lettered:
+            return self._of(self._runs, node, name, put if self.case.registry.known else None)
 
         # One of each, as it holds all its entries' balls.
         @cache
@@ -234,7 +236,7 @@ class Solution:
             symbolic=self._formula(name),
         )
 
-    def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
+    def _of(self, runs: Runs, node: Node, name: str, put: Put | None = None) -> Quantity:
         """The quantity of a node whose entries are numbers."""
 
         return Quantity(
@@ -244,6 +246,7 @@ class Solution:
             self.case.rounding,
             labels=self._labels(node),
             is_weights=node.op == "softmax",
+            put=put,
             symbolic=self._formula(name),
         )
 

@@ -213,14 +213,16 @@ def steps_of(forward: Attention, backward: Gradients | None = None) -> Attention
         full = np.full((len(heads), *shape), default)
         return _stacked(heads, name) if name in heads[0] else full
 
+    def flags(name: str) -> Flags:
+        columns = (_floats(head[name]) if name in head else np.ones((rows, 1)) for head in heads)
+        return np.stack([*columns]) != 0
+
     def of_first(name: str, default: float) -> Array:
         return number(float(heads[0][name].nearest()) if name in heads[0] else default)
 
     q, k, v = (_stacked(heads, name) for name in "QKV")
     rows, keys = q.shape[1], k.shape[1]
-    live: Any = np.logical_not(lay.empty.reshape(len(q), rows, 1))
     masked = np.isneginf(_stacked(heads, "M"))
-    has_mean = any("live" in head and "Z" not in head for head in heads)
     given = {
         "Q": q,
         "K": k,
@@ -229,10 +231,10 @@ def steps_of(forward: Attention, backward: Gradients | None = None) -> Attention
         "cap": of_first("cap", np.inf),
         "bias": np.where(masked, 0.0, of_all("bias", 0.0, (rows, keys))),
         "sink": of_all("sink", -np.inf, (rows, 1)),
-        "seen": ~masked | ~live,
-        "live": live,
-        "used": live | has_mean,
-        "counted": np.ones(live.shape),
+        "seen": ~masked & lay.instead,
+        "live": flags("live"),
+        "used": flags("used"),
+        "counted": np.ones((len(heads), rows, 1)),
     }
     if backward is not None:
         given["dY"] = _stacked(backward.heads, "dL/dY")
@@ -292,7 +294,6 @@ class LargeSteps:
             self.whole = {name: np.stack([*map(_near, each)]) for name, each in of_keys.items()}
         self._exact = {name: np.stack([*map(_near, each)]) for name, each in parts.items()}
         self._exact["lse"] = turned(self._exact["lse"])
-        self._has_mean = any(x.head.empty.any() and x.head.uniform for x in self._heads)
         self._both = {name: _stacked(forward.heads, name) for name in "KV"}
 
     def room(self, entries: int) -> int:
@@ -311,10 +312,10 @@ class LargeSteps:
         """The graph of some queries of every head in floats, and with the exact results."""
         rows = self.layout.rows(places)
         parts = [head.head.part(rows) for head in self._heads]
-        seen = np.stack(
-            [np.ones((len(x.q), len(x.k)), bool) if x.seen is None else x.seen for x in parts]
+        seen = np.stack([np.broadcast_to(x.kept, (len(x.q), len(x.k))) for x in parts])
+        live, used = (
+            np.stack([~getattr(x, name)[:, None] for x in parts]) for name in ("dead", "unused")
         )
-        live = np.stack([~x.dead[:, None] for x in parts])
         one = self._heads[0]
         given = {
             "Q": np.stack([enclose(x.q).high for x in parts]),
@@ -325,9 +326,9 @@ class LargeSteps:
             "cap": number(float(one["cap"].nearest()) if "cap" in one else np.inf),
             "bias": np.where(seen, _each([x.bias for x in parts], 0.0), 0.0),
             "sink": _each([x.sink for x in parts], -np.inf) * np.ones(live.shape),
-            "seen": seen | ~live,
+            "seen": seen & self.layout.instead,
             "live": live,
-            "used": live | self._has_mean,
+            "used": used,
             "counted": np.ones(live.shape),
         }
         exact = {name: whole[:, rows] for name, whole in self._exact.items()}

@@ -187,7 +187,7 @@ def test_what_numbers_may_be_put_in():
         s["Y"].decimal(2)
     with pytest.raises(Malformed, match=r"Y needs values for a, t"):
         s["Y"].nearest()
-    with pytest.raises(Malformed, match=r"numbers are put into symbols, of which it has none"):
+    with pytest.raises(Malformed, match="unknown symbol 'a': expected one of b"):
         s.at(a=2, t=1)["Y"].at(a=1)
 
 
