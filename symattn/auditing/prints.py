@@ -38,10 +38,6 @@ from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 
-#: Places that a decimal point is misplaced by at most.
-_SHIFTS = 3
-
-
 class Prints:
     """Where a document prints the value of a term."""
 
@@ -234,7 +230,7 @@ def pen_slips(figure: Figure) -> Iterator[Sentence]:
         swapped = (b[:k] + b[k + 1] + b[k] + b[k + 2 :] for k in range(width - 1))
         if a != b and a in swapped:
             yield Sentence("two neighbouring digits are swapped")
-        elif width > 1 and sum(x != y for x, y in zip(a, b, strict=True)) == 1:
+        elif sum(x != y for x, y in zip(a, b, strict=True)) == 1:
             yield Sentence("one digit is another")
 
 
@@ -244,14 +240,10 @@ def _is_shifted(figure: Figure, printed: PrintedNumber, correct: int) -> bool:
     if printed.count * correct <= 0:
         return False
     power = round(log10(abs(correct)) - log10(abs(printed.count)))
-    if not 1 <= abs(power) <= _SHIFTS:
-        return False
     moved = fmpq(10) ** power
-    if printed.count * moved == correct:
-        return True
-    unit = printed.unit * moved
-    off = figure.entry.ball(FIRST) - printed.value * moved
-    return unit <= 1 and abs(printed.count) > 9 and not abs(off) * 2 > unit
+    unit, off = printed.unit * moved, figure.entry.ball(FIRST) - printed.value * moved
+    shows = unit <= 1 and abs(printed.count) > 9 and not abs(off) * 2 > unit
+    return power != 0 and (shows or printed.count * moved == correct)
 
 
 def rederived(recipe: AuditedGraph, node: Node, instead: Node) -> list[Node] | None:

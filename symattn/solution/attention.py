@@ -94,22 +94,8 @@ def arranged(whole: Quantity, places: npt.NDArray[np.intp]) -> Quantity:
     """
     columns = whole.grid[1]
     flat = [divmod(place, columns) for place in places.ravel().tolist()]
-
-    def coefficient(symbol: str | None) -> Quantity:
-        return arranged(whole.coefficient(symbol or "1"), places)
-
-    def put(numbers: Mapping[str, object]) -> Quantity:
-        return arranged(whole.at(**numbers), places)
-
-    return Quantity(
-        whole.name,
-        places.shape,
-        PartialSource(whole.source, flat, grid(places.shape)[1], columns),
-        whole.rounding,
-        whole.letters,
-        coefficient if whole.letters and not whole.is_lettered else None,
-        put=put if whole.is_open else None,
-    )
+    source = PartialSource(whole.source, flat, grid(places.shape)[1], columns)
+    return whole.arranged(whole.name, places.shape, source, lambda x: arranged(x, places))
 
 
 def _with_upstream(head: HeadSolution, upstream: Any) -> HeadSolution:

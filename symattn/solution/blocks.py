@@ -29,7 +29,7 @@ from symattn.cases.case import Case, Rows, with_upstream
 from symattn.errors import UnknownName
 from symattn.ieee import need_ieee
 from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
-from symattn.numbers import double_double, series
+from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import Masked
@@ -42,7 +42,7 @@ from symattn.programs.nodes import Run, ancestors
 from symattn.shapes import Shape, grid
 from symattn.solution.arguments import Head, Some, rows_of, scores_of
 from symattn.solution.entries import EntryValue
-from symattn.solution.log_sums import log_sums
+from symattn.solution.log_sums import log_sum_pairs, log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import EntrySource
 from symattn.solution.solution import Solution
@@ -335,26 +335,10 @@ class _Block:
     def pairs(self, name: str) -> DoubleDouble:
         """Pairs around the entries of a quantity."""
         if name == "lse":
-            return self._log_sums()
+            (softmax,) = (x for x in ancestors([self._nodes["A"]]) if x.op == "softmax")
+            scores, weights = self._run[softmax.operands[0]], self._run[softmax]
+            return log_sum_pairs(scores, weights, self._dead)
         return self._run[self._nodes[_local(name, self._nodes)]]
-
-    def _log_sums(self) -> DoubleDouble:
-        """As one row: ``x - log(a)`` for the largest score x of each row and its weight a,
-        which is no less than one over the number of keys."""
-        (softmax,) = (x for x in ancestors([self._nodes["A"]]) if x.op == "softmax")
-        scores, weights = self._run[softmax.operands[0]], self._run[softmax]
-        largest = np.argmax(scores.high, axis=-1)[:, None]
-        score, weight = (
-            x.map(lambda part: np.take_along_axis(part, largest, -1).T) for x in (scores, weights)
-        )
-        with np.errstate(all="ignore"):
-            sums = double_double.add(score, double_double.negative(series.log(weight)))
-        dead = self._dead
-        return DoubleDouble(
-            np.where(dead, -np.inf, sums.high),
-            np.where(dead, 0.0, sums.low),
-            np.where(dead, 0.0, sums.error),
-        )
 
 
 class _Given(EntrySource):

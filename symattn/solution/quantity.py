@@ -172,28 +172,30 @@ class Quantity:
 
         texts = keys_text(self.shape, places)[: len(keys)]
         name = f"{self.name}[{', '.join(texts)}]"
-
-        def coefficient(symbol: str | None) -> Quantity:
-            return cast(Quantity, self.coefficient(symbol or "1")[key])
-
-        def put(numbers: Mapping[str, object]) -> Quantity:
-            return cast(Quantity, self.at(**numbers)[key])
-
+        source = PartialSource(self.source, flat, across, self.grid[1])
+        part = self.arranged(name, shape, source, lambda whole: cast(Quantity, whole[key]))
         labels = tuple(
             [names[k] for k in places] if names else ()
             for names, places in zip(self.labels, (rows, columns), strict=True)
         )
+        part.labels = cast("tuple[Sequence[str], Sequence[str]]", labels)
+        part.role = self.role and self.role.taken(key)
+        return part
+
+    def arranged(
+        self, name: str, shape: Shape, source: EntrySource, again: Callable[[Quantity], Quantity]
+    ) -> Quantity:
+        """Entries of this quantity in another order; ``again`` does the same with coefficients,
+        and with what it is once numbers are put in."""
         return Quantity(
             name,
             shape,
-            PartialSource(self.source, flat, across, self.grid[1]),
+            source,
             self.rounding,
             self.letters,
-            None if self.is_lettered else coefficient,
-            cast("tuple[Sequence[str], Sequence[str]]", labels),
-            self.is_weights,
-            self.role and self.role.taken(key),
-            put if self._put else None,
+            self._coefficient and (lambda symbol: again(self.coefficient(symbol or "1"))),
+            is_weights=self.is_weights,
+            put=self._put and (lambda numbers: again(self.at(**numbers))),
         )
 
     def __len__(self) -> int:
