@@ -84,7 +84,7 @@ class Head:
         if self.is_causal:
             steps["M"] = f"causal({scores})"
         else:
-            steps["M"] = f"mask({scores}, keep)" if self._hides else scores
+            steps["M"] = scores if self.kept.all() else f"mask({scores}, keep)"
         if self.sink is not None:
             steps["W"] = "softmax(concat(M, sink))"
             steps["A"] = f"W[:, :{len(self.k)}]"
@@ -100,11 +100,6 @@ class Head:
         """Whether all its matrices are floats, of which every step is defined."""
         tables = [x for x in (self.q, self.k, self.v, self.bias) if x is not None]
         return all(isinstance(x, NumberTable) and x.floats is not None for x in tables)
-
-    @cached_property
-    def _hides(self) -> bool:
-        """Whether a row that sees a key does not see them all."""
-        return not bool(self.kept.all())
 
     @property
     def dead(self) -> npt.NDArray[np.bool_]:
@@ -126,11 +121,10 @@ class Head:
         """The case of these steps."""
         given: dict[str, object] = {"Q": self.q, "K": self.k, "V": self.v}
         optional = {"scale": self.scale, "cap": self.softcap, "bias": self.bias, "sink": self.sink}
-        if self.empty.any():
-            optional["live"] = _rows(~self.empty[:, None])
-        if self.unused.any():
-            optional["used"] = _rows(~self.unused[:, None])
-        if self._hides and not self.is_causal:
+        for name, away in (("live", self.dead), ("used", self.unused)):
+            if away.any():
+                optional[name] = _rows(~away[:, None])
+        if not self.kept.all() and not self.is_causal:
             optional["keep"] = _rows(self.kept)
         given |= {name: numbers for name, numbers in optional.items() if numbers is not None}
         steps = self.steps

@@ -213,22 +213,10 @@ class Attention:
         makes what is not a number, its own row is, and all rows of keys that it flows into.
         """
         lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
-        wholes = [get(head) for head in self.heads]
-        role = AttentionRole(name, self, backward)
-        whole = wholes[0]
-        if lead or self._undefined:
-            whole = self._stacked(name, wholes, by_key)
-        places = lay.places(name, whole.shape)
-        return (whole if places is None else arranged(whole, places)).playing(role)
-
-    def _stacked(self, name: AttentionPart, wholes: list[Quantity], by_key: bool) -> Quantity:
-        """What heads have, along leading axes."""
-        lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
-        parts = wholes
+        parts, undefined = [get(head) for head in self.heads], None
         if lay.group > 1 and not by_key:
-            places = range(0, lay.group * lay.n_q, lay.n_q)
-            parts = [whole[k : k + lay.n_q] for whole in wholes for k in places]
-        undefined = None
+            starts = range(0, lay.group * lay.n_q, lay.n_q)
+            parts = [whole[k : k + lay.n_q] for whole in parts for k in starts]
         if self._undefined:
             shape = (*lead, *parts[0].shape)
             dead = lay.empty
@@ -236,7 +224,10 @@ class Attention:
                 dead = np.asarray(dead.reshape(*lead, -1).any(axis=-1))
             dead = dead.reshape(dead.shape + (1,) * (len(shape) - dead.ndim))
             undefined = np.broadcast_to(dead, shape)
-        return stacked(name, lead, parts, undefined)
+        whole = stacked(name, lead, parts, undefined) if lead or self._undefined else parts[0]
+        places = lay.places(name, whole.shape)
+        role = AttentionRole(name, self, backward)
+        return (whole if places is None else arranged(whole, places)).playing(role)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()

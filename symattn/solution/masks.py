@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -60,12 +62,8 @@ def seen(
         ),
         None if last_k is None else np.asarray(np.arange(n_k) < last_k),
     ]
-    if all(part is None for part in parts):
-        return None
-    whole = np.ones((*lead, n_q, n_k), dtype=bool)
-    for part in parts:
-        whole &= True if part is None else part
-    return whole
+    known = [part for part in parts if part is not None]
+    return np.broadcast_to(reduce(and_, known), (*lead, n_q, n_k)) if known else None
 
 
 def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:

@@ -18,7 +18,7 @@ from symattn.programs.nodes import Node, ancestors
 from symattn.programs.pointwise import Axes
 from symattn.shapes import show
 from symattn.solution import entries
-from symattn.solution.quantity import Put, Quantity
+from symattn.solution.quantity import Quantity
 from symattn.solution.runs import ComputedSource, EntrySource, Runs
 from symattn.syntax import gradient_name, gradient_of
 
@@ -216,38 +216,31 @@ class Solution:
             return solution[name] if name else solution.quantity(node)
 
         if not degree and not is_lettered:
-            return self._of(self._runs, node, name, put if self.case.registry.known else None)
+            puts = put if self.case.registry.known else None
+            return self._of(node, name, ComputedSource(self._runs, node), put=puts)
 
         # One of each, as it holds all its entries' balls.
         @cache
         def coefficient(symbol: str | None) -> Quantity:
-            return self._of(self._part(symbol), node, f"{name} [{symbol or 1}]")
+            source = ComputedSource(self._part(symbol), node)
+            return self._of(node, f"{name} [{symbol or 1}]", source)
 
+        letters: dict[str, Any] = {"letters": tuple(self.case.letters), "put": put}
+        if degree == 1 and not is_lettered:
+            letters["coefficient"] = coefficient
+        return self._of(node, name, EntrySource(self._runs.entries(node)), **letters)
+
+    def _of(self, node: Node, name: str, source: EntrySource, **letters: Any) -> Quantity:
+        """The quantity of a node; ``letters`` are those that it has, and what is done to them."""
         return Quantity(
             name,
             node.shape,
-            EntrySource(self._runs.entries(node)),
-            rounding=self.case.rounding,
-            letters=tuple(self.case.letters),
-            coefficient=coefficient if degree == 1 and not is_lettered else None,
-            labels=self._labels(node),
-            is_weights=node.op == "softmax",
-            put=put,
-            symbolic=self._formula(name),
-        )
-
-    def _of(self, runs: Runs, node: Node, name: str, put: Put | None = None) -> Quantity:
-        """The quantity of a node whose entries are numbers."""
-
-        return Quantity(
-            name,
-            node.shape,
-            ComputedSource(runs, node),
+            source,
             self.case.rounding,
             labels=self._labels(node),
             is_weights=node.op == "softmax",
-            put=put,
             symbolic=self._formula(name),
+            **letters,
         )
 
     def _formula(self, name: str) -> Callable[[], Any] | None:

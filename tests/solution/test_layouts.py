@@ -136,20 +136,21 @@ def test_queries_that_see_no_key_are_those_of_each_sequence(how, empty, more):
     or a bias has there."""
     n_q, n_k = np.diff(STARTS_Q), np.diff(STARTS_K)
     q, g, k, v = arrays((5, H, D), (5, H, D), (9, G, D), (9, G, D))
-    hides, alone = {"causal": "bottom-right"}, [{"causal": "bottom-right"}] * 3
+    hides: dict[str, Any] = {"causal": "bottom-right"}
+    alone: list[dict[str, Any]] = [hides] * 3
     if how == "window":
         hides, alone = {"window": (1, 0)}, [{"window": (1, 0)}] * 3
     elif how != "causal":
         hides, alone = hiding(how, n_q, n_k)
-    options = {"on_empty_row": empty, **more}
+    options: dict[str, Any] = {"on_empty_row": empty, **more}
     packed: dict[str, Any] = {"cu_seqlens_q": STARTS_Q, "cu_seqlens_k": STARTS_K}
     exact = attention(q, k, v, **packed, **hides, **options)
     found = parts(exact, g)
     assert [part.shape for part in (exact.weights, exact.scores)] == [(3, H, 3, 5)] * 2
     for n in (0, 2):
         of_q, of_k = (slice(*x[n : n + 2]) for x in (STARTS_Q, STARTS_K))
-        own = [x.swapaxes(0, 1) for x in (q[of_q], k[of_k], v[of_k])]
-        one = attention(*own, **alone[n], **options)
+        own_q, own_k, own_v = (x.swapaxes(0, 1) for x in (q[of_q], k[of_k], v[of_k]))
+        one = attention(own_q, own_k, own_v, **alone[n], **options)
         wanted = parts(one, g[of_q].swapaxes(0, 1))
         np.testing.assert_array_equal(found["lse"][:, of_q], wanted["lse"])
         for name, rows in (("output", of_q), ("dQ", of_q), ("dK", of_k), ("dV", of_k)):
@@ -165,7 +166,8 @@ def test_padding_that_is_hidden_is_no_empty_row(how, empty):
     keep[1, 0, 1], keep[1, 0, 0, 1] = False, False
     whole = keep if how == "mask" else from_floats(np.where(keep, 0, -np.inf))
     starts: dict[str, Any] = {"cu_seqlens_q": [0, 2, 3], "on_empty_row": empty}
-    found = parts(attention(x, x, x, **starts, **{how: whole}), np.ones((3, 1, 1), int))
+    hides: dict[str, Any] = {how: whole}
+    found = parts(attention(x, x, x, **starts, **hides), np.ones((3, 1, 1), int))
     for name, wanted in parts(attention(x, x, x, **starts), np.ones((3, 1, 1), int)).items():
         np.testing.assert_array_equal(found[name], wanted)
 
