@@ -19,10 +19,10 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import inf, log10, prod
 from operator import neg, truediv
 
-from flint import arb
+from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
 from symattn.auditing.model import AuditedGraph
@@ -30,6 +30,7 @@ from symattn.auditing.standard import Recipes
 from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
+from symattn.numbers.rationals import PrintedNumber
 from symattn.programs.enclosures import above
 from symattn.programs.nodes import Node, ancestors, replaced
 from symattn.programs.program import Program, differentiate
@@ -220,7 +221,7 @@ def pen_slips(figure: Figure) -> Iterator[Sentence]:
         return
     if printed == -correct:
         yield Sentence("the sign is wrong")
-    if any(_is_shifted(printed, correct, shift) for shift in (10, 100, 1000)):
+    if _is_shifted(figure, figure.printed, correct):
         yield Sentence("the decimal point is misplaced")
     if (printed < 0) == (correct < 0):
         a, b = str(abs(printed)), str(abs(correct))
@@ -233,10 +234,16 @@ def pen_slips(figure: Figure) -> Iterator[Sentence]:
             yield Sentence("one digit is another")
 
 
-def _is_shifted(printed: int, correct: int, shift: int) -> bool:
-    """Whether the right figure stands ``shift`` times too large or too small,
-    as far as its places show."""
-    return printed == correct * shift or abs(printed * shift - correct) * 2 <= shift
+def _is_shifted(figure: Figure, printed: PrintedNumber, correct: int) -> bool:
+    """Whether a power of ten other than 1 takes a figure to the right one, at the places that it
+    then has: to all of it, or to more of its digits than one, which says nothing."""
+    if printed.count * correct <= 0:
+        return False
+    power = round(log10(abs(correct)) - log10(abs(printed.count)))
+    moved = fmpq(10) ** power
+    unit, off = printed.unit * moved, figure.entry.ball(FIRST) - printed.value * moved
+    shows = unit <= 1 and abs(printed.count) > 9 and not abs(off) * 2 > unit
+    return power != 0 and (shows or printed.count * moved == correct)
 
 
 def rederived(recipe: AuditedGraph, node: Node, instead: Node) -> list[Node] | None:

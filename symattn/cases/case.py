@@ -317,7 +317,7 @@ def with_letters(case: Case, numbers: Mapping[str, object]) -> Case:
     >>> with_letters(made, {"a": "1/2"}).given["X"]
     ((1/2, 2),)
     """
-    known = letters.read_numbers(case.letters, numbers)
+    known = letters.read_numbers(case.registry.known, numbers)
     changed = {
         name: letters.put_in(rows, known)
         for name, rows in case.given.items()
@@ -336,6 +336,7 @@ def with_letters(case: Case, numbers: Mapping[str, object]) -> Case:
         raw={**case.raw, **raw},
         upstream=upstream,
         raw_upstream=raw_upstream,
+        registry=case.registry.without(known),
     )
 
 

@@ -59,8 +59,10 @@ def declared(table: object) -> Letters:
 
 
 def registered(table: object, faults: Faults) -> Letters:
-    """The symbols that are declared; where that has faults any, so that these are all that is
-    said of them."""
+    """The symbols that are declared, or that are known already; where that has faults any, so
+    that these are all that is said of them."""
+    if isinstance(table, Letters):
+        return table
     with faults.inside("symbols"):
         return declared(table)
     names = table if isinstance(table, list | tuple | Mapping) else ()

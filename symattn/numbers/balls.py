@@ -21,13 +21,13 @@ from flint import ctx
 
 #: Bits to start with; 96 certify float64 for ordinary inputs.
 FIRST = 128
-#: Bits at which a digit of an opaque number is given up as undecided.
-LAST = 1 << 13
+#: Bits at which a digit, or a float, is given up as undecided.
+LAST = 1 << 15
 
 _lock = threading.RLock()
 
 
-def growing(bits: int = FIRST, last: int = 4 * LAST) -> Iterator[int]:
+def growing(bits: int = FIRST, last: int = LAST) -> Iterator[int]:
     """Precisions to be tried one after the other, each four times that before.
 
     >>> list(growing(128, 2048))

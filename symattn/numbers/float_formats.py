@@ -50,10 +50,10 @@ class BinaryFormat:
     and largest normal number (IEEE 754-2019, table 3.5).
 
     ``unused`` numbers at the top of the range stand for something else, and ``overflow`` is
-    what is beyond them: no number where there is no infinity (P. Micikevicius et al., *FP8
-    formats for deep learning*, 2022). Where what is no number has the bits of minus zero
-    there is no minus zero (B. Noune et al., *8-bit numerical formats for deep neural
-    networks*, 2022).
+    what is beyond them, infinities too: no number where there is no infinity (P. Micikevicius et
+    al., *FP8 formats for deep learning*, 2022; to saturate is not to round). Where what is no
+    number has the bits of minus zero there is no minus zero (B. Noune et al., *8-bit numerical
+    formats for deep neural networks*, 2022).
     """
 
     name: FloatFormat
@@ -154,7 +154,7 @@ def nearest(real: Real, form: BinaryFormat) -> float:
                 except Undecided:
                     # More bits may tell what the closed form doesn't.
                     pass
-    raise Undecided(unsettled(ball, form, 4 * LAST))
+    raise Undecided(unsettled(ball, form, LAST))
 
 
 def unsettled(ball: arb, form: BinaryFormat, bits: int) -> str:
@@ -254,7 +254,7 @@ def _rounded(
         certain |= (x.error == 0) & (size > _WHOLE) & (near <= largest)
         sign = np.where((size == 0) | ((near == 0) & (not form.minus_zero)), 1.0, x.high)
         near = np.where(near > largest, form.overflow, near)
-        signed = np.where(masked, -inf, np.copysign(near, sign))
+        signed = np.where(masked, -form.overflow, np.copysign(near, sign))
     return signed, certain | masked
 
 

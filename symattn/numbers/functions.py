@@ -217,7 +217,7 @@ def _is_negative(terms: Sum) -> bool:
         if sign is None:
             raise Undecided("the sign of what a root is divided by depends on symbols")
         return sign < 0
-    for bits in growing(last=LAST):
+    for bits in growing(last=LAST // 4):
         with precision(bits):
             ball = quotients.ball({(): terms})
         if not ball.contains(0):

@@ -290,7 +290,7 @@ class LazyExpression:
 
     # -- questions --------------------------------------------------------------
 
-    def is_zero(self, budget: Budget = DECIDING, bits: int = 4 * LAST) -> Verdict:
+    def is_zero(self, budget: Budget = DECIDING, bits: int = LAST) -> Verdict:
         """Whether the number is zero.
 
         ``undecided`` where its balls hold zero at every precision up to ``bits``
@@ -350,7 +350,7 @@ class LazyExpression:
             return 1 if seen > 0 else -1
         if self.is_zero() is Verdict.HOLDS:
             return 0
-        sign = self._sign_by_balls(4 * LAST)
+        sign = self._sign_by_balls(LAST)
         if sign is None:
             raise Undecided(f"can't decide the sign of {self!r}")
         return sign

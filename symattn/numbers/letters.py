@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from symattn.errors import Malformed, short
@@ -33,6 +33,12 @@ class Letters:
         opened = Letters(is_open=True)
         opened.known = self.known
         return opened
+
+    def without(self, names: Collection[str]) -> Letters:
+        """These but for some, in whose place there are numbers."""
+        rest = Letters(is_open=self._is_open)
+        rest.known = {name: symbol for name, symbol in self.known.items() if name not in names}
+        return rest
 
     def named(self, name: str) -> Value | None:
         """The symbol of that name in text; None for a name that is none."""

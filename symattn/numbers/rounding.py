@@ -137,7 +137,7 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
                     return (low, rounded(jump), high)[side + 1]
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
-    raise Undecided(f"a digit of {real.value!r} is not settled at {4 * LAST} bits")
+    raise Undecided(f"a digit of {real.value!r} is not settled at {LAST} bits")
 
 
 def _side(real: Real, boundary: fmpq) -> int | None:
@@ -210,7 +210,7 @@ def _magnitude(real: Real, base: int) -> int | None:
                 return high if beyond in (0, sign) else low
         elif bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
             return None
-    raise Undecided(f"the size of {real.value!r} is not settled at {4 * LAST} bits")
+    raise Undecided(f"the size of {real.value!r} is not settled at {LAST} bits")
 
 
 #: Bits of a term's coefficient; one of more is not exact any more.

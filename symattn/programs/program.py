@@ -340,6 +340,8 @@ def symbol_fault(name: str) -> str:
     """
     if name == "e":
         return _EULER
+    if name == "pi":
+        return "'pi' is reserved for the number pi: call it Pi or pi1"
     if name in FUNCTIONS:
         return f"{name!r} is reserved for the function of that name: call it {name}1"
     return name_fault(name)

@@ -41,9 +41,9 @@ class Head:
     """The inputs of one head: rows of queries, keys and values, and what changes scores.
 
     ``seen`` tells which keys a row sees, ``bias`` is added to the scores; ``sink`` is a score
-    that takes weight and gives no value, in each row. Rows of ``empty`` see no key:
-    their weights are all 0, or with ``uniform`` all ``1 / n_k``, and nothing flows into
-    their scores.
+    that takes weight and gives no value, in each row. The scores of rows of ``empty`` count for
+    nothing: the keys that are ``seen`` there have equal weights, and without any all are 0.
+    ``letters`` are those of all heads.
     """
 
     q: Rows
@@ -55,7 +55,7 @@ class Head:
     seen: Seen | None = None
     sink: Rows | None = None
     is_causal: bool = False
-    uniform: bool = False
+    letters: Letters = field(default_factory=Letters)
     empty: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
@@ -84,14 +84,14 @@ class Head:
         if self.is_causal:
             steps["M"] = f"causal({scores})"
         else:
-            steps["M"] = f"mask({scores}, keep)" if self._hides else scores
+            steps["M"] = scores if self.kept.all() else f"mask({scores}, keep)"
         if self.sink is not None:
             steps["W"] = "softmax(concat(M, sink))"
             steps["A"] = f"W[:, :{len(self.k)}]"
         else:
             steps["A"] = "softmax(M)"
-        if self.empty.any() and not self.uniform:
-            steps["Z"] = "A * live"
+        if self.unused.any():
+            steps["Z"] = "A * used"
             weights = "Z"
         return steps | {"Y": f"{weights} @ V"}
 
@@ -101,30 +101,38 @@ class Head:
         tables = [x for x in (self.q, self.k, self.v, self.bias) if x is not None]
         return all(isinstance(x, NumberTable) and x.floats is not None for x in tables)
 
-    @cached_property
-    def _hides(self) -> bool:
-        """Whether a row that sees a key does not see them all."""
-        return self.seen is not None and not bool((self.seen.all(axis=1) | self.dead).all())
-
     @property
     def dead(self) -> npt.NDArray[np.bool_]:
-        """Which rows see no key."""
+        """Which rows have scores that count for nothing."""
         return self.empty if self.empty.size else np.zeros(len(self.q), dtype=bool)
+
+    @cached_property
+    def unused(self) -> npt.NDArray[np.bool_]:
+        """Which rows have weights that are all 0, with no sink that takes them."""
+        return self.dead if self.seen is None else self.dead & ~self.seen.any(axis=1)
+
+    @cached_property
+    def kept(self) -> Seen:
+        """The keys that softmax is taken of in each row: where none are seen, of all."""
+        seen = np.ones((1, len(self.k)), bool) if self.seen is None else self.seen
+        return np.asarray(seen | self.unused[:, None])
 
     def case(self) -> Case:
         """The case of these steps."""
         given: dict[str, object] = {"Q": self.q, "K": self.k, "V": self.v}
         optional = {"scale": self.scale, "cap": self.softcap, "bias": self.bias, "sink": self.sink}
-        if self.empty.any():
-            optional["live"] = _rows(~self.empty[:, None])
-        if self.seen is not None and self._hides and not self.is_causal:
-            optional["keep"] = _rows(self.seen | self.dead[:, None])
+        for name, away in (("live", self.dead), ("used", self.unused)):
+            if away.any():
+                optional[name] = _rows(~away[:, None])
+        if not self.kept.all() and not self.is_causal:
+            optional["keep"] = _rows(self.kept)
         given |= {name: numbers for name, numbers in optional.items() if numbers is not None}
         steps = self.steps
         # Into the scores of a row that sees no key nothing flows, whatever stands in their place.
         targets = ("Q", "K", "V", "A", scores_of(steps), "bias", "sink")
         wrt = [name for name in targets if name in {**given, **steps}]
-        return make("attention", given, steps, {"output": "Y", "wrt": wrt})
+        loss = {"output": "Y", "wrt": wrt}
+        return make("attention", given, steps, loss, symbols=self.letters)
 
     def part(self, rows: Some, keys: slice = slice(None)) -> Head:
         """Some rows, with some keys, which have all that these rows see.
@@ -242,34 +250,40 @@ def heads_of(
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
     mask, causal = _order(asked)
-    kept, bias, hidden, sinks = None, None, None, None
+    count, rows = prod(lead_k), group * n_q
+    layout = HeadLayout(lead, lead_k, group, n_q, np.arange(n_q), n_q, arranged)
+    queries, keys = layout.inside
+    sight, bias, hidden, sinks = None, None, None, None
     counts_q, counts_k = (None, None) if arranged is None else arranged.counts
     lengths = asked.lengths if counts_k is None else counts_k
     with faults.inside(""):
-        kept = seen(lead, n_q, n_k, mask, causal, asked.window, lengths, counts_q)
+        sight = seen(lead, n_q, n_k, mask, causal, asked.window, lengths, counts_q)
     with faults.inside("bias"):
         if asked.bias is not None:
             whole = _spread(arrays.read_stack(asked.bias, letters), lead, n_q, n_k)
-            bias, hidden = _hiding(grouped(whole, group))
+            bias, hidden = _hiding(grouped(whole, group), queries & keys)
     with faults.inside("sink"):
         if asked.sink is not None:
             sinks = grouped(_sinks(asked.sink, lead, n_q, letters), group)
     faults.raise_all()
+    sight = None if sight is None else sight.reshape(count, rows, n_k)
     if hidden is not None:
-        shown = ~hidden.reshape(*lead, n_q, n_k)
-        kept = shown if kept is None else kept & shown
-    empty = np.zeros((*lead, n_q), dtype=bool)
-    if kept is not None and sinks is None:
-        empty = np.logical_not(kept.any(axis=-1))
-    _need_keys(empty, asked)
-    count = prod(lead_k)
-    sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
+        sight = ~hidden if sight is None else sight & ~hidden
+    empty = np.zeros((count, rows), dtype=bool)
+    if sight is not None:
+        if sinks is None:
+            empty = queries[..., 0] & ~sight.any(axis=-1)
+        means = empty[..., None] & (asked.on_empty_row == "mean")
+        sight = (sight & queries) | (means & keys)
+    layout = replace(layout, empty=empty.reshape(*lead, n_q))
+    _need_keys(layout.empty, asked)
+    padding = np.broadcast_to(~queries[..., 0], empty.shape)
     only_causal = all(x is None for x in (mask, asked.window, lengths, hidden))
     plain = causal in (True, "top-left") and only_causal
-    queries = grouped(stacks["Q"].matrices, group)
+    of_queries = grouped(stacks["Q"].matrices, group)
     heads = [
         Head(
-            queries[h],
+            of_queries[h],
             stacks["K"].matrices[h],
             stacks["V"].matrices[h],
             scale=factors["scale"],
@@ -278,12 +292,11 @@ def heads_of(
             seen=None if sight is None else sight[h],
             sink=None if sinks is None else sinks[h],
             is_causal=plain and group == 1,
-            uniform=asked.on_empty_row == "mean",
-            empty=empty.reshape(count, -1)[h],
+            letters=letters,
+            empty=empty[h] | padding[h],
         )
         for h in range(count)
     ]
-    layout = HeadLayout(lead, lead_k, group, n_q, empty, np.arange(n_q), n_q, arranged)
     if asked.queries is None:
         return heads, layout
     if layout.is_packed:
@@ -377,20 +390,20 @@ def _spread(stack: MatrixStack, lead: Shape, n_q: int, n_k: int) -> Sequence[Row
     return [stack.matrices[place] for place in wide.ravel().tolist()]
 
 
-def _hiding(bias: list[Rows]) -> tuple[list[Rows], Seen | None]:
-    """A bias without the minus infinities that hide keys, and where these were."""
+def _hiding(bias: list[Rows], inside: Seen) -> tuple[list[Rows], Seen | None]:
+    """A bias without the minus infinities that hide keys, and without what is added in the
+    padding of packed sequences; and where it hides."""
     hidden = np.stack([_infinite(rows) for rows in bias])
-    if not hidden.any():
-        return bias, None
     parts = []
-    for rows, there in zip(bias, hidden, strict=True):
-        if isinstance(rows, NumberTable) and rows.floats is not None:
-            floats = np.where(there, 0.0, rows.floats.reshape(there.shape))
-            rows = NumberTable(there.shape[1], floats=floats)
-        elif there.any():
-            rows = tuple(tuple(ZERO if x is MASKED else x for x in row) for row in rows)
+    for rows, out in zip(bias, hidden | ~inside, strict=True):
+        if out.any() and isinstance(rows, NumberTable) and rows.floats is not None:
+            floats = np.where(out, 0.0, rows.floats.reshape(out.shape))
+            rows = NumberTable(out.shape[1], floats=floats)
+        elif out.any():
+            pairs = (zip(row, away, strict=True) for row, away in zip(rows, out, strict=True))
+            rows = tuple(tuple(ZERO if away else x for x, away in row) for row in pairs)
         parts.append(rows)
-    return parts, hidden
+    return parts, hidden if hidden.any() else None
 
 
 def _infinite(rows: Rows) -> Seen:

@@ -5,9 +5,9 @@ Quantities of one shape along leading axes: one quantity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,6 @@ import numpy.typing as npt
 from symattn.cases.case import with_upstream
 from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays
-from symattn.numbers.letters import Letters
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.shapes import Shape, grid, show
 from symattn.sharing import Watch
@@ -66,10 +65,7 @@ def stacked(
         return stacked(title, lead, [part.coefficient(symbol or "1") for part in parts], undefined)
 
     def put(numbers: Mapping[str, object]) -> Quantity:
-        each = [
-            part.at(**known) if (known := _only(numbers, part.letters)) else part for part in parts
-        ]
-        return stacked(name, lead, each, undefined)
+        return stacked(name, lead, [part.at(**numbers) for part in parts], undefined)
 
     is_lettered = any(part.is_lettered for part in parts)
     return Quantity(
@@ -84,7 +80,7 @@ def stacked(
         letters,
         coefficient if letters and not is_lettered else None,
         is_weights=first.is_weights,
-        put=put if letters else None,
+        put=put if first.is_open else None,
     )
 
 
@@ -98,26 +94,8 @@ def arranged(whole: Quantity, places: npt.NDArray[np.intp]) -> Quantity:
     """
     columns = whole.grid[1]
     flat = [divmod(place, columns) for place in places.ravel().tolist()]
-
-    def coefficient(symbol: str | None) -> Quantity:
-        return arranged(whole.coefficient(symbol or "1"), places)
-
-    def put(numbers: Mapping[str, object]) -> Quantity:
-        return arranged(whole.at(**numbers), places)
-
-    return Quantity(
-        whole.name,
-        places.shape,
-        PartialSource(whole.source, flat, grid(places.shape)[1], columns),
-        whole.rounding,
-        whole.letters,
-        coefficient if whole.letters and not whole.is_lettered else None,
-        put=put if whole.letters else None,
-    )
-
-
-def _only(numbers: Mapping[str, object], letters: Collection[str]) -> dict[str, object]:
-    return {name: number for name, number in numbers.items() if name in letters}
+    source = PartialSource(whole.source, flat, grid(places.shape)[1], columns)
+    return whole.arranged(whole.name, places.shape, source, lambda x: arranged(x, places))
 
 
 def _with_upstream(head: HeadSolution, upstream: Any) -> HeadSolution:
@@ -183,7 +161,7 @@ class Attention:
     def lse(self) -> Quantity:
         """The logarithm of the sum of the exponentials of each row of scores, sink included:
         ... x n_q. For a row that sees no key that is minus infinity, of which there is no
-        exact value."""
+        exact value, or with ``on_empty_row="nan"`` not a number either."""
         return self.part("lse", log_sums_of)
 
     def backward(self, upstream: ArrayLike | None = None) -> Gradients:
@@ -206,11 +184,8 @@ class Attention:
                 return [None] * len(self.heads)
             upstream = np.ones(wanted, dtype=int)
         faults = Faults()
-        solutions = [head for head in self.heads if isinstance(head, Solution)]
-        letters = Letters(is_open=True) if solutions else False
-        for head in solutions:
-            for symbol in head.case.registry.known.values():
-                cast(Letters, letters).taken(symbol)
+        first = self.heads[0]
+        letters = isinstance(first, Solution) and first.case.registry.opened()
         with faults.inside("upstream"):
             stack = arrays.read_stack(axes.read(upstream) if axes else upstream, letters)
             found = axes.places(stack.shape).shape if axes else stack.shape
@@ -238,22 +213,10 @@ class Attention:
         makes what is not a number, its own row is, and all rows of keys that it flows into.
         """
         lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
-        wholes = [get(head) for head in self.heads]
-        role = AttentionRole(name, self, backward)
-        whole = wholes[0]
-        if lead or self._undefined:
-            whole = self._stacked(name, wholes, by_key)
-        places = lay.places(name, whole.shape)
-        return (whole if places is None else arranged(whole, places)).playing(role)
-
-    def _stacked(self, name: AttentionPart, wholes: list[Quantity], by_key: bool) -> Quantity:
-        """What heads have, along leading axes."""
-        lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
-        parts = wholes
+        parts, undefined = [get(head) for head in self.heads], None
         if lay.group > 1 and not by_key:
-            places = range(0, lay.group * lay.n_q, lay.n_q)
-            parts = [whole[k : k + lay.n_q] for whole in wholes for k in places]
-        undefined = None
+            starts = range(0, lay.group * lay.n_q, lay.n_q)
+            parts = [whole[k : k + lay.n_q] for whole in parts for k in starts]
         if self._undefined:
             shape = (*lead, *parts[0].shape)
             dead = lay.empty
@@ -261,7 +224,10 @@ class Attention:
                 dead = np.asarray(dead.reshape(*lead, -1).any(axis=-1))
             dead = dead.reshape(dead.shape + (1,) * (len(shape) - dead.ndim))
             undefined = np.broadcast_to(dead, shape)
-        return stacked(name, lead, parts, undefined)
+        whole = stacked(name, lead, parts, undefined) if lead or self._undefined else parts[0]
+        places = lay.places(name, whole.shape)
+        role = AttentionRole(name, self, backward)
+        return (whole if places is None else arranged(whole, places)).playing(role)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
@@ -420,7 +386,9 @@ def attention(
     that is counted from; ``sink`` is a score, one or
     one a head, that takes weight and gives no value. A query that sees no key is an
     error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
-    all values, as if all its scores were equal; nothing flows into its scores.
+    all values of its sequence, as if all its scores were equal: of padded arrays those that
+    ``lengths`` hides too, of packed ones its own, and 0 where it has none. Nothing flows into
+    its scores.
 
     ``queries`` takes some of the queries only, by their numbers in rising order, each seeing
     what it sees in its place; dK and dV are then what flows into keys and values from these.

@@ -29,7 +29,7 @@ from symattn.cases.case import Case, Rows, with_upstream
 from symattn.errors import UnknownName
 from symattn.ieee import need_ieee
 from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
-from symattn.numbers import double_double, series
+from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import Masked
@@ -42,7 +42,7 @@ from symattn.programs.nodes import Run, ancestors
 from symattn.shapes import Shape, grid
 from symattn.solution.arguments import Head, Some, rows_of, scores_of
 from symattn.solution.entries import EntryValue
-from symattn.solution.log_sums import log_sums
+from symattn.solution.log_sums import log_sum_pairs, log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import EntrySource
 from symattn.solution.solution import Solution
@@ -140,8 +140,9 @@ class BlockedSolution:
         tables = {"Q": head.q, "K": head.k, "V": head.v, "bias": head.bias, "sink": head.sink}
         given = {name: rows for name, rows in tables.items() if rows is not None}
         given |= {name: one[name] for name in ("scale", "cap") if name in one}
-        if head.empty.any():
-            given["live"] = NumberTable(1, floats=(~head.dead).astype(float)[:, None])
+        for name, away in (("live", head.dead), ("used", head.unused)):
+            if away.any():
+                given[name] = NumberTable(1, floats=(~away).astype(float)[:, None])
         if self._forward is not None:
             ones = NumberTable(len(head.v[0]), floats=np.ones((len(head.q), len(head.v[0]))))
             given[_UPSTREAM] = ones if self._upstream is None else self._upstream
@@ -176,7 +177,7 @@ class BlockedSolution:
 
     def _seen(self, rows: Some) -> slice:
         seen, everything = self.head.seen, slice(0, len(self.head.k))
-        if seen is None or (self.head.uniform and self.head.dead[rows].any()):
+        if seen is None:
             return everything
         places = np.flatnonzero(seen[rows].any(axis=0))
         return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
@@ -203,8 +204,7 @@ class BlockedSolution:
         """Those into whose keys some of these are."""
         if self.head.seen is None:
             return np.arange(len(self.head.q))
-        sees = self.head.seen[:, keys].any(axis=1)
-        return np.flatnonzero(sees | self.head.dead if self.head.uniform else sees)
+        return np.flatnonzero(self.head.seen[:, keys].any(axis=1))
 
     def flow(self, name: str, queries: npt.NDArray[np.intp]) -> tuple[slice, Quantity]:
         """What flows from some queries into the keys that they see."""
@@ -335,26 +335,10 @@ class _Block:
     def pairs(self, name: str) -> DoubleDouble:
         """Pairs around the entries of a quantity."""
         if name == "lse":
-            return self._log_sums()
+            (softmax,) = (x for x in ancestors([self._nodes["A"]]) if x.op == "softmax")
+            scores, weights = self._run[softmax.operands[0]], self._run[softmax]
+            return log_sum_pairs(scores, weights, self._dead)
         return self._run[self._nodes[_local(name, self._nodes)]]
-
-    def _log_sums(self) -> DoubleDouble:
-        """As one row: ``x - log(a)`` for the largest score x of each row and its weight a,
-        which is no less than one over the number of keys."""
-        (softmax,) = (x for x in ancestors([self._nodes["A"]]) if x.op == "softmax")
-        scores, weights = self._run[softmax.operands[0]], self._run[softmax]
-        largest = np.argmax(scores.high, axis=-1)[:, None]
-        score, weight = (
-            x.map(lambda part: np.take_along_axis(part, largest, -1).T) for x in (scores, weights)
-        )
-        with np.errstate(all="ignore"):
-            sums = double_double.add(score, double_double.negative(series.log(weight)))
-        dead = self._dead
-        return DoubleDouble(
-            np.where(dead, -np.inf, sums.high),
-            np.where(dead, 0.0, sums.low),
-            np.where(dead, 0.0, sums.error),
-        )
 
 
 class _Given(EntrySource):

@@ -156,7 +156,7 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
     for i, j in np.argwhere(doubt).tolist():
         entry = EntryValue(quantity, i, j)
         try:
-            floats[i, j] = -np.inf if entry.is_masked else _followed_up(entry, form, len(faults))
+            floats[i, j] = _followed_up(entry, form, len(faults))
         except Undecided as error:
             floats[i, j] = np.nan
             faults += [fault.inside(entry.place) for fault in error.faults]
@@ -165,6 +165,8 @@ def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.flo
 
 def _followed_up(entry: EntryValue, form: BinaryFormat, undecided: int) -> float:
     """The nearest float of one entry, after so many that can't be decided."""
+    if entry.is_masked:
+        return -form.overflow
     if undecided < PURSUED.most:
         return float_formats.nearest(entry, form)
     raise Undecided(PURSUED.said(float_formats.unsettled(entry.ball(_WHOLE), form, _WHOLE)))

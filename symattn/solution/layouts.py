@@ -6,7 +6,8 @@ array lies there is one array of places: inputs are put there, results are taken
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -161,19 +162,19 @@ class HeadLayout:
     """Which rows of which head are those of the queries along their leading axes.
 
     ``group`` queries share a head of keys and values: they lie below each other in it.
-    ``empty`` are the queries that see no key, lead x n_q. ``queries`` are the numbers of the n_q
-    queries among ``n_all`` of which they may be a part. ``axes`` are those of arrays, where these
-    are not queries or keys along leading axes.
+    ``queries`` are the numbers of the n_q queries among ``n_all`` of which they may be a part.
+    ``axes`` are those of arrays, where these are not queries or keys along leading axes.
+    ``empty`` are the queries that see no key, lead x n_q.
     """
 
     lead: Shape
     lead_k: Shape
     group: int
     n_q: int
-    empty: npt.NDArray[np.bool_]
-    queries: npt.NDArray[np.intp]
+    queries: _Places
     n_all: int
     axes: Arrangement | None = None
+    empty: Seen = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def is_whole(self) -> bool:
@@ -204,15 +205,26 @@ class HeadLayout:
         rows: npt.NDArray[np.intp] = (firsts + queries).ravel()
         return rows
 
+    @cached_property
+    def inside(self) -> tuple[Seen, Seen]:
+        """Which queries and which keys are none that packed sequences were padded with: heads x
+        rows x 1 and heads x 1 x keys, or what is broadcast to these. Padding sees nothing, is
+        not seen, and nothing flows into it."""
+        if self.axes is None or (counts := self.axes.queries.counts) is None:
+            return np.ones((1, 1, 1), dtype=bool), np.ones((1, 1, 1), dtype=bool)
+        queries, keys = self.queries < counts[:, None], np.ones((len(counts), 1), dtype=bool)
+        if (counts_k := self.axes.keys.counts) is not None:
+            keys = np.arange(counts_k.max()) < counts_k[:, None]
+        heads = prod(self.lead_k[1:])
+        queries = np.tile(queries, self.group).repeat(heads, axis=0)
+        return queries[..., None], keys.repeat(heads, axis=0)[:, None]
+
     @property
-    def there(self) -> npt.NDArray[np.bool_]:
-        """Which keys are none that packed sequences were padded with: heads x 1 x keys, or what
-        is broadcast to that."""
-        counts = self.axes.keys.counts if self.axes else None
-        if counts is None:
-            return np.ones((1, 1, 1), dtype=bool)
-        inside = np.arange(counts.max()) < counts[:, None]
-        return np.repeat(inside, prod(self.lead_k[1:]), axis=0)[:, None]
+    def instead(self) -> Seen:
+        """The keys that a query takes which sees none, in the shape of ``inside``: all of its
+        sequence, or where that has none the padding."""
+        keys = self.inside[1]
+        return np.asarray(keys | ~keys.any(axis=-1, keepdims=True))
 
     def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
         """Which entries of a part of attention, in that shape along leading axes, stand where in

@@ -24,9 +24,12 @@ class _LogSums(EntrySource):
     """The entries of ``log(rowsum(exp(scores)))``, scores possibly masked, as one row; those
     of rows that see no key are masked."""
 
-    def __init__(self, scores: Quantity, empty: Flags, kept: dict[str, DoubleDouble]) -> None:
+    def __init__(
+        self, scores: Quantity, weights: Quantity, empty: Flags, kept: dict[str, DoubleDouble]
+    ) -> None:
         super().__init__(self._entry)
         self._scores = scores
+        self._weights = weights
         self._empty = empty
         self._kept = kept
 
@@ -39,24 +42,11 @@ class _LogSums(EntrySource):
     def pairs(self) -> DoubleDouble | None:
         """See :meth:`EntrySource.pairs`."""
         if "lse" not in self._kept:
-            scores = self._scores.source.pairs()
-            if scores is None:
+            scores, weights = self._scores.source.pairs(), self._weights.source.pairs()
+            if scores is None or weights is None:
                 return None
-            self._kept["lse"] = self._of(scores)
+            self._kept["lse"] = log_sum_pairs(scores, weights, self._empty)
         return self._kept["lse"]
-
-    def _of(self, scores: DoubleDouble) -> DoubleDouble:
-        with np.errstate(all="ignore"):
-            largest = np.max(scores.high, axis=-1, keepdims=True)
-            shift = double_double.exact(np.where(np.isfinite(largest), largest, 0.0))
-            powers = series.exp(double_double.add(scores, double_double.negative(shift)))
-            sums = series.log(double_double.total(powers, -1))
-            logs = double_double.add(sums, shift).map(lambda part: part.reshape(1, -1))
-        return DoubleDouble(
-            np.where(self._empty, -np.inf, logs.high),
-            np.where(self._empty, 0.0, logs.low),
-            np.where(self._empty, 0.0, logs.error),
-        )
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`EntrySource.balls`."""
@@ -71,6 +61,22 @@ class _LogSums(EntrySource):
         return [None if empty else x for x, empty in zip(sums, self._empty, strict=True)]
 
 
+def log_sum_pairs(scores: DoubleDouble, weights: DoubleDouble, empty: Flags) -> DoubleDouble:
+    """Pairs around the log-sum-exps, as one row: ``x - log(a)`` for the largest score x of each
+    row and its weight a, which is no less than one over the number of keys."""
+    largest = np.argmax(scores.high, axis=-1)[:, None]
+    score, weight = (
+        x.map(lambda part: np.take_along_axis(part, largest, -1).T) for x in (scores, weights)
+    )
+    with np.errstate(all="ignore"):
+        sums = double_double.add(score, double_double.negative(series.log(weight)))
+    return DoubleDouble(
+        np.where(empty, -np.inf, sums.high),
+        np.where(empty, 0.0, sums.low),
+        np.where(empty, 0.0, sums.error),
+    )
+
+
 def log_sums(head: Solution) -> Quantity:
     """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part. For a
     query that sees no key it is masked, minus infinity.
@@ -80,6 +86,7 @@ def log_sums(head: Solution) -> Quantity:
     log(2)
     """
     scores = head["concat(M, sink)" if "sink" in head else "M"]
+    weights = head["W" if "W" in head else "A"]
     live = head["live"].nearest()[:, 0] if "live" in head else np.ones(scores.shape[0])
 
     def put(numbers: Mapping[str, object]) -> Quantity:
@@ -88,8 +95,8 @@ def log_sums(head: Solution) -> Quantity:
     return Quantity(
         "lse",
         (scores.shape[0],),
-        _LogSums(scores, live == 0, head.kept),
+        _LogSums(scores, weights, live == 0, head.kept),
         head.case.rounding,
         scores.letters,
-        put=put if scores.letters else None,
+        put=put if scores.is_open else None,
     )

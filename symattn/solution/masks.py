@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -34,7 +36,7 @@ def seen(
 ) -> Seen | None:
     """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
     are those of :func:`symattn.solution.attention.attention`; ``queries`` is how many each
-    sequence has, of which those that follow, which are padding, see everything.
+    sequence has.
 
     Without a causal order windows are aligned as FlashAttention's are: the last query stands
     at the last key, that of its sequence where there are ``lengths``. Raises :class:`Malformed`
@@ -60,14 +62,8 @@ def seen(
         ),
         None if last_k is None else np.asarray(np.arange(n_k) < last_k),
     ]
-    if all(part is None for part in parts):
-        return None
-    whole = np.ones((*lead, n_q, n_k), dtype=bool)
-    for part in parts:
-        whole &= True if part is None else part
-    if last_q is not None:
-        whole |= np.arange(n_q)[:, None] >= last_q
-    return whole
+    known = [part for part in parts if part is not None]
+    return np.broadcast_to(reduce(and_, known), (*lead, n_q, n_k)) if known else None
 
 
 def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
+#: The quantity with numbers in the place of symbols, by name.
+Put = Callable[[Mapping[str, object]], "Quantity"]
 
 #: Places of the figures in notebooks; of how many entries those show the closed forms.
 _PLACES, _FEW_FORMS = 4, 64
@@ -73,7 +75,7 @@ class Quantity:
         labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
         is_weights: bool = False,
         role: AttentionRole | None = None,
-        put: Callable[[Mapping[str, object]], Quantity] | None = None,
+        put: Put | None = None,
         symbolic: Callable[[], Any] | None = None,
     ) -> None:
         self.name = name
@@ -113,6 +115,11 @@ class Quantity:
         """Whether entries may have symbols in another way than as linear forms."""
         return bool(self.letters) and self._coefficient is None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether numbers are put into symbols, its own or others of what it is of."""
+        return self._put is not None
+
     @overload
     def at(self, *place: int) -> Value | Masked: ...
     @overload
@@ -121,8 +128,8 @@ class Quantity:
         """The exact entry at as many indices as the shape has; negative ones
         count from the end, as in NumPy. :class:`OutOfRange` outside.
 
-        Or, by name, the quantity with exact numbers in the place of symbols; see
-        :meth:`~symattn.solution.solution.Solution.at`.
+        Or, by name, the quantity with exact numbers in the place of symbols, of which it need not
+        have those that its case has; see :meth:`~symattn.solution.solution.Solution.at`.
         """
         if numbers:
             if place or self._put is None:
@@ -165,28 +172,30 @@ class Quantity:
 
         texts = keys_text(self.shape, places)[: len(keys)]
         name = f"{self.name}[{', '.join(texts)}]"
-
-        def coefficient(symbol: str | None) -> Quantity:
-            return cast(Quantity, self.coefficient(symbol or "1")[key])
-
-        def put(numbers: Mapping[str, object]) -> Quantity:
-            return cast(Quantity, self.at(**numbers)[key])
-
+        source = PartialSource(self.source, flat, across, self.grid[1])
+        part = self.arranged(name, shape, source, lambda whole: cast(Quantity, whole[key]))
         labels = tuple(
             [names[k] for k in places] if names else ()
             for names, places in zip(self.labels, (rows, columns), strict=True)
         )
+        part.labels = cast("tuple[Sequence[str], Sequence[str]]", labels)
+        part.role = self.role and self.role.taken(key)
+        return part
+
+    def arranged(
+        self, name: str, shape: Shape, source: EntrySource, again: Callable[[Quantity], Quantity]
+    ) -> Quantity:
+        """Entries of this quantity in another order; ``again`` does the same with coefficients,
+        and with what it is once numbers are put in."""
         return Quantity(
             name,
             shape,
-            PartialSource(self.source, flat, across, self.grid[1]),
+            source,
             self.rounding,
             self.letters,
-            None if self.is_lettered else coefficient,
-            cast("tuple[Sequence[str], Sequence[str]]", labels),
-            self.is_weights,
-            self.role and self.role.taken(key),
-            put if self._put else None,
+            self._coefficient and (lambda symbol: again(self.coefficient(symbol or "1"))),
+            is_weights=self.is_weights,
+            put=self._put and (lambda numbers: again(self.at(**numbers))),
         )
 
     def __len__(self) -> int:
@@ -355,7 +364,9 @@ class Quantity:
         ``bfloat16``, ``float8_e4m3fn``, ``float8_e5m2``, ``float8_e4m3fnuz`` or
         ``float8_e5m2fnuz``: a NumPy array of that type.
 
-        NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array.
+        NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array. What is
+        beyond the largest number, minus infinity too, is NaN in formats without infinity: all
+        of float8 but ``float8_e5m2``.
         Where the nearest number can't be decided, :class:`Undecided` tells every such
         entry with the digits that are certain; ``undecided="nan"`` puts NaN there.
         """

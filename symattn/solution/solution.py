@@ -186,7 +186,8 @@ class Solution:
 
     def at(self, **numbers: object) -> Solution:
         """The solution with exact numbers in the place of symbols, by name: the one that is
-        had by solving with these numbers. Other symbols stay.
+        had by solving with these numbers. Other symbols stay; one that is declared and occurs
+        nowhere may be named too.
 
         Raises :class:`Malformed` for a name that is no symbol, what is no exact number, and
         where a step is not defined at these numbers.
@@ -208,43 +209,38 @@ class Solution:
     def _made(self, node: Node, name: str) -> Quantity:
         is_lettered = self._runs.has_letters(node, self._lettered)
         degree = self._runs.degree(node) if self.case.symbols else 0
-        if not degree and not is_lettered:
-            return self._of(self._runs, node, name)
 
         def put(numbers: Mapping[str, object]) -> Quantity:
             solution = self.at(**numbers)
             # Another upstream gradient has nodes of its own.
             return solution[name] if name else solution.quantity(node)
 
+        if not degree and not is_lettered:
+            puts = put if self.case.registry.known else None
+            return self._of(node, name, ComputedSource(self._runs, node), put=puts)
+
         # One of each, as it holds all its entries' balls.
         @cache
         def coefficient(symbol: str | None) -> Quantity:
-            return self._of(self._part(symbol), node, f"{name} [{symbol or 1}]")
+            source = ComputedSource(self._part(symbol), node)
+            return self._of(node, f"{name} [{symbol or 1}]", source)
 
+        letters: dict[str, Any] = {"letters": tuple(self.case.letters), "put": put}
+        if degree == 1 and not is_lettered:
+            letters["coefficient"] = coefficient
+        return self._of(node, name, EntrySource(self._runs.entries(node)), **letters)
+
+    def _of(self, node: Node, name: str, source: EntrySource, **letters: Any) -> Quantity:
+        """The quantity of a node; ``letters`` are those that it has, and what is done to them."""
         return Quantity(
             name,
             node.shape,
-            EntrySource(self._runs.entries(node)),
-            rounding=self.case.rounding,
-            letters=tuple(self.case.letters),
-            coefficient=coefficient if degree == 1 and not is_lettered else None,
-            labels=self._labels(node),
-            is_weights=node.op == "softmax",
-            put=put,
-            symbolic=self._formula(name),
-        )
-
-    def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
-        """The quantity of a node whose entries are numbers."""
-
-        return Quantity(
-            name,
-            node.shape,
-            ComputedSource(runs, node),
+            source,
             self.case.rounding,
             labels=self._labels(node),
             is_weights=node.op == "softmax",
             symbolic=self._formula(name),
+            **letters,
         )
 
     def _formula(self, name: str) -> Callable[[], Any] | None:

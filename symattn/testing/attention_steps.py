@@ -207,36 +207,33 @@ def steps_of(forward: Attention, backward: Gradients | None = None) -> Attention
     >>> steps["K"].tolist(), steps["seen"].tolist(), steps["A"].tolist()
     ([[[1.0], [2.0]]], [[[True, False]]], [[[1.0, 0.0]]])
     """
-    heads, lay = forward.heads, forward.layout
+    heads, rows = forward.heads, len(forward.heads[0]["Q"])
 
-    def of_all(name: str, default: float, shape: tuple[int, ...]) -> Array:
-        full = np.full((len(heads), *shape), default)
-        return _stacked(heads, name) if name in heads[0] else full
+    def of_all(name: str, default: float) -> Array:
+        column = np.full((rows, 1), default)
+        return np.stack([_floats(head[name]) if name in head else column for head in heads])
 
-    def of_first(name: str, default: float) -> Array:
-        return number(float(heads[0][name].nearest()) if name in heads[0] else default)
-
-    q, k, v = (_stacked(heads, name) for name in "QKV")
-    rows, keys = q.shape[1], k.shape[1]
-    live: Any = np.logical_not(lay.empty.reshape(len(q), rows, 1))
-    masked = np.isneginf(_stacked(heads, "M"))
-    has_mean = any("live" in head and "Z" not in head for head in heads)
-    given = {
-        "Q": q,
-        "K": k,
-        "V": v,
-        "scale": of_first("scale", k.shape[-1] ** -0.5),
-        "cap": of_first("cap", np.inf),
-        "bias": np.where(masked, 0.0, of_all("bias", 0.0, (rows, keys))),
-        "sink": of_all("sink", -np.inf, (rows, 1)),
-        "seen": ~masked | ~live,
-        "live": live,
-        "used": live | has_mean,
-        "counted": np.ones(live.shape),
-    }
+    given: dict[str, Any] = {name: _stacked(heads, name) for name in "QKV"}
+    given |= {"bias": of_all("bias", 0.0), "sink": of_all("sink", -np.inf)}
+    given |= {name: of_all(name, 1.0) != 0 for name in ("live", "used")}
+    given["seen"] = ~np.isneginf(_stacked(heads, "M"))
+    given |= _fitted(given, forward.layout, heads[0])
     if backward is not None:
         given["dY"] = _stacked(backward.heads, "dL/dY")
-    return AttentionSteps(lay, given)
+    return AttentionSteps(forward.layout, given)
+
+
+def _fitted(given: Mapping[str, Any], layout: HeadLayout, head: HeadSolution) -> dict[str, Any]:
+    """The rest that the graph is computed from; scale and cap are those of all heads."""
+    factors = {"scale": given["K"].shape[-1] ** -0.5, "cap": np.inf}
+    fitted = {
+        name: number(float(head[name].nearest()) if name in head else default)
+        for name, default in factors.items()
+    }
+    ones = np.ones(given["live"].shape)
+    bias = np.where(given["seen"], given["bias"], 0.0)
+    seen = given["seen"] & layout.instead
+    return fitted | {"bias": bias, "sink": given["sink"] * ones, "seen": seen, "counted": ones}
 
 
 def exactly(forward: Attention, backward: Gradients | None = None) -> AttentionSteps:
@@ -292,7 +289,6 @@ class LargeSteps:
             self.whole = {name: np.stack([*map(_near, each)]) for name, each in of_keys.items()}
         self._exact = {name: np.stack([*map(_near, each)]) for name, each in parts.items()}
         self._exact["lse"] = turned(self._exact["lse"])
-        self._has_mean = any(x.head.empty.any() and x.head.uniform for x in self._heads)
         self._both = {name: _stacked(forward.heads, name) for name in "KV"}
 
     def room(self, entries: int) -> int:
@@ -311,29 +307,21 @@ class LargeSteps:
         """The graph of some queries of every head in floats, and with the exact results."""
         rows = self.layout.rows(places)
         parts = [head.head.part(rows) for head in self._heads]
-        seen = np.stack(
-            [np.ones((len(x.q), len(x.k)), bool) if x.seen is None else x.seen for x in parts]
-        )
-        live = np.stack([~x.dead[:, None] for x in parts])
-        one = self._heads[0]
-        given = {
+        given: dict[str, Any] = {
             "Q": np.stack([enclose(x.q).high for x in parts]),
             **self._both,
-            "scale": number(
-                float(one["scale"].nearest()) if "scale" in one else len(parts[0].k[0]) ** -0.5
-            ),
-            "cap": number(float(one["cap"].nearest()) if "cap" in one else np.inf),
-            "bias": np.where(seen, _each([x.bias for x in parts], 0.0), 0.0),
-            "sink": _each([x.sink for x in parts], -np.inf) * np.ones(live.shape),
-            "seen": seen | ~live,
-            "live": live,
-            "used": live | self._has_mean,
-            "counted": np.ones(live.shape),
+            "bias": _each([x.bias for x in parts], 0.0),
+            "sink": _each([x.sink for x in parts], -np.inf),
+            "seen": np.stack([np.broadcast_to(x.kept, (len(x.q), len(x.k))) for x in parts]),
+            "live": np.stack([~x.dead[:, None] for x in parts]),
+            "used": np.stack([~x.unused[:, None] for x in parts]),
         }
+        layout = self.layout.of_queries(places)
+        given |= _fitted(given, layout, self._heads[0])
         exact = {name: whole[:, rows] for name, whole in self._exact.items()}
         if "dY" in exact:
             given["dY"] = exact.pop("dY")
-        steps = AttentionSteps(self.layout.of_queries(places), given)
+        steps = AttentionSteps(layout, given)
         return steps, steps.edited(exact)
 
 

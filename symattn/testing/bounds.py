@@ -326,7 +326,8 @@ class _Bounding:
         moved = moved + p.gamma(self.many + 3) * (weights + moved)
         kept = np.where(seen, p.kept("weights", weights, moved, 4 if p.unfused else 1), 0.0)
 
-        lse = s["lse"]
+        # Of a row that sees no key that of its equal scores.
+        lse = np.where(s["live"], s["lse"], s.own("lse"))
         shift = np.maximum(
             np.log1p((weights * up).sum(axis=-1, keepdims=True)),
             -np.log1p(-(weights * down).sum(axis=-1, keepdims=True)),

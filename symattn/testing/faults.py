@@ -222,11 +222,12 @@ def _moved(keep: Flags, by: int) -> Flags:
 def _seeing(s: AttentionSteps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
     """A fault of the mask; rows that see nothing then may be anything. No sequence sees the
     padding that attention is computed with where arrays are packed."""
-    keep = keep & s.layout.there
+    queries, keys = s.layout.inside
+    keep = keep & queries & keys
     if np.array_equal(keep, _kept(s)):
         return
     live = np.any(keep | np.isfinite(s["sink"]), axis=-1, keepdims=True)
-    changes = {"seen": keep | ~live, "live": live}
+    changes = {"seen": keep | (~live & s.layout.instead), "live": live}
     for _, empty in _EMPTY if not live.all() else _EMPTY[:1]:
         yield kind, (_SCORES, *words), {**changes, **empty}
 
@@ -243,9 +244,10 @@ _EMPTY: Sequence[tuple[str, Mapping[str, Change]]] = (
 
 
 def _of_rows(s: AttentionSteps) -> Iterator[_Edit]:
-    if s["live"].all():
+    padding = ~s.layout.inside[0]
+    if (s.flags("live") | padding).all():
         return
-    right = _EMPTY[int(s["used"].all())][0]
+    right = _EMPTY[int((s.flags("used") | padding).all())][0]
     for name, changes in _EMPTY:
         if name != right:
             yield "empty-row", (name, right), changes

@@ -241,11 +241,12 @@ class JudgedArray:
 
     def _beyond(self, nearest: Array, exact: Array) -> Flags:
         """What is right where the format ends, in 8 bits: its largest number, as good as one
-        that is none."""
+        that is none, or as minus infinity."""
         form = FORMATS[self.format]
         largest = np.copysign(float(form.number(form.count - 1)), exact)
-        ends = (self.actual == largest) | ~np.isfinite(self.actual)
-        is_beyond: Flags = ~np.isfinite(nearest) & np.isfinite(exact) & ends
+        ends = (self.actual == largest) | (self.actual == np.copysign(inf, exact))
+        ends |= np.isnan(self.actual) & np.isfinite(exact)
+        is_beyond: Flags = ~np.isfinite(nearest) & ~np.isnan(exact) & ends
         return is_beyond & (form.digits <= _SATURATING)
 
     def _bound(self) -> Bound:

@@ -16,11 +16,13 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn import attention
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble, of_balls
-from symattn.numbers.float_formats import FORMATS, float_format, nearest, rounded
+from symattn.numbers.float_formats import FORMATS, float_format, nearest, rounded, rounded_balls
 from symattn.numbers.reading import read
+from symattn.testing.attention_steps import rounded_to
 
 from ..oracle import mpfr
 from ..strategies import few, field_texts, many, some, wide_fractions
@@ -55,6 +57,33 @@ def beyond(x, name):
     if name.endswith("fnuz") and x == 0:
         return 0.0
     return math.nan if abs(x) > LARGEST.get(name, math.inf) else x
+
+
+@pytest.mark.parametrize("name", [*FORMATS])
+def test_what_a_format_lacks_is_what_a_cast_makes_of_it(name):
+    """Minus infinity, of a masked score and of the logarithm of an empty sum, and what is beyond
+    the largest number: infinite where the format has that, else NaN, as ml_dtypes casts them. By
+    floats, by balls, and of exact values."""
+    form, kind = FORMATS[name], getattr(ml_dtypes, name, name)
+
+    def cast(x):
+        return float(np.array(x).astype(np.float64).astype(kind))
+
+    with np.errstate(over="ignore"):
+        beyond = [] if name == "float64" else [1e6 * 2.0**form.highest]
+        for x in (-math.inf, *beyond, *(-x for x in beyond)):
+            found, certain = rounded(DoubleDouble(*(np.array([y]) for y in (x, 0.0, 0.0))), form)
+            assert same(found[0], cast(x))
+            assert certain[0]
+    masked, _ = rounded_balls([None], 128, form)
+    assert same(masked[0], cast(-math.inf))
+    hidden = attention([["2"]], [[1], [3]], [["1"], [2]], mask=[[1, 0]], on_empty_row="zero")
+    lettered = attention([["a"]], [[1], [3]], [[1], [2]], mask=[[1, 0]], symbols="a")
+    for scores in (hidden.scores, lettered.scores.at(a=2)):
+        assert same(float(scores.nearest(name)[0, 1]), cast(-math.inf))
+    empty = attention([[2]], [[1]], [[1]], mask=[[0]], on_empty_row="zero")
+    assert same(float(empty.lse.nearest(name)[0]), cast(-math.inf))
+    assert same(rounded_to(np.array([-math.inf]), name)[0], cast(-math.inf))
 
 
 def every_finite(name):

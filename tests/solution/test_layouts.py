@@ -110,6 +110,99 @@ def test_padding_is_no_query_without_a_key():
     np.testing.assert_array_equal(exact.output.nearest(), k[[1, 3, 4, 5]])
 
 
+def hiding(how, n_q, n_k):
+    """A mask or a bias of the longest sequence that hides some keys, all of them from some
+    queries, and everything in padding; and the same for each sequence alone."""
+    keep = np.random.default_rng(5).random((len(n_q), H, max(n_q), max(n_k))) < 0.6
+    keep[:, :, 0] = False
+    for n, (rows, keys) in enumerate(zip(n_q, n_k, strict=True)):
+        keep[n, :, rows:], keep[n, :, :, keys:] = False, False
+    numbers = np.random.default_rng(6).integers(-3, 4, keep.shape).astype(float)
+    plain = keep if how == "mask" else np.where(keep, numbers, -np.inf)
+    given = (lambda x: x) if how == "mask" else from_floats
+    alone = [plain[n, :, :rows, :keys] for n, (rows, keys) in enumerate(zip(n_q, n_k, strict=True))]
+    return {how: given(plain)}, [{how: given(x)} for x in alone if x.size]
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("empty", ["zero", "nan", "mean"])
+@pytest.mark.parametrize("how", ["mask", "bias", "causal", "window"])
+@pytest.mark.parametrize("more", [{}, {"softcap": 2, "scale": "1/3"}, {"sink": 1}])
+def test_queries_that_see_no_key_are_those_of_each_sequence(how, empty, more):
+    """Means are of a sequence's own values, and padding is no query and no key, whatever a mask
+    or a bias has there."""
+    n_q, n_k = np.diff(STARTS_Q), np.diff(STARTS_K)
+    q, g, k, v = arrays((5, H, D), (5, H, D), (9, G, D), (9, G, D))
+    hides: dict[str, Any] = {"causal": "bottom-right"}
+    alone: list[dict[str, Any]] = [hides] * 3
+    if how == "window":
+        hides, alone = {"window": (1, 0)}, [{"window": (1, 0)}] * 3
+    elif how != "causal":
+        hides, alone = hiding(how, n_q, n_k)
+    options: dict[str, Any] = {"on_empty_row": empty, **more}
+    packed: dict[str, Any] = {"cu_seqlens_q": STARTS_Q, "cu_seqlens_k": STARTS_K}
+    exact = attention(q, k, v, **packed, **hides, **options)
+    found = parts(exact, g)
+    assert [part.shape for part in (exact.weights, exact.scores)] == [(3, H, 3, 5)] * 2
+    for n, hidden in zip((0, 2), (alone[0], alone[-1]), strict=True):
+        of_q, of_k = (slice(*x[n : n + 2]) for x in (STARTS_Q, STARTS_K))
+        own_q, own_k, own_v = (x.swapaxes(0, 1) for x in (q[of_q], k[of_k], v[of_k]))
+        one = attention(own_q, own_k, own_v, **hidden, **options)
+        wanted = parts(one, g[of_q].swapaxes(0, 1))
+        np.testing.assert_array_equal(found["lse"][:, of_q], wanted["lse"])
+        for name, rows in (("output", of_q), ("dQ", of_q), ("dK", of_k), ("dV", of_k)):
+            np.testing.assert_array_equal(found[name][rows], wanted[name].swapaxes(0, 1))
+
+
+@pytest.mark.parametrize("empty", ["error", "zero", "nan", "mean"])
+@pytest.mark.parametrize("how", ["mask", "bias"])
+def test_padding_that_is_hidden_is_no_empty_row(how, empty):
+    """A mask or a bias of a padded batch hides its padding: no query sees nothing for that."""
+    (x,) = arrays((3, 1, 1), seed=1)
+    keep = np.ones((2, 1, 2, 2), bool)
+    keep[1, 0, 1], keep[1, 0, 0, 1] = False, False
+    whole = keep if how == "mask" else from_floats(np.where(keep, 0, -np.inf))
+    starts: dict[str, Any] = {"cu_seqlens_q": [0, 2, 3], "on_empty_row": empty}
+    hides: dict[str, Any] = {how: whole}
+    found = parts(attention(x, x, x, **starts, **hides), np.ones((3, 1, 1), int))
+    for name, wanted in parts(attention(x, x, x, **starts), np.ones((3, 1, 1), int)).items():
+        np.testing.assert_array_equal(found[name], wanted)
+
+
+@pytest.mark.parametrize("empty", ["zero", "mean"])
+def test_nothing_stands_in_padding(empty):
+    """Weights, and gradients into weights, scores and bias, of packed sequences are 0 beyond the
+    end of each, so that sums over queries or keys are those over their tokens."""
+    q, g, k, v = arrays((3, 1, D), (3, 1, D), (5, 1, D), (5, 1, D))
+    bias = from_floats(np.random.default_rng(2).normal(size=(2, 1, 2, 3)))
+    exact = attention(
+        q, k, v, cu_seqlens_q=[0, 1, 3], cu_seqlens_k=[0, 3, 5], bias=bias, on_empty_row=empty
+    )
+    back = exact.backward(g)
+    for part in (exact.weights, back.dA, back.dS, back.dBias):
+        whole = part.nearest()
+        assert not whole[0, 0, 1].any(), part
+        assert part is back.dA or not whole[1, 0, :, 2].any(), part
+    np.testing.assert_allclose(exact.weights.nearest().sum(-1), [[[1, 0]], [[1, 1]]])
+
+
+def test_a_sequence_without_keys_has_no_mean():
+    """Its output is the empty sum, and nothing flows from it."""
+    q, k = arrays((3, 1, D), (2, 1, D))
+    made = attention(q, k, k, cu_seqlens_q=[0, 2, 3], cu_seqlens_k=[0, 0, 2], on_empty_row="mean")
+    assert not made.output.nearest()[:2].any()
+    one = attention(q[2], k[:, 0], k[:, 0]).backward()
+    np.testing.assert_array_equal(made.backward().dV.nearest()[:, 0], one.dV.nearest())
+
+
+@pytest.mark.parametrize("hides", [{"mask": np.zeros((2, 1, 2, 3), bool)}, {"lengths": [0, 0]}])
+def test_the_mean_of_padded_arrays_is_of_all_their_values(hides):
+    """Lengths hide keys as a mask does, and a mean counts what is hidden: as JAX has it."""
+    q, v = arrays((2, 1, 2, D), (2, 1, 3, D))
+    found = attention(q, v, v, on_empty_row="mean", **hides).output.nearest()
+    np.testing.assert_allclose(found, np.repeat(v.mean(axis=2, keepdims=True), 2, axis=2))
+
+
 def test_masks_with_all_axes_may_have_one_for_all():
     """One row for all queries, or one column for all keys, where batches and heads are named."""
     q, k, v = arrays((B, S, H, D), (B, S, G, D), (B, S, G, D))

@@ -174,6 +174,75 @@ def test_declarations_that_are_none(symbols, said):
     assert str(caught.value) == said or said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["pi", "E", "I", "oo", "zoo", "nan", "inf", "e", "i", "j", "tau", "phi", "gamma", "Pi", "exp",
+     "sqrt", "GoldenRatio", "EulerGamma", "Catalan", "N", "O", "beta", "lambda", "True", "None"],
+)  # fmt: skip
+def test_what_is_declared_is_a_symbol_or_is_refused(name):
+    """Never a number or a function of that name; where it is refused, what is said to write
+    instead will do. In text, as SymPy's symbol, in a case and in an upstream gradient."""
+    try:
+        one = attention([[name]], [[2]], [[3]], symbols=name, scale=1).scores
+    except Malformed as refusal:
+        error = str(refusal)
+    else:
+        assert one.letters == (name,)
+        assert [x.name for x in one.exact.free_symbols] == [name]
+        assert one.at(**{name: 5}).nearest().tolist() == [[10]]
+        return
+    # "call it E or e1": each of them.
+    for other in error.partition(": call it ")[2].split(" or "):
+        found = attention([[other]], [[2]], [[3]], symbols=other, scale=1).scores
+        assert found.at(**{other: 5}).nearest().tolist() == [[10]]
+    assert f"symbols.{name}: {name!r} is reserved for" in error
+    for refused in (
+        lambda: attention([[sympy.Symbol(name)]], [[2]], [[3]]),
+        lambda: case("one", {"X": [name]}, {"Y": "X * 2"}, symbols=[name]),
+        lambda: attention([[1]], [[2]], [[3]]).backward([[sympy.Symbol(name)]]),
+    ):
+        with pytest.raises(Malformed, match="is reserved for"):
+            refused()
+
+
+def test_letters_that_a_quantity_lacks_are_letters_still():
+    """A number may be put in for every letter of a case: what doesn't depend on it, or is a
+    number, stays as it is. A letter that the case lacks is told, in all quantities alike."""
+    made = case(
+        "three", {"X": ["a", "b"], "W": ["c", 1], "N": [1, 2]},
+        {"Y": "softmax(X)", "Z": "W * 2", "M": "N + 1", "L": "Y * W"},
+        symbols=["a", "b", "c", "unused"],
+    )  # fmt: skip
+    s, numbers = solve(made), {"a": 1, "b": "1/2", "c": 3, "unused": 7}
+    for name in ("X", "W", "N", "Y", "Z", "M", "L", "Y[0]", "N[1] + M"):
+        for some in ({"a": 1, "b": "1/2"}, {"c": 3}, {"unused": 7}, numbers):
+            assert s[name].at(**some).equals(s.at(**some)[name]) is Verdict.HOLDS, (name, some)
+        with pytest.raises(Malformed, match="q: unknown symbol 'q'"):
+            s[name].at(a=1, q=1)
+        with pytest.raises(Malformed, match="symbols, of which it has none"):
+            s[name].at(**numbers).at(a=2)
+
+
+def test_letters_of_one_head_are_letters_of_all():
+    """Of attention: in each part, in each head, forward and backward."""
+    two = attention(
+        [[["a"]], [[1]]], [[["b"]], [["d"]]], [[["c"]], [[1]]], symbols="a b c d unused", scale=1
+    )
+    back, numbers = two.backward([[["g"]], [[1]]]), {"a": 1, "b": 2, "c": 3, "d": 4, "unused": 5}
+    wanted = {"scores": [2, 4], "output": [3, 1], "weights": [1, 1], "lse": [2, 4]}
+    for name, found in wanted.items():
+        part = getattr(two, name).at(**numbers)
+        assert part.nearest().ravel().tolist() == found
+        for n in range(2):
+            assert getattr(two, name)[n].at(**numbers).nearest().ravel().tolist() == [found[n]]
+        with pytest.raises(Malformed, match="q: unknown symbol 'q'"):
+            getattr(two, name).at(q=1)
+    for part in (back.dQ, back.dK, back.dV, back.dS):
+        assert np.isfinite(part.at(g=6, **numbers).nearest()).all()
+        with pytest.raises(Malformed, match="q: unknown symbol 'q'"):
+            part.at(q=1)
+
+
 def test_what_numbers_may_be_put_in():
     """All faults at once: names, floats, domains; a step that is not defined there."""
     s = solve(two_by_two(["a", "t", "1", "0"], {"Y": "log(X[0, 1]) / (X[0, 0] - 1)"}))
@@ -187,7 +256,7 @@ def test_what_numbers_may_be_put_in():
         s["Y"].decimal(2)
     with pytest.raises(Malformed, match=r"Y needs values for a, t"):
         s["Y"].nearest()
-    with pytest.raises(Malformed, match=r"numbers are put into symbols, of which it has none"):
+    with pytest.raises(Malformed, match="unknown symbol 'a': expected one of b"):
         s.at(a=2, t=1)["Y"].at(a=1)
 
 

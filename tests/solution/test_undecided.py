@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from symattn import Malformed, Undecided, attention
 from symattn.limits import PURSUED, Limit
+from symattn.numbers.balls import LAST, growing
 from symattn.solution import entries
 
 #: 0, but as a difference of opaque roots.
@@ -49,6 +53,15 @@ def test_decimals_tell_their_undecided_entries_too():
         scores(["1/3", NOTHING]).decimal(3, "floor")
     assert [fault.where for fault in caught.value.faults] == ["M[1, 0]", "M[1, 2]"]
     assert scores(["1/3", NOTHING]).decimal(3)[1] == (0, 0, 0)
+
+
+def test_documents_say_at_how_many_bits():
+    """One number: where precision ends, in messages and in what is written of them."""
+    page = (Path(__file__).parents[2] / "docs" / "certainty.md").read_text("utf-8")
+    told = {int(x.replace(",", "")) for x in re.findall(r"([\d,]+) bits", page)}
+    with pytest.raises(Undecided, match=f"is not settled at {LAST} bits"):
+        scores([NOTHING]).nearest()
+    assert max(told) == max(growing()) == LAST
 
 
 def test_undecided_entries_are_followed_up_so_far(monkeypatch):

@@ -131,6 +131,61 @@ def test_a_wrong_entry_has_its_place_in_the_packed_array():
     assert places == {"output": [(3, 1, 2)], "lse": [(2, 4)]}
 
 
+@pytest.mark.parametrize("size", [1, pytest.param(150, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize(
+    ("own", "empty", "said"),
+    [
+        (True, "mean", []),
+        (False, "mean", None),
+        (True, "zero", ["a fully masked row giving the mean of the values instead of zero"]),
+    ],
+)
+def test_means_of_packed_sequences(size, own, empty, said):
+    """The mean of a query that sees no key is over the values of its own sequence: a kernel that
+    divides by the longest's number of keys is refuted, and one that has a mean for 0 is told."""
+    starts_q, starts_k = [0, 2 * size, 5 * size], [0, size, 4 * size]
+    q, k, v, do = inputs((5 * size, 1, D), (4 * size, 1, D), (4 * size, 1, D), (5 * size, 1, D))
+
+    def weights(n, q, k):
+        scores = (q @ k.T / np.sqrt(np.float32(D))).astype("float32")
+        n_q, n_k = scores.shape
+        keep = np.tri(n_q, n_k, n_k - n_q, dtype=bool)
+        powers = np.where(keep, np.exp(scores), 0)
+        below = powers.sum(axis=1, keepdims=True)
+        dead = below == 0
+        mean = np.float32(1) / np.float32(n_k if own else 3 * size)
+        return np.where(dead, mean, powers / np.where(dead, 1, below)), dead
+
+    def kernel(q, k, v):
+        output = np.zeros_like(q)
+        for n in range(2):
+            of_q, of_k = (slice(*x[n : n + 2]) for x in (starts_q, starts_k))
+            a, _ = weights(n, q[of_q, 0], k[of_k, 0])
+            output[of_q, 0] = a @ v[of_k, 0]
+        return output
+
+    def backward(q, k, v, do):
+        dq, dk, dv = map(np.zeros_like, (q, k, v))
+        for n in range(2):
+            of_q, of_k = (slice(*x[n : n + 2]) for x in (starts_q, starts_k))
+            a, dead = weights(n, q[of_q, 0], k[of_k, 0])
+            da = do[of_q, 0] @ v[of_k, 0].T
+            ds = a * (da - (a * da).sum(axis=1, keepdims=True)) / np.sqrt(np.float32(D))
+            ds = np.where(dead, 0, ds).astype("float32")
+            dq[of_q, 0], dk[of_k, 0] = ds @ k[of_k, 0], ds.T @ q[of_q, 0]
+            dv[of_k, 0] = a.T @ do[of_q, 0]
+        return dq, dk, dv
+
+    found = check_attention(
+        kernel, q=q, k=k, v=v, upstream=do, backward=backward, causal="bottom-right",
+        on_empty_row=empty, cu_seqlens_q=starts_q, cu_seqlens_k=starts_k, raises=False,
+    )  # fmt: skip
+    wrong = {name for name, part in found.reports.items() if part.verdict is not Verdict.HOLDS}
+    assert wrong == (set() if said == [] else {"output", "dV"})
+    if said is not None and size == 1:
+        assert [cause.phrase for cause in found.causes] == said
+
+
 @pytest.mark.parametrize("reads_on", [False, True])
 def test_a_kernel_of_pages(reads_on):
     """Pages are closed over; what lies in a page beyond the last token must not be read."""

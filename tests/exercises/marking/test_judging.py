@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from random import Random
 
@@ -277,6 +279,50 @@ def test_slips_of_the_pen_are_told_and_stay_wrong(answer, but) -> None:
     case = Exercise(make("two", {"X": [[0, 1]]}, {"A": "softmax(-X)"}), "forward", (Part("A", 1),))
     mark = answering(case, A=[["", answer]])["A[0, 1]"]
     assert (mark.outcome, mark.slip, mark.but) == ("wrong", None, but)
+
+
+def moved(whole: int, places: int) -> str:
+    """So many units of a decimal place."""
+    return f"{Decimal(whole).scaleb(-places):f}"
+
+
+@given(st.integers(-9999, 9999), st.integers(1, 60), st.integers(0, 6), st.integers(-99, 99))
+@settings(max_examples=60, deadline=None)
+def test_a_misplaced_point_leaves_the_right_digits(above, below, places, other) -> None:
+    """It is said of an answer only if a power of ten other than 1 makes it the right one at the
+    places that it then has; and of every right answer of two digits so multiplied."""
+    right = Fraction(above, below)
+    asked = Exercise(make("one", {"X": [[str(right)]]}, {"A": "X * 1"}), "", (Part("A", 6),))
+    whole = round(right * 10**places)
+    for answer in (moved(whole, places + 2), moved(whole, places - 1), moved(other, places), "0"):
+        mark = answering(asked, A=[[answer]])["A[0, 0]"]
+        shown, value = len(answer.partition(".")[2]), Fraction(answer)
+        may_be = any(
+            value
+            and abs(value * Fraction(10) ** k - right) * 2 <= Fraction(1, 10 ** max(shown - k, 0))
+            for k in range(-12, 13)
+            if k
+        )
+        is_said = mark.but == "the decimal point is misplaced"
+        assert may_be or not is_said, (answer, right)
+    mark = answering(asked, A=[[moved(whole, places + 2)]])["A[0, 0]"]
+    if mark.outcome == "wrong" and places and abs(whole) > 9:
+        assert mark.but == "the decimal point is misplaced"
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "but"),
+    [
+        ("-1", "0", ""), ("3", "0.3", "the decimal point is misplaced"), ("-70", "0.00", ""),
+        ("30", "3", "the decimal point is misplaced"), ("14/10", "0.1", ""), ("27", "3", ""),
+        ("-1", "0.1", ""), ("5", "500", "the decimal point is misplaced"),
+        ("1/3", "3.333", "the decimal point is misplaced"), ("1/3", "3.34", ""),
+    ],
+)  # fmt: skip
+def test_one_digit_of_a_figure_tells_nothing_of_its_point(right, answer, but) -> None:
+    """Nor does a zero, which is the same wherever its point stands."""
+    asked = Exercise(make("one", {"X": [[right]]}, {"A": "X * 1"}), "forward", (Part("A", 4),))
+    assert answering(asked, A=[[answer]])["A[0, 0]"].but == but
 
 
 def test_a_sum_for_a_mean_is_named() -> None:
