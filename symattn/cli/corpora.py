@@ -43,8 +43,12 @@ def audit(
             jobs=pace.jobs if is_said else None,
             watch=advance,
             force=force,
+            allow_outside=pace.allow_outside,
             **settings,
         )
+    if tally.remade:
+        damaged = f"kept results were damaged and are made again, the first {tally.remade[0]}"
+        click.echo(visible(f"symattn: {len(tally.remade)} {damaged}"), err=True)
     click.echo(visible(f"{summary(tally)}; open {folder}/{PAGE}"))
     outcomes = tally.outcomes
     doubt = strict and (outcomes["doubtful"] or tally.counts["coarse"])

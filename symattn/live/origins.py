@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from symattn.live.figures import IN_MATHEMATICS, Figures
-from symattn.live.places import found, without
+from symattn.errors import SymattnError
+from symattn.live.figures import IN_MATHEMATICS, Figures, Paragraph
+from symattn.live.names import Kind
+from symattn.live.places import How, found, without
+from symattn.workers import Asker
 
 
 class Origin(NamedTuple):
@@ -24,7 +28,53 @@ class Origin(NamedTuple):
         return "" if line is None else f"{self.path}:{line}"
 
 
-def origin(path: Path) -> Origin:
+class Asked(NamedTuple):
+    """A live figure that a page asks for: in a line, on lines of its own, or in the mathematics
+    that is its text."""
+
+    how: How
+    kind: Kind
+    text: str
+
+
+#: What stands in the place of a live figure: paragraphs, or mathematics as LaTeX.
+Answer = list[Paragraph] | str | SymattnError
+
+
+def answers(asker: Asker, find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
+    """What each live figure of a page comes to, or why nothing: the work of a process.
+
+    Raises :class:`~symattn.errors.SymattnError` for what they are computed from.
+    """
+    asker.stage("computing")
+    figures = find().figures
+    return [_answer(figures, one) for one in asked]
+
+
+def _answer(figures: Figures, one: Asked) -> Answer:
+    try:
+        match one.how:
+            case "line":
+                return [figures.inline(one.kind, one.text)]
+            case "block":
+                return figures.paragraphs(one.kind, one.text)
+            case "mathematics":
+                return figures.mathematics(one.text)
+    except SymattnError as error:
+        return error.with_traceback(None)
+
+
+def named_origin(name: str, path: Path, folder: Path, allow_outside: bool) -> Origin:
+    """What the file at ``path`` gives that a document names: one in ``folder`` or below, unless
+    others are allowed. Raises as :func:`origin`."""
+    from symattn.cases.library import check_inside
+
+    leave = "in Sphinx symattn_allow_outside = True"
+    check_inside(name, path, folder, allow_outside, "the folder of the documents", leave)
+    return origin(path, allow_outside)
+
+
+def origin(path: Path, allow_outside: bool = False) -> Origin:
     """What the file at ``path`` gives. Of an article in Markdown its own live figures are
     no part of what it says.
 
@@ -36,7 +86,7 @@ def origin(path: Path) -> Origin:
 
     article = read_article(path) if is_article(path) else None
     if article is None or article.form != "markdown":
-        return Origin(Figures(solve(load(path))), {}, path)
+        return Origin(Figures(solve(load(path, allow_outside))), {}, path)
     places: dict[tuple[str, str], int] = {}
     for one in found(article.source):
         line = article.place(one.span.start).line

@@ -139,9 +139,9 @@ def test_the_filter_of_pandoc(symattn, post, monkeypatch, words, code) -> None:
 @pytest.mark.parametrize("limit", [("--max-seconds", "0.001"), ("--max-memory", "1")])
 def test_limits(symattn, post, monkeypatch, words, limit) -> None:
     """Who builds pages of others has limits: nothing is printed beyond them."""
-    given(monkeypatch, '{"blocks": [], "children": []}')
+    given(monkeypatch, '{"meta": {}, "blocks": [], "type": "root", "children": []}')
     assert symattn(*words).code == 0
-    given(monkeypatch, '{"blocks": [], "children": []}')
+    given(monkeypatch, '{"meta": {}, "blocks": [], "type": "root", "children": []}')
     done = symattn(*words, *limit)
     assert (done.code, done.out) == (2, "")
     assert limit[0] in done.err

@@ -80,7 +80,7 @@ def test_nothing_is_left_behind(polite):
 @pytest.mark.parametrize(
     ("words", "text", "why"),
     [
-        (("lsp", "--max-seconds", "0.01"), TEXT, "it takes more than 0.01 seconds"),
+        (("lsp", "--max-seconds", "0.01"), TEXT, "stopped after 0.01 seconds (--max-seconds)"),
         pytest.param(
             ("lsp", "--max-memory", "100"), LARGE, "needs more than 100 MB", marks=pytest.mark.heavy
         ),
