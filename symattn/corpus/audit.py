@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from symattn.cases.settings import settings
 from symattn.corpus import stores, tables
 from symattn.corpus.page import sheet
+from symattn.corpus.records import spelled
 from symattn.corpus.runs import CorpusRun
 from symattn.corpus.tally import Tally
 from symattn.printers import html
@@ -84,6 +85,6 @@ def audit_corpus(
                 store.write(name, [made[name]])
             else:
                 store.remove(name)
-        page = sheet(tally, str(corpus), language=language, paper=paper)
+        page = sheet(tally, spelled(str(corpus)), language=language, paper=paper)
         store.write(PAGE, [html.document(page).encode()])
         return tally

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, get_args
 
 from symattn import __version__, workers
+from symattn.escaping import without_secrets
 from symattn.tables.places import check
 from symattn.workers import Asker, Crashed, Ended, WorkLimits, told
 
@@ -211,12 +212,12 @@ def failed(path: str, why: str) -> dict[str, Any]:
 
 
 def spelled(path: str) -> str:
-    """A path as text: bytes that are no letters by their codes.
+    """A path or an address as text: bytes that are no letters by their codes, and no passwords.
 
     >>> spelled("\\udcff.md")
     '\\\\udcff.md'
     """
-    return path.encode(errors="backslashreplace").decode()
+    return without_secrets(path.encode(errors="backslashreplace").decode())
 
 
 def held(path: str, data: bytes, side: bytes | None) -> HeldArticle:
