@@ -50,7 +50,7 @@ def computed(page: Node, folder: Path, allow_outside: bool = False) -> tuple[Nod
     error stands in their place. Files that it names are in ``folder`` or below, unless others
     are allowed. Raises :class:`Malformed`, with its place, for what is no page."""
     nodes = [*_walk(page)]
-    named = [node["value"].lstrip("/") for node in nodes if node.get("name") == CASE]
+    named = [node["value"].lstrip("/") for node in nodes if _called(node) == CASE]
     faults: list[str] = []
     source: Origin | SymattnError
     try:
@@ -70,7 +70,7 @@ def computed(page: Node, folder: Path, allow_outside: bool = False) -> tuple[Nod
 
 def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list[Node]:
     """What stands in the place of a live figure."""
-    name, text, place = node.get("name", NAME), node["value"], node.get("position")
+    name, text, place = _called(node), node["value"], node.get("position")
     if name == CASE:
         return []
     if name not in NAMES:
@@ -85,6 +85,11 @@ def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list
         message = ": ".join(filter(None, (where or line, text, str(error))))
         faults.append(message)
         return _error(message, place, node["type"] != "math" and node.get("inline", True))
+
+
+def _called(node: Node) -> str:
+    """The name that a live figure has; a formula is text with numbers in it."""
+    return str(node["name"]) if node["type"] == NAME else NAME
 
 
 def _is_live(node: Node) -> bool:
@@ -105,7 +110,7 @@ def _computed(node: Node, source: Origin) -> list[Node]:
 def _with_figures(node: Node, figures: Figures) -> Node:
     """An author's formula with its figures computed. mystmd has set it already, each
     expression as a text of its own: the figures take the places of these."""
-    page = node.get("html", "")
+    page = node.get("html") or ""
     for text in dict.fromkeys(match[1] for match in IN_MATHEMATICS.finditer(node["value"])):
         row = figures.row(text)
         shown = html_text(" ".join(text.split())).replace(" ", "\N{NO-BREAK SPACE}")
