@@ -145,8 +145,9 @@ def _command() -> int:
     try:
         return int(_group.main(prog_name="symattn", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.message = without_secrets(error.message)
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(without_secrets(shown.getvalue()), nl=False, err=True)
         return error.exit_code
     except SystemExit as error:
         return int(error.code or 0)

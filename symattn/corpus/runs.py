@@ -75,11 +75,12 @@ class CorpusRun:
             result = self._results[path]
             if isinstance(result, str):
                 try:
-                    result = unpacked(self._store.read(result), path)
+                    yield unpacked(self._store.read(result), path)
                 except (OSError, ValueError, EOFError, RecursionError, zlib.error):
                     self.remade.append(result)
-                    result = self._made_again(path)
-            yield result
+                    yield self._made_again(path)
+            else:
+                yield result
 
     def _made_again(self, path: str) -> dict[str, Any]:
         found = _content_of(path)

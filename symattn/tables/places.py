@@ -255,7 +255,8 @@ def check(value: object, form: Form, where: str = "") -> None:
         if value not in form:
             raise Malformed(Fault(where, f"expected another value, found {short(str(value))!r}"))
         return
-    kinds: Any = {list: list, tuple: list, dict: dict}.get(type(form), form)
+    kinds: Any = list if isinstance(form, list | tuple) else form
+    kinds = dict if isinstance(form, dict) else kinds
     # To Python true is a number.
     if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is int):
         wanted = " or ".join(KINDS[of] for of in getattr(kinds, "__args__", (kinds,)))

@@ -129,8 +129,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     from symattn.testing.cases import report
 
+    checks = session.config.stash[_OF_ALL]
     with _told():
-        session.config.stash[_OUTPUTS].write(path, report(session.config.stash[_OF_ALL]))
+        session.config.stash[_OUTPUTS].write(path, report(checks))
 
 
 def pytest_terminal_summary(

@@ -90,7 +90,10 @@ def test_nothing_is_left_behind(polite):
     [
         (("lsp", "--max-seconds", "0.01"), TEXT, "stopped after 0.01 seconds (--max-seconds)"),
         pytest.param(
-            ("lsp", "--max-memory", "100"), LARGE, "needs more than 100 MB (--max-memory)", marks=pytest.mark.heavy
+            ("lsp", "--max-memory", "100"),
+            LARGE,
+            "needs more than 100 MB (--max-memory)",
+            marks=pytest.mark.heavy,
         ),
     ],
 )

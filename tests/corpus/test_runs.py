@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -230,23 +231,34 @@ def repacked(change: Callable[[Any], object]) -> Callable[[bytes], bytes]:
     return changed
 
 
+def instead(made: Any, about: Any) -> Any:
+    return made
+
+
+def put(at: str, value: Any, about: Any) -> None:
+    """Put a value at a place."""
+    *above, last = at.split(".")
+    for key in above:
+        about = about[key]
+    about[last] = value
+
+
+NO_RESULTS: list[Any] = [[], 3, "text", {}, {"audit": None}]
 DAMAGES: list[Callable[[bytes], bytes]] = [
     lambda x: x[:-9],
     lambda x: x[:30] + b"???" + x[33:],
     lambda x: b"",
     lambda x: gzip.compress(b" " * 100 + b"{"),
     lambda x: gzip.compress(b"[" * 100_000),
-    *(repacked(lambda about, made=made: made) for made in ([], 3, "text", {}, {"audit": None})),
+    *(repacked(partial(instead, thing)) for thing in NO_RESULTS),
     *(
-        repacked(lambda about, at=at, value=value: about.update({at: value}))
-        for at, value in [("article", 3), ("ending", "lost"), ("failure", []), ("audit", [1])]
-    ),
-    *(
-        repacked(lambda about, at=at, value=value: about["audit"].update({at: value}))
+        repacked(partial(put, at, value))
         for at, value in [
-            ("summary", {}), ("summary", None), ("claims", {}), ("claims", [{}]), ("claims", [3]),
-            ("causes", [{"kind": "x"}]), ("open", [{}]), ("unread", [{"count": -1}]),
-            ("unread", [{"count": 1 << 40}]), ("unread", [{"count": True}]),
+            ("article", 3), ("ending", "lost"), ("failure", []), ("audit", [1]),
+            ("audit.summary", {}), ("audit.summary", None), ("audit.claims", {}),
+            ("audit.claims", [{}]), ("audit.claims", [3]), ("audit.causes", [{"kind": "x"}]),
+            ("audit.open", [{}]), ("audit.unread", [{"count": -1}]),
+            ("audit.unread", [{"count": 1 << 40}]), ("audit.unread", [{"count": True}]),
         ]
     ),
     repacked(lambda about: about["audit"]["summary"].update(refuted="1")),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - samples stand on one line
 """Hostile inputs by their seeds, at the doors that files of others come in by.
 
 ``python -m tests.fuzz.doors KIND FIRST COUNT`` prints a line of JSON for every promise that an
@@ -7,6 +8,7 @@ the input is the user's, and must be as it was.
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -68,12 +70,12 @@ def mutated(tree: Any, source: random.Random, count: int) -> Any:
             case 0:
                 del parent[last]
             case 1 if isinstance(parent, list):
-                parent.insert(last, parent[last])
+                parent.insert(last, copy.deepcopy(parent[last]))
             case 2:
                 for _ in range(source.choice([1, 3, 60])):
                     parent[last] = source.choice([[parent[last]], {"c": parent[last]}])
             case _:
-                parent[last] = source.choice(THINGS)
+                parent[last] = copy.deepcopy(source.choice(THINGS))
     return tree
 
 
@@ -105,7 +107,7 @@ NOTEBOOK = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"nam
     _CELL, {"cell_type": "code", "source": "X = [[1.25]]\n2 * X", "metadata": {"tags": ["x"]}, "outputs": [_OUTPUT]},
 ]}  # fmt: skip
 
-_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'  # noqa: E501
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
 _PART = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
 WORD = {
@@ -167,11 +169,11 @@ def docx(source: random.Random) -> bytes:
         if kind == 10:
             for number in range(source.choice([10, 11_000])):
                 package.writestr(f"x/{number}", b"")
-    data = bytearray(file.getvalue())
+    whole = bytearray(file.getvalue())
     if kind == 11:
         for _ in range(source.randrange(1, 9)):
-            data[source.randrange(len(data))] = source.randrange(256)
-    return bytes(data)
+            whole[source.randrange(len(whole))] = source.randrange(256)
+    return bytes(whole)
 
 
 def answers(source: random.Random, table: str) -> tuple[str, bytes]:
@@ -209,7 +211,9 @@ def inputs(kind: str, seed: int, table: str) -> tuple[list[str], bytes, str]:
         words, tree = TREES[kind]
         text = json.dumps(mutated(tree, source, source.randrange(1, 5)))
         if not source.randrange(40):
-            text = text.replace('"c"', '"c": ' + source.choice("[{") * source.choice([900, 200_000]))
+            text = text.replace(
+                '"c"', '"c": ' + source.choice("[{") * source.choice([900, 200_000])
+            )
         return [*words, *free], text.encode(), ""
     if kind == "word":
         Path("in.docx").write_bytes(docx(source))
