@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from symattn.errors import SymattnError
+from symattn.errors import Fault, Malformed, SymattnError
 from symattn.live.figures import IN_MATHEMATICS, Figures, Paragraph
-from symattn.live.names import Kind
+from symattn.live.names import NAMES
 from symattn.live.places import How, found, without
 from symattn.workers import Asker
 
@@ -29,45 +29,56 @@ class Origin(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A live figure that a page asks for: in a line, on lines of its own, or in the mathematics
-    that is its text."""
+    """A live figure that a page asks for by its name: in a line, on lines of its own, or in the
+    mathematics that is its text."""
 
     how: How
-    kind: Kind
+    name: str
     text: str
 
 
-#: What stands in the place of a live figure: paragraphs, or mathematics as LaTeX.
-Answer = list[Paragraph] | str | SymattnError
+#: What stands in the place of a live figure: paragraphs, or mathematics as LaTeX; or why there
+#: is nothing, with its place in the article where that tells.
+Answer = list[Paragraph] | str | Fault
 
 
-def answers(asker: Asker, find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
-    """What each live figure of a page comes to, or why nothing: the work of a process.
-
-    Raises :class:`~symattn.errors.SymattnError` for what they are computed from.
-    """
+def worked(asker: Asker, find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
+    """The same as :func:`answers`: the work of a process."""
     asker.stage("computing")
-    figures = find().figures
-    return [_answer(figures, one) for one in asked]
+    return answers(find, asked)
 
 
-def _answer(figures: Figures, one: Asked) -> Answer:
+def answers(find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
+    """What each live figure of a page comes to, from what is found only where there are any."""
+    try:
+        source = find() if asked else None
+    except SymattnError as error:
+        return [Fault("", str(error))] * len(asked)
+    return [] if source is None else [_answer(source, one) for one in asked]
+
+
+def _answer(source: Origin, one: Asked) -> Answer:
     try:
         match one.how:
             case "line":
-                return [figures.inline(one.kind, one.text)]
+                return [source.figures.inline(NAMES[one.name], one.text)]
             case "block":
-                return figures.paragraphs(one.kind, one.text)
+                return source.figures.paragraphs(NAMES[one.name], one.text)
             case "mathematics":
-                return figures.mathematics(one.text)
+                return source.figures.mathematics(one.text)
     except SymattnError as error:
-        return error.with_traceback(None)
+        return Fault(source.where(one.name, one.text), str(error))
 
 
-def named_origin(name: str, path: Path, folder: Path, allow_outside: bool) -> Origin:
+def named_origin(
+    name: str, path: Path, folder: Path, allow_outside: bool, unsaid: str = ""
+) -> Origin:
     """What the file at ``path`` gives that a document names: one in ``folder`` or below, unless
-    others are allowed. Raises as :func:`origin`."""
+    others are allowed. Raises as :func:`origin`, and for no name with ``unsaid``."""
     from symattn.cases.library import check_inside
+
+    if not name:
+        raise Malformed(unsaid)
 
     leave = "in Sphinx symattn_allow_outside = True"
     check_inside(name, path, folder, allow_outside, "the folder of the documents", leave)

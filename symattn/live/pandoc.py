@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from symattn.errors import Malformed, SymattnError
+from symattn.errors import Fault
 from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
 from symattn.live.names import CASE, NAMES
-from symattn.live.origins import Origin, named_origin
-from symattn.live.places import spelled
+from symattn.live.origins import Asked, answers, named_origin
+from symattn.live.places import How, spelled
 from symattn.tables.places import check
 
 #: An element of pandoc's tree: its type and contents.
@@ -37,65 +38,43 @@ def computed(
     """
     check(document, {"meta": dict, "blocks": list})
     elements = [*_elements(document["blocks"], "blocks")]
-    named = _text(document["meta"].get("symattn"))
+    named, faults = _text(document["meta"].get("symattn")), list[str]()
+    live: list[tuple[Element, Asked]] = []
     for element in elements:
-        if element["t"] == "CodeBlock" and _called(element) == CASE:
-            named = element["c"][1].strip()
+        one = _asked(element)
+        if one is not None and one.name == CASE:
+            named = one.text.strip()
             element.update(t="Plain", c=[])
-    filtered = _Filter(named, folder, allow_outside)
-    for element in elements:
-        filtered.compute(element)
-    return document, filtered.faults
+        elif one is not None:
+            live.append((element, one))
+    find = partial(named_origin, named, folder / named, folder, allow_outside, _UNSAID)
+    found = answers(find, [one for _, one in live])
+    for (element, one), answer in zip(live, found, strict=True):
+        if isinstance(answer, Fault):
+            faults.append(": ".join(filter(None, (answer.where, one.text, answer.message))))
+            words = {"t": "Strong", "c": [{"t": "Str", "c": f"[symattn: {faults[-1]}]"}]}
+            element.update({"t": "Para", "c": [words]} if one.how == "block" else words)
+        elif isinstance(answer, str):
+            element["c"][1] = answer
+        elif one.how == "line":
+            pieces = [_inline(piece) for paragraph in answer for piece in paragraph]
+            element.update(t="Span", c=[["", [], []], pieces])
+        else:
+            element.update(t="Div", c=[["", [], []], [*map(_paragraph, answer)]])
+    return document, faults
 
 
-class _Filter:
-    def __init__(self, named: str, folder: Path, allow_outside: bool) -> None:
-        self.faults: list[str] = []
-        self._named, self._folder, self._allow_outside = named, folder, allow_outside
-        self._source: Origin | SymattnError | None = None
-
-    def _origin(self) -> Origin:
-        """What the figures are computed from; read when the first one is."""
-        if self._source is None:
-            name, folder = self._named, self._folder
-            try:
-                if not name:
-                    raise Malformed(_UNSAID)
-                self._source = named_origin(name, folder / name, folder, self._allow_outside)
-            except SymattnError as error:
-                self._source = error
-        if isinstance(self._source, SymattnError):
-            raise self._source
-        return self._source
-
-    def compute(self, element: Element) -> None:
-        """Put what it comes to in the place of a live figure."""
-        match element["t"]:
-            case "Math" if IN_MATHEMATICS.search(element["c"][1]):
-                name = "symattn"
-            case "Code" | "CodeBlock" if (called := _called(element)) in NAMES:
-                name = str(called)
-            case _:
-                return
-        text = element["c"][1].strip()
-        try:
-            element.update(self._computed(element["t"], name, text, element["c"]))
-        except SymattnError as error:
-            known = self._source if isinstance(self._source, Origin) else None
-            where = known.where(name, text) if known else ""
-            message = ": ".join(filter(None, (where, text, str(error))))
-            self.faults.append(message)
-            words = {"t": "Strong", "c": [{"t": "Str", "c": f"[symattn: {message}]"}]}
-            element.update({"t": "Para", "c": [words]} if element["t"] == "CodeBlock" else words)
-
-    def _computed(self, of: str, name: str, text: str, contents: Any) -> Element:
-        figures, nothing = self._origin().figures, ["", [], []]
-        if of == "Math":
-            return {"c": [contents[0], figures.mathematics(contents[1])]}
-        if of == "Code":
-            return {"t": "Span", "c": [nothing, [*map(_inline, figures.inline(NAMES[name], text))]]}
-        blocks = [*map(_paragraph, figures.paragraphs(NAMES[name], text))]
-        return {"t": "Div", "c": [nothing, blocks]}
+def _asked(element: Element) -> Asked | None:
+    """The live figure that an element is, or the file that it names, if it is either."""
+    kind, contents = element["t"], cast(Any, element.get("c"))
+    if kind == "Math" and IN_MATHEMATICS.search(contents[1]):
+        return Asked("mathematics", "symattn", contents[1])
+    if kind not in ("Code", "CodeBlock"):
+        return None
+    name = next(filter(None, map(spelled, contents[0][1])), None)
+    is_one = name in NAMES or (name == CASE and kind == "CodeBlock")
+    how: How = "line" if kind == "Code" else "block"
+    return Asked(how, str(name), contents[1].strip()) if is_one else None
 
 
 def _paragraph(pieces: Paragraph) -> Element:
@@ -112,12 +91,6 @@ def _inline(piece: Piece) -> Element:
         case _:
             words = [{"t": "Str", "c": piece.words}]
             return {"t": "Image", "c": [["", [], []], words, [data_address(piece), ""]]}
-
-
-def _called(element: Element) -> str | None:
-    """The name of a live figure, if code is one."""
-    _, classes, _ = element["c"][0]
-    return next(filter(None, map(spelled, classes)), None)
 
 
 def _text(meta: object) -> str:

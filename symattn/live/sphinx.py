@@ -23,11 +23,11 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import workers
-from symattn.errors import SymattnError
+from symattn.errors import Fault
 from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
-from symattn.live.names import CASE, NAMES, Kind
-from symattn.live.origins import Answer, Asked, answers, named_origin, origin
+from symattn.live.names import CASE, NAMES
+from symattn.live.origins import Answer, Asked, named_origin, origin, worked
 from symattn.live.places import file_named
 from symattn.workers import WorkLimits
 
@@ -39,8 +39,8 @@ _DIRECTIVE = re.compile(rf"^[ \t]*\.\.[ \t]+{CASE}::[ \t]*(\S.*?)[ \t]*$", re.MU
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the roles, the directives, what computes the figures of a page, and what it may take
     and read."""
-    app.add_role(_Domain.name, _Role("number"))
-    app.add_directive(_Domain.name, _directive("number"))
+    app.add_role(_Domain.name, _Role(_Domain.name))
+    app.add_directive(_Domain.name, _directive(_Domain.name))
     app.add_domain(_Domain)
     app.add_transform(_Computed)
     app.add_config_value("symattn_allow_outside", False, "env", bool)
@@ -70,16 +70,16 @@ def _found(env: BuildEnvironment, asked: Sequence[Asked]) -> Sequence[Answer]:
     else:
         find = partial(origin, page, config.symattn_allow_outside)
     limits = WorkLimits(config.symattn_max_seconds, config.symattn_max_memory)
-    (answer,) = workers.answers([(answers, (find, asked))], limits)
+    (answer,) = workers.answers([(worked, (find, asked))], limits)
     if isinstance(answer, Exception):
-        return [SymattnError(workers.told(answer, limits))] * len(asked)
+        return [Fault("", workers.told(answer, limits))] * len(asked)
     found: list[Answer] = answer
     return found
 
 
-def _fault(text: str, error: SymattnError, place: Any) -> nodes.Node:
+def _fault(text: str, error: Fault, place: Any) -> nodes.Node:
     """What a reader sees where a figure can't be computed; Sphinx warns of it."""
-    message = f"{text}: {error}"
+    message = f"{text}: {error.message}"
     _log.warning(message, location=place, type="symattn")
     return nodes.strong("", f"[symattn: {message}]", classes=["error"])
 
@@ -95,25 +95,25 @@ def _standing_for(asked: Asked) -> _Live:
 class _Role(SphinxRole):
     """A figure inside a line."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, called: str) -> None:
         super().__init__()
-        self._kind: Kind = kind
+        self._called = called
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        node = _standing_for(Asked("line", self._kind, self.text))
+        node = _standing_for(Asked("line", self._called, self.text))
         self.set_source_info(node)
         return [node], []
 
 
-def _directive(kind: Kind) -> type[Directive]:
-    """The directive of figures of one kind on lines of their own."""
+def _directive(name: str) -> type[Directive]:
+    """The directive of that name: figures on lines of their own."""
 
     class Figure(SphinxDirective):
         required_arguments = 1
         final_argument_whitespace = True
 
         def run(self) -> list[nodes.Node]:
-            node = _standing_for(Asked("block", kind, self.arguments[0]))
+            node = _standing_for(Asked("block", name, self.arguments[0]))
             self.set_source_info(node)
             return [node]
 
@@ -140,10 +140,10 @@ class _Domain(Domain):
 
     name = "symattn"
     label = "symattn"
-    roles = {_inside(name): _Role(kind) for name, kind in NAMES.items()}  # noqa: RUF012
+    roles = {_inside(name): _Role(name) for name in NAMES}  # noqa: RUF012
     directives = {  # noqa: RUF012
         _inside(CASE): _Case,
-        **{_inside(name): _directive(kind) for name, kind in NAMES.items()},
+        **{_inside(name): _directive(name) for name in NAMES},
     }
 
     initial_data = {"pages": set()}  # noqa: RUF012
@@ -168,7 +168,7 @@ class _Computed(SphinxTransform):
         ]
         for kind in (nodes.math, nodes.math_block):
             live += (
-                (formula, Asked("mathematics", "number", formula.astext()))
+                (formula, Asked("mathematics", "symattn", formula.astext()))
                 for formula in self.document.findall(kind)
                 if IN_MATHEMATICS.search(formula.astext())
             )
@@ -177,7 +177,7 @@ class _Computed(SphinxTransform):
         self.env.get_domain(_Domain.name).data["pages"].add(self.env.docname)
         found = _found(self.env, [asked for _, asked in live])
         for (node, asked), answer in zip(live, found, strict=True):
-            if isinstance(answer, SymattnError):
+            if isinstance(answer, Fault):
                 fault = _fault(asked.text, answer, node)
                 is_block = asked.how == "block" or isinstance(node, nodes.math_block)
                 node.replace_self(nodes.paragraph("", "", fault) if is_block else fault)
