@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Self, TypeVar
 
-from symattn.escaping import visible
+from symattn.escaping import visible, without_secrets
 from symattn.limits import FAULTS_KEPT, FAULTS_PRINTED
 
 T = TypeVar("T")
@@ -56,6 +56,8 @@ def short(text: str, length: int = 60) -> str:
     >>> short("softmax(Q @ K.T)", 10)
     'softmax...'
     """
+    # Cut off, an address would not show any more what in it is secret.
+    text = without_secrets(text)
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
@@ -95,7 +97,7 @@ def unforeseen(error: BaseException) -> str:
     """What is told of an exception that nobody has foreseen: a fault of symattn's, and where.
 
     >>> try:
-    ...     short(None)
+    ...     short("text", None)
     ... except TypeError as error:
     ...     print(unforeseen(error))  # doctest: +ELLIPSIS
     internal error: TypeError in errors.py, line ...
@@ -116,8 +118,13 @@ def reported(why: str, trace: str) -> tuple[str, str]:
     >>> reported("a fault", "")[0]
     'a fault; please report it, with the input and what SYMATTN_TRACEBACK=1 prints'
     """
-    trace = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
+    trace = "\n".join(map(_told, trace.split("\n"))) if shows_tracebacks() else ""
     return f"{why}; please report it, with the input and what {_TRACEBACK}=1 prints", trace
+
+
+def _told(text: str) -> str:
+    """A line of a message, harmless and without what is nobody's business."""
+    return visible(without_secrets(text))
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,7 @@ class Fault:
 
     def __str__(self) -> str:
         message = short(self.message, _MESSAGE)
-        return visible(f"{short(self.where, _PLACE)}: {message}" if self.where else message)
+        return _told(f"{short(self.where, _PLACE)}: {message}" if self.where else message)
 
     def inside(self, prefix: str) -> Fault:
         """The same fault seen from the outside of ``prefix``.
@@ -157,14 +164,14 @@ class Fault:
         place = f"{source}:{self.line}" if source and self.line else source
         if self.line and not source:
             place = f"line {self.line}"
-        return visible(f"{place}: {self}" if place else str(self))
+        return _told(f"{place}: {self}" if place else str(self))
 
 
 class SymattnError(Exception):
     """Everything symattn raises on purpose."""
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        return _told(super().__str__())
 
 
 class Faulty(SymattnError):
@@ -195,7 +202,7 @@ class Faulty(SymattnError):
         count = len(self.faults) + self.more
         if count == 1:
             return self.faults[0].at(self.source)
-        head = f"{visible(self.source)}: " if self.source else ""
+        head = f"{_told(self.source)}: " if self.source else ""
         lines = [f"{head}{count} {self.called}"]
         lines += [f"  {fault.at(self.source)}" for fault in self.faults[: FAULTS_PRINTED.most]]
         if count > FAULTS_PRINTED.most:

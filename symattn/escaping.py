@@ -40,6 +40,32 @@ def visible(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if is_hidden(c) else c for c in text)
 
 
+#: Where an address begins; taken for a path it has only one slash.
+_SCHEME = re.compile(r"(?<=\w\w)(:/+)")
+#: What it says of whoever asks: up to the last @ before a path, or, where there may be a
+#: password with a slash in it, up to the last of all; and what it asks for.
+_WHO = re.compile(r"\A(?:[^/?#:\s]*|[^/?#\s]*:\S*)@")
+_ASKED = re.compile(r"(?<=[?#])\S+")
+
+
+def without_secrets(text: str) -> str:
+    """Text without what addresses in it say beside hosts and paths: names, passwords and tokens
+    of whoever asks, and what stands behind a question mark.
+
+    >>> without_secrets("s3://me:secret@host/posts/a.md?token=abc can't be read")
+    "s3://***@host/posts/a.md?*** can't be read"
+    """
+    pieces = _SCHEME.split(text)
+    pieces[2::2] = map(_without_secrets, pieces[2::2])
+    return "".join(pieces)
+
+
+def _without_secrets(text: str) -> str:
+    """What stands behind the scheme of an address, which ends at the first blank."""
+    end = len(re.split(r"\s", text, maxsplit=1)[0])
+    return _ASKED.sub("***", _WHO.sub("***@", text[:end])) + text[end:]
+
+
 def json_text(data: Any) -> str:
     r"""Plain data as JSON, what is hidden by its code.
 

@@ -29,7 +29,8 @@ _MOST_BYTES = 1 << 28
 
 
 class Outputs:
-    """What one command writes; ``by`` is its name, ``inputs`` are the files that it reads.
+    """What one command writes; ``by`` is its name, ``inputs`` are the files that it reads, and
+    ``instead`` is what messages say to do where a file may not be replaced.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -43,9 +44,14 @@ class Outputs:
     """
 
     def __init__(
-        self, by: str, inputs: Iterable[str | Path | int] = (), force: bool = False
+        self,
+        by: str,
+        inputs: Iterable[str | Path | int] = (),
+        force: bool = False,
+        instead: str = "choose another -o, or overwrite it with --force",
     ) -> None:
         self._by = by
+        self._instead = instead
         self.force = force
         self._inputs = {key for file in inputs for key in _identities(file)}
         self._claimed: dict[object, Path] = {}
@@ -145,7 +151,7 @@ class Outputs:
             why = "was changed since symattn wrote it"
             if others:
                 why = f"was written by symattn for something else ({others[0]})"
-        raise Malformed(f"{path} {why}: choose another -o, or overwrite it with --force")
+        raise Malformed(f"{path} {why}: {self._instead}")
 
     def _record(self, target: Path) -> _Record:
         if target.parent not in self._records:

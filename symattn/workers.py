@@ -29,7 +29,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
-from symattn.errors import SymattnError, lacks_memory, unforeseen
+from symattn.errors import SymattnError, lacks_memory, reported, unforeseen
 from symattn.signals import undone
 
 #: What is to be done: a function of a module, which is given an
@@ -85,6 +85,32 @@ class Crashed(Exception):
         self.why = why
         self.trace = trace
         super().__init__(why, trace)
+
+
+def told(end: BaseException, limits: WorkLimits) -> str:
+    """What is told of work that ended with an exception.
+
+    >>> told(Ended("time"), WorkLimits(seconds=2)), told(Ended("signal", 9), WorkLimits())
+    ('stopped after 2 seconds (--max-seconds)', 'its process was ended (SIGKILL)')
+    """
+    beyond = f"needs more than {limits.memory} MB (--max-memory)"
+    match end:
+        case Ended(why="time"):
+            return f"stopped after {limits.seconds:g} seconds (--max-seconds)"
+        case Ended(why="memory"):
+            return beyond if limits.memory else "needs more memory than is available"
+        case Ended(number=0):
+            # What is not ours may end without a word where there is no memory.
+            return f"ended early, maybe as it {beyond}" if limits.memory else "ended early"
+        case Ended(number=number):
+            return f"its process was ended ({signal.Signals(number).name})"
+        case Crashed(why=why):
+            return reported(why, "")[0]
+        case RecursionError():
+            return "nested too deeply to be computed"
+        case OSError():
+            return end.strerror or type(end).__name__
+    return str(end)
 
 
 # -- the side that asks ------------------------------------------------------------------

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from symattn import escaping
+from symattn.corpus.records import spelled
+from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.escaping import latex as escape
 
 from .hostile import FORBIDDEN, steering
@@ -238,3 +240,45 @@ def test_code_in_markdown(text: str) -> None:
     table = f"| a | b |\n|---|---|\n| {escaping.markdown_code(text)} | q |"
     codes = [content for kind, content in pieces(table) if kind == "code_inline"]
     assert [code.strip() for code in codes] == [shown.strip()]
+
+
+#: Letters of passwords and tokens: any that an address may have.
+secrets = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1).filter(
+    lambda text: "://" not in text
+)
+KEY = "\N{KEY}"
+
+
+@given(
+    secrets,
+    st.sampled_from(["me:{}@", "{}@", ":{}@"]),
+    st.sampled_from(["", "?token={}", "?a=b&sig={}#{}", "#{}"]),
+    st.sampled_from(["", "zip://a.zip::", "see 's3://bucket/x@y.md', ", "\n" * 990]),
+    st.sampled_from(["", " can't be read", "\nhttps://docs/a?{}", " " * 40, "x" * 2000]),
+)
+def test_addresses_keep_no_secrets(secret, who, asked, before, after) -> None:
+    """Hosts and paths stay; who asks, and what is asked for, is told nowhere, wherever the
+    address stands: in no message, however it is cut off, and in no label of a corpus."""
+    secret = f"{KEY}{secret.replace('@', '').replace('?', '').replace('#', '')}{KEY}"
+    # Where nothing parts a name from a password, a slash is where the path begins.
+    secret = secret.replace("/", "") if who == "{}@" else secret
+    asked, after = asked.format(secret, secret), after.format(secret)
+    text = f"{before}s3://{who.format(secret)}host/posts/a.md{asked}{after}"
+    whole = (escaping.without_secrets(text), spelled(text))
+    cut = (
+        *(short(text, length) for length in range(4, 60)),
+        str(Malformed(text)),
+        str(Malformed("gone", text)),
+        str(Malformed([Fault(text, "a"), Fault("b", text)], text)),
+        str(SymattnError(text)),
+    )
+    assert all("@host/posts/a.md" in one for one in whole)
+    assert not any(KEY in one or "U0001f511" in one for one in (*whole, *cut))
+    assert escaping.without_secrets(whole[0]) == whole[0]
+
+
+@given(marked)
+def test_what_is_no_address_stays(text) -> None:
+    """Only what stands behind :// is looked at."""
+    text = text.replace("://", "")
+    assert escaping.without_secrets(text) == text

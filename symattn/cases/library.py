@@ -111,7 +111,7 @@ def _about(allow_outside: bool, name: str, path: Path) -> Path:
     wanted = path.parent / name
     if not is_article(wanted):
         raise Malformed(f"{short(name)!r} is no article: expected one of {', '.join(SUFFIXES)}")
-    _check_inside(allow_outside, name, wanted, path)
+    check_inside(name, wanted, path.parent, allow_outside)
     return wanted
 
 
@@ -120,16 +120,31 @@ def _beside(allow_outside: bool, name: str, path: Path) -> Path:
     if name in names():
         return find(name)
     wanted = path.parent / find(name)
-    _check_inside(allow_outside, name, wanted, path)
+    check_inside(name, wanted, path.parent, allow_outside)
     return wanted
 
 
-def _check_inside(allow_outside: bool, name: str, wanted: Path, path: Path) -> None:
-    if not allow_outside and not _resolved(wanted).is_relative_to(_resolved(path.parent)):
+def check_inside(
+    name: str,
+    wanted: Path,
+    folder: Path,
+    allow_outside: bool,
+    of: str = "the file's folder",
+    leave: str = "in Python allow_outside=True",
+) -> None:
+    """Raise :class:`Malformed` for a file that a text names outside of a folder, links followed,
+    unless that is allowed; ``of`` and ``leave`` are what messages call the folder, and what
+    allows it beside the option of the commands."""
+    if not allow_outside and not is_below(wanted, folder):
         raise Malformed(
-            f"{short(name)!r} is not in the file's folder or below: it is read only with "
-            "--allow-outside, in Python allow_outside=True"
+            f"{short(name)!r} is not in {of} or below: it is read only with "
+            f"--allow-outside, {leave}"
         )
+
+
+def is_below(path: Path, folder: Path) -> bool:
+    """Whether a path is in a folder or below, links followed."""
+    return _resolved(path).is_relative_to(_resolved(folder))
 
 
 def _resolved(path: Path) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,7 +18,7 @@ from symattn import workers
 from symattn.cli.options import Pace, Progress
 from symattn.errors import Fault, Malformed, Undecided, blamed_on, reported
 from symattn.escaping import visible
-from symattn.workers import Asker, Crashed, Ended, Watcher, WorkLimits
+from symattn.workers import Asker, Crashed, Ended, Watcher, WorkLimits, told
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -158,14 +157,10 @@ def failure(answer: object, name: str, limits: WorkLimits) -> Malformed | None:
         return answer
     if isinstance(answer, Undecided):
         return Malformed(answer.faults, name, answer.more)
-    if isinstance(answer, RecursionError):
-        return Malformed("nested too deeply to be computed", name)
-    if isinstance(answer, Ended):
-        return Malformed(_ended(answer, limits), name)
     if isinstance(answer, Crashed):
-        message, trace = reported(answer.why, answer.trace)
-        click.echo(trace, nl=False, err=True)
-        return Malformed(message, name)
+        click.echo(reported(answer.why, answer.trace)[1], nl=False, err=True)
+    if isinstance(answer, RecursionError | Ended | Crashed):
+        return Malformed(told(answer, limits), name)
     if isinstance(answer, Exception):
         raise answer
     return None
@@ -207,20 +202,6 @@ def elsewhere(
             if watcher:
                 watcher.stage(index, "done")
             yield index, answer
-
-
-def _ended(end: Ended, limits: WorkLimits) -> str:
-    if end.why == "time":
-        return f"stopped after {limits.seconds:g} seconds (--max-seconds)"
-    if end.why == "memory" and limits.memory:
-        return f"needs more than {limits.memory} MB (--max-memory)"
-    if end.why == "memory":
-        return "needs more memory than is available"
-    if limits.memory and not end.number:
-        # What is not ours may end without a word where there is no memory.
-        return f"ended early, maybe as it needs more than {limits.memory} MB (--max-memory)"
-    how = f"was ended ({signal.Signals(end.number).name})" if end.number else "ended early"
-    return f"its process {how}"
 
 
 def _together(messages: Sequence[Malformed]) -> Malformed:

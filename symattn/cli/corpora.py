@@ -29,6 +29,7 @@ def audit(
     if it is to be ``strict``, nothing in doubt."""
     from symattn.corpus.audit import PAGE, audit_corpus
     from symattn.corpus.page import summary
+    from symattn.corpus.records import spelled
 
     if output == STANDARD_OUTPUT:
         raise Malformed("--corpus writes a folder: give its name with -o")
@@ -43,9 +44,13 @@ def audit(
             jobs=pace.jobs if is_said else None,
             watch=advance,
             force=force,
+            allow_outside=pace.allow_outside,
             **settings,
         )
-    click.echo(visible(f"{summary(tally)}; open {folder}/{PAGE}"))
+    if tally.remade:
+        damaged = f"kept results were damaged and are made again, the first {tally.remade[0]}"
+        click.echo(visible(f"symattn: {len(tally.remade)} {damaged}"), err=True)
+    click.echo(visible(f"{summary(tally)}; open {spelled(folder)}/{PAGE}"))
     outcomes = tally.outcomes
     doubt = strict and (outcomes["doubtful"] or tally.counts["coarse"])
     return not (outcomes["refuted"] or tally.failures or doubt)

@@ -29,7 +29,9 @@ def check(name: str) -> None:
     """
     if name != PROCESSES and not (name.startswith(_DASK) and name != _DASK):
         known = (PROCESSES, f"{_DASK}ADDRESS")
-        raise Malformed(f"unknown executor {name!r}: {expected(name, known)}")
+        # Before an @ may stand a password.
+        shown = name.rpartition("@")[2]
+        raise Malformed(f"unknown executor {shown!r}: {expected(name, known)}")
 
 
 async def _met(distributed: Any, address: str) -> None:
@@ -48,6 +50,7 @@ def opened(name: str) -> Iterator[Executor | None]:
         return
     distributed = library("distributed")
     address = name.removeprefix(_DASK)
+    address = address if "://" in address else f"tcp://{address}"
     try:
         # A client that comes to nothing waits for long, and complains when it is left.
         asyncio.run(asyncio.wait_for(_met(distributed, address), _PATIENCE))
@@ -57,6 +60,9 @@ def opened(name: str) -> Iterator[Executor | None]:
         if isinstance(error, MemoryError | struct.error):
             # Dask takes the letters of a stranger for lengths.
             reason = "a server of another kind does"
+        elif isinstance(error, ValueError):
+            # What is wrong with it the library says with all of it.
+            reason = "expected an address such as tcp://10.0.0.1:8786"
         raise Malformed(f"no Dask scheduler answers at {address}: {reason}") from None
     with client, client.get_executor() as executor:
         yield executor

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["myst", "pandoc"]),
     help="Whose spelling is written: by default pandoc's and Quarto's in .qmd, else MyST's.",
 )
-@options.paced(each="article", outside=False)
+@options.paced(each="article")
 def command(
     article: str,
     output: Path | None,
@@ -106,7 +106,7 @@ def _converted(
     article = read_article(named.name)
     if is_plain:
         asker.stage("computing")
-        text, count, staying = conversion.plain(article, case)
+        text, count, staying = conversion.plain(article, case, named.allow_outside)
         told = [_counted(article, count, "in digits", len(staying)), *_kept(article, staying)]
     else:
         with case_arguments.solved(asker, named) as solution:

@@ -19,7 +19,7 @@ import click
 
 from symattn import __version__
 from symattn.errors import Refuted, SymattnError, expected, lacks_memory, reported, unforeseen
-from symattn.escaping import visible
+from symattn.escaping import visible, without_secrets
 
 #: Exit codes: a check failed; the input or its use is wrong.
 CHECK_FAILED, BAD_INPUT = 1, 2
@@ -145,7 +145,9 @@ def _command() -> int:
     try:
         return int(_group.main(prog_name="symattn", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(without_secrets(shown.getvalue()), nl=False, err=True)
         return error.exit_code
     except SystemExit as error:
         return int(error.code or 0)

@@ -10,16 +10,19 @@ from typing import Any
 import click
 
 from symattn.cli import options
-from symattn.errors import Malformed, short
+from symattn.errors import Malformed, blamed_on, short
 from symattn.escaping import json_text, visible
 from symattn.workers import Asker
+
+#: What messages call what a filter is given.
+READ = "standard input"
 
 
 @click.command("myst")
 @click.option("--role", metavar="NAME", help="Stand for a role; its data on standard input.")
 @click.option("--directive", metavar="NAME", help="Stand for a directive.")
 @click.option("--transform", metavar="NAME", help="Compute the figures of a page.")
-@options.paced(each="page", outside=False)
+@options.paced(each="page")
 def command(
     role: str | None, directive: str | None, transform: str | None, pace: options.Pace
 ) -> None:
@@ -37,11 +40,13 @@ def command(
     from symattn.live import names
 
     if role or directive:
-        click.echo(json_text(names.standing_for(read_tree(), is_role=bool(role))))
+        with blamed_on(READ):
+            node = names.standing_for(read_tree(), is_role=bool(role))
+        click.echo(json_text(node))
     elif transform:
         from symattn.cli import cases as case_arguments
 
-        jobs = [(_computed, (read_tree(),))]
+        jobs = [(_computed, (read_tree(), pace.allow_outside))]
         ((page, faults),) = case_arguments.of_jobs(["page"], jobs, pace).whole()
         for fault in faults:
             click.echo(visible(f"symattn: {fault}"), err=True)
@@ -50,19 +55,24 @@ def command(
         click.echo(json_text(names.specification()))
 
 
-def _computed(asker: Asker, page: Any) -> tuple[Any, list[str]]:
+def _computed(asker: Asker, page: Any, allow_outside: bool) -> tuple[Any, list[str]]:
     from symattn.live import myst as plugin
 
     asker.stage("computing")
-    return plugin.computed(page, Path())
+    with blamed_on(READ):
+        return plugin.computed(page, Path(), allow_outside)
 
 
 def read_tree() -> dict[str, Any]:
     """The JSON object of standard input; :class:`Malformed` for what is none."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no number of JSON")
+
     try:
-        tree = json.loads(sys.stdin.buffer.read())
+        tree: Any = json.loads(sys.stdin.buffer.read(), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"standard input: expected JSON, found none: {error}") from None
+        raise Malformed(f"expected JSON, found none: {error}", READ) from None
     if not isinstance(tree, dict):
-        raise Malformed(f"standard input: expected an object of JSON, found {short(str(tree))}")
+        raise Malformed(f"expected an object of JSON, found {short(str(tree))}", READ)
     return tree

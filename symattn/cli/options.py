@@ -60,6 +60,8 @@ def writes(metavar: str, what: str, default: str | None = None) -> Decorator:
         @wraps(command)
         def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> None:
             context = click.get_current_context()
+            if "://" in (output_as_said() or "") and not rest.get("corpus"):
+                raise Malformed("-o is an address: expected a file or folder of this machine")
             outputs = Outputs(str(context.info_name), _read(context), force)
             command(output=output, outputs=outputs, **rest)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from symattn.cases.settings import settings
 from symattn.corpus import stores, tables
 from symattn.corpus.page import sheet
+from symattn.corpus.records import spelled
 from symattn.corpus.runs import CorpusRun
 from symattn.corpus.tally import Tally
 from symattn.printers import html
@@ -35,6 +36,7 @@ def audit_corpus(
     jobs: int | None = None,
     watch: Watch | None = None,
     force: bool = False,
+    allow_outside: bool = False,
     parquet: bool | None = None,
     language: str = "en",
     paper: str = "a4",
@@ -47,7 +49,9 @@ def audit_corpus(
     is audited in a process with these ``limits``, and costs only itself however it ends. Any
     :class:`concurrent.futures.Executor` does the work, or, without one, ``jobs`` processes of
     this machine (by default one a core); the results are the same, byte for byte, and what an
-    executor loses is done here. ``watch`` is told how many articles are done, of how many.
+    executor loses is done here, as is what was kept and is damaged (:attr:`Tally.remade`).
+    ``watch`` is told how many articles are done, of how many. Links, and the lines of a list,
+    may lead out of its folder only with ``allow_outside``.
 
     ``parquet`` says whether the tables are written, too; unless told, where pyarrow is there,
     which the extra ``corpus`` brings. Raises
@@ -64,7 +68,8 @@ def audit_corpus(
     settings({}, {"language": language, "paper": paper})
     wanted = find_spec("pyarrow") is not None if parquet is None else parquet
     table = tables.ParquetTables() if wanted else None
-    paths = stores.articles(str(corpus))
+    paths = stores.articles(str(corpus), allow_outside)
+    stores.check_apart(str(output), (LINES, PAGE, *PARQUET), paths)
     with stores.opened(str(output), force) as store:
         run = CorpusRun(paths, store, limits, watch)
         run.work(executor, jobs or os.cpu_count() or 1)
@@ -73,12 +78,13 @@ def audit_corpus(
         tally = Tally()
         takers = [tally.take, *([table.take] if table else [])]
         store.write(LINES, tables.json_lines(tables.told(run.lines(), takers)))
+        tally.remade = run.remade
         made = dict(table.files()) if table else {}
         for name in PARQUET:
             if name in made:
                 store.write(name, [made[name]])
             else:
                 store.remove(name)
-        page = sheet(tally, str(corpus), language=language, paper=paper)
+        page = sheet(tally, spelled(str(corpus)), language=language, paper=paper)
         store.write(PAGE, [html.document(page).encode()])
         return tally

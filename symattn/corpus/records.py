@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import PurePath
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from symattn import __version__, workers
-from symattn.errors import SymattnError
-from symattn.workers import Asker, Crashed, Ended, WorkLimits
+from symattn.escaping import without_secrets
+from symattn.tables.places import check
+from symattn.workers import Asker, Crashed, Ended, WorkLimits, told
 
 #: How the audit of an article may end: it is judged; or it can't be read, was stopped at a
 #: limit, was ended by a signal, or met an internal error.
@@ -21,6 +22,49 @@ Ending = Literal["judged", "unreadable", "stopped", "ended", "error"]
 
 #: The level of compression: more takes longer than it saves.
 _LEVEL = 6
+#: A longer result is none.
+_MOST_BYTES = 1 << 28
+
+_COUNT = range(1 << 31)
+#: What is counted in the summary of an audit.
+COUNTS = (
+    "figures", "statements", "holds", "refuted", "undecided", "roots", "coarse",
+    "within_rounding", "as_printed", "unchecked",
+)  # fmt: skip
+#: What is told of each claim, in places and in words.
+PLACES = ("line", "column")
+WORDS = (
+    "where", "of", "printed", "correct", "exact", "verdict", "cause", "slip", "reason",
+)  # fmt: skip
+#: What is said of each cause of a refuted figure.
+CAUSES = {
+    "root": "incorrect on its own",
+    "carried": "propagated from other wrong figures",
+    "rounded-inputs": "worked with rounded numbers",
+    "truncated": "truncated, not rounded",
+    "last-digit": "off in the last digit",
+}
+#: The form of what is kept, as far as anybody looks at it.
+_KEPT = {
+    **dict.fromkeys(("article", "sha256"), str),
+    "ending": frozenset(get_args(Ending)),
+    "failure?": str,
+    "audit?": {
+        "summary": dict.fromkeys(COUNTS, _COUNT),
+        "claims": [
+            {
+                "file": str,
+                **{f"{name}?": _COUNT for name in PLACES},
+                **{f"{name}?": str for name in WORDS},
+                "cause?": frozenset(CAUSES),
+                "coarse": bool,
+            }
+        ],
+        "causes": [{"kind": str, "sentence": str}],
+        "open": [{"why": str}],
+        "unread": [{"count": _COUNT}],
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -95,30 +139,23 @@ def record(article: HeldArticle, answer: object, limits: WorkLimits) -> Record:
     """The result of an article from what its worker gave, or ended with."""
     if isinstance(answer, bytes):
         return Record(article.key, "judged", answer)
-    ending, why = _failure(answer, limits)
+    assert isinstance(answer, Exception)
+    ending = _ending(answer, limits)
+    why = answer.why if isinstance(answer, Crashed) else told(answer, limits)
     return Record(article.key, ending, _content(article, ending, why, None))
 
 
-def _failure(answer: object, limits: WorkLimits) -> tuple[Ending, str]:
-    match answer:
-        case RecursionError():
-            return "unreadable", "nested too deeply to be computed"
-        case Crashed(why=why):
-            return "error", why
+def _ending(end: Exception, limits: WorkLimits) -> Ending:
+    match end:
+        case Crashed():
+            return "error"
         case Ended(why="time"):
-            return "stopped", f"stopped after {limits.seconds:g} seconds (--max-seconds)"
+            return "stopped"
         case Ended(why="memory") if limits.memory:
-            return "stopped", f"needs more than {limits.memory} MB (--max-memory)"
-        case Ended(why="memory"):
-            return "ended", "needs more memory than is available"
-        case Ended(number=number):
-            how = f"was ended ({signal.Signals(number).name})" if number else "ended early"
-            return "ended", f"its process {how}"
-        case SymattnError():
-            return "unreadable", str(answer)
-        case OSError():
-            return "ended", answer.strerror or type(answer).__name__
-    raise TypeError(answer)
+            return "stopped"
+        case Ended() | OSError():
+            return "ended"
+    return "unreadable"
 
 
 def _content(article: HeldArticle, ending: Ending, failure: str, audit: Any) -> bytes:
@@ -147,8 +184,13 @@ def json_bytes(data: Any) -> bytes:
 
 
 def unpacked(content: bytes, path: str) -> dict[str, Any]:
-    """What is kept of an article, as that of the one at ``path``."""
-    about: dict[str, Any] = json.loads(gzip.decompress(content))
+    """What is kept of an article, as that of the one at ``path``. Raises ``ValueError``, or as
+    gzip does, where it is damaged or something else."""
+    with gzip.open(BytesIO(content)) as file:
+        about: dict[str, Any] = json.loads(file.read(_MOST_BYTES))
+    check(about, _KEPT)
+    if about["audit"] and about["audit"]["summary"].keys() != {*COUNTS}:
+        raise ValueError("other counts")
     name, path = about.pop("article"), spelled(path)
     return {"file": path, **_moved(about, name, path)}
 
@@ -170,12 +212,12 @@ def failed(path: str, why: str) -> dict[str, Any]:
 
 
 def spelled(path: str) -> str:
-    """A path as text: bytes that are no letters by their codes.
+    """A path or an address as text: bytes that are no letters by their codes, and no passwords.
 
     >>> spelled("\\udcff.md")
     '\\\\udcff.md'
     """
-    return path.encode(errors="backslashreplace").decode()
+    return without_secrets(path.encode(errors="backslashreplace").decode())
 
 
 def held(path: str, data: bytes, side: bytes | None) -> HeldArticle:

@@ -52,6 +52,8 @@ class CorpusRun:
         self._limits = limits
         self._watch = watch
         self._kept = store.names("kept")
+        #: The files of kept results that could not be read.
+        self.remade: list[str] = []
         #: For each article the file of its result, or its line where none is kept.
         self._results: dict[str, str | dict[str, Any]] = {}
         self._wanted: dict[str, list[str]] = {}
@@ -67,19 +69,26 @@ class CorpusRun:
             self._worked(again, executor, jobs, is_last=True)
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """The result of each article, in their order, as plain data.
-
-        Raises :class:`Malformed` where one was damaged.
-        """
+        """The result of each article, in their order, as plain data; what is kept of one and
+        is damaged, or something else, is made again."""
         for path in self.paths:
             result = self._results[path]
-            if not isinstance(result, str):
+            if isinstance(result, str):
+                try:
+                    yield unpacked(self._store.read(result), path)
+                except (OSError, ValueError, EOFError, RecursionError, zlib.error):
+                    self.remade.append(result)
+                    yield self._made_again(path)
+            else:
                 yield result
-                continue
-            try:
-                yield unpacked(self._store.read(result), path)
-            except (OSError, ValueError, EOFError, zlib.error):
-                raise Malformed(f"{result} is damaged: remove it and run again") from None
+
+    def _made_again(self, path: str) -> dict[str, Any]:
+        found = _content_of(path)
+        if isinstance(found, Malformed):
+            return failed(path, str(found))
+        (made,) = records_of([found], self._limits)
+        self._keep(made)
+        return unpacked(made.content, path)
 
     def _worked(
         self, paths: list[str], executor: Executor | None, jobs: int, is_last: bool
@@ -104,11 +113,15 @@ class CorpusRun:
                 self._take(result, among)
         return again
 
-    def _take(self, result: Record, paths: list[str]) -> None:
+    def _keep(self, result: Record) -> str | None:
         name = result.name(self._limits)
         if name is not None:
             self._store.write(name, [result.content])
             self._kept.add(name.rpartition("/")[2])
+        return name
+
+    def _take(self, result: Record, paths: list[str]) -> None:
+        name = self._keep(result)
         for path in paths:
             self._settle(path, name or unpacked(result.content, path))
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from glob import glob
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
+from symattn.cases.library import is_below
 from symattn.documents.files import SIDE_FILE, is_article
-from symattn.errors import Malformed
+from symattn.errors import Fault, Faults, Malformed
 from symattn.libraries import library
 from symattn.limits import BYTES
+from symattn.ownership import Outputs
 
 #: What tells a folder of results from others: nothing is looked for in it but results.
 MARKER = ".symattn-corpus"
@@ -35,12 +38,12 @@ def is_remote(where: str) -> bool:
 # -- articles ------------------------------------------------------------------------------
 
 
-def articles(where: str) -> list[str]:
+def articles(where: str, allow_outside: bool = False) -> list[str]:
     """The articles of a corpus, in order, each once: those in a folder and below, those that a
     pattern names, or the lines of a list, seen from the folder that the list is in.
 
     Folders of results and what begins with a dot are passed over. Raises :class:`Malformed`
-    where there is nothing.
+    where there is nothing, and for links and lines that lead out of the folder, unless they may.
     """
     try:
         found = _remote(where) if is_remote(where) else _local(where)
@@ -48,21 +51,57 @@ def articles(where: str) -> list[str]:
         raise
     except (OSError, ValueError) as error:
         raise Malformed(f"{where} can't be read: {_reason(error)}") from None
-    if not found:
+    if not found.lines:
         raise Malformed(f"{where}: no articles there; expected a folder, a list or a pattern")
-    return sorted(set(found))
+    if not allow_outside:
+        found.check_inside(where)
+    return sorted(found.lines)
 
 
-def _local(where: str) -> list[str]:
+class _Found(NamedTuple):
+    """Articles, each with its line where a list names it, and the folder that they are in."""
+
+    folder: str
+    lines: Mapping[str, int]
+
+    def check_inside(self, where: str) -> None:
+        """Raise :class:`Malformed` with all that lead out of the folder."""
+        faults = Faults()
+        for path, line in self.lines.items():
+            if is_remote(self.folder):
+                is_inside = path.startswith(f"{self.folder}/") and ".." not in path.split("/")
+            else:
+                # Links are seldom, and following what is none takes long.
+                is_plain = not line and not os.path.islink(path)  # noqa: PTH114
+                is_inside = is_plain or (
+                    not is_remote(path) and is_below(Path(path), Path(self.folder))
+                )
+            if not is_inside:
+                why = f"{path} leads out of its folder: it is read only with --allow-outside"
+                faults.append(Fault("", f"{why}, in Python allow_outside=True", line))
+        faults.raise_all(where)
+
+
+def _local(where: str) -> _Found:
     if Path(where).is_dir():
-        return [*_below(Path(where))]
+        return _Found(where, dict.fromkeys(_below(Path(where)), 0))
     if _WILD & set(where) and not os.path.lexists(where):
         found = glob(where, recursive=True)  # noqa: PTH207 - a whole pattern, absolute or not
-        return [name for name in found if is_article(name)]
+        fixed = re.split(r"[*?\[]", where, maxsplit=1)[0].rpartition("/")
+        folder = fixed[0] or fixed[1] or "."
+        return _Found(folder, dict.fromkeys(filter(is_article, found), 0))
     _check_list(where)
-    folder = Path(where).parent
-    lines = Path(where).read_text("utf-8").splitlines()
-    return [line if is_remote(line) else str(folder / line) for line in lines if line.strip()]
+    return _listed(Path(where).read_text("utf-8"), str(Path(where).parent))
+
+
+def _listed(text: str, folder: str) -> _Found:
+    """What the lines of a list name."""
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            beside = f"{folder}/{line}" if is_remote(folder) else str(Path(folder, line))
+            lines.setdefault(line if is_remote(line) else beside, number)
+    return _Found(folder, lines)
 
 
 def _below(folder: Path) -> Iterator[str]:
@@ -81,7 +120,7 @@ def _check_list(where: str) -> None:
         raise Malformed(f"{where} is an article: audit it by its name, without --corpus")
 
 
-def _remote(where: str) -> list[str]:
+def _remote(where: str) -> _Found:
     files, path = _filesystem(where)
     if _WILD & set(where):
         found = files.glob(path)
@@ -91,10 +130,10 @@ def _remote(where: str) -> list[str]:
         found = [name for name in found if not any(map(name.startswith, ours))]
     else:
         _check_list(where)
-        lines = files.cat_file(path).decode("utf-8").splitlines()
-        base = where.rpartition("/")[0]
-        return [line if is_remote(line) else f"{base}/{line}" for line in lines if line.strip()]
-    return [files.unstrip_protocol(name) for name in found if is_article(name)]
+        return _listed(files.cat_file(path).decode("utf-8"), where.rpartition("/")[0])
+    named = (files.unstrip_protocol(name) for name in found if is_article(name))
+    # What a bucket lists is in it.
+    return _Found("", dict.fromkeys(named, 0))
 
 
 def _filesystem(where: str) -> tuple[Any, str]:
@@ -166,6 +205,16 @@ class Store(Protocol):
         """Take a file away, if it is there."""
 
 
+def check_apart(where: str, names: Iterable[str], paths: Iterable[str]) -> None:
+    """Raise :class:`Malformed` where a result would be written over one of the articles."""
+    if is_remote(where):
+        files, path = _filesystem(where.rstrip("/"))
+        for name in {files.unstrip_protocol(f"{path}/{name}") for name in names} & {*paths}:
+            raise Malformed(f"{name} is an input and would be overwritten: choose another -o")
+    elif Path(where).is_dir():
+        Outputs("audit", paths, force=True).claim_in(Path(where), names)
+
+
 @contextmanager
 def opened(where: str, force: bool = False) -> Iterator[Store]:
     """The results in a folder, which is this run's alone for so long, or in a bucket.
@@ -180,7 +229,9 @@ def opened(where: str, force: bool = False) -> Iterator[Store]:
             else:
                 _check(Path(where), force)
                 # Locked as long as this process lives, however it ends.
-                lock = held.enter_context((Path(where) / MARKER).open("ab"))
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                handle = os.open(Path(where) / MARKER, flags, 0o666)
+                lock = held.enter_context(os.fdopen(handle, "ab"))
                 if not _locked(lock):
                     raise Malformed(f"{where}: another run writes there; wait for it to end")
                 if not lock.tell():
@@ -222,10 +273,14 @@ class _Folder:
 
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         path = self._root / name
+        if not is_below(path.parent, self._root):
+            raise Malformed(f"{path.parent} leads out of {self._root}: choose another -o")
         path.parent.mkdir(parents=True, exist_ok=True)
-        # One run writes here at a time: what another left half written is begun anew.
+        # One run writes here at a time: what another left half written is begun anew, and
+        # through a link nothing is.
         part = path.with_name(path.name + _PART)
-        with part.open("wb") as file:
+        part.unlink(missing_ok=True)
+        with part.open("xb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())

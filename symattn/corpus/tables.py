@@ -7,28 +7,21 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from symattn.corpus.records import json_bytes, spelled
+from symattn.corpus.records import COUNTS, PLACES, WORDS, json_bytes, spelled
 from symattn.libraries import library
 
 Row = dict[str, Any]
 
 #: Rows of a table that are packed together.
 _TOGETHER = 10_000
-_COUNTS = (
-    "figures", "statements", "holds", "refuted", "undecided", "roots", "coarse",
-    "within_rounding", "as_printed", "unchecked",
-)  # fmt: skip
 _ARTICLE = {
     **dict.fromkeys(("file", "sha256", "ending", "failure", "cause"), "string"),
-    **dict.fromkeys((*_COUNTS, "open", "unread"), "int32"),
+    **dict.fromkeys((*COUNTS, "open", "unread"), "int32"),
 }
 _FINDING = {
     "file": "string",
-    **dict.fromkeys(("line", "column"), "int32"),
-    **dict.fromkeys(
-        ("where", "of", "printed", "correct", "exact", "verdict", "cause", "slip", "reason"),
-        "string",
-    ),
+    **dict.fromkeys(PLACES, "int32"),
+    **dict.fromkeys(WORDS, "string"),
 }
 
 
@@ -94,7 +87,7 @@ def _text(value: Any) -> Any:
 def _article_rows(line: Mapping[str, Any]) -> Iterator[Row]:
     row = {name: line[name] for name in ("file", "sha256", "ending", "failure")}
     if audit := line["audit"]:
-        row |= {name: audit["summary"][name] for name in _COUNTS}
+        row |= {name: audit["summary"][name] for name in COUNTS}
         row["open"] = len(audit["open"])
         row["unread"] = sum(group["count"] for group in audit["unread"])
         row["cause"] = audit["causes"][0]["sentence"] if audit["causes"] else None

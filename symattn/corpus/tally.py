@@ -41,6 +41,8 @@ class Tally:
     #: Articles without an audit, the first of them with the reason.
     failures: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
+    #: Kept results that were damaged, and were made again.
+    remade: list[str] = field(default_factory=list)
     _worst: list[Worst] = field(default_factory=list)
 
     @property

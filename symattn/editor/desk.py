@@ -12,6 +12,8 @@ from symattn.editor import jobs
 from symattn.editor.answers import Answer
 from symattn.editor.crew import Crew
 from symattn.editor.held import Held
+from symattn.errors import Malformed
+from symattn.limits import BYTES
 from symattn.workers import Job
 
 #: Seconds after the last change until a text is judged.
@@ -56,7 +58,13 @@ class Desk:
     async def _judged(self, held: Held, pause: float) -> Answer:
         await asyncio.sleep(pause)
         job = (jobs.judge, (held.name, held.source))
-        return self._publish(held, await self._crew.ask(held.uri, job))
+        return self._publish(held, await self._worked(held, job))
+
+    async def _worked(self, held: Held, job: Job) -> Any:
+        """What a job on a version gives, or the exception that it ends with."""
+        if held.beyond:
+            return Malformed(f"the text has {BYTES.said(held.beyond)}")
+        return await self._crew.ask(held.uri, job)
 
     async def answer(self, uri: str) -> tuple[Held, Answer] | None:
         """The version that lies there, with what is told of it, as soon as that is known;
@@ -73,7 +81,7 @@ class Desk:
         if lying is None or lying.held is not held:
             return None
         if job not in lying.others:
-            lying.others[job] = asyncio.ensure_future(self._crew.ask(held.uri, job))
+            lying.others[job] = asyncio.ensure_future(self._worked(held, job))
         answer = await _outcome(lying.others[job])
         is_last = self._lying.get(held.uri) is lying
         return answer if is_last and not isinstance(answer, Exception) else None

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 from symattn.documents.files import FORMS, is_article, is_side_file
 from symattn.documents.text import Span
 from symattn.editor.positions import Encoding, Lines, Position
+from symattn.limits import BYTES
 
 #: The suffixes of articles that have no file yet, by what editors call their languages.
 _SUFFIXES: Mapping[str, str] = {
@@ -102,13 +103,15 @@ class Held:
     """A version of an article or a walkthrough, all that is needed to judge it.
 
     ``name`` is the path that tells its form, ``source`` the text of its file as it would be
-    saved, ``pieces`` what the editor shows of it.
+    saved, ``pieces`` what the editor shows of it; ``beyond`` is its size in bytes where that
+    is more than is read: then the source is left out.
     """
 
     uri: str
     name: str
     source: str
     pieces: tuple[Piece, ...]
+    beyond: int = 0
 
     @property
     def is_notebook(self) -> bool:
@@ -170,10 +173,13 @@ class OpenDocuments:
 
     def held(self, uri: str) -> Held | None:
         """A text or a notebook as it is now; None where it is nothing that is judged."""
-        if uri in self.notebooks:
-            return self._notebook(self.notebooks[uri])
+        if (notebook := self.notebooks.get(uri)) is not None:
+            cells = [self.texts[cell.uri] for cell in notebook.cells if cell.uri in self.texts]
+            return _beyond(uri, _path(uri), cells) or self._notebook(notebook)
         if (text := self.texts.get(uri)) is None or (name := _name(text)) is None:
             return None
+        if (long := _beyond(uri, name, [text])) is not None:
+            return long
         starts = range(len(text.text) + 1)
         piece = Piece(uri, text.text, starts, text.encoding, text.version, is_article(name))
         return Held(uri, name, text.text, (piece,))
@@ -199,6 +205,15 @@ class OpenDocuments:
         name = _path(notebook.uri)
         name += "" if name.endswith(".ipynb") else ".ipynb"
         return Held(notebook.uri, name, f"{source}]}}", tuple(pieces))
+
+
+def _beyond(uri: str, name: str, texts: Sequence[OpenText]) -> Held | None:
+    """What is held of texts that are together longer than a file may be; else None."""
+    size = sum(len(text.text.encode()) for text in texts)
+    if size <= BYTES.most:
+        return None
+    pieces = (Piece(text.uri, "", range(1), text.encoding, text.version) for text in texts)
+    return Held(uri, name, "", (*pieces,), size)
 
 
 def _path(uri: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -9,11 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cattrs import transform_error
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcMethodNotFound
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from symattn import __version__
+from symattn import __version__, workers
 from symattn.documents.text import Span
 from symattn.editor import jobs, replies
 from symattn.editor.answers import Answer, Finding, FunctionHelp
@@ -22,8 +25,9 @@ from symattn.editor.desk import Desk
 from symattn.editor.held import Cell, Change, Held, OpenDocuments, OpenNotebook, OpenText, Piece
 from symattn.editor.positions import Encoding, Position
 from symattn.editor.walkthroughs import Walkthrough
-from symattn.errors import reported
-from symattn.workers import Crashed, Ended, WorkLimits
+from symattn.errors import short, shows_tracebacks
+from symattn.escaping import visible
+from symattn.workers import WorkLimits
 
 _CELLS = [lsp.NotebookCellLanguage(language) for language in ("python", "markdown")]
 _NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
@@ -34,6 +38,9 @@ _ACTIONS = lsp.CodeActionOptions([replies.FIX, replies.FIX_ALL])
 
 def serve(limits: WorkLimits) -> None:
     """Serve the editor at the other end of standard input and output until it ends."""
+    if not shows_tracebacks():
+        # What the library can't read it tells with the places in itself.
+        logging.getLogger("pygls").setLevel(logging.CRITICAL)
     session = Session(limits)
     # The library closes what it writes to.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
@@ -46,6 +53,20 @@ def serve(limits: WorkLimits) -> None:
 class _Protocol(LanguageServerProtocol):
     """The session keeps the texts: what the library has of its own takes other signs for line
     ends too, and moves positions that it is given."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A message as the library has it; what asks for something and is none is answered."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            number, method = data.get("id"), data.get("method")
+            if isinstance(number, int | str) and isinstance(method, str):
+                refusal: JsonRpcException = JsonRpcMethodNotFound.of(method)
+                if self.get_message_type(method) is not None:
+                    why = "; ".join(transform_error(error.__cause__ or error, path="message"))
+                    refusal = JsonRpcInvalidParams(visible(short(f"Invalid Params: {why}", 1000)))
+                self._send_response(number, error=refusal.to_response_error())
+            raise
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
@@ -183,7 +204,7 @@ class Session:
 
     # -- what is told ----------------------------------------------------------------
 
-    def _publish(self, held: Held, outcome: object) -> Answer:
+    def _publish(self, held: Held, outcome: Answer | Exception) -> Answer:
         """Tell what is known of a version now, and what became of the work on it."""
         answer = outcome if isinstance(outcome, Answer) else self._failed(outcome)
         if answer.names:
@@ -192,27 +213,10 @@ class Session:
             self._tell(piece.uri, piece.version, told)
         return answer
 
-    def _failed(self, outcome: object) -> Answer:
+    def _failed(self, outcome: Exception) -> Answer:
         """What is told of a text that could not be judged."""
-        match outcome:
-            case Ended(why="time"):
-                why = f"it takes more than {self.limits.seconds:g} seconds"
-            case Ended(why="memory"):
-                why = f"it needs more than {self.limits.memory} MB"
-            case Ended(number=0) if self.limits.memory:
-                why = (
-                    f"its process ended early, maybe as it needs more than {self.limits.memory} MB"
-                )
-            case Crashed(why=said, trace=trace):
-                why, _ = reported(said, trace)
-            case RecursionError():
-                why = "it is nested too deeply"
-            case Ended() | OSError():
-                why = "its process was ended"
-            case _:
-                why = str(outcome)
-        finding = Finding(Span(0, 0), "information", "stopped", f"not judged: {why}")
-        return Answer((finding,), "not judged")
+        why = f"not judged: {workers.told(outcome, self.limits)}"
+        return Answer((Finding(Span(0, 0), "information", "stopped", why),), "not judged")
 
     def _tell(self, uri: str, version: int | None, told: list[lsp.Diagnostic]) -> None:
         self.server.text_document_publish_diagnostics(

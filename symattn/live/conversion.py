@@ -22,7 +22,7 @@ from symattn.errors import Fault, Faults, Malformed, SymattnError
 from symattn.limits import ROUNDS
 from symattn.live.figures import Figures, Text
 from symattn.live.names import CASE
-from symattn.live.origins import figures_of, origin
+from symattn.live.origins import figures_of, named_origin, origin
 from symattn.live.places import (
     How,
     LiveFigure,
@@ -216,12 +216,15 @@ def _check(article: Article) -> None:
         raise Malformed(f"only Markdown can be made live, not {article.form}")
 
 
-def plain(article: Article, case: str | None = None) -> tuple[str, int, tuple[LiveFigure, ...]]:
+def plain(
+    article: Article, case: str | None = None, allow_outside: bool = False
+) -> tuple[str, int, tuple[LiveFigure, ...]]:
     """The text of a live article with digits again; how many figures got them, and which
     live figures stay, as they are no numbers.
 
-    Raises :class:`Malformed` for an article in another form than Markdown, and with every
-    figure that can't be computed: then nothing is.
+    Raises :class:`Malformed` for an article in another form than Markdown, for one that names
+    a file outside of its folder, unless it may, and with every figure that can't be computed:
+    then nothing is.
     """
     _check(article)
     source = article.source
@@ -230,7 +233,10 @@ def plain(article: Article, case: str | None = None) -> tuple[str, int, tuple[Li
     if named == article.path.name:
         figures = figures_of(article.path, source, article.encoding)
     else:
-        figures = origin(article.path.parent / named).figures
+        path = article.path.parent / named
+        # The one that the caller names is meant, wherever it is.
+        anywhere = allow_outside or case is not None
+        figures = named_origin(named, path, article.path.parent, anywhere).figures
     faults, edits, staying = Faults(), [], []
     for one in live:
         if one.name != "symattn" or one.how == "block":

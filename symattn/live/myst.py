@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from symattn import typesetting as t
-from symattn.errors import Malformed, SymattnError
+from symattn.errors import Malformed, SymattnError, expected, short
 from symattn.escaping import html_text
 from symattn.live.figures import (
     IN_MATHEMATICS,
@@ -23,8 +23,9 @@ from symattn.live.figures import (
     Text,
 )
 from symattn.live.names import CASE, NAME, NAMES, Node
-from symattn.live.origins import Origin, origin
+from symattn.live.origins import Origin, named_origin
 from symattn.printers.web import elements, mathml
+from symattn.tables.places import check
 
 _UNSET = (
     "MyST can't set it inside a formula: expected letters, digits and brackets, and in "
@@ -36,20 +37,29 @@ _UNSAID = (
 )
 
 
-def computed(page: Node, folder: Path) -> tuple[Node, list[str]]:
+_FORMULA = {"value": str, "html?": str, "position?": {"start": {"line": int}}}
+#: What nodes hold that are looked into.
+_HELD = {
+    **dict.fromkeys(("math", "inlineMath"), _FORMULA),
+    NAME: {**_FORMULA, "name": str, "inline": bool},
+}
+
+
+def computed(page: Node, folder: Path, allow_outside: bool = False) -> tuple[Node, list[str]]:
     """A page with its figures computed, and what was wrong with any: where they can't be, an
-    error stands in their place."""
-    live = [node for node in _walk(page) if _is_live(node)]
-    named = [node for node in live if node.get("name") == CASE]
+    error stands in their place. Files that it names are in ``folder`` or below, unless others
+    are allowed. Raises :class:`Malformed`, with its place, for what is no page."""
+    nodes = [*_walk(page)]
+    named = [node["value"].lstrip("/") for node in nodes if _called(node) == CASE]
     faults: list[str] = []
     source: Origin | SymattnError
     try:
-        if not named and live:
+        if not named:
             raise Malformed(_UNSAID)
-        source = origin(folder / named[0]["value"].lstrip("/")) if named else Malformed(_UNSAID)
+        source = named_origin(named[0], folder / named[0], folder, allow_outside)
     except SymattnError as error:
         source = error
-    for parent in [*_walk(page)]:
+    for parent in nodes:
         children = parent.get("children") or []
         if any(map(_is_live, children)):
             made = [_nodes(child, source, faults) if _is_live(child) else [child]
@@ -60,9 +70,11 @@ def computed(page: Node, folder: Path) -> tuple[Node, list[str]]:
 
 def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list[Node]:
     """What stands in the place of a live figure."""
-    name, text, place = node.get("name", NAME), node.get("value", ""), node.get("position")
+    name, text, place = _called(node), node["value"], node.get("position")
     if name == CASE:
         return []
+    if name not in NAMES:
+        source = Malformed(f"unknown kind of figure {short(name)!r}: {expected(name, NAMES)}")
     try:
         if isinstance(source, SymattnError):
             raise source
@@ -75,10 +87,15 @@ def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list
         return _error(message, place, node["type"] != "math" and node.get("inline", True))
 
 
+def _called(node: Node) -> str:
+    """The name that a live figure has; a formula is text with numbers in it."""
+    return str(node["name"]) if node["type"] == NAME else NAME
+
+
 def _is_live(node: Node) -> bool:
-    if node.get("type") in ("math", "inlineMath"):
-        return IN_MATHEMATICS.search(node.get("value", "")) is not None
-    return node.get("type") == NAME
+    if node["type"] == NAME:
+        return True
+    return node["type"] in _HELD and IN_MATHEMATICS.search(node["value"]) is not None
 
 
 def _computed(node: Node, source: Origin) -> list[Node]:
@@ -93,7 +110,7 @@ def _computed(node: Node, source: Origin) -> list[Node]:
 def _with_figures(node: Node, figures: Figures) -> Node:
     """An author's formula with its figures computed. mystmd has set it already, each
     expression as a text of its own: the figures take the places of these."""
-    page = node.get("html", "")
+    page = node.get("html") or ""
     for text in dict.fromkeys(match[1] for match in IN_MATHEMATICS.finditer(node["value"])):
         row = figures.row(text)
         shown = html_text(" ".join(text.split())).replace(" ", "\N{NO-BREAK SPACE}")
@@ -139,10 +156,14 @@ def _error(message: str, place: object, inline: bool) -> list[Node]:
     return [words, missing] if inline else [{"type": "paragraph", "children": [words, missing]}]
 
 
-def _walk(node: Node) -> Iterator[Node]:
-    """All nodes, in order, however deep."""
-    waiting = [node]
+def _walk(page: Node) -> Iterator[Node]:
+    """All nodes, in order, however deep. Raises :class:`Malformed` for one that doesn't hold
+    what its type says."""
+    waiting = [(page, "")]
     while waiting:
-        current = waiting.pop()
-        yield current
-        waiting += reversed(current.get("children") or [])
+        node, where = waiting.pop()
+        check(node, {"type": str, "children?": list}, where)
+        check(node, _HELD.get(node["type"], dict), where)
+        yield node
+        children = enumerate(node.get("children") or [])
+        waiting += [(child, f"{where}.children[{k}]".lstrip(".")) for k, child in children][::-1]

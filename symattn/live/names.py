@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from symattn.tables.places import check
+
 #: The kinds of live figures: one number, a matrix, a step worked out, a heat map.
 Kind = Literal["number", "matrix", "step", "heatmap"]
 #: What a live figure of each kind is called in a document.
@@ -42,15 +44,16 @@ def specification() -> Node:
 
 
 def standing_for(data: Node, is_role: bool) -> list[Node]:
-    """What a role or a directive is until its page is computed."""
-    text = str(data.get("body" if is_role else "arg") or "")
-    place = data.get("node", {}).get("position")
+    """What a role or a directive is until its page is computed. Raises :class:`Malformed`,
+    with its place, for what is neither."""
+    said = "body" if is_role else "arg"
+    check(data, {"name": str, f"{said}?": str, "node?": dict})
     return [
         {
             "type": NAME,
-            "name": data.get("name", ""),
-            "value": text.strip(),
+            "name": data["name"],
+            "value": (data.get(said) or "").strip(),
             "inline": is_role,
-            "position": place,
+            "position": (data.get("node") or {}).get("position"),
         }
     ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from symattn.live.figures import IN_MATHEMATICS, Figures
-from symattn.live.places import found, without
+from symattn.errors import Fault, Malformed, SymattnError
+from symattn.live.figures import IN_MATHEMATICS, Figures, Paragraph
+from symattn.live.names import NAMES
+from symattn.live.places import How, found, without
+from symattn.workers import Asker
 
 
 class Origin(NamedTuple):
@@ -24,7 +28,64 @@ class Origin(NamedTuple):
         return "" if line is None else f"{self.path}:{line}"
 
 
-def origin(path: Path) -> Origin:
+class Asked(NamedTuple):
+    """A live figure that a page asks for by its name: in a line, on lines of its own, or in the
+    mathematics that is its text."""
+
+    how: How
+    name: str
+    text: str
+
+
+#: What stands in the place of a live figure: paragraphs, or mathematics as LaTeX; or why there
+#: is nothing, with its place in the article where that tells.
+Answer = list[Paragraph] | str | Fault
+
+
+def worked(asker: Asker, find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
+    """The same as :func:`answers`: the work of a process."""
+    asker.stage("computing")
+    return answers(find, asked)
+
+
+def answers(find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
+    """What each live figure of a page comes to, from what is found only where there are any."""
+    try:
+        source = find() if asked else None
+    except SymattnError as error:
+        return [Fault("", str(error))] * len(asked)
+    return [] if source is None else [_answer(source, one) for one in asked]
+
+
+def _answer(source: Origin, one: Asked) -> Answer:
+    try:
+        match one.how:
+            case "line":
+                return [source.figures.inline(NAMES[one.name], one.text)]
+            case "block":
+                return source.figures.paragraphs(NAMES[one.name], one.text)
+            case "mathematics":
+                return source.figures.mathematics(one.text)
+    except SymattnError as error:
+        return Fault(source.where(one.name, one.text), str(error))
+
+
+def named_origin(
+    name: str, path: Path, folder: Path, allow_outside: bool, unsaid: str = ""
+) -> Origin:
+    """What the file at ``path`` gives that a document names: one in ``folder`` or below, unless
+    others are allowed. Raises as :func:`origin`, and for no name with ``unsaid``."""
+    from symattn.cases.library import check_inside
+
+    if not name:
+        raise Malformed(unsaid)
+
+    leave = "in Sphinx symattn_allow_outside = True"
+    check_inside(name, path, folder, allow_outside, "the folder of the documents", leave)
+    return origin(path, allow_outside)
+
+
+def origin(path: Path, allow_outside: bool = False) -> Origin:
     """What the file at ``path`` gives. Of an article in Markdown its own live figures are
     no part of what it says.
 
@@ -36,7 +97,7 @@ def origin(path: Path) -> Origin:
 
     article = read_article(path) if is_article(path) else None
     if article is None or article.form != "markdown":
-        return Origin(Figures(solve(load(path))), {}, path)
+        return Origin(Figures(solve(load(path, allow_outside))), {}, path)
     places: dict[tuple[str, str], int] = {}
     for one in found(article.source):
         line = article.place(one.span.start).line

@@ -2,98 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from symattn.errors import Malformed, SymattnError
+from symattn.errors import Fault
 from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
 from symattn.live.names import CASE, NAMES
-from symattn.live.origins import Origin, origin
-from symattn.live.places import spelled
+from symattn.live.origins import Asked, answers, named_origin
+from symattn.live.places import How, spelled
+from symattn.tables.places import check
 
 #: An element of pandoc's tree: its type and contents.
 Element = dict[str, Any]
 
+#: What code holds, and with it the other elements that are looked into.
+_CODE = ((str, [str], list), str)
+_CONTENTS = {"Code": _CODE, "CodeBlock": _CODE, "Math": (dict, str), "Str": str, "MetaString": str}
 _UNSAID = (
     "nothing says what it is computed from: name a case file or the article itself in the "
     "metadata, symattn: post.toml"
 )
 
 
-def computed(document: Element, folder: Path) -> tuple[Element, list[str]]:
+def computed(
+    document: Element, folder: Path, allow_outside: bool = False
+) -> tuple[Element, list[str]]:
     """A document with its figures computed, and what was wrong with any: where they can't
-    be, an error stands in their place. ``folder`` is where the files are that it names."""
-    return (filtered := _Filter(document, folder)).document, filtered.faults
+    be, an error stands in their place. ``folder`` is where the files are that it names, and
+    of those that are not below it only reads what it is allowed to.
 
-
-class _Filter:
-    def __init__(self, document: Element, folder: Path) -> None:
-        self.faults: list[str] = []
-        self._named = _text(document.get("meta", {}).get("symattn", {}))
-        self._source: Origin | SymattnError | None = None
-        self._folder = folder
-        _each(document.get("blocks", []), self._name)
-        _each(document.get("blocks", []), self._compute)
-        self.document = document
-
-    def _origin(self) -> Origin:
-        """What the figures are computed from; read when the first one is."""
-        if self._source is None:
-            try:
-                if not self._named:
-                    raise Malformed(_UNSAID)
-                self._source = origin(self._folder / self._named)
-            except SymattnError as error:
-                self._source = error
-        if isinstance(self._source, SymattnError):
-            raise self._source
-        return self._source
-
-    def _name(self, element: Element) -> None:
-        if element["t"] == "CodeBlock" and _called(element) == CASE:
-            self._named = element["c"][1].strip()
+    Raises :class:`Malformed`, with its place, for what is no tree of pandoc's.
+    """
+    check(document, {"meta": dict, "blocks": list})
+    elements = [*_elements(document["blocks"], "blocks")]
+    named, faults = _text(document["meta"].get("symattn")), list[str]()
+    live: list[tuple[Element, Asked]] = []
+    for element in elements:
+        one = _asked(element)
+        if one is not None and one.name == CASE:
+            named = one.text.strip()
             element.update(t="Plain", c=[])
-
-    def _compute(self, element: Element) -> None:
-        kind = element["t"]
-        if kind == "Math":
-            latex = element["c"][1]
-            if IN_MATHEMATICS.search(latex):
-                self._at("symattn", latex, element, self._mathematics)
-        elif kind in ("Code", "CodeBlock") and (name := _called(element)) in NAMES:
-            assert name is not None
-            self._at(name, element["c"][1].strip(), element, self._figure)
-
-    def _at(
-        self, name: str, text: str, element: Element, act: Callable[[str, str, Element], None]
-    ) -> None:
-        try:
-            act(name, text, element)
-        except SymattnError as error:
-            known = self._source if isinstance(self._source, Origin) else None
-            where = known.where(name, text) if known else ""
-            message = ": ".join(filter(None, (where, text, str(error))))
-            self.faults.append(message)
-            words = {"t": "Strong", "c": [{"t": "Str", "c": f"[symattn: {message}]"}]}
-            if element["t"] == "CodeBlock":
-                element.update(t="Para", c=[words])
-            else:
-                element.clear()
-                element.update(words)
-
-    def _mathematics(self, name: str, text: str, element: Element) -> None:
-        element["c"][1] = self._origin().figures.mathematics(text)
-
-    def _figure(self, name: str, text: str, element: Element) -> None:
-        kind, figures = NAMES[name], self._origin().figures
-        nothing = ["", [], []]
-        if element["t"] == "Code":
-            element.update(t="Span", c=[nothing, [*map(_inline, figures.inline(kind, text))]])
+        elif one is not None:
+            live.append((element, one))
+    find = partial(named_origin, named, folder / named, folder, allow_outside, _UNSAID)
+    found = answers(find, [one for _, one in live])
+    for (element, one), answer in zip(live, found, strict=True):
+        if isinstance(answer, Fault):
+            faults.append(": ".join(filter(None, (answer.where, one.text, answer.message))))
+            words = {"t": "Strong", "c": [{"t": "Str", "c": f"[symattn: {faults[-1]}]"}]}
+            element.update({"t": "Para", "c": [words]} if one.how == "block" else words)
+        elif isinstance(answer, str):
+            element["c"][1] = answer
+        elif one.how == "line":
+            pieces = [_inline(piece) for paragraph in answer for piece in paragraph]
+            element.update(t="Span", c=[["", [], []], pieces])
         else:
-            blocks = [*map(_paragraph, figures.paragraphs(kind, text))]
-            element.update(t="Div", c=[nothing, blocks])
+            element.update(t="Div", c=[["", [], []], [*map(_paragraph, answer)]])
+    return document, faults
+
+
+def _asked(element: Element) -> Asked | None:
+    """The live figure that an element is, or the file that it names, if it is either."""
+    kind, contents = element["t"], cast(Any, element.get("c"))
+    if kind == "Math" and IN_MATHEMATICS.search(contents[1]):
+        return Asked("mathematics", "symattn", contents[1])
+    if kind not in ("Code", "CodeBlock"):
+        return None
+    name = next(filter(None, map(spelled, contents[0][1])), None)
+    is_one = name in NAMES or (name == CASE and kind == "CodeBlock")
+    how: How = "line" if kind == "Code" else "block"
+    return Asked(how, str(name), contents[1].strip()) if is_one else None
 
 
 def _paragraph(pieces: Paragraph) -> Element:
@@ -112,18 +93,11 @@ def _inline(piece: Piece) -> Element:
             return {"t": "Image", "c": [["", [], []], words, [data_address(piece), ""]]}
 
 
-def _called(element: Element) -> str | None:
-    """The name of a live figure, if code is one."""
-    _, classes, _ = element["c"][0]
-    return next(filter(None, map(spelled, classes)), None)
-
-
-def _text(meta: Element) -> str:
+def _text(meta: object) -> str:
     """A text of the metadata; '' for what is none, such as true. Only what stands in backticks
     or in a block is as it was written: of other text pandoc has set quotes and dashes."""
     words: list[str] = []
-
-    def gather(element: Element) -> None:
+    for element in _elements(meta, "meta.symattn"):
         match element:
             case {"t": "Str" | "MetaString", "c": word}:
                 words.append(word)
@@ -131,20 +105,21 @@ def _text(meta: Element) -> str:
                 words.append(word)
             case {"t": "Space" | "SoftBreak"}:
                 words.append(" ")
-
-    _each(meta, gather)
     return "".join(words).strip()
 
 
-def _each(tree: Any, act: Callable[[Element], None]) -> None:
-    """``act`` on every element; what it is made into isn't looked at again."""
-    waiting = [tree]
+def _elements(tree: object, where: str) -> Iterator[Element]:
+    """Every element of a tree that stands at a place of the document, in order. Raises
+    :class:`Malformed` for one that doesn't hold what its type says."""
+    waiting = [(tree, where)]
     while waiting:
-        current = waiting.pop()
+        current, where = waiting.pop()
         if isinstance(current, list):
-            waiting += reversed(current)
+            waiting += [(item, f"{where}[{k}]") for k, item in enumerate(current)][::-1]
         elif isinstance(current, dict):
-            contents = current.get("c")
             if "t" in current:
-                act(current)
-            waiting.append(contents)
+                check(current, {"t": str}, where)
+                if (contents := _CONTENTS.get(current["t"])) is not None:
+                    check(current, {"c": contents}, where)
+                yield current
+            waiting.append((current.get("c"), f"{where}.c"))

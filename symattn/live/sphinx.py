@@ -8,6 +8,8 @@ which ``sphinx-build -W`` fails on, and an error at its place on the page.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +22,30 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from symattn.errors import SymattnError
+from symattn import workers
+from symattn.errors import Fault
 from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
-from symattn.live.names import CASE, NAMES, Kind
-from symattn.live.origins import Origin, origin
+from symattn.live.names import CASE, NAMES
+from symattn.live.origins import Answer, Asked, named_origin, origin, worked
 from symattn.live.places import file_named
+from symattn.workers import WorkLimits
 
 _log = logging.getLogger(__name__)
-#: Where a build keeps what a page is computed from while it is read.
-_KEY = "symattn"
 #: The directive that names its file, in reStructuredText.
 _DIRECTIVE = re.compile(rf"^[ \t]*\.\.[ \t]+{CASE}::[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the roles, the directives, and what computes figures in mathematics."""
-    app.add_role(_Domain.name, _Role("number"))
-    app.add_directive(_Domain.name, _directive("number"))
+    """Add the roles, the directives, what computes the figures of a page, and what it may take
+    and read."""
+    app.add_role(_Domain.name, _Role(_Domain.name))
+    app.add_directive(_Domain.name, _directive(_Domain.name))
     app.add_domain(_Domain)
-    app.add_transform(_InMathematics)
+    app.add_transform(_Computed)
+    app.add_config_value("symattn_allow_outside", False, "env", bool)
+    app.add_config_value("symattn_max_seconds", 300, "env", (int, float))
+    app.add_config_value("symattn_max_memory", 2048, "env", int)
     app.connect("env-get-outdated", _outdated)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -51,67 +57,65 @@ def _outdated(app: Sphinx, env: BuildEnvironment, *changes: object) -> list[str]
     return sorted(domain.data["pages"])
 
 
-def _origin(env: BuildEnvironment) -> Origin:
-    """What the figures of the page that is read are computed from; raises
-    :class:`SymattnError` where that fails, each time again."""
-    found = env.temp_data.get(_KEY)
-    env.get_domain(_Domain.name).data["pages"].add(env.docname)
-    if found is None:
-        page = Path(env.doc2path(env.docname))
-        try:
-            text = page.read_text("utf-8")
-            directive = _DIRECTIVE.search(text)
-            named = directive[1] if directive else file_named(text)
-            path = page
-            if named is not None:
-                _, absolute = env.relfn2path(named)
-                path = Path(absolute)
-            found = origin(path)
-        except SymattnError as error:
-            found = error
-        env.temp_data[_KEY] = found
-    if isinstance(found, SymattnError):
-        raise found
-    assert isinstance(found, Origin)
+def _found(env: BuildEnvironment, asked: Sequence[Asked]) -> Sequence[Answer]:
+    """What the live figures of the page that is read come to, worked out by a process with
+    limits; where none does, why."""
+    page, config = Path(env.doc2path(env.docname)), env.config
+    text = page.read_text("utf-8", "replace")
+    directive = _DIRECTIVE.search(text)
+    if named := directive[1] if directive else file_named(text):
+        root = Path(env.srcdir)
+        path = (root if named.startswith("/") else page.parent) / named.lstrip("/")
+        find = partial(named_origin, named, path, root, config.symattn_allow_outside)
+    else:
+        find = partial(origin, page, config.symattn_allow_outside)
+    limits = WorkLimits(config.symattn_max_seconds, config.symattn_max_memory)
+    (answer,) = workers.answers([(worked, (find, asked))], limits)
+    if isinstance(answer, Exception):
+        return [Fault("", workers.told(answer, limits))] * len(asked)
+    found: list[Answer] = answer
     return found
 
 
-def _fault(text: str, error: SymattnError, place: Any) -> nodes.Node:
+def _fault(text: str, error: Fault, place: Any) -> nodes.Node:
     """What a reader sees where a figure can't be computed; Sphinx warns of it."""
-    message = f"{text}: {error}"
+    message = f"{text}: {error.message}"
     _log.warning(message, location=place, type="symattn")
     return nodes.strong("", f"[symattn: {message}]", classes=["error"])
+
+
+class _Live(nodes.Inline, nodes.General, nodes.Element):  # type: ignore[misc]
+    """What stands for a live figure until its page is computed."""
+
+
+def _standing_for(asked: Asked) -> _Live:
+    return _Live("", nodes.Text(asked.text), asked=asked)
 
 
 class _Role(SphinxRole):
     """A figure inside a line."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, called: str) -> None:
         super().__init__()
-        self._kind: Kind = kind
+        self._called = called
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        try:
-            pieces = _origin(self.env).figures.inline(self._kind, self.text)
-        except SymattnError as error:
-            return [_fault(self.text, error, self.get_location())], []
-        return [*map(_node, pieces)], []
+        node = _standing_for(Asked("line", self._called, self.text))
+        self.set_source_info(node)
+        return [node], []
 
 
-def _directive(kind: Kind) -> type[Directive]:
-    """The directive of figures of one kind on lines of their own."""
+def _directive(name: str) -> type[Directive]:
+    """The directive of that name: figures on lines of their own."""
 
     class Figure(SphinxDirective):
         required_arguments = 1
         final_argument_whitespace = True
 
         def run(self) -> list[nodes.Node]:
-            text = self.arguments[0]
-            try:
-                paragraphs = _origin(self.env).figures.paragraphs(kind, text)
-            except SymattnError as error:
-                return [nodes.paragraph("", "", _fault(text, error, self.get_location()))]
-            return [*map(_paragraph, paragraphs)]
+            node = _standing_for(Asked("block", name, self.arguments[0]))
+            self.set_source_info(node)
+            return [node]
 
     return Figure
 
@@ -136,10 +140,10 @@ class _Domain(Domain):
 
     name = "symattn"
     label = "symattn"
-    roles = {_inside(name): _Role(kind) for name, kind in NAMES.items()}  # noqa: RUF012
+    roles = {_inside(name): _Role(name) for name in NAMES}  # noqa: RUF012
     directives = {  # noqa: RUF012
         _inside(CASE): _Case,
-        **{_inside(name): _directive(kind) for name, kind in NAMES.items()},
+        **{_inside(name): _directive(name) for name in NAMES},
     }
 
     initial_data = {"pages": set()}  # noqa: RUF012
@@ -153,27 +157,38 @@ class _Domain(Domain):
         self.data["pages"] |= otherdata["pages"]
 
 
-class _InMathematics(SphinxTransform):
-    r"""Computes ``\symattn{A[0, 1]}`` in formulas."""
+class _Computed(SphinxTransform):
+    r"""Computes the live figures of a page, ``\symattn{A[0, 1]}`` in formulas too, all at once."""
 
     default_priority = 500
 
     def apply(self, **named: Any) -> None:
+        live: list[tuple[nodes.Element, Asked]] = [
+            (node, node["asked"]) for node in self.document.findall(_Live)
+        ]
         for kind in (nodes.math, nodes.math_block):
-            for formula in [*self.document.findall(kind)]:
-                latex = formula.astext()
-                if not IN_MATHEMATICS.search(latex):
-                    continue
-                try:
-                    computed = _origin(self.env).figures.mathematics(latex)
-                except SymattnError as error:
-                    fault = _fault(latex, error, formula)
-                    inline = kind is nodes.math
-                    formula.replace_self(fault if inline else nodes.paragraph("", "", fault))
-                else:
-                    formula.clear()
-                    formula.append(nodes.Text(computed))
-                    formula.rawsource = computed
+            live += (
+                (formula, Asked("mathematics", "symattn", formula.astext()))
+                for formula in self.document.findall(kind)
+                if IN_MATHEMATICS.search(formula.astext())
+            )
+        if not live:
+            return
+        self.env.get_domain(_Domain.name).data["pages"].add(self.env.docname)
+        found = _found(self.env, [asked for _, asked in live])
+        for (node, asked), answer in zip(live, found, strict=True):
+            if isinstance(answer, Fault):
+                fault = _fault(asked.text, answer, node)
+                is_block = asked.how == "block" or isinstance(node, nodes.math_block)
+                node.replace_self(nodes.paragraph("", "", fault) if is_block else fault)
+            elif isinstance(answer, str):
+                node.clear()
+                node.append(nodes.Text(answer))
+                node.rawsource = answer
+            elif asked.how == "line":
+                node.replace_self([_node(piece) for pieces in answer for piece in pieces])
+            else:
+                node.replace_self([*map(_paragraph, answer)])
 
 
 def _paragraph(pieces: Paragraph) -> nodes.Node:

@@ -236,6 +236,49 @@ def misfits(entry: Mapping[str, object], kinds: Mapping[str, type]) -> list[Faul
     ]
 
 
+#: The form of plain data: its types; a set or a range that it is in; a list of one form,
+#: ``[str]``; a list of several, ``(str, int)``; a table with at least these keys, of which those
+#: with ``?`` may be missing.
+Form = Any
+
+
+def check(value: object, form: Form, where: str = "") -> None:
+    """Raise :class:`Malformed`, with its place, for the first value that is of another form.
+
+    >>> check({"t": "Code", "c": [["a", 3], ""]}, {"t": str, "d?": str, "c": ([str], str)})
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: c[0][1]: expected text, found a number
+    """
+    if isinstance(form, frozenset | range):
+        check(value, int if isinstance(form, range) else str, where)
+        if value not in form:
+            raise Malformed(Fault(where, f"expected another value, found {short(str(value))!r}"))
+        return
+    kinds: Any = list if isinstance(form, list | tuple) else form
+    kinds = dict if isinstance(form, dict) else kinds
+    # To Python true is a number.
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is int):
+        wanted = " or ".join(KINDS[of] for of in getattr(kinds, "__args__", (kinds,)))
+        raise Malformed(Fault(where, f"expected {wanted}, found {kind(value)}"))
+    if isinstance(form, dict):
+        assert isinstance(value, dict)
+        for key, inner in form.items():
+            name = key.removesuffix("?")
+            if name != key and value.get(name) is None:
+                continue
+            if name not in value:
+                raise Malformed(Fault(where, f"expected a table with the key {name!r}"))
+            check(value[name], inner, f"{where}.{name}".lstrip("."))
+    elif isinstance(form, list | tuple):
+        assert isinstance(value, list)
+        if isinstance(form, tuple) and len(form) != len(value):
+            raise Malformed(Fault(where, f"expected {len(form)} entries, found {len(value)}"))
+        inners = form if isinstance(form, tuple) else form * len(value)
+        for place, (item, inner) in enumerate(zip(value, inners, strict=True)):
+            check(item, inner, f"{where}[{place}]")
+
+
 def text(value: object) -> str:
     """A value that is text. Raises :class:`Malformed` where it is none.
 

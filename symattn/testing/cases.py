@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from symattn import __version__, outputs
+from symattn import __version__
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.escaping import json_text, visible
 from symattn.numbers.float_formats import FloatFormat
@@ -222,11 +221,10 @@ def _taken(function: Callable[..., Any]) -> Callable[[str], bool]:
     return lambda name: takes_any or name in named
 
 
-def report(path: Path, checks: Sequence[Mapping[str, Any]]) -> None:
-    """Write what checks found as JSON, whole or not at all; in whatever order they ended."""
+def report(checks: Sequence[Mapping[str, Any]]) -> bytes:
+    """What checks found as JSON, in whatever order they ended."""
     ordered = sorted(checks, key=lambda check: (check["test"], check["case"]))
-    text = json_text({"symattn": __version__, "checks": ordered})
-    outputs.write(path, f"{text}\n".encode())
+    return f"{json_text({'symattn': __version__, 'checks': ordered})}\n".encode()
 
 
 def table(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:

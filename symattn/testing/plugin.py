@@ -6,7 +6,8 @@ for ``attention_case``.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 #: What the checks of a test, and of all tests, found: plain data.
 _OF_TEST = pytest.StashKey[list[dict[str, Any]]]()
 _OF_ALL = pytest.StashKey[list[dict[str, Any]]]()
+#: What the report is written through.
+_OUTPUTS = pytest.StashKey[Any]()
 
 _FIXTURE = "attention_case"
 _MARKER = (
@@ -42,13 +45,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     config.stash[_OF_ALL] = []
     if (path := config.getoption("--symattn-report")) is not None:
-        from symattn import outputs
-        from symattn.errors import SymattnError
+        from symattn.ownership import Outputs
 
-        try:
-            outputs.check(path)
-        except SymattnError as error:
-            raise pytest.UsageError(f"--symattn-report: {error}") from None
+        instead = "choose another file, or remove it"
+        config.stash[_OUTPUTS] = Outputs("pytest --symattn-report", instead=instead)
+        with _told():
+            config.stash[_OUTPUTS].claim(path)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A context in which what can't be written is told as wrong usage."""
+    from symattn.errors import SymattnError
+
+    try:
+        yield
+    except SymattnError as error:
+        raise pytest.UsageError(f"--symattn-report: {error}") from None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -114,14 +127,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     path = session.config.getoption("--symattn-report")
     if path is None or hasattr(session.config, "workerinput"):
         return
-    from symattn.errors import SymattnError
     from symattn.testing.cases import report
 
     checks = session.config.stash[_OF_ALL]
-    try:
-        report(path, checks)
-    except SymattnError as error:
-        raise pytest.UsageError(f"--symattn-report: {error}") from None
+    with _told():
+        session.config.stash[_OUTPUTS].write(path, report(checks))
 
 
 def pytest_terminal_summary(

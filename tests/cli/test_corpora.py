@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.cli import watching
+from symattn.cli import executors, watching
 from symattn.corpus.audit import LINES, PAGE
 
 WRONG, RIGHT = "So 0.25 * 3 = 0.85.\n", "So 0.25 * 3 = 0.75.\n"
@@ -223,3 +223,54 @@ def test_a_report_that_is_out_of_date_is_not_shown(tmp_path, monkeypatch, capsys
         watching.watch([str(article)], report)
     assert made == ["0", "x", "xx"]
     assert capsys.readouterr().out == "report of 'xx'\n"
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "audit --corpus s3://me:hunter2@bucket/posts",
+        "audit --corpus ftp://me:hunter2@127.0.0.1:1/posts",
+        "audit --corpus ftp://me:hunter2@127.0.0.1:1/posts/*.md?sig=hunter2",
+        "audit --corpus http://127.0.0.1:1/list.txt?token=hunter2",
+        "audit --corpus nowhere://me:hunter2@host/posts",
+        "audit --corpus list.txt",
+        "audit --corpus . -o ftp://me:hunter2@127.0.0.1:1/results",
+        "audit --corpus . --executor dask=tcp://me:hunter2@127.0.0.1:1",
+        "audit --corpus . --executor dask=me:hunter2@127.0.0.1:1",
+        "audit --corpus . --executor dask=nowhere://me:hunter2@127.0.0.1:1",
+        "audit --corpus . --executor tcp://me:hunter2@127.0.0.1:1",
+        "audit --corpus . --executor me:hunter2@127.0.0.1:1",
+        "audit s3://me:hunter2@bucket/post.md",
+        "audit s3://me:hunter2@bucket/" + "a" * 80,
+        "audit s3://me:" + "hunter2" * 20 + "@bucket/post.md",
+        "show s3://me:hunter2@bucket/post A",
+        "show cat-sat-mat A s3://me:hunter2@bucket",
+        "show cat-sat-mat A --format s3://me:hunter2@bucket",
+        "show cat-sat-mat A --max-seconds s3://me:hunter2@bucket",
+        "show cat-sat-mat s3://me:hunter2@bucket",
+        "s3://me:hunter2@bucket",
+        "sheet cat-sat-mat --nowhere=s3://me:hunter2@bucket",
+        "new s3://me:hunter2@bucket/x.toml",
+        "read s3://me:hunter2@bucket/x.md",
+        "mark s3://me:hunter2@bucket/x.csv",
+        "live s3://me:hunter2@bucket/x.md",
+        "derive s3://me:hunter2@bucket/x.txt",
+        "seal s3://me:hunter2@bucket/x.toml",
+        "sheet cat-sat-mat -o s3://me:hunter2@bucket/x",
+    ],
+)  # fmt: skip
+def test_passwords_are_not_told(words, symattn, tmp_path, monkeypatch, caplog) -> None:
+    """What stands in an address for whoever asks is in no message, log or file, however the
+    command ends."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(executors, "_PATIENCE", 2)
+    Path("list.txt").write_text("a.md\nftp://me:hunter2@127.0.0.1:1/b.md\n", "utf-8")
+    Path("post.md").write_text("So 0.25 * 3 = 0.75.", "utf-8")
+    done = symattn(*words.split())
+    told = done.out + done.err + caplog.text
+    assert "hunter" not in told
+    assert done.code in (0, 2)
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "list.txt"]
+    # Where a folder is called so, that is its name.
+    assert not any(b"hunter2" in path.read_bytes() for path in written)

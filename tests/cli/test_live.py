@@ -139,9 +139,9 @@ def test_the_filter_of_pandoc(symattn, post, monkeypatch, words, code) -> None:
 @pytest.mark.parametrize("limit", [("--max-seconds", "0.001"), ("--max-memory", "1")])
 def test_limits(symattn, post, monkeypatch, words, limit) -> None:
     """Who builds pages of others has limits: nothing is printed beyond them."""
-    given(monkeypatch, '{"blocks": [], "children": []}')
+    given(monkeypatch, '{"meta": {}, "blocks": [], "type": "root", "children": []}')
     assert symattn(*words).code == 0
-    given(monkeypatch, '{"blocks": [], "children": []}')
+    given(monkeypatch, '{"meta": {}, "blocks": [], "type": "root", "children": []}')
     done = symattn(*words, *limit)
     assert (done.code, done.out) == (2, "")
     assert limit[0] in done.err
@@ -155,3 +155,55 @@ def test_no_tree(symattn, monkeypatch, words, text) -> None:
     done = symattn(*words)
     assert (done.code, done.out) == (2, "")
     assert re.search("standard input: expected (an object of )?JSON", done.err)
+
+
+SYSTEMS = ["live", "myst", "pandoc"]
+
+
+def elsewhere(system: str, symattn, monkeypatch, *words: str):
+    """How a command ends for a document that names a case in the folder above."""
+    Path("inner").mkdir(exist_ok=True)
+    Path("case.toml").write_text('[given]\nX = [[1, 0], [0, 1]]\n[steps]\nA = "softmax(X)"\n')
+    monkeypatch.chdir("inner")
+    place = {"type": "symattn", "inline": True}
+    if system == "live":
+        Path("a.md").write_text("---\nsymattn: ../case.toml\n---\nIt is {symattn}`A[0, 1]:.3f`.\n")
+        return symattn("live", "a.md", "--plain", "-o", "-", *words)
+    if system == "myst":
+        nodes = [
+            {**place, "name": "symattn", "value": "A[0, 1]:.3f"},
+            {**place, "name": "symattn:case", "value": "../case.toml"},
+        ]
+        given(monkeypatch, json.dumps({"type": "root", "children": nodes}))
+        return symattn("myst", "--transform", "symattn", *words)
+    code = {"t": "Code", "c": [["", ["symattn"], []], "A[0, 1]:.3f"]}
+    meta = {"symattn": {"t": "MetaString", "c": "../case.toml"}}
+    given(monkeypatch, json.dumps({"meta": meta, "blocks": [{"t": "Para", "c": [code]}]}))
+    return symattn("pandoc", "--strict", *words)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_documents_that_name_what_is_outside(system, symattn, tmp_path, monkeypatch) -> None:
+    """Nothing of it is printed without leave."""
+    done = elsewhere(system, symattn, monkeypatch)
+    assert "is read only with --allow-outside" in done.out + done.err
+    assert "0.269" not in done.out
+    assert done.code == {"live": 2, "myst": 0, "pandoc": 1}[system]
+
+
+def test_live_of_what_is_outside(symattn, monkeypatch) -> None:
+    """With leave it is read."""
+    done = elsewhere("live", symattn, monkeypatch, "--allow-outside")
+    assert (done.code, "0.269" in done.out) == (0, True)
+
+
+def test_myst_of_what_is_outside(symattn, monkeypatch) -> None:
+    """With leave it is read."""
+    done = elsewhere("myst", symattn, monkeypatch, "--allow-outside")
+    assert (done.code, done.err, '"0.269"' in done.out) == (0, "", True)
+
+
+def test_pandoc_of_what_is_outside(symattn, monkeypatch) -> None:
+    """With leave it is read."""
+    done = elsewhere("pandoc", symattn, monkeypatch, "--allow-outside")
+    assert (done.code, done.err, '"0.269"' in done.out) == (0, "", True)

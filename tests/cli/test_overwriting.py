@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +13,7 @@ from typing import NamedTuple
 import click
 import pytest
 
+import symattn as symattn_package
 from symattn.cases import library
 from symattn.cli.main import _COMMANDS, _group
 from symattn.exercises.exercise import exercise
@@ -162,6 +166,103 @@ def test_every_command_that_writes_is_here() -> None:
     for name in writing:
         command = commands()[name]
         assert "--force" in command.get_help(click.Context(command, info_name=name))
+
+
+#: What each command is told beside the option that is tried.
+WORDS = {
+    "list": "", "sheet": "post.toml --format md", "draw": "post.toml", "show": "post.toml A",
+    "verify": "post.toml", "audit": "post.toml", "read": "post.md", "seal": "post.toml",
+    "derive": "homework.txt --format text", "exercise": "post.toml --versions 1 --format md",
+    "mark": "answers.csv", "lsp": "", "new": "fresh.toml", "vectors": "",
+    "live": "right.md -o l.md", "myst": "", "pandoc": "",
+}  # fmt: skip
+
+
+def values() -> list[tuple[str, str]]:
+    """Every option of every command that takes any text, which may be a file's name."""
+    return [
+        (name, parameter.opts[-1])
+        for name, command in commands().items()
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        and not parameter.is_flag
+        and isinstance(parameter.type, click.Path | click.types.StringParamType)
+    ]
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize(("command", "option"), values())
+def test_no_option_replaces_a_file(command, option, symattn, folder: Path, monkeypatch) -> None:
+    """Whatever an option is for, a file of the user's that it names is there afterwards, and
+    so is all else; where it would be written, what to do is told."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
+    (folder / "mine").write_bytes(FOREIGN)
+    before = held(folder)
+    done = symattn(command, *WORDS[command].split(), option, "mine")
+    after = held(folder)
+    assert {path: after.get(path) for path in before} == before
+    if option == "--output":
+        assert done.code == 2
+        assert re.search(
+            r"--force|File exists|file exists|not a directory|choose another", done.err
+        )
+
+
+#: Who may write: by its own rules, or into folders that it has made for itself.
+WRITERS = {
+    "outputs.py": "writes every file",
+    "ownership.py": "has whatever is written allowed, and notes it",
+    "corpus/stores.py": "writes into folders that hold results of corpora only",
+    "printers/engine.py": "writes into a temporary folder, for TeX",
+    "seal/coqc.py": "writes into a temporary folder, for Coq",
+    "workers.py": "takes away the temporary folders of what was ended",
+    "editor/server.py": "writes to an editor",
+    "__main__.py": "opens streams that are closed",
+    "documents/binding/findings.py": "renames a quantity, no file",
+}
+#: What writes, makes or takes away, in Python: methods of paths, and functions of modules.
+_METHODS = {
+    "write_bytes", "write_text", "touch", "mkdir", "rename", "unlink", "symlink_to",
+    "hardlink_to", "rmdir", "chmod",
+}  # fmt: skip
+_FUNCTIONS = re.compile(
+    r"os\.(open|mkdir|makedirs|rename|replace|unlink|remove|link|symlink|truncate|chmod)"
+    r"|shutil\.\w+|tempfile\.(mk|Named)\w+|outputs\.(write|remove|prepare_folder)"
+)
+
+
+def writes(call: ast.Call, modules: set[str]) -> bool:
+    """Whether a call is one of these; ``modules`` are those that its file imports."""
+    if not isinstance(call.func, ast.Attribute | ast.Name):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+    if name in ("open", "fdopen"):
+        said = [*call.args, *(word.value for word in call.keywords)]
+        modes = [x.value for x in said if isinstance(x, ast.Constant)]
+        if any(isinstance(x, str) and re.fullmatch(r"[rbt]*[wax+][wrbt+]*", x) for x in modes):
+            return True
+    whole = ast.unparse(call.func)
+    if whole.partition(".")[0] in modules and _FUNCTIONS.fullmatch(whole):
+        return True
+    return isinstance(call.func, ast.Attribute) and name in _METHODS
+
+
+def test_only_who_asks_writes() -> None:
+    """No other module opens a file to write, so that whatever is written is known to be
+    allowed; outside of these only ``Outputs`` is used."""
+    root = Path(symattn_package.__file__).parent
+    writing = set()
+    for path in sorted(root.rglob("*.py")):
+        nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+        modules = {
+            one.name
+            for node in nodes
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for one in node.names
+        }
+        if any(isinstance(node, ast.Call) and writes(node, modules) for node in nodes):
+            writing.add(path.relative_to(root).as_posix())
+    assert writing == WRITERS.keys()
 
 
 @pytest.mark.sampled(6)

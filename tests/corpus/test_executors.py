@@ -235,7 +235,7 @@ ENDINGS = {
     "hoard": ("stopped", "needs more than 600 MB (--max-memory)"),
     "power": ("stopped", "needs more than 600 MB (--max-memory)"),
     "crash": ("error", "internal error: KeyError"),
-    "exit": ("ended", "its process ended early"),
+    "exit": ("ended", "ended early, maybe as it needs more than 600 MB (--max-memory)"),
     "killed": ("ended", "its process was ended (SIGKILL)"),
     "segment": ("ended", "its process was ended (SIGSEGV)"),
 }

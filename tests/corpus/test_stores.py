@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import fsspec
@@ -55,13 +56,100 @@ def test_patterns(posts, monkeypatch) -> None:
 def test_lists(posts) -> None:
     """Paths are seen from the list's folder; each counts once, addresses stay."""
     (posts / "list").write_text("b.md\nmore/a.md\nb.md\n\nmemory://x/y.md\n", "utf-8")
-    found = stores.articles(str(posts / "list"))
+    found = stores.articles(str(posts / "list"), allow_outside=True)
     assert found == sorted([str(posts / "b.md"), str(posts / "more/a.md"), "memory://x/y.md"])
     article = str(posts / "a.md")
     with pytest.raises(Malformed, match=rf"\A{re.escape(article)} is an article: audit it by its"):
         stores.articles(article)
     with pytest.raises(Malformed, match="nowhere can't be read: no such file"):
         stores.articles(str(posts / "nowhere"))
+
+
+OUTSIDE = [
+    "../secret/x.md",
+    "/etc/x.md",
+    "memory://x/y.md",
+    "file:///etc/x.md",
+    "link.md",
+    "up/x.md",
+]
+
+
+@pytest.mark.parametrize("line", OUTSIDE)
+def test_a_list_leads_nowhere_else(line, posts, tmp_path) -> None:
+    """Its lines are text: what they name outside of its folder, through links too, is read only
+    with leave; all such lines are told."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "x.md").write_bytes(WRONG)
+    (posts / "link.md").symlink_to("../secret/x.md")
+    (posts / "up").symlink_to("../secret")
+    (posts / "list").write_text(f"a.md\n{line}\nb.md\n/x.md\n", "utf-8")
+    with pytest.raises(Malformed, match="it is read only with --allow-outside") as told:
+        stores.articles(str(posts / "list"))
+    assert [fault.line for fault in told.value.faults] == [2, 4]
+    assert len(stores.articles(str(posts / "list"), allow_outside=True)) == 4
+
+
+@pytest.mark.parametrize("where", ["posts", "posts/*.md", "posts/**/*.md"])
+def test_a_link_leads_nowhere_else(where, posts, tmp_path, monkeypatch) -> None:
+    """One that leads out of a folder or a pattern is read only with leave."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.md").write_bytes(WRONG)
+    (posts / "inner.md").symlink_to("a.md")
+    assert "posts/inner.md" in stores.articles(where)
+    (posts / "link.md").symlink_to("../secret.md")
+    with pytest.raises(Malformed, match=r"posts/link\.md leads out of its folder"):
+        stores.articles(where)
+    assert "posts/link.md" in stores.articles(where, allow_outside=True)
+
+
+@pytest.mark.parametrize("line", ["../b.md", "memory://other/d.md", "a/../../b.md", "file:///x.md"])
+def test_a_list_in_a_bucket_leads_nowhere_else(line, bucket) -> None:
+    bucket.pipe("/corpus/list", f"a.md\n{line}\n".encode())
+    with pytest.raises(Malformed, match=r"list:2: .* leads out of its folder"):
+        stores.articles("memory://corpus/list")
+
+
+@pytest.mark.parametrize("where", ["folder", "list", "bucket"])
+def test_no_article_is_written_over(where, posts, bucket, here) -> None:
+    """Results that are written beside articles, by force, replace none of them."""
+    if where == "bucket":
+        corpus = out = "memory://corpus"
+        bucket.pipe("/corpus/index.html", b"<p>mine</p>")
+    else:
+        out, corpus = str(posts), str(posts / "list" if where == "list" else posts)
+        (posts / "index.html").write_text("<p>mine</p>", "utf-8")
+        (posts / "list").write_text("a.md\nindex.html\n", "utf-8")
+    with pytest.raises(Malformed, match=r"index\.html is an input and would be overwritten"):
+        audit_corpus(corpus, out, force=True)
+    if where == "bucket":
+        assert bucket.cat("/corpus/index.html") == b"<p>mine</p>"
+    else:
+        assert (posts / "index.html").read_text("utf-8") == "<p>mine</p>"
+        assert sorted(path.name for path in posts.iterdir() if path.is_file()) == sorted(
+            ["a.md", "b.md", "c.txt", "index.html", "list"]
+        )
+
+
+LINKS = [".symattn-corpus", "results.jsonl.part", "index.html.part", "kept", "index.html"]
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_results_are_written_through_no_link(name, posts, tmp_path, here) -> None:
+    """A folder that says it holds results writes nothing outside of itself."""
+    (tmp_path / "outside").mkdir()
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"" if name == stores.MARKER else b"mine")
+    before = precious.read_bytes()
+    out = tmp_path / "results"
+    out.mkdir()
+    (out / stores.MARKER).write_bytes(b"ours\n")
+    (out / name).unlink(missing_ok=True)
+    (out / name).symlink_to("../outside" if name == "kept" else "../precious")
+    with suppress(Malformed):
+        audit_corpus(posts, out)
+    assert precious.read_bytes() == before
+    assert [*(tmp_path / "outside").iterdir()] == []
 
 
 def test_a_bucket_is_as_good_as_a_folder(posts, bucket, tmp_path, here, monkeypatch) -> None:
@@ -93,10 +181,8 @@ def test_bucket_patterns_and_lists(bucket) -> None:
     assert [x.replace(":///", "://") for x in stores.articles("memory://corpus")] == shown
     found = stores.articles("memory://corpus/**/*.md")
     assert [x.replace(":///", "://") for x in found] == [shown[0], shown[2]]
-    assert stores.articles("memory://corpus/list") == [
-        "memory://corpus/b.tex",
-        "memory://other/d.md",
-    ]
+    addresses = ["memory://corpus/b.tex", "memory://other/d.md"]
+    assert stores.articles("memory://corpus/list", allow_outside=True) == addresses
 
 
 def test_a_bucket_that_resumes(bucket, here) -> None:

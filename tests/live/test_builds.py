@@ -167,12 +167,12 @@ def test_a_pandoc_document_with_an_error(tmp_path: Path, strict: bool) -> None:
 # -- Sphinx -------------------------------------------------------------------------
 
 
-def sphinx_page(folder: Path, text: str) -> tuple[int, str, str]:
+def sphinx_page(folder: Path, text: str, more: str = "") -> tuple[int, str, str]:
     """The exit code of a build that fails on warnings, what it says, and the page."""
     pytest.importorskip("sphinx", reason="needs sphinx")
     configuration = (
         'extensions = ["myst_parser", "symattn.live.sphinx"]\n'
-        'myst_enable_extensions = ["dollarmath"]\n'
+        f'myst_enable_extensions = ["dollarmath"]\n{more}'
     )
     for name, content in (("conf.py", configuration), ("index.md", text)):
         # What is the same stays as old as it is.
@@ -226,6 +226,44 @@ def test_a_sphinx_page_with_errors(tmp_path: Path) -> None:
     for line, name in ((6, "B"), (8, "C"), (10, "D")):
         assert re.search(rf"index\.md:{line}: WARNING: .*unknown name '{name}'", said)
     assert page.count("[symattn: ") == 3
+
+
+@pytest.mark.heavy
+def test_a_sphinx_page_from_elsewhere(tmp_path: Path) -> None:
+    """A file outside of the folder of sources is read with leave only; one above the page, but
+    in that folder, needs none."""
+    (tmp_path / "case.toml").write_text(CASE)
+    source = tmp_path / "source"
+    (source / "sub").mkdir(parents=True)
+    page = ".. symattn:case:: ../inner.toml\n\nIt is :symattn:`A[0, 1]:.2f`.\n"
+    (source / "sub" / "page.rst").write_text(f":orphan:\n\nPage\n====\n\n{page}")
+    (source / "inner.toml").write_text(CASE)
+    text = "---\nsymattn: ../case.toml\n---\n# Post\n\nIt is {symattn}`A[0, 1]:.3f`.\n"
+    code, said, page = sphinx_page(source, text)
+    assert code == 1
+    assert "is read only with --allow-outside, in Sphinx symattn_allow_outside = True" in said
+    assert said.count("WARNING") == 1
+    assert "0.269" not in page
+    assert "It is 0.27." in (source / "_build" / "sub" / "page.html").read_text("utf-8")
+    code, said, page = sphinx_page(source, text, "symattn_allow_outside = True\n")
+    assert (code, said, "It is 0.269." in page) == (0, "", True)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [
+        ("symattn_max_seconds = 0.05", "stopped after 0.05 seconds"),
+        ("symattn_max_memory = 40", "40 MB"),
+    ],
+)
+def test_a_sphinx_page_has_limits(limit: str, why: str, tmp_path: Path) -> None:
+    """A page is worked out by a process: what takes too much is an error at its place, and the
+    build goes on."""
+    (tmp_path / "post.toml").write_text(CASE)
+    text = "---\nsymattn: post.toml\n---\n# Post\n\nIt is {symattn}`A[0, 1]`, {symattn}`A[0]`.\n"
+    code, said, page = sphinx_page(tmp_path, text, f"{limit}\n")
+    assert (code, said.count(why), page.count(why)) == (1, 2, 2)
 
 
 @pytest.mark.sampled(0, 5)

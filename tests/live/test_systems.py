@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from symattn.live import myst, names, pandoc
+from symattn.documents.files import article
+from symattn.errors import Fault, Malformed
+from symattn.live import conversion, myst, names, pandoc
 
 from .posts import POST
 
@@ -176,3 +182,167 @@ def test_pandoc_knows_lines_of_an_article(folder: Path) -> None:
     named = code("post.md\n", "symattn-case", "CodeBlock")
     _, (fault,) = pandoc.computed(document(code("B[0]", "symattn"), named, case=""), folder)
     assert fault.startswith(f"{folder / 'post.md'}:14: B[0]: unknown name 'B'")
+
+
+#: Ways to name a file outside of the folder.
+OUTSIDE = ["../secret/case.toml", "/{secret}/case.toml", "link.toml", "up/case.toml",
+           "sub/../../secret/case.toml", "./../secret/post.md"]  # fmt: skip
+
+
+def outside(folder: Path, name: str) -> tuple[Path, str]:
+    """A folder beside one with a case, and the case as a document names it."""
+    secret, inner = folder / "secret", folder / "inner"
+    for one in (secret, inner, inner / "sub"):
+        one.mkdir()
+    (secret / "case.toml").write_text(CASE)
+    (secret / "post.md").write_text(POST)
+    (inner / "link.toml").symlink_to("../secret/case.toml")
+    (inner / "up").symlink_to("../secret")
+    return inner, name.format(secret=secret)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("system", ["myst", "pandoc", "pandoc-block", "plain", "live"])
+def test_files_elsewhere_are_read_with_leave_only(name, system, tmp_path) -> None:
+    """A document names a file outside of its folder in whatever way: nothing of that is told
+    but that it takes leave; with leave it is read."""
+    # In MyST paths begin at the folder of the project, with a slash or without.
+    inner, name = outside(
+        tmp_path, name.replace("/{secret}", "../secret") if system == "myst" else name
+    )
+
+    def computed(allow_outside: bool) -> tuple[str, list[str]]:
+        if system == "myst":
+            made, faults = myst.computed(page(role("A[0, 1]:.3f"), case=name), inner, allow_outside)
+            return json.dumps(made), faults
+        if system == "pandoc":
+            tree = document(code("A[0, 1]:.3f", "symattn"), case=name)
+        elif system == "pandoc-block":
+            block = code(name, "symattn-case", "CodeBlock")
+            tree = document(code("A[0, 1]:.3f", "symattn"), block, case="")
+        else:
+            text = f"---\nsymattn: {name}\n---\nIt is {{symattn}}`A[0, 1]:.3f`.\n"
+            if system == "live":
+                text = f"It is {{symattn}}`A[0, 1]:.3f`.\n\n```{{symattn:case}} {name}\n```\n"
+            try:
+                again = conversion.plain(
+                    article(inner / "a.md", text.encode()), None, allow_outside
+                )
+            except Malformed as error:
+                return "", [str(error)]
+            return again[0], []
+        made, faults = pandoc.computed(tree, inner, allow_outside)
+        return json.dumps(made), faults
+
+    shown, (fault,) = computed(False)
+    assert "is not in the folder of the documents or below: it is read only with" in fault
+    assert "0.269" not in shown
+    shown, faults = computed(True)
+    assert (faults, "0.269" in shown) == ([], True)
+
+
+def test_a_case_that_extends_one_elsewhere(tmp_path) -> None:
+    """What a document names may not name in turn what the document may not."""
+    inner, _ = outside(tmp_path, "")
+    (inner / "case.toml").write_text('extends = "../secret/case.toml"\n')
+    tree = document(code("A[0, 1]:.3f", "symattn"))
+    _, (fault,) = pandoc.computed(tree, inner)
+    assert "only with --allow-outside" in fault
+    assert pandoc.computed(document(code("A[0, 1]:.3f", "symattn")), inner, True)[1] == []
+
+
+#: What may stand anywhere in a tree of JSON.
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+    | st.sampled_from(["symattn", "symattn:case", "symattn-case", "math", "Code", r"\symattn{A}"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["t", "c", "type", "name", "value", "children", "position",
+                                       "inline", "html", "start", "line"]), inner, max_size=4),
+    max_leaves=8,
+)  # fmt: skip
+
+
+def paths(tree: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a tree."""
+    yield before
+    items = (
+        tree.items()
+        if isinstance(tree, dict)
+        else enumerate(tree)
+        if isinstance(tree, list)
+        else ()
+    )
+    for key, inner in items:
+        yield from paths(inner, (*before, key))
+
+
+def changed(tree: Any, path: tuple[Any, ...], new: Any, is_gone: bool) -> Any:
+    """A tree with something else at a place, or nothing."""
+    tree = copy.deepcopy(tree)
+    if not path:
+        return new
+    parent = tree
+    for key in path[:-1]:
+        parent = parent[key]
+    if is_gone:
+        del parent[path[-1]]
+    else:
+        parent[path[-1]] = new
+    return tree
+
+
+TREES = {
+    "pandoc": document(
+        {"t": "Para", "c": [code("A[0, 1]", "symattn"), {"t": "Str", "c": "x"}]},
+        {"t": "Para", "c": [{"t": "Math", "c": [{"t": "InlineMath"}, r"\symattn{A}"]}]},
+        code("A", "symattn-step", "CodeBlock"),
+        code("case.toml", "symattn-case", "CodeBlock"),
+    ),
+    "myst": page(
+        role("A[0, 1]"),
+        directive("A", "symattn:step"),
+        {"type": "math", "value": r"\symattn{A}", "html": "<mtext>A</mtext>", "position": PLACE},
+    ),
+}
+
+
+@settings(deadline=None, max_examples=300)
+@given(data=st.data())
+@pytest.mark.parametrize("system", ["pandoc", "myst"])
+def test_a_tree_that_is_none_is_refused_at_the_door(system, data, tmp_path_factory) -> None:
+    """Whatever stands anywhere in a tree in place of what belongs there, or is missing: the tree
+    is computed, or it is refused with the place."""
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "case.toml").write_text(CASE)
+    tree = TREES[system]
+    for _ in range(data.draw(st.integers(1, 3))):
+        if not (known := [*paths(tree)][1:]):
+            break
+        path = data.draw(st.sampled_from(known))
+        tree = changed(tree, path, data.draw(ANYTHING), data.draw(st.booleans()))
+    door = pandoc if system == "pandoc" else myst
+    refused: tuple[Fault, ...] = ()
+    made, faults = {}, list[str]()
+    try:
+        made, faults = door.computed(tree, folder)
+    except Malformed as error:
+        refused = error.faults
+    assert all(fault.message.startswith("expected ") for fault in refused)
+    json.dumps(made, allow_nan=False)
+    assert all(isinstance(fault, str) for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ((("blocks", 0, "c", 0, "c", 1), 3), "blocks[0].c[0].c[1]: expected text, found a number"),
+        ((("blocks", 0, "c", 0, "c", 0, 1, 0), None), "blocks[0].c[0].c[0][1][0]: expected text"),
+        ((("blocks", 1, "c", 0, "c"), []), "blocks[1].c[0].c: expected 2 entries, found 0"),
+        ((("blocks", 0, "c", 0, "t"), []), "blocks[0].c[0].t: expected text, found a list"),
+        ((("meta",), []), "meta: expected a table, found a list"),
+    ],
+)
+def test_a_door_says_where(change, said, tmp_path) -> None:
+    with pytest.raises(Malformed) as told:
+        pandoc.computed(changed(TREES["pandoc"], change[0], change[1], False), tmp_path)
+    assert str(told.value).startswith(said)

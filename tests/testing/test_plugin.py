@@ -12,6 +12,12 @@ from pathlib import Path
 
 import pytest
 
+# Tests that run in this process forget what they load, and not all can be loaded twice.
+from symattn import ownership
+from symattn.testing import causes, kernels, plugin
+
+LOADED = ownership, causes, kernels
+
 ROOT = Path(__file__).parent.parent.parent
 
 #: A kernel in NumPy with its gradients, and one that is wrong.
@@ -303,6 +309,41 @@ def test_a_report_that_can_not_be_written_is_told_first(run):
     done = run(FIVE_LINES, "--symattn-report=nowhere/found.json")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert "--symattn-report: nowhere/found.json can't be written: no such file" in str(done.stderr)
+
+
+def options() -> list[str]:
+    """The options of the plugin that take a value, as it declares them."""
+    parser = pytest.Parser(_ispytest=True)
+    plugin.pytest_addoption(parser)
+    (group,) = (group for group in parser._groups if group.name == "symattn")
+    return [one.names()[-1] for one in group.options if one.attrs().get("action") is None]
+
+
+@pytest.mark.parametrize("option", options())
+@pytest.mark.parametrize("name", ["test_it.py", "notes.json", "link.json"])
+def test_no_option_replaces_a_file(option, name, run, pytester):
+    """What symattn has not written stays as it is, the tests above all, whatever names it; its
+    own reports are replaced until somebody changes them."""
+    (pytester.path / "notes.json").write_text("mine")
+    (pytester.path / "link.json").symlink_to("notes.json")
+    pytester.makepyfile(test_it=FIVE_LINES)
+    before = (pytester.path / name).read_bytes()
+    done = run(FIVE_LINES, f"{option}={name}")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    said = f"{option}: {name} already exists and was not written by symattn: choose another file"
+    assert said in str(done.stderr)
+    assert (pytester.path / name).read_bytes() == before
+
+
+def test_a_report_of_its_own_is_replaced(run, pytester):
+    """Until somebody has changed it."""
+    test = FIVE_LINES.replace("seeds=2", "kinds=['one-key']")
+    for _ in range(2):
+        run(test, "--symattn-report=found.json").assert_outcomes(passed=2)
+    (pytester.path / "found.json").write_text("mine")
+    done = run(test, "--symattn-report=found.json")
+    assert "found.json was changed since symattn wrote it: choose another file" in str(done.stderr)
+    assert (pytester.path / "found.json").read_text() == "mine"
 
 
 @pytest.mark.heavy

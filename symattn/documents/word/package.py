@@ -40,6 +40,12 @@ class Part:
     encoding: str
 
 
+#: What is raised of a package that is damaged, or packed in ways that nobody reads.
+_DAMAGED = (
+    BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, NotImplementedError,
+)  # fmt: skip
+
+
 class Package:
     """The parts of a Word document.
 
@@ -58,7 +64,7 @@ class Package:
         try:
             with ZipFile(BytesIO(data)) as file:
                 entries = file.infolist()
-        except (BadZipFile, ValueError, NotImplementedError, OSError, struct.error) as error:
+        except _DAMAGED as error:
             raise _broken(str(error)) from None
         self._entries = self._checked(entries)
         self._main = self._named_main()
@@ -84,7 +90,7 @@ class Package:
         try:
             with ZipFile(BytesIO(self.data)) as file, file.open(entry) as part:
                 unpacked = part.read(self._left + 1)
-        except (BadZipFile, zlib.error, EOFError, OSError, ValueError, struct.error) as error:
+        except _DAMAGED as error:
             raise _broken(f"{short(name)}: {error}") from None
         self._left -= len(unpacked)
         if self._left < 0:
