@@ -159,7 +159,7 @@ def test_the_same_answer_in_every_run(tmp_path):
     """Byte for byte, whatever the order of sets: of all bundled cases, and of numbers so far
     apart that SymPy once took no end for them in one run of three."""
     rows = STEEP_GIVEN["S"]
-    steep = f"[given]\nS = {rows}\n[steps]\nA = '{STEEP}'\n"
+    steep = f"title = 'steep'\n[given]\nS = {rows}\n[steps]\nA = '{STEEP}'\n"
     (tmp_path / "steep.toml").write_text(steep, "utf-8")
     words = [sys.executable, "-m", "symattn", "verify", *library.names(), "steep.toml"]
     answers = set()
