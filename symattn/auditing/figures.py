@@ -440,8 +440,8 @@ def _ordered(left: Value | Masked, relation: str, right: Value | Masked) -> Verd
         # What has symbols may be zero for some of them.
         if relation == "!=":
             return _verdict(not difference.has_symbols or difference.sign() != 0)
-        less = difference if relation in ("<", ">=") else -difference
-        return _verdict(less.is_negative() == (relation in ("<", ">")))
+        below = difference if relation in ("<", ">=") else -difference
+        return _verdict(below.is_negative() == (relation in ("<", ">")))
     except Undecided:
         if difference.has_symbols:
             return Verdict.UNDECIDED

@@ -18,7 +18,7 @@ import pytest
 from .batch import drawn
 
 ROOT = Path(__file__).parents[2]
-KINDS = ("valid", "grammar", "mutants")
+KINDS = ("valid", "grammar", "mutants", "steep")
 COMMANDS = int(os.environ.get("SYMATTN_FUZZ", "1500"))
 #: Commands that each input goes through, and inputs of a batch.
 EACH, MOST = 4, 1000
