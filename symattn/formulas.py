@@ -7,7 +7,8 @@ one of these trees first, so precedence and layout are decided in one place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from symattn import typesetting as t
@@ -142,6 +143,21 @@ Formula = (
 E = Symbol("e")
 PI = Symbol("pi")
 MINUS_INFINITY = Negated(Symbol("inf", t.Row((t.Letter("∞"),))))
+
+
+def parts(formula: Formula) -> Iterator[Formula]:
+    """What a formula is directly made of.
+
+    >>> [*parts(Quotient(E, Sum((Number("1"), E))))]
+    [Symbol(name='e', row=None), Sum(terms=(Number(digits='1'), Symbol(name='e', row=None)))]
+    """
+    waiting: list[object] = [getattr(formula, field.name) for field in fields(formula)][::-1]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, tuple):
+            waiting += reversed(held)
+        elif isinstance(held, Formula):
+            yield held
 
 
 def decimal(number: Decimal) -> Formula:

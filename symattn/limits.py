@@ -149,6 +149,10 @@ COLUMNS = Limit(
     "step may take some of them, as in X[:, 0:8]",
 )
 
+#: Numbers, names and operations in one entry that is worked out on a sheet, and in all of them.
+WORKED = Limit(2_000, "an entry of {found} parts; at most {most} are written out")
+WORKED_ALL = 200_000
+
 # -- closed forms: beyond these there is none -----------------------------------------
 
 #: What is said of a number that has digits, but no form that anybody would read.

@@ -375,7 +375,7 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
         return Verdict.REFUTED
     return Verdict.all(
         [
-            _compared(_entry(x, i, j), relation, _entry(y, i, j))
+            _compared(x, relation, y, i, j)
             for x, y in zip(left, right, strict=True)
             for i in range(max(x.grid[0], y.grid[0]))
             for j in range(max(x.grid[1], y.grid[1]))
@@ -410,7 +410,15 @@ def _extreme(kind: Function, quantity: Quantity) -> Value:
     return ONE * rational(place) if kind == "argmax" else best
 
 
-def _compared(left: Value | Masked, relation: str, right: Value | Masked) -> Verdict:
+def _compared(x: Quantity, relation: str, y: Quantity, i: int, j: int) -> Verdict:
+    try:
+        return _ordered(_entry(x, i, j), relation, _entry(y, i, j))
+    except Exhausted:
+        # Another entry may refute the statement at no cost.
+        return Verdict.UNDECIDED
+
+
+def _ordered(left: Value | Masked, relation: str, right: Value | Masked) -> Verdict:
     if isinstance(left, Masked) or isinstance(right, Masked):
         both = isinstance(left, Masked) and isinstance(right, Masked)
         less = isinstance(left, Masked) and not both
@@ -422,14 +430,7 @@ def _compared(left: Value | Masked, relation: str, right: Value | Masked) -> Ver
             ">": not less and not both,
         }
         return _verdict(truth.get(relation, not less))
-    try:
-        return _ordered(left - right, relation)
-    except Exhausted:
-        # Another entry may refute the statement at no cost.
-        return Verdict.UNDECIDED
-
-
-def _ordered(difference: Value, relation: str) -> Verdict:
+    difference = left - right
     zero = difference.is_zero()
     if relation == "==" or zero is Verdict.UNDECIDED:
         return zero.negated if relation == "!=" else zero
@@ -439,8 +440,8 @@ def _ordered(difference: Value, relation: str) -> Verdict:
         # What has symbols may be zero for some of them.
         if relation == "!=":
             return _verdict(not difference.has_symbols or difference.sign() != 0)
-        less = difference if relation in ("<", ">=") else -difference
-        return _verdict(less.is_negative() == (relation in ("<", ">")))
+        below = difference if relation in ("<", ">=") else -difference
+        return _verdict(below.is_negative() == (relation in ("<", ">")))
     except Undecided:
         if difference.has_symbols:
             return Verdict.UNDECIDED

@@ -137,6 +137,9 @@ Sum = dict[Monomial, fmpq]
 Structure = frozenset[tuple[Monomial, int, int]]
 
 UNIT: Monomial = ((), 1, ())
+#: So many bits of two coefficients take as long as all else in their product; of fewer products
+#: the bits don't matter.
+_LONG, _MANY = 1 << 11, 16
 
 _SMALL = tuple(n for n in range(2, 100) if all(n % k for k in range(2, n)))
 
@@ -176,7 +179,11 @@ def scale(terms: Sum, factor: fmpq) -> Sum:
 
 def multiply(left: Sum, right: Sum) -> Sum:
     """``left * right``."""
-    spend(len(left) * len(right))
+    products = len(left) * len(right)
+    if products >= _MANY:
+        bits = sum(max(q.height_bits() for q in terms.values()) for terms in (left, right))
+        products *= 1 + bits // _LONG
+    spend(products)
     if len(right) == 1 and UNIT in right:
         return scale(left, right[UNIT])
     if len(left) == 1 and UNIT in left:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
+from functools import reduce
 from math import prod
 
 import sympy
@@ -13,7 +14,7 @@ from symattn.errors import Malformed
 from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
 from symattn.numbers.letters import Letters, letters_of
-from symattn.numbers.values import ONE, PI, Value, rational, total
+from symattn.numbers.values import ONE, PI, ZERO, Value, rational, total
 
 
 def to_sympy(value: Value) -> sympy.Expr:
@@ -108,6 +109,10 @@ def _read(
         case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
             value: Value = getattr(read(expression.args[0]), type(expression).__name__)()
             return value
+        case sympy.Max():
+            return reduce(Value.maximum, map(read, expression.args))
+        case sympy.Heaviside():
+            return ONE if read(expression.args[0]).sign() > 0 else ZERO
         case sympy.Pow():
             return _power(read(expression.base), expression.exp)
         case sympy.Symbol() if letters:

@@ -81,15 +81,12 @@ class Jacobian:
 
     def _row(self, of: Node, by: Node, k: int) -> Node:
         """The gradient of an entry as a row."""
-        rows, columns = of.grid
-        start = tuple(
-            tuple(ONE if i * columns + j == k else ZERO for j in range(columns))
-            for i in range(rows)
-        )
-        gradient = flows(of, nodes.table(start, of.shape)).get(by.serial)
+        columns = of.grid[1]
+        start = nodes.tabled(lambda i, j: ONE if (i, j) == divmod(k, columns) else ZERO, *of.shape)
+        gradient = flows(of, start).get(by.serial)
         if gradient is None and "/" in self.of.name:
             # A gradient that is the same everywhere has no slope.
-            gradient = nodes.table(((ZERO,) * by.grid[1],) * by.grid[0], by.shape)
+            gradient = nodes.tabled(lambda i, j: ZERO, *by.shape)
         if gradient is None:
             raise UnknownName(f"{self.name}: {self.of.name} does not depend on {self.by.name}")
         return flat(nodes.index(gradient, self.by.keys) if self.by.keys else gradient)

@@ -162,7 +162,7 @@ def given(name: str, shape: Shape) -> Node:
     """An input: its entries come from outside."""
     if shape and not all(shape):
         raise Malformed(f"{show(shape)} has no entries")
-    _need_room(shape)
+    need_room(shape)
     return Node("given", (), shape, name)
 
 
@@ -186,7 +186,8 @@ def room(limit: Limit) -> Iterator[None]:
         _ROOM.reset(before)
 
 
-def _need_room(shape: Shape) -> None:
+def need_room(shape: Shape) -> None:
+    """Raise :class:`Malformed` for a quantity of too many entries, before any is made."""
     limit = _ROOM.get()
     if prod(shape) > limit.most:
         raise Malformed(limit.said(show(shape)))
@@ -199,8 +200,21 @@ def constant(value: Value) -> Node:
 
 def table(rows: tuple[tuple[Value | Masked, ...], ...], shape: Shape) -> Node:
     """Exact values that are known, by rows of the grid."""
-    _need_room(shape)
+    need_room(shape)
     return Node("table", (), shape, rows)
+
+
+def tabled(entry: Callable[[int, int], Value], *shape: int) -> Node:
+    """Exact values that are known by their row and column; none is made of what is too large.
+
+    >>> from symattn.numbers.values import ONE
+    >>> tabled(lambda i, j: ONE, 9999, 9999)
+    Traceback (most recent call last):
+    symattn.errors.Malformed: 9999x9999 is beyond 65536 entries
+    """
+    need_room(shape)
+    rows, columns = map(range, grid(shape))
+    return Node("table", (), shape, tuple(tuple(entry(i, j) for j in columns) for i in rows))
 
 
 def copy(x: Node) -> Node:
@@ -230,7 +244,7 @@ def elementwise(op: Arithmetic, x: Node, y: Node, extra: str | None = None) -> N
         hint = "; '*' goes entry by entry, the matrix product is '@'" if product else ""
         raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}{hint}")
     shape = tuple(max(a, b) for a, b in zip(longer, padded, strict=True))
-    _need_room(shape)
+    need_room(shape)
     return Node(op, (x, y), shape, extra)
 
 
@@ -250,7 +264,7 @@ def matmul(x: Node, y: Node) -> Node:
     shape = x.shape[:-1] + y.shape[1:]
     if len(y.shape) == 1:
         y = Node("transpose", (y,), (y.shape[0], 1))
-    _need_room(shape)
+    need_room(shape)
     rows, columns = x.grid[0], y.grid[1]
     product = Node("matmul", (x, y), (rows, columns))
     return _as(product, shape)
@@ -316,7 +330,7 @@ def concat(parts: tuple[Node, ...]) -> Node:
         shapes = ", ".join(show(part.shape) for part in parts)
         raise Malformed(f"concat needs as many rows in every part, found {shapes}")
     shape = (*parts[0].shape[:-1], sum(part.shape[-1] for part in parts))
-    _need_room(shape)
+    need_room(shape)
     return Node("concat", parts, shape)
 
 

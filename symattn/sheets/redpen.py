@@ -103,8 +103,11 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
         if heading:
             yield b.Heading(say("As printed"))
             heading = False
-        rows = [list(row) for _, row in groupby(figures, key=lambda x: x.at[:-1])]
-        cells = tuple(tuple(_pointed(audit, figure) for figure in row) for row in rows)
+        pointed = {figure.at: _pointed(audit, figure) for figure in figures}
+        rows = dict.fromkeys(at[:-1] for at in pointed)
+        columns = range(1 + max((at[-1] for at in pointed if at), default=0))
+        # Where the document's own figure is not one that is judged there are dots.
+        cells = tuple(tuple(pointed.get((*row, k), t.DOTS) for k in columns) for row in rows)
         notes: dict[b.Line, None] = dict.fromkeys(
             (_note(audit, figure, say),) for figure in figures if figure.verdict is Verdict.REFUTED
         )
@@ -112,7 +115,7 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
             notes[say("coarse: a whole number for a quantity that is not whole")] = None
         before = f.typeset(_expression(audit, figures[0])) + t.EQUALS
         is_array = bool(figures[0].at)
-        matrix = b.Matrix(before, cells) if is_array else b.Matrix(before + cells[0][0], ())
+        matrix = b.Matrix(before, cells) if is_array else b.Matrix(before + pointed[()], ())
         yield b.RedPen(_where(audit, figures[0], say), matrix, tuple(notes))
 
 

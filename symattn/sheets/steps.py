@@ -66,7 +66,8 @@ def hint(presentation: Presentation, node: Node, i: int, j: int) -> b.Hint:
     """
     rows: list[tuple[t.Row, t.Row]] = []
     if node.op != "given" and not presentation.quantity(node).is_masked(i, j):
-        rows.append((t.EQUALS, _short(presentation.worked.by_name(node, i, j))))
+        worked = presentation.worked.by_name(node, i, j)
+        rows += [(t.EQUALS, _short(worked))] if worked else []
     exact = (
         None
         if presentation.large and not presentation.is_plain(node)
@@ -223,6 +224,18 @@ class Steps:
         worked = [] if node.op in ("hide", "table") else list(self.worked_rows(node))
         values = self.values(node) if node.shape else []
         yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
+        yield from self._cut(node)
+
+    def _cut(self, node: Node) -> Iterator[b.Block]:
+        """What is said where entries are too long to be worked out."""
+        if node.serial in self.shown.worked.too_long:
+            yield b.Paragraph(
+                self.say(
+                    "Entries of {name} are too long to be worked out here: as steps of their own, "
+                    "parts of it would be shown one by one.",
+                    name=b.Math(self.name(node)),
+                )
+            )
 
     def rows_worked(self, node: Node) -> list[int]:
         """The most telling row of a quantity, in a full sheet all rows."""
@@ -242,12 +255,13 @@ class Steps:
         all have a short one, else in numbers; decimals; entries that are worked alike in one."""
         closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
         closed = closed and all(self.shown.short_form(node, i, j) is not None for i, j in places)
-        alike: dict[tuple[f.Formula, tuple[_Stage, ...]], list[t.Row]] = {}
+        alike: dict[tuple[f.Formula | None, tuple[_Stage, ...]], list[t.Row]] = {}
         for i, j in places:
             worked = self.shown.worked.by_name(node, i, j)
             stages = {
                 formula: (relation, tuple(elided(broken(formula, _ROOM))))
                 for relation, formula in self._stages(node, i, j, worked, closed)
+                if formula
             }
             name = f.typeset(self.shown.entry_name(node, i, j))
             # Decimals that are alike are not equal for that.
@@ -261,9 +275,10 @@ class Steps:
                 yield from chained(name, written, room)
 
     def _stages(
-        self, node: Node, i: int, j: int, worked: f.Formula, closed: bool
-    ) -> Iterator[tuple[t.Row, f.Formula]]:
-        """How an entry is worked out, each formula with the sign before it."""
+        self, node: Node, i: int, j: int, worked: f.Formula | None, closed: bool
+    ) -> Iterator[tuple[t.Row, f.Formula | None]]:
+        """How an entry is worked out, each formula with the sign before it; None for one that
+        is too long."""
         decimal: f.Formula | None = self.shown.decimal(node, i, j)
         if closed:
             forms = [worked, *self.shown.short_forms(node, i, j)]
@@ -280,7 +295,7 @@ class Steps:
             if numbers is None or numbers == worked:
                 yield t.EQUALS, worked
             else:
-                if not node.shape and is_legible(worked, 2 * PARTS):
+                if worked and not node.shape and is_legible(worked, 2 * PARTS):
                     yield t.EQUALS, worked
                 yield t.ABOUT, numbers
         if decimal is not None:
@@ -345,11 +360,13 @@ class Steps:
             row = [(i, j) for i, j in live if i == first[0]]
             lines = tuple(self.worked(node, row))
             yield b.Beside((b.Equations(lines), b.Matrices((matrix,))))
+            yield from self._cut(node)
             return
         equations = list(self.worked(node, [first]))
         for place in live:
             equations += self._result(node, *place) if place != first else ()
         yield b.Beside((b.Equations(tuple(equations)),))
+        yield from self._cut(node)
         if len(live) < len(places):
             yield b.Paragraph(
                 self.say("All other entries of {name} are 0.", name=b.Math(self.name(node)))

@@ -7,11 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from symattn import formulas as f
-from symattn.errors import Malformed, Undecided
+from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.limits import WORKED, WORKED_ALL
 from symattn.numbers.reading import Masked, read
 from symattn.numbers.values import Value
 from symattn.printers.layout import width
-from symattn.programs.entrywise import Compute, Entrywise, LazyGrid
+from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
 from symattn.programs.nodes import Elementwise, Node, Run
 
 if TYPE_CHECKING:
@@ -113,14 +114,19 @@ class WorkedEntries:
 
     def __init__(self, shown: Presentation) -> None:
         self._shown = shown
-        keeps = shown.solution.keeps
-        self._literal = _Entrywise(FormulaScalars(self._constant), keeps)
-        self._terse = _Entrywise(TerseScalars(self._constant), keeps)
+        self._sizes = _Sizes()
+        self._literal = _Entrywise(
+            FormulaScalars(self._constant), shown.solution.keeps, self._sizes
+        )
+        self._terse = _Entrywise(TerseScalars(self._constant), shown.solution.keeps, self._sizes)
+        self._left = WORKED_ALL
+        #: The serials of nodes of which an entry was too long.
+        self.too_long: set[int] = set()
 
-    def by_name(self, node: Node, i: int, j: int) -> f.Formula:
+    def by_name(self, node: Node, i: int, j: int) -> f.Formula | None:
         """Entry (i, j) of a step with the numbers of what it uses put in;
-        an entry with more of a closed form appears by its name."""
-        return self._worked(node, i, j, None)
+        an entry with more of a closed form appears by its name. None where that is too long."""
+        return self._written_out(node, i, j, None)
 
     def in_numbers(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The same with decimals for all names, as on a board, and with places enough that who
@@ -128,14 +134,28 @@ class WorkedEntries:
         shown = self._shown
         wanted = shown.decimal(node, i, j)
         for places in range(shown.places, shown.places + _MORE + 1):
-            formula = self._worked(node, i, j, places)
+            formula = self._written_out(node, i, j, places)
             try:
-                if shown.rounded(read(f.text(formula).replace("^", "**"))) == wanted:
+                if (
+                    formula is None
+                    or shown.rounded(read(f.text(formula).replace("^", "**"))) == wanted
+                ):
                     return formula
             except (Malformed, Undecided):
                 # Not all that is written on sheets can be read, a name say.
                 return None
         return None
+
+    def _written_out(self, node: Node, i: int, j: int, places: int | None) -> f.Formula | None:
+        try:
+            formula = self._worked(node, i, j, places)
+            self._left -= self._sizes.of(formula)
+        except NoClosedForm:
+            formula = None
+        if formula is None or self._left < 0:
+            self.too_long.add(node.serial)
+            return None
+        return formula
 
     def _worked(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
         if node.op == "softmax":
@@ -224,8 +244,44 @@ class WorkedEntries:
         return self._shown.value(value) or value.formula()
 
 
+class _Sizes:
+    """How many parts formulas have, with each as often as it stands there: entries of one step
+    share theirs, so that few objects may be very many parts."""
+
+    def __init__(self) -> None:
+        # With the formula, which keeps its identity as long.
+        self._known: dict[int, tuple[f.Formula, int]] = {}
+
+    def of(self, formula: f.Formula) -> int:
+        """The parts of a formula; :class:`NoClosedForm` beyond :data:`~symattn.limits.WORKED`."""
+        if id(formula) not in self._known:
+            size = 1 + sum(map(self.of, f.parts(formula)))
+            if size > WORKED.most:
+                raise NoClosedForm(WORKED.said(size))
+            self._known[id(formula)] = formula, size
+        return self._known[id(formula)][1]
+
+
 class _Entrywise(Entrywise[f.Formula]):
-    """Where a causal mask is multiplied by, what it keeps is what it is."""
+    """Where a causal mask is multiplied by, what it keeps is what it is. What is too long to be
+    written out is told before it is a part of anything."""
+
+    def __init__(self, scalars: FormulaScalars, keeps: Keeps[f.Formula], sizes: _Sizes) -> None:
+        super().__init__(scalars, keeps)
+        self._sizes = sizes
+
+    def apply(self, node: Node, operands: list[LazyGrid[f.Formula]]) -> LazyGrid[f.Formula]:
+        made = super().apply(node, operands)
+        compute = made.compute
+
+        def counted(i: int, j: int) -> f.Formula | Masked:
+            entry = compute(i, j)
+            if not isinstance(entry, Masked):
+                self._sizes.of(entry)
+            return entry
+
+        made.compute = counted
+        return made
 
     def _multiply(
         self, node: Node, x: LazyGrid[f.Formula], y: LazyGrid[f.Formula]

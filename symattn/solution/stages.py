@@ -24,8 +24,11 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 
 from symattn.cases.case import Rows
+from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.limits import ARGUMENT, EXPANDED
+from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import MASKED, Masked
-from symattn.numbers.sympy_bridge import to_sympy
+from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs import entrywise, nodes
 from symattn.programs.entrywise import Entrywise, Keeps, LazyGrid
@@ -36,6 +39,8 @@ from symattn.syntax import gradient_name
 
 Expr: TypeAlias = sympy.Expr
 
+#: Bits of a number that count like one operation.
+_BITS = 4
 #: Operations that only move entries about: no stage of its own without a name.
 _MOVING = ("copy", "reshape", "transpose", "negate", "hide", "concat", "pick")
 #: What a softmax is written in: exponentials, and their sums over rows.
@@ -210,8 +215,48 @@ class Stages:
             self._add(Stage(gradient_name(stage.name), letters, defined, stage.name == output))
 
 
+class Sizes:
+    """How large expressions of SymPy's are, in operations, letters and numbers; long numbers, and
+    exponentials of large ones, count for more: so many bits SymPy may come to work with."""
+
+    def __init__(self) -> None:
+        self._known: dict[sympy.Basic, int] = {}
+        self._values: dict[sympy.Basic, Value] = {}
+
+    def of(self, entry: sympy.Basic) -> int:
+        """The size of an expression, with each part as often as it stands there."""
+        if isinstance(entry, sympy.Rational):
+            return 1 + (int(entry.p).bit_length() + int(entry.q).bit_length()) // _BITS
+        if isinstance(entry, sympy.Indexed):
+            return 1
+        size = self._known.get(entry)
+        if size is None:
+            size = 1 + sum(map(self.of, entry.args))
+            if isinstance(entry, sympy.exp) and entry.is_number:
+                size += self._bits(entry.args[0]) // _BITS
+            self._known[entry] = size
+        return size
+
+    def _bits(self, exponent: sympy.Basic) -> int:
+        """Bits before or after the point of an exponential, where its exponent can be told."""
+        try:
+            ball = from_sympy(exponent, known=self._values).enclosure(FIRST)
+        except (Malformed, Undecided):
+            return EXPANDED.most * _BITS
+        return int(min(float(ball.abs_upper()), EXPANDED.most * _BITS))
+
+
 class _Letters:
-    """SymPy's expressions as the scalars of a program."""
+    """SymPy's expressions as the scalars of a program; :class:`NoClosedForm` for functions of
+    numbers beyond :data:`~symattn.limits.ARGUMENT`."""
+
+    def __init__(self) -> None:
+        self._sizes = Sizes()
+
+    def _need_short(self, *items: Expr) -> None:
+        for x in items:
+            if x.is_number and (size := self._sizes.of(x)) > ARGUMENT.most:
+                raise NoClosedForm(ARGUMENT.said(size))
 
     def constant(self, value: Value) -> Expr:
         return to_sympy(value)
@@ -226,18 +271,22 @@ class _Letters:
         return -x
 
     def divisor(self, y: Expr) -> Expr:
+        self._need_short(y)
         return sympy.Pow(y, -1)
 
     def quotient(self, x: Expr, divisor: Expr) -> Expr:
         return x * divisor
 
     def function(self, name: Elementwise, x: Expr) -> Expr:
+        self._need_short(x)
         return getattr(sympy, name)(x)
 
     def largest(self, items: Sequence[Expr], *, to_first: bool) -> Expr:
+        self._need_short(*items)
         return (FirstLargest if to_first else Largest)(*items)
 
     def above(self, x: Expr, y: Expr) -> Expr:
+        self._need_short(x, y)
         return _above(x, y)
 
     def is_positive(self, x: Expr) -> bool:

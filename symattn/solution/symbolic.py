@@ -16,7 +16,6 @@ from symattn import formulas as f
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, NoClosedForm, UnknownName, expected, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
-from symattn.numbers.letters import Letters
 from symattn.numbers.reading import Masked
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
@@ -27,14 +26,10 @@ from symattn.programs.program import uses
 from symattn.solution.float_function import FloatFunction
 from symattn.solution.formula_lines import Entries, align, expression, stage_lines
 from symattn.solution.quantity import Quantity
-from symattn.solution.stages import Expr, Stage, Stages, letters_of
+from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, letters_of
 from symattn.solution.substitution import NOT_REAL, GivenLetters, Givens
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
-
-#: Bits of a number that count like one operation.
-_BITS = 4
-
 
 #: How a formula is printed.
 FormulaStyle: TypeAlias = Literal["stages", "matrix", "entry"]
@@ -79,9 +74,8 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
         #: What letters stand for, in letters of what is given, and in numbers.
         self.letters = _Written(self.derived, lambda stage: {}, EXPANDED)
         self.numbers = _Written(self.derived, self._numbers, FORMULA)
-        #: The symbols of SymPy's numbers, and those that were read as exact values before.
-        self.registry = Letters()
-        self.read: dict[sympy.Basic, Value] = {}
+        #: The exact values of the letters, and of the parts of formulas that were read before.
+        self._values: dict[sympy.Basic, Value] = {**self.case_numbers}
         self._formulas: dict[str, _DerivedFormula] = {}
 
     def __getitem__(self, name: str) -> _DerivedFormula:
@@ -125,6 +119,16 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.program.known(name) is not None
+
+    def exact(self, name: str) -> dict[sympy.Basic, Value]:
+        """The exact values of the letters of a stage and of all that it needs: SymPy's
+        definitions by our arithmetic, whose work is bounded, as SymPy's on numbers isn't."""
+        for stage in self.derived.up_to(name):
+            for letter, definition in stage.defined.items():
+                if letter not in self._values:
+                    plain = definition.replace(Largest, sympy.Max)
+                    self._values[letter] = from_sympy(plain, known=self._values)
+        return self._values
 
     def _name(self, name: str) -> str:
         named = self.program.named
@@ -256,7 +260,7 @@ class _DerivedFormula:
         )
 
     def equals(self, quantity: Quantity) -> Verdict:
-        """Whether the numbers put in give the quantity, entry by entry, exactly.
+        """Whether the formula with exact numbers gives the quantity, entry by entry, exactly.
 
         :class:`NoClosedForm` where one has no short closed form.
 
@@ -265,28 +269,15 @@ class _DerivedFormula:
         >>> s.symbolic["dL/dQ"].equals(s["dL/dQ"]), s.symbolic["Q"].equals(s["K"])
         (<Verdict.HOLDS: 'holds'>, <Verdict.HOLDS: 'holds'>)
         """
-        ours = self.substitute()
-        if ours.shape != quantity.grid:
+        letters = self._stage.letters
+        if (len(letters), len(letters[0])) != quantity.grid:
             return Verdict.REFUTED
+        values = self._among.exact(self.name)
         return Verdict.all(
-            self._same(ours[i, j], value)
-            for i, row in enumerate(quantity.rows)
-            for j, value in enumerate(row)
+            _same(letter if isinstance(letter, Masked) else from_sympy(letter, known=values), value)
+            for row, exact in zip(letters, quantity.rows, strict=True)
+            for letter, value in zip(row, exact, strict=True)
         )
-
-    def _same(self, entry: Expr, value: Value | Masked) -> Verdict:
-        if isinstance(value, Masked) or entry == -sympy.oo:
-            same = isinstance(value, Masked) and entry == -sympy.oo
-            return Verdict.HOLDS if same else Verdict.REFUTED
-        read = from_sympy(entry, self._among.registry, known=self._among.read)
-        for each in (value, read):
-            if each.form() is None:
-                raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(each)))
-        verdict = (read - value).is_zero(bits=QUICK_BITS)
-        # SymPy knows that log(1/2) is -log(2): its own normal form may tell.
-        if verdict is Verdict.UNDECIDED and entry - to_sympy(value) == 0:
-            return Verdict.HOLDS
-        return verdict
 
     def latex(self, style: FormulaStyle = "stages") -> str:
         r"""The formula as LaTeX for a paper.
@@ -330,6 +321,15 @@ class _DerivedFormula:
     def __repr__(self) -> str:
         stages = ", ".join(self.stages)
         return f"<Formula of {self.name}: {stages}>"
+
+
+def _same(ours: Value | Masked, exact: Value | Masked) -> Verdict:
+    if isinstance(ours, Masked) or isinstance(exact, Masked):
+        return Verdict.HOLDS if ours is exact else Verdict.REFUTED
+    for each in (exact, ours):
+        if each.form() is None:
+            raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(each)))
+    return (ours - exact).is_zero(bits=QUICK_BITS)
 
 
 def _slope(entry: Expr, letter: Expr) -> Expr:
@@ -376,7 +376,7 @@ class _Written:
         self._most = most
         self._kept = kept
         self._entries: dict[Expr, Expr] = {}
-        self._sizes: dict[sympy.Basic, int] = {}
+        self._sizes = Sizes()
         self._done: set[str] = set()
 
     def up_to(self, name: str) -> Mapping[Expr, Expr]:
@@ -406,15 +406,5 @@ class _Written:
         """The size of what is to be put into a definition, or into a part of it; or of the
         numbers among that."""
         put = [self._entries.get(used, used) for used in letters_of(part)]
-        return sum(self._size(entry) for entry in put if with_letters or not entry.free_symbols)
-
-    def _size(self, entry: sympy.Basic) -> int:
-        """How many operations, letters and numbers; long numbers count for more."""
-        if isinstance(entry, sympy.Rational):
-            return 1 + (int(entry.p).bit_length() + int(entry.q).bit_length()) // _BITS
-        if isinstance(entry, sympy.Indexed):
-            return 1
-        size = self._sizes.get(entry)
-        if size is None:
-            size = self._sizes[entry] = 1 + sum(map(self._size, entry.args))
-        return size
+        kept = (entry for entry in put if with_letters or not entry.free_symbols)
+        return sum(map(self._sizes.of, kept))

@@ -424,6 +424,23 @@ def test_deciding_a_statement_is_bounded_as_a_whole(monkeypatch, spent):
     assert decider.judged(hard) == (Verdict.HOLDS, "")
 
 
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("softmax(HARD) < 1", Verdict.UNDECIDED),
+        ("softmax(HARD) < 1 and x == 2 * x", Verdict.REFUTED),
+        ("max(softmax(HARD)) < 1", Verdict.UNDECIDED),
+    ],
+)
+def test_what_is_spent_on_an_operand_counts(statement, verdict):
+    """An entry that takes more than may be spent stays open, however it is asked for, and another
+    may refute the statement."""
+    hard = statement.replace("HARD", "(x * 1e30 - log(2))**999")
+    found, doubt = Decider(solve(make("t", {"x": [1, 2]}, {"y": "x"}))).judged(hard)
+    assert found is verdict
+    assert ("takes more than" in doubt) is (verdict is Verdict.UNDECIDED)
+
+
 def test_reports_say_why_a_statement_stays_open(monkeypatch):
     """In JSON, in annotations and on a terminal."""
     monkeypatch.setattr(figures, "STATEMENT", replace(STATEMENT, most=10))

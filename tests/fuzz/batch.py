@@ -1,8 +1,8 @@
 """Inputs by their seeds, each through the commands.
 
-``python -m tests.fuzz.batch KIND FIRST COUNT``, with KIND ``valid``, ``grammar`` or
-``mutants``, prints one line of JSON for every promise that an input breaks. What is under way
-stands in the file ``now``, so that whoever waits for a batch can tell what hangs.
+``python -m tests.fuzz.batch KIND FIRST COUNT``, with KIND ``valid``, ``grammar``,
+``mutants`` or ``steep``, prints one line of JSON for every promise that an input breaks. What is
+under way stands in the file ``now``, so that whoever waits for a batch can tell what hangs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import io
 import json
 import os
 import random
+import resource
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -25,7 +27,10 @@ from .files import toml
 from .grammar import content
 from .mutants import mutant
 from .programs import Author
+from .steep import Steep
 
+#: What a command may need for an input of a few kB: megabytes, and seconds of work.
+MEGABYTES, SECONDS = 2048, 20
 FORMATS = ("text", "json", "github", "sarif", "errata", "tex")
 
 
@@ -41,8 +46,22 @@ def drawn(kind: str, seed: int) -> tuple[bytes, list[list[str]]]:
     elif kind == "grammar":
         tables = content(source)
         shown = [*tables["given"], *tables["steps"]]
+    elif kind == "steep":
+        tables = Steep(source).content()
+        shown = [*tables["steps"]]
     text = mutant(source) if kind == "mutants" else toml(tables).encode()
     detail = source.choice(["brief", "full"])
+    if kind == "steep":
+        form = source.choice(["html", "tex", "docx", "md"])
+        return text, [
+            ["show", "case.toml", source.choice(shown)],
+            ["verify", "case.toml"],
+            ["audit", "case.toml"],
+            ["sheet", "case.toml", "--format", form, "-o", "out", "--detail", detail],
+            ["draw", "case.toml", "-o", "out"],
+            ["exercise", "case.toml", "-o", "out"],
+            ["seal", "case.toml", "-o", "out"],
+        ]
     words = [
         ["show", "case.toml", source.choice(shown), "--format", source.choice(["text", "json"])],
         ["sheet", "case.toml", "--format", "tex", "-o", "out", "--detail", detail],
@@ -52,14 +71,23 @@ def drawn(kind: str, seed: int) -> tuple[bytes, list[list[str]]]:
     return text, words
 
 
+class TooLong(BaseException):
+    """A command takes longer than it may."""
+
+
+def late(*_: object) -> None:
+    raise TooLong(f"more than {SECONDS} seconds of work")
+
+
 class Ended:
     """How a command ended."""
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: list[str], limited: bool = False) -> None:
         self.words = words
         self.trace = ""
         out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
         held = sys.stdout, sys.stderr, sys.argv
+        signal.setitimer(signal.ITIMER_PROF, SECONDS if limited else 0)
         sys.stdout, sys.stderr, sys.argv = out, err, ["symattn", *words]
         try:
             main()
@@ -70,6 +98,7 @@ class Ended:
             self.code = "traceback"
             self.trace = traceback.format_exc()
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             sys.stdout, sys.stderr, sys.argv = held
         out.flush()
         err.flush()
@@ -131,11 +160,11 @@ def run(kind: str, seed: int, now: Path) -> Iterator[str]:
         line = f"python -m tests.fuzz.batch {kind} {seed} 1: symattn {' '.join(words)}"
         now.write_text(line, "utf-8")
         before = written()
-        ended = Ended(words)
+        ended = Ended(words, limited=kind == "steep")
         ends[words[0]] = ended
         for problem in broken(kind, ended, before):
             yield f"{line}\n{problem}"
-    if ends["show"].code == 0 and ends["verify"].code == 2:
+    if kind != "steep" and ends["show"].code == 0 and ends["verify"].code == 2:
         yield f"{line}\nwhat is shown can't be verified: {ends['verify'].err}"
 
 
@@ -145,6 +174,9 @@ def batch(kind: str, first: int, count: int, now: Path) -> None:
     # which is more than the one message that there may be.
     os.environ |= {"SYMATTN_MAX_SECONDS": "0", "SYMATTN_MAX_MEMORY": "0", "COLUMNS": "200"}
     os.environ["SYMATTN_TRACEBACK"] = "1"
+    if kind == "steep":
+        signal.signal(signal.SIGPROF, late)
+        resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for seed in range(first, first + count):

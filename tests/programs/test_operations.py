@@ -227,7 +227,9 @@ def test_each_part_computes_the_same(step):
                 assert ball.overlaps(EntryValue(quantity, i, j).ball(FIRST))
                 term = recipes.work(node, i, j)
                 assert ball.overlaps(exactly.value(term, 0).value), (name, i, j, term.key)
-                assert not worked or formulas.latex(presentation.worked.by_name(node, i, j))
+                written = presentation.worked.by_name(node, i, j)
+                assert written is not None
+                assert not worked or formulas.latex(written)
             assert formulas.text(formula(node, names(program)))
     shown = str(in_latex(sheet(solution, detail="full").blocks))
     differentiated = [program.gradients[name] for name in solution.case.wrt if name != "y"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.limits import ENTRIES, STEPS
+from symattn.programs.functions import FUNCTIONS as FUNCTION_TABLE
+from symattn.programs.functions.calls import Count, Size
+from symattn.programs.nodes import Node
 from symattn.programs.program import program
 
 from ..machines import floats
@@ -269,3 +274,63 @@ def test_too_many_steps_are_refused():
     steps = {f"a{k}": "x" for k in range(STEPS.most + 1)}
     with pytest.raises(Malformed, match="101 steps; at most 100 are read"):
         program({"x": ()}, steps)
+
+
+# -- sizes --------------------------------------------------------------------------------------
+
+#: Operands within the limit, of which few calls make no more; and a length within it.
+BROAD = {"M": (2, 30_000), "N": (30_000, 2), "v": (60_000,), "c": ()}
+LONG = "60000"
+#: What none of the functions is called with by itself.
+TOO_LARGE = (
+    *("eye(9999)", "ones(9999, 9999)", "eye(20000) @ N", "eye(60000)", "zeros(60000, 2)"),
+    *("repeat(M, 60000)", "repeat(M, 60000, axis=1)", "outer(v, v)", "diag(v)", "onehot(v, 60000)"),
+    *("positions(2, 60000)", "positions(60000, 2)", "concat(v, v)", "stack(v, v)", "N @ M"),
+    *("v + N[0:2, 0:1]", "rope(M)", "alibi(N @ M, c)", "embedding(v, N)"),
+    *("N @ N.T", "additive(N, N, v[0:2])", "reshape(N, 60000, 60000)", "concat(N, N, axis=1)"),
+)
+
+
+def largest(text):
+    """The most memory that a program needed, and what is said of it."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(Malformed) as refused:
+            program(BROAD, {"Y": text})
+        return tracemalloc.get_traced_memory()[1], str(refused.value)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", TOO_LARGE)
+def test_no_array_is_made_that_is_too_large(text):
+    """Its size is known before it is made, and refused."""
+    needed, said = largest(text)
+    assert needed < 8_000_000
+    assert "is beyond 65536 entries" in said or "has 60000 entries" in said
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", FUNCTION_TABLE)
+@pytest.mark.parametrize("operand", BROAD)
+def test_no_function_makes_more_than_it_may(name, operand):
+    """Whatever a function is called with: what it makes is within the limit, and what it
+    refuses has cost nothing."""
+    parameters = FUNCTION_TABLE[name].parameters
+    kinds = {x: get_args(p.annotation) or (p.annotation,) for x, p in parameters.items()}
+    words = [
+        LONG if Size in kinds[x] or Count in kinds[x] else operand
+        for x, p in parameters.items()
+        if p.kind is not p.KEYWORD_ONLY and {Size, Count, Node} & {*kinds[x]}
+    ]
+    for count in range(1, len(words) + 1):
+        text = f"{name}({', '.join(words[:count])})"
+        tracemalloc.start()
+        try:
+            made = program(BROAD, {"Y": text})
+        except Malformed:
+            assert tracemalloc.get_traced_memory()[1] < 8_000_000, text
+        else:
+            assert all(np.prod(x.shape) <= ENTRIES.most for x in made.quantities.values())
+        finally:
+            tracemalloc.stop()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -15,8 +16,10 @@ import numpy as np
 import pytest
 
 import symattn
+from symattn import typesetting as t
 from symattn.auditing import reports
 from symattn.printers import blocks as b
+from symattn.printers import docx, html, latex, markdown, typst
 from symattn.sheets import case_sheet, redpen
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
@@ -390,3 +393,28 @@ def test_figures_cut_off_throughout(tmp_path: Path) -> None:
 def test_one_heading_over_all_that_is_marked() -> None:
     """The marked figures stand under one heading."""
     assert pen("length-4-causal").headings == ["Roots", "As printed", "Statements", "Not checked"]
+
+
+@pytest.mark.parametrize("place", [(0, 0), (0, 1), (2, 1)])
+def test_a_figure_that_is_not_judged(place: tuple[int, int]) -> None:
+    """Of an article some figures of a matrix may not be: the others stay in their columns, in
+    every format."""
+    audit = symattn.audit("please-study-man")
+    wrong = [x for x in audit.figures if x.verdict is Verdict.REFUTED and len(x.at) == 2]
+    claim = next(x.claim for x in wrong if x.at not in ((0, 0), (0, 1), (2, 1)))
+    shape = np.max([x.at for x in audit.figures if x.claim is claim], axis=0) + 1
+    kept = tuple(x for x in audit.figures if x.claim is not claim or x.at != place)
+    whole, cut = (
+        redpen.sheet(replace(audit, figures=figures)) for figures in (audit.figures, kept)
+    )
+    for printer in (docx, html, latex, markdown, typst):
+        assert printer.document(cut)
+    (before, after), *others = [
+        (x, y) for x, y in zip(whole.blocks, cut.blocks, strict=True)
+        if isinstance(x, b.RedPen) and isinstance(y, b.RedPen) and x != y
+    ]  # fmt: skip
+    assert not others
+    for at in np.ndindex(*shape):
+        i, j = at
+        expected = t.DOTS if at == place else before.matrix.cells[i][j]
+        assert after.matrix.cells[i][j] == expected

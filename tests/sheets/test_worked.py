@@ -11,6 +11,7 @@ import pytest
 from symattn import formulas as f
 from symattn.cases.case import make
 from symattn.printers.latex import document
+from symattn.sheets import worked
 from symattn.sheets.case_sheet import sheet
 from symattn.sheets.presentation import Presentation
 from symattn.solution.solution import solve
@@ -32,7 +33,48 @@ def test_functions_are_worked_out(text, shown):
     """With the numbers of the case, not by their results, one function by another included."""
     solution = solve(make("worked", GIVEN, {"L": text}))
     found = Presentation(solution, 4).worked.by_name(solution.program.quantities["L"], 0, 0)
+    assert found is not None
     assert f.text(found) == shown
+
+
+#: Steps of some hundred bytes whose entries, written out, double with every factor or call.
+DOUBLING = {
+    "weights": " @ ".join(["X", *["softmax(X)"] * 9]),
+    "products": f"{'(' * 8}X{' @ (X + sqrt(2) * X)).T' * 8}",
+    "sums": f"{'cumsum(' * 20}X{')' * 20}",
+    "functions": "log(1 + softcap(1 + softcap(1 + X @ (X + sqrt(2) * X), 2) ** 8, 3) ** 8) ** 8",
+}
+
+
+@pytest.mark.parametrize("step", DOUBLING.values(), ids=DOUBLING)
+@pytest.mark.parametrize("detail", ["brief", "full"])
+def test_the_work_on_a_sheet_is_bounded(step, detail, monkeypatch):
+    """What is set grows with what is written out, which has a limit for an entry and for a sheet;
+    words say where it was reached, and digits are given all the same."""
+    count, set_one = 0, f._typeset
+
+    def counted(formula):
+        nonlocal count
+        count += 1
+        assert count < 50_000
+        return set_one(formula)
+
+    monkeypatch.setattr(f, "_typeset", counted)
+    solution = solve(make("long", {"X": [[1, 2], [3, 4]]}, {"Y": step}))
+    made = document(sheet(solution, detail=detail))
+    assert "are too long to be worked out here" in made
+    shown, node = Presentation(solution, 4), solution.program.quantities["Y"]
+    for place in np.ndindex(node.grid):
+        # A whole number stands there without its zeros.
+        assert f.latex(shown.decimal(node, *place)).removesuffix(".0000") in made
+
+
+def test_all_entries_of_a_sheet_together_are_bounded(monkeypatch):
+    """What is left for the entries of a sheet is spent, and what comes after is given by digits."""
+    monkeypatch.setattr(worked, "WORKED_ALL", 100)
+    made = document(sheet("cat-sat-mat", detail="full"))
+    assert "S_{0,0} &= 1" in made
+    assert re.search(r"Entries of \$\\mathrm\{d\}X\$ are too long to be worked out here", made)
 
 
 def test_equal_decimals_are_no_equation():

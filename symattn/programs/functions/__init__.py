@@ -26,7 +26,6 @@ FUNCTIONS: Mapping[str, StepFunction] = {
     **_of(rows),
     **_of(arranging),
     **_of(attention),
-    **_of(attention),
 }
 #: Other names of functions.
 ALIASES: Mapping[str, str] = {"clamp": "clip"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from flint import fmpq
 
 from symattn.errors import Malformed
@@ -87,14 +89,13 @@ def _reshape_back(node: Node, g: Node) -> Flows:
 @function(_reshape_back)
 def reshape(x: Node, rows: Size, columns: Size | None = None) -> Node:
     """The entries row by row in another shape; without columns a vector."""
+    count = prod(x.shape)
+    if rows * (columns or 1) != count:
+        wanted = rows if columns is None else f"{rows} times {columns}"
+        raise Malformed(f"{show(x.shape)} has {count} entries, not {wanted}")
     row = flat(x)
-    count = row.shape[0]
     if columns is None:
-        if rows != count:
-            raise Malformed(f"{show(x.shape)} has {count} entries, not {rows}")
         return row
-    if rows * columns != count:
-        raise Malformed(f"{show(x.shape)} has {count} entries, not {rows} times {columns}")
     cut = [
         Node("pick", (row,), (columns,), (range(1), range(i * columns, (i + 1) * columns)))
         for i in range(rows)
@@ -146,6 +147,7 @@ def _repeated(x: Node, count: int) -> Node:
     """Each column so many times."""
     if not x.shape:
         raise Malformed("repeat takes a vector or a matrix, found a scalar")
+    nodes.need_room((*x.shape[:-1], x.shape[-1] * count))
     places = [c for c in range(x.shape[-1]) for _ in range(count)]
     return nodes.concat(tuple(column_of(x, c) for c in places))
 
@@ -159,19 +161,12 @@ def column_of(x: Node, c: int) -> Node:
 # -- tables --------------------------------------------------------------------------------
 
 
-def constants(table: list[list[Value]]) -> Node:
-    """A matrix of known numbers."""
-    return nodes.table(tuple(map(tuple, table)), (len(table), len(table[0])))
-
-
 def _identity(n: int) -> Node:
-    return constants([[ONE if i == j else ZERO for j in range(n)] for i in range(n)])
+    return nodes.tabled(lambda i, j: ONE if i == j else ZERO, n, n)
 
 
 def _filled(value: Value, rows: int, columns: int | None) -> Node:
-    if columns is None:
-        return nodes.table(((value,) * rows,), (rows,))
-    return constants([[value] * columns for _ in range(rows)])
+    return nodes.tabled(lambda i, j: value, *((rows,) if columns is None else (rows, columns)))
 
 
 @function()
@@ -194,7 +189,7 @@ def ones(rows: Size, columns: Size | None = None) -> Node:
 
 def counted(n: int) -> Node:
     """The whole numbers from 0 on as a vector."""
-    return nodes.table((tuple(rational(k) for k in range(n)),), (n,))
+    return nodes.tabled(lambda _, k: rational(k), n)
 
 
 @function(lambda node, g: [None])
@@ -202,6 +197,7 @@ def onehot(ids: Node, n: Size) -> Node:
     """For each whole number of a vector a row with 1 at that place, counted from 0."""
     if len(ids.shape) != 1:
         raise Malformed(f"expected a vector of whole numbers, found {show(ids.shape)}")
+    nodes.need_room((*ids.shape, n))
     return COMPARISONS["=="](_column(ids), counted(n))
 
 
@@ -256,5 +252,6 @@ def _interleaved(even: Node, odd: Node) -> Node:
 @function()
 def positions(n: Size, d: Size, *, base: Node | None = None) -> Node:
     """Sinusoids: sin in even columns 2c, cos in odd ones, of p / base^(2c/d), base 10000."""
+    nodes.need_room((n, d))
     turned = angles(counted(n), d, number(10000) if base is None else base)
     return _interleaved(nodes.apply("sin", turned), nodes.apply("cos", turned))

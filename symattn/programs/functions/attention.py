@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn.errors import Malformed
-from symattn.numbers.values import ONE, ZERO, rational
+from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
 from symattn.programs.backward import flow, minus, number, over, plus, times
 from symattn.programs.functions.arranging import (
     angles,
     below,
     column_of,
-    constants,
     counted,
     onehot,
 )
@@ -149,9 +148,7 @@ def _need_scores(x: Node, name: str) -> None:
 
 def _seen(x: Node, left: int, right: int) -> Node:
     """A table of the keys j with i - left <= j <= i + right."""
-    rows, columns = x.shape
-    keeps = [[-left <= j - i <= right for j in range(columns)] for i in range(rows)]
-    return constants([[ONE if keep else ZERO for keep in row] for row in keeps])
+    return nodes.tabled(lambda i, j: ONE if -left <= j - i <= right else ZERO, *x.shape)
 
 
 @function(is_written=False)
@@ -207,9 +204,7 @@ def alibi(x: Node, slope: Node) -> Node:
     _need_scores(x, "alibi")
     if slope.shape:
         raise Malformed(f"expected a number for the slope, found {show(slope.shape)}")
-    rows, columns = x.shape
-    far = [[rational(abs(i - j)) for j in range(columns)] for i in range(rows)]
-    return minus(x, times(slope, constants(far)))
+    return minus(x, times(slope, nodes.tabled(lambda i, j: rational(abs(i - j)), *x.shape)))
 
 
 @function()
@@ -228,6 +223,7 @@ def additive(q: Node, k: Node, v: Node) -> Node:
         raise Malformed(
             f"expected matrices of as many columns as the vector is long, found {shapes}"
         )
+    nodes.need_room((q.shape[0], k.shape[0]))
     each = (nodes.apply("tanh", plus(nodes.index(q, (i,)), k)) for i in range(q.shape[0]))
     return below(tuple(nodes.matmul(level, v) for level in each))
 
@@ -255,22 +251,26 @@ def rope(
         at = nodes.spread(Node("reshape", (at,), (1,)), (rows,))
     if at.shape != (rows,):
         raise Malformed(f"expected a position for each of {rows} rows, found {show(at.shape)}")
+    quarter = _quarter(columns, interleaved)
     turned = angles(at, columns, number(10000) if base is None else base)
     places = [c // 2 if interleaved else c % (columns // 2) for c in range(columns)]
     cos, sin = (
         nodes.concat(tuple(column_of(nodes.apply(name, turned), place) for place in places))
         for name in ("cos", "sin")
     )
-    return plus(times(x, cos), times(nodes.matmul(x, _quarter(columns, interleaved)), sin))
+    return plus(times(x, cos), times(nodes.matmul(x, quarter), sin))
 
 
 def _quarter(d: int, interleaved: bool) -> Node:
     """The matrix that turns every pair by a right angle: (x, y) to (-y, x)."""
-    table = [[ZERO] * d for _ in range(d)]
-    for c in range(d // 2):
-        first, second = (2 * c, 2 * c + 1) if interleaved else (c, c + d // 2)
-        table[second][first], table[first][second] = -ONE, ONE
-    return constants(table)
+    apart = 1 if interleaved else d // 2
+
+    def entry(i: int, j: int) -> Value:
+        # The first of a pair, of which the other stands so far apart.
+        is_pair = abs(i - j) == apart and min(i, j) // apart % 2 == 0
+        return (ONE if i < j else -ONE) if is_pair else ZERO
+
+    return nodes.tabled(entry, d, d)
 
 
 @dataclass(frozen=True)
