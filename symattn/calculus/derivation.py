@@ -59,6 +59,14 @@ class Derivation:
         """How many lines have each status."""
         return Counter(line.status for line in self.lines)
 
+    @property
+    def along(self) -> tuple[str, ...]:
+        """Of vectors that meet matrices, along which axis each was read."""
+        read = (line.read for line in self.lines if line.read is not None)
+        arrays = (item.array for item in self.draft.definitions)
+        sources = chain(arrays, self.draft.ground.hypotheses, read)
+        return tuple(dict.fromkeys(chain.from_iterable(source.along for source in sources)))
+
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
         counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
@@ -81,6 +89,8 @@ class Derivation:
         lines += [f"  {item}" for item in draft.given()]
         lines += [f"  {text(item, shapes)}" for item in draft.hypotheses]
         lines += [f"  {text(f'{item.key} == {item.text}', shapes)}" for item in draft.definitions]
+        for item in self.along:
+            lines += _wrapped(f"read with {item}", shapes)
         for part in self.parts:
             lines += ["", prose(part, shapes) or "Lines"]
             for line in (item for item in self.lines if item.said.part == part):
@@ -126,6 +136,7 @@ class Derivation:
             "statement": self.draft.statement,
             "source": self.draft.source,
             "hypotheses": list(self.draft.hypotheses),
+            "along": list(self.along),
             "conclusions": [conclusion.text for conclusion in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],

@@ -108,7 +108,7 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
         body = tensor.entry(())
     reader.settle([index for index in reader.free.values() if index not in params])
     axes = tuple(index.size for index in params)
-    return Array(name, axes, params, body, uses=term.arrays(body))
+    return Array(name, axes, params, body, uses=term.arrays(body), along=tuple(reader.laid))
 
 
 def _place_by_place(
@@ -156,7 +156,7 @@ class _Reader(StepCalls):
         entries = [self.spread(tensor, whole.axes) for tensor in tensors]
         sides = tuple(_place_by_place(entry, whole.axes, at, ()) for entry in entries)
         self.settle([])
-        return ParsedLine(sides, (*self.free.values(), *own), relation)
+        return ParsedLine(sides, (*self.free.values(), *own), relation, tuple(self.laid))
 
     # -- values ----------------------------------------------------------------
 
