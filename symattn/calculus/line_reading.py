@@ -235,6 +235,11 @@ class _Reader(StepCalls):
 
     def _power(self, base: Tensor, exponent: Tree) -> Tensor:
         fixed = rational(exponent)
+        if len(base.axes) == 2 and base.axes[0] == base.axes[1] != 1 and fixed != 1:
+            raise Malformed(
+                f"a power of {described(base.axes)} may be one of matrices, or entry by entry:"
+                " write A @ A for the one, A * A for the other, or A[i, j]**2"
+            )
         if fixed is not None:
             return replace(base, entry=lambda at: term.Power(base.entry(at), fixed))
 

@@ -177,13 +177,14 @@ def test_gradients_are_what_they_are(given, line) -> None:
         "x: n\nf = sum(i, x[i]**2)\nf: loss\ndx = 2 x",
         "x: n\nL = sum(i, x_i^2)\nJ = mean(x)\nJ: loss\ndL/dx = 2 x\ndx_i = 1/n",
         "x: n\nm = mean(x)\ndx := x - m\nsum(dx) = 0",
-        "z, y: n\nlog_p = log(softmax(z))\nexp_z = exp(z)\ne = y - z\nz1 = 2 z\nz1 - z = z + 0 e",
+        "z, y: n\nlog_p = log(softmax(z))\nexp_z = exp(z)\ne = y - z\nz1 = 2 z\nz1 - z = z + 0 e\n"
+        "exp(log_p) sum(exp_z) = exp(z)",
         "t, c: number\nt**(c^2) t**2 = t^(c^2) t²\n(t^2)^3 = t^6\nt**2**3 = t^8\ne^(t^2) = e^{t²}",
         "x: n\n\\sum_{i=1}^n \\sum_{j=1}^n x_i x_j = (\\sum_{i=1}^{n} x_i)^2",
         "x: n\nx_max = 2 x\nx_max - x = x\nG_ij = x_i x_j\nG = x x^T",
         "A, B: n x n\nAB := A B\nAB = A @ B",
-        "x: n\nm = mean(x)\n\\bar{x} = m\nL = sum(x)\nx_bar = m",
-        "z, y: n\np = softmax(z)\nL = sum(p * y)\ngrad_z := p + y\ngrad_z = y + p",
+        "x: n\nm = mean(x)\n\\bar{x} = m\nL = sum(x)\nx_bar = m\nL = n m",
+        "z, y: n\np = softmax(z)\nL = sum(p * y)\ngrad_z := p + y\ngrad_z = y + p\nL = y^T p",
     ],
 )
 def test_gradients_hold(text) -> None:
