@@ -117,7 +117,8 @@ _MEASURES = vocabulary(
 _RESULTS = vocabulary(
     "hence then thus therefore consequently accordingly follows conclude concludes result results"
     " resulting answer solution get gets obtain obtains obtained gives give yields yield implies"
-    " imply so find finds daher damit somit folglich folgt ergibt lösung antwort erhalten donc"
+    " imply so find finds arrive arrives remains collecting applying finally total rule"
+    " daher damit somit folglich folgt ergibt lösung antwort erhalten donc"
     " alors ainsi obtient réponse"
 )
 
@@ -541,7 +542,7 @@ class Wording:
                 break
             is_of = kind == "name" and place and behind[place - 1].text.lower() in _ROLES
             is_of = is_of and len(behind[place - 1].text) < 5
-            if text.lower() not in _ROLES and not is_of:
+            if not is_of and (kind == "name" or text.lower() not in _ROLES):
                 return False
         return bool(behind) and behind[0].text.lower() in ("the", "a", "an", "our", "its")
 
