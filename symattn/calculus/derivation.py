@@ -65,10 +65,10 @@ class Derivation:
     @property
     def along(self) -> tuple[str, ...]:
         """Of vectors that meet matrices, along which axis each was read."""
-        read = (line.read for line in self.lines if line.read is not None)
-        arrays = (item.array for item in self.draft.definitions)
-        sources = chain(arrays, self.draft.ground.hypotheses, read)
-        return tuple(dict.fromkeys(chain.from_iterable(source.along for source in sources)))
+        along = [item.array.along for item in self.draft.definitions]
+        along += [line.along for line in self.draft.ground.hypotheses]
+        along += [line.read.along for line in self.lines if line.read is not None]
+        return tuple(dict.fromkeys(chain.from_iterable(along)))
 
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""

@@ -172,7 +172,8 @@ def draw(
                 values[array] |= {at: arb(0) for at in every if at[0]}
         point = SamplePoint(sizes, values, images, ground.random)
         # One entry alone stays what it was set to, and the others are moved.
-        kept = {(flat[0], at) for at in [*values.get(flat[0], ())][: int(flat[2])]}
+        alone = flat[0] if flat[2] else None
+        kept = [(alone, next(iter(values[alone])))] if alone in values and alone else []
         if equations and not _solved(point, equations, kept):
             spent += point.worked
             if spent > _VAIN:
