@@ -71,7 +71,7 @@ class Forms(Indices):
                 "don't fit entry by entry"
             )
         for vector, other in ((left, right), (right, left)):
-            if len(vector.axes) == 1 and len(other.axes) == 2 and 1 not in axes:
+            if len(vector.axes) == 1 and len(axes) == 2 and 1 not in axes:
                 self._lay_along(vector, other, what)
         first, second = self.spread(left, axes), self.spread(right, axes)
         keeps = [
