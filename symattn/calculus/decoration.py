@@ -57,7 +57,7 @@ CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(
 @dataclass
 class Peeled:
     """What a line says: its formulas; the words around them, and remarks behind them; the word
-    by which formulas are assumed; whether they are concluded, or claimed; all words around them,
+    by which formulas are assumed; all words around them,
     and what those before the first say that it is of; whether a sign behind
     the words may be a dash; the places that differ where it holds off the diagonal; the letters
     that it says to run to some end, with that; its mark in a list, in brackets or not; what of
@@ -67,7 +67,6 @@ class Peeled:
     words: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     assumed: dict[str, str] = field(default_factory=dict)
-    is_concluded: bool = False
     around: str = ""
     quantity: str = ""
     is_unclear: bool = False

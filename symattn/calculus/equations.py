@@ -298,7 +298,7 @@ class Equations(Gradients):
             raise Malformed(
                 f"{name} is used on line {self._used[name]}, before it is defined: define it first"
             )
-        if known and equation.kind == "concluded":
+        if known and equation.word:
             raise Malformed(
                 f"{short(left)!r} is given, and the words say that this is concluded or claimed:"
                 f" write '{left} := ...' to define it, 'assume {left} = ...' to take it for"
@@ -323,7 +323,7 @@ class Equations(Gradients):
                 return
             case syntax.Name(of) if of in self._gradients:
                 return
-        if word := equation.word or concluded(name, True):
+        if word := equation.word or concluded(f"{name} \0", "\0", (), True):
             raise Malformed(
                 f"{word!r} beside {short(left)!r} says that it is claimed, and {left} is not known"
                 f" before: write 'Let {left} = ...' on a line without such a word to define it,"

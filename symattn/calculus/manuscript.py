@@ -33,9 +33,7 @@ from symattn.calculus.names import head
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
 from symattn.calculus.wording import (
     Wording,
-    beside,
     concluded,
-    concludes,
     framed,
     is_quoted,
     quoted,
@@ -422,7 +420,6 @@ class _Reader:
                 for equation in self.equations[self._display :]
             ]
         because = " ".join((*peeled.words, *peeled.remarks))
-        peeled.is_concluded = concludes(line.text, peeled.formulas)
         around = self._before.get(line.at, "") + line.text
         peeled.quantity = self._wording.quantity(
             around.partition(peeled.formulas[0])[0].rstrip(" $`")
@@ -493,13 +490,9 @@ class _Reader:
         if not all(sides[1:]):
             self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
             return
-        kind: Kind = "concluded" if peeled.is_concluded and not assumed else ""
-        kind = "defines" if DEFINITION.search(formula) else kind if signs[0] == "=" else "claims"
-        word = (
-            ""
-            if assumed
-            else concluded(beside(peeled.around, formula, peeled.formulas), kind == "defines")
-        )
+        is_defined = DEFINITION.search(formula) is not None
+        kind: Kind = "defines" if is_defined else "" if signs[0] == "=" else "claims"
+        word = "" if assumed else concluded(peeled.around, formula, peeled.formulas, is_defined)
         how = peeled.apart, peeled.ranges, because, self._part, word, peeled.quantity
         self.equations.append(Equation(at, tuple(sides), kind, *how))
 

@@ -95,11 +95,13 @@ _ASSUMED = re.compile(
 )
 #: What stands beside a formula that is concluded, or claimed, and beside one that defines.
 _CONCLUDING = re.compile(
-    r"\b(?:so|hence|then|thus|therefore|consequently|accordingly|follows?|conclude\w*|claim\w*"
-    r"|theorem|lemma|proposition|corollary|prove\w*|proof|show\w*|verif\w+|impl(?:y|ies)|get"
-    r"|obtain\w*|gives?|yields?|find|since|because|by|using|from|rule|qed|daher|damit|somit"
-    r"|folglich|folgt|gilt|behauptung|beweis|zeig\w*|ergibt|wegen|nach|donc|alors|ainsi|obtient"
-    r"|preuve|car)\b|\bq\.\s*e\.\s*d\b|=>|[⇒⟹∴]|\\(?:Rightarrow|implies|therefore)\b",
+    r"\b(?:so(?! (?:is|are|that|far)\b)|hence|then|thus|therefore|consequently|accordingly|follows?"
+    r"|conclude\w*|claim\w*|theorem|lemma|proposition|corollary|prove\w*|proof|show\w*|verif\w+"
+    r"|impl(?:y|ies)|get|obtain\w*|gives?|yields?|finds?|since|because|(?<!given )by|using|from"
+    r"|rule|qed|arrives?|remains|collecting|applying|finally|total|results?|resulting|answer"
+    r"|solution|daher|damit|somit|folglich|folgt|gilt|behauptung|beweis|zeig\w*|ergibt|wegen|nach"
+    r"|lösung|antwort|erhalten|donc|alors|ainsi|obtient|preuve|car|réponse)\b|\bq\.\s*e\.\s*d\b"
+    r"|=>|[⇒⟹∴]|\\(?:Rightarrow|implies|therefore)\b",
     re.IGNORECASE,
 )
 _DEFINING = re.compile(
@@ -107,56 +109,32 @@ _DEFINING = re.compile(
     r"|definier\w*|soit|posons)\b",
     re.IGNORECASE,
 )
-#: What beside an equation makes it a claim, whatever name stands on its left: what a quantity is
-#: that is not the writer's to choose, and that something follows.
+#: What a quantity is that is not the writer's to choose: beside an equation, it is claimed.
 _MEASURES = vocabulary(
     "gradient gradients derivative derivatives jacobian jacobians hessian hessians slope slopes"
     " differential differentials mean average variance deviation expectation expected partial"
     " gradienten ableitung ableitungen mittelwert varianz gradients dérivée dérivées moyenne"
 )
-_RESULTS = vocabulary(
-    "hence then thus therefore consequently accordingly follows conclude concludes result results"
-    " resulting answer solution get gets obtain obtains obtained gives give yields yield implies"
-    " imply so find finds arrive arrives remains collecting applying finally total rule"
-    " daher damit somit folglich folgt ergibt lösung antwort erhalten donc"
-    " alors ainsi obtient réponse"
-)
-
-
 #: Where another sentence begins.
 _SENTENCES = re.compile(r"(?<!\.\w)[.!?]\W*\s(?=\W*(?:[A-Z]|\0))")
 
 
-def concluded(words: str, is_defined: bool) -> str:
-    """The word that makes a claim of the equation beside it; '' where there is none. A quantity
-    such as a gradient is none to be defined, what only follows may be.
+def concluded(
+    around: str, formula: str, formulas: Sequence[str] = (), defines: bool = False
+) -> str:
+    """The word that makes a claim of an equation among others on a line; '' where there is none.
+    What only follows may be defined, a quantity such as a gradient is none to be defined.
 
-    >>> concluded("The gradient is", False), concluded("Hence let", False), concluded("Put", False)
-    ('gradient', '', '')
+    >>> concluded("The gradient is g = y", "g = y"), concluded("Hence let x = y", "x = y")
+    ('gradient', '')
     """
-    found = re.findall(r"[^\W\d_]+", re.sub(r"(?i)\bso (?:is|are|that|far)\b", " ", words))
-    is_defined = is_defined or bool(_DEFINING.search(words))
-    marks = _MEASURES if is_defined else _MEASURES | _RESULTS
-    return next((word for word in found if word.lower() in marks), "")
-
-
-def beside(around: str, formula: str, formulas: Sequence[str]) -> str:
-    """The words of the sentence in which a formula stands, without formulas."""
     text = around.replace(formula, "\0")
     for other in formulas:
         text = text.replace(other, " ")
-    return " ".join(part for part in _SENTENCES.split(text) if "\0" in part)
-
-
-def concludes(text: str, formulas: Sequence[str]) -> bool:
-    """Whether the words around the formulas of a line say that these follow, or are claimed.
-
-    >>> concludes("Hence x = y.", ["x = y"]), concludes("Let then x = y", ["x = y"])
-    (True, False)
-    """
-    for formula in formulas:
-        text = text.replace(formula, " ")
-    return bool(_CONCLUDING.search(text)) and not _DEFINING.search(text)
+    follows = None if defines or _DEFINING.search(text) else _CONCLUDING.search(text)
+    beside = " ".join(part for part in _SENTENCES.split(text) if "\0" in part)
+    words = (word for word in re.findall(r"[^\W\d_]+", beside) if word.lower() in _MEASURES)
+    return next(words, follows[0] if follows else "")
 
 
 #: Behind these a formula is taken for something else than a line of its own.
