@@ -183,8 +183,12 @@ class Sampler:
                     if sizes not in tried:
                         tried.append(sizes)
                     break
-                doubts += outcome == _INEXACT
                 why = outcome or why
+                if outcome == _INEXACT:
+                    doubts += 1
+                    break
+            if doubts > _DOUBTS:
+                break
         most = self._worked - before + max(_EDGE_WORK, self._worked - before)
         for trial in self._edges(line, needed, names, points):
             if self._worked - before > most or doubts > _DOUBTS:

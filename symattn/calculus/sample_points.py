@@ -32,11 +32,15 @@ _PATIENCE = 6
 
 _KEPT = 0.7
 """How often an entry of a mask is 1."""
-_PARTS = (1, 2, 5, 8)
+_PARTS = (1, 2, 0, 8)
+_LEGS = (0, 3, 5, 7, 8, 12, 15, 24, 4, 1)
+_HYPOTENUSES = (1, 5, 13, 25, 17, 13, 17, 25, 5, 1)
+_FEW = 24
 _DENOMINATOR = 10**6
 _CLOSE = 60
 _TINY = 1e-8
-"""Numbers are rounded to such parts of 1, others to fractions with denominators up to that; a
+"""So many numbers at most are rounded to such parts of 1, or for 0 to legs of right triangles by
+their hypotenuse, as have cosine and sine; others to fractions with denominators up to that; a
 solution is looked for within 2**-60; slopes that are so small beside others are none."""
 
 _Number: TypeAlias = tuple[Array, tuple[int, ...]]
@@ -338,18 +342,30 @@ def _in_fractions(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterat
         yield point
         return
     unknown = _unknowns(point, equations)
+    if len(unknown) > _FEW:
+        return
     _, columns = _pivots(_matrix(point, equations, unknown))
     free = [each for place, each in enumerate(unknown) if place not in columns]
     for parts in _PARTS:
         near = point.copy()
         for array, at in free:
-            near.values[array][at] = fmpq(round(float(near.values[array][at]) * parts), parts)
+            near.values[array][at] = _rounded_to(parts, float(near.values[array][at]))
         if _solved(near, equations, free):
             for array, at in unknown:
                 near.values[array][at] = _simplest(near.values[array][at])
             near.forget()
             if all(_residuals_are_zero(near, equations)):
                 yield near
+
+
+def _rounded_to(parts: int, value: float) -> fmpq:
+    if parts or abs(value) > 1:
+        return fmpq(round(value * (parts or 1)), parts or 1)
+    legs = [fmpq(leg, by) for leg, by in zip(_LEGS, _HYPOTENUSES, strict=True)]
+    return min(
+        (sign * leg for leg in legs for sign in (1, -1)),
+        key=lambda x: abs(int(x.p) / int(x.q) - value),
+    )
 
 
 def _simplest(value: Any) -> fmpq:
