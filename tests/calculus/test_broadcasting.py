@@ -14,7 +14,12 @@ SQUARE = "A, B: n x n\nx, y: n\nt: number\n"
     "line",
     [
         *("A + x = x + A", "A - x = A - x", "A * x = x * A", "A / x = A / x", "x / A = x / A"),
-        *("A B = x", "maximum(A, x) = maximum(x, A)", "where(A > x, A, B) = A", "A B + x = x + A B"),
+        *(
+            "A B = x",
+            "maximum(A, x) = maximum(x, A)",
+            "where(A > x, A, B) = A",
+            "A B + x = x + A B",
+        ),
         *("exp(A + x) = exp(x + A)", "softmax(A + x) = softmax(A)", "sum(A * x) = sum(x * A)"),
         *("A * exp(x) = exp(x) * A", "mask(A, B > x)[i, j] = 0", "A + B x = A"),
     ],
