@@ -18,8 +18,8 @@ SAID = (
 LEADS = ("", "So ", "Note that ", "It follows that ", "As everybody knows, ")
 STATED = [
     f"{lead}{subject} {said}." if lead else f"{subject[0].upper()}{subject[1:]} {said}."
-    for lead, subject, said in product(LEADS, SUBJECTS[2:], SAID)
-] + [f"{lead}{subject} {said}." for lead, subject, said in product(LEADS[1:], SUBJECTS[:2], SAID)]
+    for lead, subject, said in product(LEADS, SUBJECTS[4:], SAID)
+] + [f"{lead}{subject} {said}." for lead, subject, said in product(LEADS[1:], SUBJECTS[:4], SAID)]
 #: An equation of a new name, in words that claim it.
 CLAIMED = [
     lead.format(f"{name} = {formula}")
