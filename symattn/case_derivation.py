@@ -85,11 +85,15 @@ def as_text(case: str | Path | Case) -> str:
     lines.append("")
     # What is the gradient of a loss that is given has its name by itself.
     known = {f"diff({loss}, " for loss in document["losses"]}
-    lines += [
-        f"{name} = {formula}"
-        for name, formula in document["define"].items()
-        if not (name[0] == "d" and any(formula == f"{start}{name[1:]})" for start in known))
-    ]
+    stated = [*document["hypotheses"], *(entry["line"] for entry in document["lines"])]
+    used = {name for line in stated for name in syntax.names(syntax.parse(line, letters=True))}
+    definitions = []
+    for name, formula in reversed(document["define"].items()):
+        own = any(formula == f"{start}{name[1:]})" for start in known)
+        if name.partition("[")[0] in used | {*document["losses"].values()}:
+            used |= {*syntax.names(syntax.parse(formula, letters=True))}
+            definitions += [] if name[0] == "d" and own else [f"{name} = {formula}"]
+    lines += definitions[::-1]
     lines += ["", *(f"## {note}" for note in document["notes"]), "## Gradients", ""]
     for entry in document["lines"]:
         lines.append(f"{_as_equation(entry['line'])}     # {entry['because']}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from flint import arb
+from flint import arb, fmpq
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Expr
@@ -14,7 +16,8 @@ from symattn.calculus.sampling import LOSS, SamplePoint
 from symattn.calculus.tensors import ParsedLine
 
 _SHOWN = 24
-"""So many entries of an array are told."""
+_DIGITS = 12
+"""So many entries of an array are told, so many digits of each."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,14 @@ def _decimal(value: arb, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def _digits(value: arb) -> str:
-    whole = value.unique_fmpz()
-    return str(value.str(12, radius=False) if whole is None else whole)
+def _digits(value: Any) -> str:
+    """A number in full where it is a short fraction; one that is cut off ends in dots."""
+    exact = value.fmpq() if isinstance(value, arb) and value.is_exact() else value
+    if not isinstance(exact, arb):
+        whole = Fraction(int(fmpq(exact).p), int(fmpq(exact).q))
+        short = Decimal(whole.numerator) / whole.denominator
+        if whole == short and abs(short.adjusted()) < _DIGITS:
+            return f"{short.normalize():f}"
+        if whole.denominator < 10**_DIGITS > abs(whole.numerator):
+            return str(whole)
+    return f"{arb(value).str(_DIGITS, radius=False)}…"

@@ -57,7 +57,8 @@ CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(
 @dataclass
 class Peeled:
     """What a line says: its formulas; the words around them, and remarks behind them; the word
-    by which formulas are assumed; whether they are concluded, or claimed; whether a sign behind
+    by which formulas are assumed; all words around them,
+    and what those before the first say that it is of; whether a sign behind
     the words may be a dash; the places that differ where it holds off the diagonal; the letters
     that it says to run to some end, with that; its mark in a list, in brackets or not; what of
     the words is not known to say nothing."""
@@ -66,7 +67,8 @@ class Peeled:
     words: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     assumed: dict[str, str] = field(default_factory=dict)
-    is_concluded: bool = False
+    around: str = ""
+    quantity: str = ""
     is_unclear: bool = False
     apart: tuple[str, str] | None = None
     ranges: tuple[tuple[str, str], ...] = ()
@@ -197,6 +199,7 @@ class _Peeler:
             end = self._wording.reason(text)
             if words := text[end:].strip():
                 result.words.append(words)
+                result.strange = result.strange or self._wording.stated(words)
                 text = text[:end].rstrip(" ,")
             text, reason = _without_reason(text)
             if related(reason):
@@ -246,6 +249,8 @@ class _Peeler:
                 text = unmarked
             if end := self._wording.lead(text):
                 words = text[:end].strip()
+                result = self._result
+                result.strange = result.strange or self._wording.stated(f"{words} \0")
                 if not CONTINUES.match(text[end:]):
                     self._assumed = assumed(words) or ("" if text[end:] else self._assumed)
                     if len(words.split()) > 2 or ":" in words:

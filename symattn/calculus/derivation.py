@@ -29,6 +29,8 @@ class Derivation:
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
     words: tuple[tuple[int, str], ...] | None = None
     """What a text has beside its formulas, each with its line; None of tables."""
+    unused: tuple[tuple[int, str], ...] = ()
+    """The definitions of a text that no claim speaks of, each with its line."""
 
     def __repr__(self) -> str:
         proved = f"{self.counts['proved']} of {len(self.lines)} lines proved"
@@ -36,8 +38,9 @@ class Derivation:
 
     @property
     def proved(self) -> bool:
-        """Whether every line is proved."""
-        return not self.faults and bool(self.lines) and all(line.proved for line in self.lines)
+        """Whether every line is proved, and all that is defined used in one."""
+        told = bool(self.faults) or bool(self.unused) or not self.lines
+        return not told and all(line.proved for line in self.lines)
 
     @property
     def conclusions(self) -> tuple[JudgedLine, ...]:
@@ -59,10 +62,19 @@ class Derivation:
         """How many lines have each status."""
         return Counter(line.status for line in self.lines)
 
+    @property
+    def along(self) -> tuple[str, ...]:
+        """Of vectors that meet matrices, along which axis each was read."""
+        along = [item.array.along for item in self.draft.definitions]
+        along += [line.along for line in self.draft.ground.hypotheses]
+        along += [line.read.along for line in self.lines if line.read is not None]
+        return tuple(dict.fromkeys(chain.from_iterable(along)))
+
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
         counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
         count = len(self.lines)
+        counts += [f"{len(self.unused)} defined without a claim"] if self.unused else []
         judged = f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
         if self.words is None:
             return judged
@@ -81,10 +93,15 @@ class Derivation:
         lines += [f"  {item}" for item in draft.given()]
         lines += [f"  {text(item, shapes)}" for item in draft.hypotheses]
         lines += [f"  {text(f'{item.key} == {item.text}', shapes)}" for item in draft.definitions]
+        for item in self.along:
+            lines += _wrapped(f"read with {item}", shapes)
         for part in self.parts:
             lines += ["", prose(part, shapes) or "Lines"]
             for line in (item for item in self.lines if item.said.part == part):
                 lines += line.told(shapes)
+        if self.unused:
+            lines += ["", "Not judged: defined, and nothing is claimed of it"]
+            lines += [f"  {prose(f'`{name}`', shapes)} (line {at})" for at, name in self.unused]
         if with_words:
             lines += ["", "Words", *(f"  line {at}: {words}" for at, words in self.words or ())]
         lines += ["", f"Checked: {self.summary()}"]
@@ -126,10 +143,12 @@ class Derivation:
             "statement": self.draft.statement,
             "source": self.draft.source,
             "hypotheses": list(self.draft.hypotheses),
+            "along": list(self.along),
             "conclusions": [conclusion.text for conclusion in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],
             "words": [{"at": at, "text": text} for at, text in self.words or ()],
+            "unused": [{"at": at, "name": name} for at, name in self.unused],
             "lines": [line.to_dict() for line in self.lines],
         }
 

@@ -22,6 +22,7 @@ from symattn.calculus.notation import Formula
 from symattn.calculus.quantities import functions
 from symattn.calculus.relations import EQUALITY
 from symattn.calculus.spellings import spellings
+from symattn.calculus.wording import concluded
 from symattn.errors import Fault, Malformed, short
 
 _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
@@ -73,6 +74,18 @@ class Equations(Gradients):
                 for line, under in zip(self.lines, self._under, strict=True)
             ],
         }
+
+    def unused(self) -> tuple[tuple[int, str], ...]:
+        """The definitions that nothing claimed or assumed speaks of, with their lines."""
+        texts = [*self.hypotheses, *(line["line"] for line in self.lines)]
+        spoken = {name for text in texts for name in syntax.names(syntax.parse(text, letters=True))}
+        arrays = self._scope.arrays
+        used = {each.name for name in spoken if name in arrays for each in arrays[name].uses}
+        return tuple(
+            (at, name)
+            for name, at in self._defined.items()
+            if not {name} & (spoken | used | self._gradients) and at not in self.given.at.values()
+        )
 
     def read(self, equations: Sequence[Equation]) -> None:
         """All equations of a text."""
@@ -183,7 +196,7 @@ class Equations(Gradients):
                     raise Malformed(f"{short(whole)!r}: {why}")
 
     def _claim(self, equation: Equation) -> None:
-        at, sides = equation.at, equation.sides
+        at, sides, is_told = equation.at, equation.sides, False
         if not sides[0]:
             if not self._last:
                 raise Malformed(
@@ -191,6 +204,7 @@ class Equations(Gradients):
                 )
             claimed = [self._last]
         elif equation.kind != "claims" and (key := self._defines(equation)):
+            is_told = bool(equation.quantity)
             if equation.apart:
                 raise Malformed(
                     "a definition is one for all its indices: write what stands where"
@@ -203,6 +217,7 @@ class Equations(Gradients):
             claimed = [self._side(at, sides[0]).text]
         self._chain = claimed[0] if equation.sides[0] else self._chain
         claimed += [self._side(at, side).text for side in sides[1:]]
+        claimed += [equation.quantity] if is_told else []
         self._last = claimed[-1] if len(claimed) > 1 else self._last
         if len(claimed) < 2:
             self._first += [equation.because] if equation.because else []
@@ -283,13 +298,15 @@ class Equations(Gradients):
             raise Malformed(
                 f"{name} is used on line {self._used[name]}, before it is defined: define it first"
             )
-        if known and equation.kind == "concluded":
+        if known and equation.word:
             raise Malformed(
                 f"{short(left)!r} is given, and the words say that this is concluded or claimed:"
                 f" write '{left} := ...' to define it, 'assume {left} = ...' to take it for"
                 " granted, or 'show' behind '#'"
             )
         side = self._side(at, right)
+        if not equation.quantity:
+            self._refuse_concluded(equation, left, name, side)
         key = f"{name}[{', '.join(places)}]" if places else name
         if surely:
             self._surely.add(name)
@@ -298,6 +315,21 @@ class Equations(Gradients):
         if not (known or surely or places):
             self._refuse_entry(name, names[1], side)
         return key
+
+    def _refuse_concluded(self, equation: Equation, left: str, name: str, side: Formula) -> None:
+        """A definition that words take for a claim, where they do not say of what."""
+        match side.tree:
+            case syntax.Call("diff"):
+                return
+            case syntax.Name(of) if of in self._gradients:
+                return
+        if word := equation.word or concluded(f"{name} \0", "\0", (), True):
+            raise Malformed(
+                f"{word!r} beside {short(left)!r} says that it is claimed, and {left} is not known"
+                f" before: write 'Let {left} = ...' on a line without such a word to define it,"
+                " and what is claimed as an equation of what is known, as in 'diff(L, x) ="
+                f" {left}'"
+            )
 
     def _refuse_entry(self, name: str, below: tuple[str, ...], side: Formula) -> None:
         """A new name that may be an entry, or a multiple, of what is known."""

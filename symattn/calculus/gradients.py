@@ -24,14 +24,15 @@ SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' o
 _GRADIENT = re.compile(r"(?<![A-Za-z0-9\\])d\\?[A-Za-z]\w*")
 
 
-Kind = Literal["", "assumed", "concluded", "defines", "claims"]
+Kind = Literal["", "assumed", "defines", "claims"]
 
 
 @dataclass(frozen=True)
 class Equation:
-    """A formula of a text: its line and sides; whether it is assumed, concluded, or surely defines
-    or claims; the places that differ where it is meant, and to what its indices are said to run.
-    Words without a formula have no sides."""
+    """A formula of a text: its line and sides; whether it is assumed, or surely defines or
+    claims; the places that differ where it is meant, and to what its indices are said to run;
+    the word beside it by which it is no definition, and what the words say that it is. Words
+    without a formula have no sides."""
 
     at: int
     sides: tuple[str, ...] = ()
@@ -40,6 +41,8 @@ class Equation:
     ranges: tuple[tuple[str, str], ...] = ()
     because: str = ""
     part: str = ""
+    word: str = ""
+    quantity: str = ""
     level: int = 0
     """That of a heading, with which what is assumed under one of its level ends."""
 

@@ -2,7 +2,7 @@
 
 Forward differentiation, nested by tags: the slope in one variable may itself
 carry the slope in another (B. Pearlmutter, J. Siskind, Perturbation confusion,
-2005). A plain whole number is exact.
+2005). Plain whole numbers and fractions are exact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import flint
 from flint import arb, fmpq
 
 Value: TypeAlias = Any
-"""An ``int``, an ``arb`` or a :class:`Jet`."""
+"""An ``int``, an ``fmpq``, an ``arb`` or a :class:`Jet`."""
 
 
 #: Whole numbers of up to so many bits are raised to powers up to this exactly.
@@ -110,17 +110,22 @@ def power(base: Value, exponent: Fraction) -> Value:
             lambda x: power(x, exponent),
             lambda x: _ball(exponent) * power(x, exponent - 1) if exponent else 0,
         )
-    if exponent.denominator == 1 and exponent >= 0:
-        # Exact whole numbers stay short.
-        exact = isinstance(base, int) and exponent <= _EXACT and abs(base) < 1 << _EXACT
-        return _times(base if exact else _ball(base), int(exponent))
-    ball = _ball(base)
     if exponent.denominator == 1:
-        return 1 / _times(ball, int(-exponent))
+        # Exact numbers stay short.
+        exact = abs(exponent) <= _EXACT and _is_short(base) and (exponent >= 0 or base != 0)
+        raised = _times(base if exact else _ball(base), int(abs(exponent)))
+        return raised if exponent >= 0 else (fmpq(1) if exact else 1) / raised
+    ball = _ball(base)
     if exponent.denominator == 2:
         root = _times(ball.sqrt(), abs(exponent.numerator))
         return root if exponent > 0 else 1 / root
     return ball ** arb(fmpq(exponent.numerator, exponent.denominator))
+
+
+def _is_short(base: Value) -> bool:
+    """Whether a number is rational, of a few bits."""
+    parts = () if isinstance(base, arb) else (base.p, base.q) if isinstance(base, fmpq) else (base,)
+    return bool(parts) and all(abs(part) < 1 << _EXACT for part in parts)
 
 
 def _times(base: Value, exponent: int) -> Value:
@@ -179,7 +184,7 @@ FUNCTIONS: dict[str, _Function] = {
 }
 
 
-def _ball(x: Fraction | int | arb) -> arb:
+def _ball(x: Fraction | int | fmpq | arb) -> arb:
     if isinstance(x, Fraction):
         return arb(fmpq(x.numerator, x.denominator))
     return x if isinstance(x, flint.arb) else arb(x)

@@ -58,6 +58,8 @@ class Array:
     of: Array | None = None
     uses: frozenset[Array] = field(default=frozenset())
     """All arrays that it is computed from."""
+    along: tuple[str, ...] = ()
+    """Of vectors that meet matrices in it, along which axis they were read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,11 +214,13 @@ class Operations(Expr):
 @dataclass(frozen=True)
 class ParsedLine:
     """The sides of ``a == b == ...`` at the same free indices; of a hypothesis such as
-    ``x > 0`` the one that is larger comes first."""
+    ``x > 0`` the one that is larger comes first; of vectors that meet matrices, along which axis
+    they were read."""
 
     sides: tuple[Expr, ...]
     free: tuple[Index, ...]
     relation: str = "=="
+    along: tuple[str, ...] = ()
 
 
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))

@@ -97,13 +97,13 @@ def _tables(path: Path, content: bytes) -> File:
 
 
 def _derived(file: File, seconds: float = LINE_SECONDS) -> Derivation:
-    words = file.words if isinstance(file, Manuscript) else None
+    words, unused = (file.words, file.unused) if isinstance(file, Manuscript) else (None, ())
     advice = drafts.SHAPE if words is None else SHAPE
     name = file.path.stem if file.path.stem != "-" else "text"
     derivation = derived(name, file.document, draft_of, file.line, advice, seconds)
     faults = file.malformed(Faults(derivation.faults)).faults
     own = "" if name in names() else file.path.name
-    return replace(derivation, faults=faults, file=own, words=words)
+    return replace(derivation, faults=faults, file=own, words=words, unused=unused)
 
 
 def replayed(name: str, certificate: Path) -> str:

@@ -108,7 +108,7 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
         body = tensor.entry(())
     reader.settle([index for index in reader.free.values() if index not in params])
     axes = tuple(index.size for index in params)
-    return Array(name, axes, params, body, uses=term.arrays(body))
+    return Array(name, axes, params, body, uses=term.arrays(body), along=tuple(reader.laid))
 
 
 def _place_by_place(
@@ -156,7 +156,7 @@ class _Reader(StepCalls):
         entries = [self.spread(tensor, whole.axes) for tensor in tensors]
         sides = tuple(_place_by_place(entry, whole.axes, at, ()) for entry in entries)
         self.settle([])
-        return ParsedLine(sides, (*self.free.values(), *own), relation)
+        return ParsedLine(sides, (*self.free.values(), *own), relation, tuple(self.laid))
 
     # -- values ----------------------------------------------------------------
 
@@ -235,6 +235,11 @@ class _Reader(StepCalls):
 
     def _power(self, base: Tensor, exponent: Tree) -> Tensor:
         fixed = rational(exponent)
+        if len(base.axes) == 2 and base.axes[0] == base.axes[1] != 1 and fixed != 1:
+            raise Malformed(
+                f"a power of {described(base.axes)} may be one of matrices, or entry by entry:"
+                " write A @ A for the one, A * A for the other, or A[i, j]**2"
+            )
         if fixed is not None:
             return replace(base, entry=lambda at: term.Power(base.entry(at), fixed))
 

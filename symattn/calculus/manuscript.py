@@ -31,7 +31,14 @@ from symattn.calculus.gradients import Equation, Kind
 from symattn.calculus.layout import Line, laid_out
 from symattn.calculus.names import head
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
-from symattn.calculus.wording import Wording, concludes, framed, is_quoted, quoted, unquoted
+from symattn.calculus.wording import (
+    Wording,
+    concluded,
+    framed,
+    is_quoted,
+    quoted,
+    unquoted,
+)
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHARACTERS
 from symattn.tables.file import File, decoded
@@ -95,11 +102,12 @@ _FINAL = (".", "!", "?")
 
 @dataclass(frozen=True)
 class Manuscript(File):
-    """A text, the tables that it stands for, the line of each place in them, and what was
-    taken for words, with the line of each."""
+    """A text, the tables that it stands for, the line of each place in them; what was taken for
+    words, and the definitions that no claim speaks of, with the line of each."""
 
     at: Mapping[str, int] = field(default_factory=dict)
     words: tuple[tuple[int, str], ...] = ()
+    unused: tuple[tuple[int, str], ...] = ()
 
     def line(self, where: str) -> int:
         """The line of the nearest that is known about a place in the tables."""
@@ -136,7 +144,7 @@ def read_text(path: Path, content: bytes) -> Manuscript:
     if faults:
         raise Malformed(sorted(faults, key=lambda fault: fault.line), str(path), faults.more)
     document = {"title": reader.title, **tables.document()}
-    return Manuscript(path, text, document, tables.at, tuple(reader.words))
+    return Manuscript(path, text, document, tables.at, tuple(reader.words), tables.unused())
 
 
 class _Reader:
@@ -152,6 +160,8 @@ class _Reader:
         self._heads: dict[str, int] = {}
         self._counted: set[str] = set()
         self._beside: dict[int, str] = {}
+        self._before: dict[int, str] = {}
+        self._behind: dict[int, str] = {}
         self._display = 0
         self._item = ""
 
@@ -171,7 +181,11 @@ class _Reader:
         for at, message in unclosed:
             self._fault(at, message)
         self._foresee(lines)
-        joined = [*self._joined([*self._unlisted(lines)])]
+        lines = [
+            replace(line, text=line.text if line.kind else self._wording.spelled_out(line.text))
+            for line in self._unlisted(lines)
+        ]
+        joined = [*self._joined(lines)]
         self._attach(joined)
         for each in joined:
             self._line(each)
@@ -310,10 +324,22 @@ class _Reader:
             if sentence and at - 1 not in attached:
                 words = decoration.unmarked(" ".join(line.text for line in sentence))
                 ahead = " \0" if last in leading else ""
+                self._note_beside(lines, last + 1 - len(sentence), last, words, last in leading)
                 if strange := self._wording.strange(framed(words) + ahead):
                     self._beside |= dict.fromkeys((line.at for line in sentence), strange)
                 sentence = []
             sentence, last = [*sentence, *lines[at : at + 1]], at
+
+    def _note_beside(
+        self, lines: Sequence[Line], first: int, last: int, words: str, is_before: bool
+    ) -> None:
+        """Keep the words before a formula, and those behind one, with its line."""
+        behind = next((line for line in lines[last + 1 :] if line.kind != "gap"), None)
+        before = next((line for line in lines[:first][::-1] if line.kind != "gap"), None)
+        if is_before and behind:
+            self._before[behind.at] = f"{words} "
+        elif before:
+            self._behind[before.at] = f" {words}"
 
     def _kind(self, line: Line) -> str:
         if line.kind in ("gap", "heading", "remark") or self._given(line):
@@ -394,10 +420,14 @@ class _Reader:
                 for equation in self.equations[self._display :]
             ]
         because = " ".join((*peeled.words, *peeled.remarks))
-        peeled.is_concluded = concludes(line.text, peeled.formulas)
+        around = self._before.get(line.at, "") + line.text
+        peeled.quantity = self._wording.quantity(
+            around.partition(peeled.formulas[0])[0].rstrip(" $`")
+        )
+        peeled.around = around + self._behind.get(line.at, "")
         for formula in peeled.formulas:
             self._related(line.at, formula, peeled, because)
-            because = ""
+            because = peeled.quantity = ""
 
     def _is_limited(self, line: Line, peeled: Peeled) -> bool:
         """Whether it is not clear of what, or up to where, something is assumed."""
@@ -460,11 +490,11 @@ class _Reader:
         if not all(sides[1:]):
             self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
             return
-        kind: Kind = "concluded" if peeled.is_concluded and not assumed else ""
-        kind = "defines" if DEFINITION.search(formula) else kind if signs[0] == "=" else "claims"
-        self.equations.append(
-            Equation(at, tuple(sides), kind, peeled.apart, peeled.ranges, because, self._part)
-        )
+        is_defined = DEFINITION.search(formula) is not None
+        kind: Kind = "defines" if is_defined else "" if signs[0] == "=" else "claims"
+        word = "" if assumed else concluded(peeled.around, formula, peeled.formulas, is_defined)
+        how = peeled.apart, peeled.ranges, because, self._part, word, peeled.quantity
+        self.equations.append(Equation(at, tuple(sides), kind, *how))
 
     def _given(self, line: Line) -> bool:
         """Whether a line says what something is: a shape, a loss, a permutation."""

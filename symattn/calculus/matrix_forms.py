@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from symattn.calculus import language as term
+from symattn.calculus.expression_text import text
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.tensors import (
     Entries,
@@ -69,6 +70,9 @@ class Forms(Indices):
                 f"{what}: {described(left.axes)} and {described(right.axes)} "
                 "don't fit entry by entry"
             )
+        for vector, other in ((left, right), (right, left)):
+            if len(vector.axes) == 1 and len(axes) == 2 and 1 not in axes:
+                self._lay_along(vector, other, what)
         first, second = self.spread(left, axes), self.spread(right, axes)
         keeps = [
             self.spread(Tensor(side.axes, side.keep), axes) for side in (left, right) if side.keep
@@ -79,6 +83,24 @@ class Forms(Indices):
             (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
             (left.is_row or right.is_row) and axes[0] == 1,
         )
+
+    def _lay_along(self, vector: Tensor, matrix: Tensor, what: str) -> None:
+        """Say along which axis of a matrix a vector lies; where it may be either, to say so is
+        left to the writer."""
+        at = [AxisPlace(Index(letter, axis)) for letter, axis in lettered(matrix.axes)]
+        entries = [vector.entry((place,)) for place in at]
+        if at[0].index not in term.indices(entries[0]):
+            return
+        whole = text(matrix.entry(tuple(at)))
+        column, row = map(text, entries)
+        if matrix.axes[0] == matrix.axes[1]:
+            raise Malformed(
+                f"{what}: {described(vector.axes)} fits the rows and the columns of"
+                f" {described(matrix.axes)}: write it by entries, {whole} with {row} for the same"
+                f" in every row, or with {column} for the same in every column"
+            )
+        side, entry = ("column", column) if vector.axes[0] == matrix.axes[0] else ("row", row)
+        self.laid.append(f"`{entry}` beside `{whole}`, the same in every {side}")
 
     def product(self, left: Tensor, right: Tensor) -> Tensor:
         """The matrix product."""

@@ -22,7 +22,16 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.counterexamples import Counterexample, counterexample
 from symattn.calculus.language import Array, Expr, Index
-from symattn.calculus.sample_points import Ground, Style, above_zero, draw, indices, mask, places
+from symattn.calculus.sample_points import (
+    Ground,
+    Style,
+    above_zero,
+    draw,
+    indices,
+    mask,
+    met,
+    places,
+)
 from symattn.calculus.sampling import Missing, SamplePoint, Unclear
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
@@ -46,7 +55,9 @@ _UNKNOWNS = 50
 _EDGE_WORK = 60_000
 """Edges may take so many steps of computing, or as many as all other trials."""
 _FAILURES = 4
-"""After so many sizes are given up at which the hypotheses can't be met."""
+_HOPELESS = 12
+"""After so many failures sizes are given up at which the hypotheses can't be met; after so many
+in all, where they never were, all of them."""
 _EDGES, _MEETING = 9, 60
 """So many points with numbers at edges are tried, and where a line has steps of values, which
 may ask two numbers to meet."""
@@ -56,6 +67,8 @@ _SIMPLIFIED = 40
 """So many entries of a counterexample are made 0 or 1 where it stays such."""
 _LARGE = 16
 _LARGEST = 4096
+_DOUBTS = 6
+"""After so many points without exact ones beside them no more are tried."""
 _WHOLE = 6
 """So often small whole numbers are drawn at each choice of small sizes."""
 _NEAR: tuple[Style, ...] = ("any", "above", "below")
@@ -99,6 +112,9 @@ class _Trial:
     entries: int = ENTRIES
 
 
+_INEXACT = "its sides differ, but at no numbers that were found to meet the hypotheses exactly"
+
+
 class Sampler:
     """Points at which the lines of one derivation are tried; they share them."""
 
@@ -133,8 +149,8 @@ class Sampler:
         needed = _needed(line, self._ground)
         outcome = self._tried_with(line, needed)
         if isinstance(outcome, _Difference):
-            # What is assumed of others may say something of sizes.
-            every = _needed(line, self._ground, by_sizes=True)
+            # What is assumed of others has to be possible at the same sizes.
+            every = _needed(line, self._ground, all_assumed=True)
             if every != needed:
                 return every, self._tried_with(line, every)
         return needed, outcome
@@ -151,7 +167,7 @@ class Sampler:
         has_limit = any(isinstance(part, term.Limit) for part in term.walk(*line.sides, *bodies))
         styles = _NEAR if has_limit else _STYLES
         tried: list[dict[str, int]] = []
-        points, why, before = 0, "", self._worked
+        points, doubts, why, before = 0, 0, "", self._worked
         rng = Random(len(names))
         for number, bits in enumerate((*BITS, *(BITS[0],) * more)):
             for attempt in range(_DRAWS):
@@ -168,9 +184,14 @@ class Sampler:
                         tried.append(sizes)
                     break
                 why = outcome or why
+                if outcome == _INEXACT:
+                    doubts += 1
+                    break
+            if doubts > _DOUBTS:
+                break
         most = self._worked - before + max(_EDGE_WORK, self._worked - before)
         for trial in self._edges(line, needed, names, points):
-            if self._worked - before > most:
+            if self._worked - before > most or doubts > _DOUBTS:
                 break
             if not self._is_solvable(needed, trial.sizes):
                 trial = replace(trial, style="alike")
@@ -178,9 +199,12 @@ class Sampler:
             if isinstance(outcome, _Difference):
                 self._telling = trial
                 return outcome
+            doubts += outcome == _INEXACT
             if outcome is True and trial.style == "any" and trial.flat is None:
                 points += 1
                 tried += [] if trial.sizes in tried else [trial.sizes]
+        if doubts:
+            return Outcome("unclear", why=_INEXACT)
         if points < _LEAST:
             why = why or "no values were found at which both sides are defined"
             return Outcome("unclear", why=why)
@@ -261,7 +285,14 @@ class Sampler:
                 point.renew()
                 exact = not self._ground.assumed(needed)
                 try:
-                    return _compared(line, point, Random(trial.number), exact, trial.entries)
+                    outcome = _compared(line, point, Random(trial.number), exact, trial.entries)
+                    if exact or not isinstance(outcome, _Difference):
+                        return outcome
+                    for near in met(point, self._ground, needed):
+                        outcome = _compared(line, near, Random(0), True, trial.entries)
+                        if isinstance(outcome, _Difference):
+                            return outcome
+                    return _INEXACT
                 finally:
                     self._worked += point.worked
         except Unclear as reason:
@@ -275,7 +306,9 @@ class Sampler:
         where = (given, *sizes.items())
         flat = (trial.flat, trial.level, trial.first)
         key = (*where, style, *flat, trial.named, ctx.prec, number)
-        if key not in self._points and (where in self._met or self._failed[where] < _FAILURES):
+        is_hopeless = not self._met and self._failed.total() >= _HOPELESS
+        is_hopeless |= where not in self._met and self._failed[where] >= _FAILURES
+        if key not in self._points and not is_hopeless:
             seed = ".".join([style, str(number), *sorted(array.name for array in given)])
             rng = Random(crc32(f"{seed}.{sizes}".encode()))
             self._points[key] = draw(self._ground, given, sizes, rng, style, flat, trial.named)
@@ -305,7 +338,6 @@ class Sampler:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
-        exact = not self._ground.assumed(needed)
         entries = [(given, at) for given, every in place.point.values.items() for at in every]
         for array, at in entries[:_SIMPLIFIED]:
             now = place.point.values[array][at]
@@ -313,7 +345,7 @@ class Sampler:
                 point = place.point.copy()
                 point.values[array][at] = arb(plain)
                 with suppress(Unclear, Missing, OverflowError):
-                    other = _compared(line, point, Random(0), exact, ENTRIES)
+                    other = _compared(line, point, Random(0), True, ENTRIES)
                     if isinstance(other, _Difference):
                         place = other
                         break
@@ -392,20 +424,16 @@ def _picked(free: Sequence[Index], point: SamplePoint, rng: Random) -> tuple[int
     return tuple(places.values())
 
 
-def _needed(line: ParsedLine, ground: Ground, by_sizes: bool = False) -> frozenset[Array]:
-    """All arrays that a line and the hypotheses about them speak of; ``by_sizes`` those too
-    that are assumed something of at the same sizes."""
+def _needed(line: ParsedLine, ground: Ground, all_assumed: bool = False) -> frozenset[Array]:
+    """All arrays that a line and the hypotheses about them speak of, or all hypotheses."""
     arrays = {array for side in line.sides for array in term.arrays(side)}
     grown = True
     while grown:
         grown = False
         for hypothesis in ground.hypotheses:
             named = {array for side in hypothesis.sides for array in term.arrays(side)}
-            linked = bool(named & arrays)
-            if by_sizes and not linked and above_zero(hypothesis) is None:
-                lengths = _sizes(hypothesis, ground, frozenset(named))
-                linked = bool(lengths & _sizes(line, ground, frozenset(arrays)))
-            if linked and not named <= arrays:
+            is_linked = (all_assumed and above_zero(hypothesis) is None) or named & arrays
+            if is_linked and not named <= arrays:
                 arrays |= named
                 grown = True
     return frozenset(arrays)
@@ -461,8 +489,8 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
     """Sizes that differ pairwise, of which one is 1; once all the same; once without 1."""
     if not names:
         return {}
-    if number == 3:
-        return dict.fromkeys(names, rng.randint(2, 3) + attempt)
+    if number == 3 or attempt == 2:
+        return dict.fromkeys(names, rng.randint(2, 3) + attempt % 2)
     if len(names) == 1:
         small = (1, 3, 2, 0, 4)[number] if number < 5 else rng.randint(2, 4)
         return {names[0]: small + (rng.randint(0, 4) if attempt else 0)}

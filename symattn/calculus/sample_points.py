@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from fractions import Fraction
+from itertools import chain, product
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -23,12 +24,27 @@ Style = Literal["any", "above", "below", "wide", "whole", "edge", "alike"]
 _TRIES = 12
 _EDGES = (fmpq(0), fmpq(0), fmpq(0), fmpq(1))
 _STEPS = 40
+_VAIN = 60_000
+"""So many steps of computing are done in vain before numbers are given up."""
 _PATIENCE = 6
 """In so many steps towards equations half of what is missing is made up for, at least."""
 
 
 _KEPT = 0.7
 """How often an entry of a mask is 1."""
+_PARTS = (1, 2, 0, 8)
+_LEGS = (0, 3, 5, 7, 8, 12, 15, 24, 4, 1)
+_HYPOTENUSES = (1, 5, 13, 25, 17, 13, 17, 25, 5, 1)
+_FEW = 24
+_DENOMINATOR = 10**6
+_CLOSE = 60
+_TINY = 1e-8
+"""So many numbers at most are rounded to such parts of 1, or for 0 to legs of right triangles by
+their hypotenuse, as have cosine and sine; others to fractions with denominators up to that; a
+solution is looked for within 2**-60; slopes that are so small beside others are none."""
+
+_Number: TypeAlias = tuple[Array, tuple[int, ...]]
+"""An array, and a place in it."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,14 @@ class Ground:
             line
             for line in self.hypotheses
             if line.relation == "==" and set(_named([line])) <= needed
+        ]
+
+    def beside(self, needed: frozenset[Array]) -> list[ParsedLine]:
+        """The inequalities that are assumed of what is needed."""
+        return [
+            line
+            for line in self.hypotheses
+            if line.relation != "==" and set(_named([line])) <= needed
         ]
 
     def tie(self, line: ParsedLine) -> tuple[Array, Array] | None:
@@ -113,15 +137,12 @@ def draw(
     masks -= frozenset(_named([line for line in equations if mask(line) is None]))
     equations = [line for line in equations if mask(line) not in masks]
     bound = frozenset(_named(equations))
-    others = [
-        item
-        for item in ground.hypotheses
-        if item.relation != "==" and set(_named([item])) <= needed
-    ]
+    others = ground.beside(needed)
     images = {
         name: _shuffled(rng, axis if isinstance(axis, int) else sizes[axis])
         for name, axis in (ground.permutations or {}).items()
     }
+    spent = 0
     for attempt in range(_TRIES):
         values: dict[Array, dict[tuple[int, ...], Any]] = {}
         for array in (*ground.given, *ground.losses):
@@ -155,8 +176,12 @@ def draw(
                 values[array] |= {at: arb(0) for at in every if at[0]}
         point = SamplePoint(sizes, values, images, ground.random)
         # One entry alone stays what it was set to, and the others are moved.
-        kept = flat[0] if flat[2] else None
+        alone = flat[0] if flat[2] else None
+        kept = [(alone, next(iter(values[alone])))] if alone in values and alone else []
         if equations and not _solved(point, equations, kept):
+            spent += point.worked
+            if spent > _VAIN:
+                break
             continue
         if all(_holds(point, item) for item in others):
             return point
@@ -236,33 +261,21 @@ def _holds(point: SamplePoint, line: ParsedLine) -> bool:
     return True
 
 
-def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Array | None) -> bool:
-    """Move a point, but for the first entry of an array, so that it meets equations: by the
-    steps of Gauss and Newton in floats, then on with their last matrix in balls, to nearly
-    all bits."""
+def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Collection[_Number]) -> bool:
+    """Move a point, but for some of its numbers, so that it meets equations: by the steps of
+    Gauss and Newton in floats, then on with their last matrix in balls, to nearly all bits."""
     import numpy as np
 
-    active = _active(point, equations)
-    unknown = [
-        (array, at)
-        for array in _named(active)
-        if array in point.values and array.of is None
-        for at in islice(point.values[array], int(array is kept), None)
-    ]
+    unknown = [each for each in _unknowns(point, equations) if each not in kept]
     if not unknown:
         return all(_residuals_vanish(point, equations))
-    equations = active
+    equations = _active(point, equations)
     with precision(64):
         rests: list[float] = []
         for _ in range(_STEPS):
             try:
                 residuals = list(_residuals(point, equations))
-                slopes = np.array(
-                    [
-                        [float(x) for x in _slopes(point, equations, variable)]
-                        for variable in unknown
-                    ]
-                ).T
+                slopes = _matrix(point, equations, unknown)
             except (Missing, ValueError):
                 return False
             rest = np.array([float(x) for x in residuals])
@@ -283,14 +296,129 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Array | N
     matrix = [[arb(float(x)) for x in row] for row in inverse]
     for _ in range(_STEPS):
         point.forget()
-        residuals = [x if isinstance(x, arb) else arb(x) for x in _residuals(point, equations)]
+        residuals = [arb(x) for x in _residuals(point, equations)]
         if all(abs(x) < arb(2) ** (30 - ctx.prec) for x in residuals):
             _rounded(point, unknown)
             return True
-        for (array, at), row in zip(unknown, matrix, strict=True):
-            step = sum((a * x for a, x in zip(row, residuals, strict=True)), arb(0))
-            point.values[array][at] = (point.values[array][at] - step).mid()
+        for (array, at), step in zip(unknown, _applied(matrix, residuals), strict=True):
+            point.values[array][at] = arb(point.values[array][at] - step).mid()
     return False
+
+
+def _applied(matrix: Sequence[Sequence[Any]], column: Sequence[Any]) -> list[Any]:
+    return [sum((a * x for a, x in zip(row, column, strict=True)), arb(0)) for row in matrix]
+
+
+def _unknowns(point: SamplePoint, equations: Sequence[ParsedLine]) -> list[_Number]:
+    """The numbers that are moved to meet equations."""
+    named = _named(_active(point, equations))
+    return [
+        (array, at)
+        for array in named
+        if array in point.values and array.of is None
+        for at in point.values[array]
+    ]
+
+
+def _matrix(point: SamplePoint, equations: Sequence[ParsedLine], of: Sequence[_Number]) -> Any:
+    """The slopes of equations in some numbers, in floats."""
+    import numpy as np
+
+    rows = [[float(x) for x in _slopes(point, equations, number)] for number in of]
+    return np.array(rows).T
+
+
+def met(point: SamplePoint, ground: Ground, needed: frozenset[Array]) -> Iterator[SamplePoint]:
+    """Points at or near one that certainly meet what is assumed: by fractions, or by balls with a
+    solution in them."""
+    equations = ground.assumed(needed)
+    near = chain(_in_fractions(point, equations), _in_balls(point, equations))
+    return (each for each in near if all(_holds(each, line) for line in ground.beside(needed)))
+
+
+def _in_fractions(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[SamplePoint]:
+    """Points whose numbers meet equations exactly: some are rounded, others follow from them."""
+    if all(_residuals_are_zero(point, equations)):
+        yield point
+        return
+    unknown = _unknowns(point, equations)
+    if len(unknown) > _FEW:
+        return
+    _, columns = _pivots(_matrix(point, equations, unknown))
+    free = [each for place, each in enumerate(unknown) if place not in columns]
+    for parts in _PARTS:
+        near = point.copy()
+        for array, at in free:
+            near.values[array][at] = _rounded_to(parts, float(near.values[array][at]))
+        if _solved(near, equations, free):
+            for array, at in unknown:
+                near.values[array][at] = _simplest(near.values[array][at])
+            near.forget()
+            if all(_residuals_are_zero(near, equations)):
+                yield near
+
+
+def _rounded_to(parts: int, value: float) -> fmpq:
+    if parts or abs(value) > 1:
+        return fmpq(round(value * (parts or 1)), parts or 1)
+    legs = [fmpq(leg, by) for leg, by in zip(_LEGS, _HYPOTENUSES, strict=True)]
+    return min(
+        (sign * leg for leg in legs for sign in (1, -1)),
+        key=lambda x: abs(int(x.p) / int(x.q) - value),
+    )
+
+
+def _simplest(value: Any) -> fmpq:
+    """A fraction with a small denominator near a number."""
+    exact = arb(value).mid().fmpq()
+    near = Fraction(int(exact.p), int(exact.q)).limit_denominator(_DENOMINATOR)
+    return fmpq(near.numerator, near.denominator)
+
+
+def _in_balls(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[SamplePoint]:
+    """A point of balls in which independent equations have one solution, the other numbers being
+    as they are (R. Krawczyk, Computing 4, 1969)."""
+    import numpy as np
+
+    near, unknown = point.copy(), _unknowns(point, equations)
+    slopes = _matrix(near, equations, unknown)
+    rows, columns = _pivots(slopes)
+    if len(rows) < len(slopes):
+        return
+    for array, at in unknown:
+        near.values[array][at] = arb(near.values[array][at]).mid()
+    near.forget()
+    numbers = [unknown[column] for column in columns]
+    inverse = np.linalg.inv(slopes[:, columns]).tolist()
+    moves = _applied(inverse, [arb(x) for x in _residuals(near, equations)])
+    middles = [near.values[array][at] for array, at in numbers]
+    about = [arb(0, (1 + abs(x)) * arb(2) ** -_CLOSE) for x in middles]
+    for (array, at), middle, within in zip(numbers, middles, about, strict=True):
+        near.values[array][at] = middle + within
+    near.forget()
+    wide = [[*_slopes(near, equations, number)] for number in numbers]
+    for place, (array, at) in enumerate(numbers):
+        row = [-x for column in wide for x in _applied([inverse[place]], column)]
+        row[place] += 1
+        moved = sum((a * b for a, b in zip(row, about, strict=True)), -moves[place])
+        if not about[place].contains_interior(moved):
+            return
+        near.values[array][at] = middles[place] + moved
+    near.forget()
+    yield near
+
+
+def _pivots(slopes: Any) -> tuple[list[int], list[int]]:
+    """Rows and columns of a matrix that are independent, as many as there are."""
+    import numpy as np
+
+    rest, rows, columns = slopes.copy(), [], []
+    while rest.size and np.max(np.abs(rest)) > _TINY * np.max(np.abs(slopes)):
+        row, column = np.unravel_index(np.argmax(np.abs(rest)), rest.shape)
+        rest = rest - np.outer(rest[:, column], rest[row]) / rest[row, column]
+        rows.append(int(row))
+        columns.append(int(column))
+    return rows, columns
 
 
 def _active(point: SamplePoint, equations: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -342,12 +470,15 @@ def _residuals(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[
                 yield left - point.evaluate(side)
 
 
-def _slopes(
-    point: SamplePoint, equations: Sequence[ParsedLine], of: tuple[Array, tuple[int, ...]]
-) -> Iterator[Any]:
+def _slopes(point: SamplePoint, equations: Sequence[ParsedLine], of: _Number) -> Iterator[Any]:
     with point.varied(*of) as tag:
         for residual in _residuals(point, equations):
             yield slope(residual, tag)
+
+
+def _residuals_are_zero(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[bool]:
+    for residual in _residuals(point, equations):
+        yield bool(residual == 0)
 
 
 def _residuals_vanish(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[bool]:

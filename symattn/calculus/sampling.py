@@ -231,7 +231,7 @@ class SamplePoint:
         number = value.value
         if number.denominator == 1:
             return int(number)
-        return arb(fmpq(number.numerator, number.denominator))
+        return fmpq(number.numerator, number.denominator)
 
     def _entry(self, value: term.Entry) -> Value:
         array = value.array
@@ -241,6 +241,9 @@ class SamplePoint:
         product: Value = 1
         missing = False
         for part in value.factors:
+            if isinstance(product, arb) and not product.is_finite() and not _is_guard(part):
+                # Nothing but a guard makes a number of it again.
+                continue
             try:
                 factor = self.evaluate(part)
             except Missing:
@@ -393,7 +396,7 @@ def _is_guard(value: Expr) -> bool:
 
 
 def _is_finite(value: Value) -> bool:
-    return isinstance(value, int) or bool(value.is_finite())
+    return not isinstance(value, arb) or bool(value.is_finite())
 
 
 def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value:

@@ -1,7 +1,6 @@
 """Numbers along axes: what matrix forms stand for, and how they fit together.
 
-An axis of length one is repeated. A vector is a column, and stands for a row
-as well where only that fits.
+An axis of length one is repeated.
 
 The indices of a line: which letters they are, and how far each of them runs.
 
@@ -132,33 +131,26 @@ def lettered(axes: tuple[Axis, ...]) -> Iterator[tuple[str, Axis]]:
 
 
 def matched(axes: tuple[Axis, ...], whole: tuple[Axis, ...]) -> list[int]:
-    """Which axis of a larger tensor each axis of a smaller one lies along."""
+    """Which axis of a larger tensor each axis of a smaller one lies along.
+
+    A vector is a column, and stands for a row as well where only that fits.
+    """
     if len(axes) == 1 and len(whole) == 2 and whole[0] == axes[0]:
         return [0]
     return [*range(len(whole) - len(axes), len(whole))]
 
 
 def common(left: tuple[Axis, ...], right: tuple[Axis, ...]) -> tuple[Axis, ...] | None:
-    """The axes of both, those of length one repeated; None where they don't fit.
-
-    A vector is a column, and stands for a row as well where only that fits.
-    """
+    """The axes of both, those of length one repeated; None where they don't fit."""
     if len(left) < len(right):
         left, right = right, left
     if len(right) == 1 and len(left) == 2:
-        rows, columns = left
-        (axis,) = right
-        if rows == axis:
-            return left
-        if columns == axis or columns == 1 == rows:
-            return (rows, axis)
-        return None
-    lead = len(left) - len(right)
-    axes = [*left[:lead]]
-    for length, other in zip(left[lead:], right, strict=True):
-        if length != other and 1 not in (length, other):
+        return right if left == (1, 1) else left if right[0] in left else None
+    axes = [*left]
+    for at, other in zip(matched(right, left), right, strict=True):
+        if axes[at] != other and 1 not in (axes[at], other):
             return None
-        axes.append(other if length == 1 else length)
+        axes[at] = other if axes[at] == 1 else axes[at]
     return tuple(axes)
 
 
@@ -245,6 +237,8 @@ class Indices:
         self.free: dict[str, Index] = {}
         self.bound: dict[str, Index] = {}
         self.letters: frozenset[str] = frozenset()
+        self.laid: list[str] = []
+        """Of vectors that meet matrices, along which axis they were read."""
         self._every: list[Index] = []
         self._same: dict[Index, Index] = {}
 

@@ -7,7 +7,7 @@ makes of the formula, and says so. Words alone are words as long as they state n
 >>> wording = Wording({"A", "S"})
 >>> wording.strange("so by the definition of A, \0 holds"), wording.strange("never \0")
 ('', 'never')
->>> wording.states("A is the softmax of S"), wording.states("A is 7")
+>>> wording.states("A is the output"), wording.states("A is the softmax of S")
 (False, True)
 """
 
@@ -17,10 +17,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from symattn.calculus.names import head
+from symattn.calculus.new_names import LOSSES
 from symattn.calculus.quantities import functions
 from symattn.calculus.relations import RELATION, begins, related
 from symattn.spelling import GREEK
@@ -95,11 +95,13 @@ _ASSUMED = re.compile(
 )
 #: What stands beside a formula that is concluded, or claimed, and beside one that defines.
 _CONCLUDING = re.compile(
-    r"\b(?:so|hence|then|thus|therefore|consequently|accordingly|follows?|conclude\w*|claim\w*"
-    r"|theorem|lemma|proposition|corollary|prove\w*|proof|show\w*|verif\w+|impl(?:y|ies)|get"
-    r"|obtain\w*|gives?|yields?|find|since|because|by|using|from|rule|qed|daher|damit|somit"
-    r"|folglich|folgt|gilt|behauptung|beweis|zeig\w*|ergibt|wegen|nach|donc|alors|ainsi|obtient"
-    r"|preuve|car)\b|\bq\.\s*e\.\s*d\b|=>|[⇒⟹∴]|\\(?:Rightarrow|implies|therefore)\b",
+    r"\b(?:so(?! (?:is|are|that|far)\b)|hence|then|thus|therefore|consequently|accordingly|follows?"
+    r"|conclude\w*|claim\w*|theorem|lemma|proposition|corollary|prove\w*|proof|show\w*|verif\w+"
+    r"|impl(?:y|ies)|get|obtain\w*|gives?|yields?|finds?|since|because|(?<!given )by|using|from"
+    r"|rule|qed|arrives?|remains|collecting|applying|finally|total|results?|resulting|answer"
+    r"|solution|daher|damit|somit|folglich|folgt|gilt|behauptung|beweis|zeig\w*|ergibt|wegen|nach"
+    r"|lösung|antwort|erhalten|donc|alors|ainsi|obtient|preuve|car|réponse)\b|\bq\.\s*e\.\s*d\b"
+    r"|=>|[⇒⟹∴]|\\(?:Rightarrow|implies|therefore)\b",
     re.IGNORECASE,
 )
 _DEFINING = re.compile(
@@ -107,17 +109,32 @@ _DEFINING = re.compile(
     r"|definier\w*|soit|posons)\b",
     re.IGNORECASE,
 )
+#: What a quantity is that is not the writer's to choose: beside an equation, it is claimed.
+_MEASURES = vocabulary(
+    "gradient gradients derivative derivatives jacobian jacobians hessian hessians slope slopes"
+    " differential differentials mean average variance deviation expectation expected partial"
+    " gradienten ableitung ableitungen mittelwert varianz gradients dérivée dérivées moyenne"
+)
+#: Where another sentence begins.
+_SENTENCES = re.compile(r"(?<!\.\w)[.!?]\W*\s(?=\W*(?:[A-Z]|\0))")
 
 
-def concludes(text: str, formulas: Sequence[str]) -> bool:
-    """Whether the words around the formulas of a line say that these follow, or are claimed.
+def concluded(
+    around: str, formula: str, formulas: Sequence[str] = (), defines: bool = False
+) -> str:
+    """The word that makes a claim of an equation among others on a line; '' where there is none.
+    What only follows may be defined, a quantity such as a gradient is none to be defined.
 
-    >>> concludes("Hence x = y.", ["x = y"]), concludes("Let then x = y", ["x = y"])
-    (True, False)
+    >>> concluded("The gradient is g = y", "g = y"), concluded("Hence let x = y", "x = y")
+    ('gradient', '')
     """
-    for formula in formulas:
-        text = text.replace(formula, " ")
-    return bool(_CONCLUDING.search(text)) and not _DEFINING.search(text)
+    text = around.replace(formula, "\0")
+    for other in formulas:
+        text = text.replace(other, " ")
+    follows = None if defines or _DEFINING.search(text) else _CONCLUDING.search(text)
+    beside = " ".join(part for part in _SENTENCES.split(text) if "\0" in part)
+    words = (word for word in re.findall(r"[^\W\d_]+", beside) if word.lower() in _MEASURES)
+    return next(words, follows[0] if follows else "")
 
 
 #: Behind these a formula is taken for something else than a line of its own.
@@ -131,16 +148,55 @@ _KINDS = vocabulary(
     "real in matrix matrices vector vectors number numbers scalar scalars array function derivative"
     " derivatives gradient gradients loss weights scores entries input inputs output outputs"
 )
-#: Words that state something of what stands before and behind them.
+#: What says of a subject what it is, or gives something; other verbs that say something of one.
 _JOINING = vocabulary(
-    "is are be equals gives give yields yield becomes become was ist sind wird est vaut es"
+    "is are be equals gives give yields yield becomes become was were ist sind wird est vaut es"
+    " has have get gets obtain obtains find finds remains conclude equal denotes denote sei soit"
+    " ergibt liefert erhalten obtient avons haben sont reads stays"
 )
+_VERBS = _JOINING | vocabulary(
+    "do does can could may might must will would should sums sum adds add holds hold held follows"
+    " follow come comes becomes means says say states shows show implies imply factors arrives"
+    " verify goes need want gilt folgt suit reverses whose"
+)
+#: What may stand between a name and what is said of it, and before what it is.
+_BETWEEN = vocabulary(
+    "then also therefore thus hence now again simply just indeed clearly too which that however"
+    " always finally here in fact exactly immediately directly the a an our its der die das le la"
+)
+#: What a name may be called: words that say nothing which could be false.
+_ROLES = vocabulary(
+    "the a an our its one of for in with from by to and der die das ein eine le la un une de"
+    " matrix matrices vector vectors number numbers scalar array real output outputs input inputs"
+    " target targets label labels score scores weights bias logits logit query queries key keys"
+    " value values prediction predictions parameter parameters activation activations token tokens"
+    " sequence batch head heads layer layers network model mask attention hidden rows columns size"
+    " function"
+)
+_SYMMETRIC = vocabulary("symmetric cyclic linear")
+_NAME = r"[$`]?(?P<name>\w+(?:\(\w+\))?)[$`]?"
+_SUMMED = re.compile(
+    r"\b(?:the |all |each |every |a )*"
+    rf"(?P<of>entries|elements|components|rows?|columns?) of {_NAME}"
+    r"(?: all| each| always)? (?:sums?|adds?)(?: up)? to \$?(?P<end>one|zero|\d+)\$?(?!\.?\w)",
+    re.IGNORECASE,
+)
+_TURNED = re.compile(rf"{_NAME} is symmetric\b")
+_SUMS = {"r": "rowsum", "c": "colsum"}
+#: Of what, and in what, there is a gradient by these words; and what is a function of what.
+_SLOPE = re.compile(
+    rf"\b(?:gradient|derivative) of (?:(?P<loss>the loss)|{_NAME}),?"
+    r" (?:with respect to|w\.?r\.?t\.?) [$`]?(?P<by>\w+)[$`]?[ ,]*(?:is|are|reads|equals)?[ :,]*\Z",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(rf"\b(?P<function>[a-z]+) of {_NAME} (?:is|equals|reads)[ :]*\Z", re.IGNORECASE)
+_CALLED = {"variance": "var", "deviation": "std", "average": "mean"}
 #: Functions that are called so in words, too.
 _NOUNS = vocabulary("mean norm entropy")
 #: Words behind which it is told what a name is: "where A is the output".
 _OPENING = vocabulary("where and let here")
 _NUMERALS = vocabulary(
-    "zero two three four five six seven eight nine ten null zwei drei vier fünf deux trois"
+    "one zero two three four five six seven eight nine ten null zwei drei vier fünf deux trois"
 )
 _MARK = r"(?:\d{1,3}(?:\.\d{1,3})*[a-z]?|[A-Za-z]|[ivx]{1,5})"
 _PIECE = re.compile(
@@ -237,7 +293,7 @@ class Wording:
             if not self._fits(tokens, place):
                 beside = tokens[place - 1] if token.kind == "formula" else token
                 return beside.text.strip("\1")
-        return ""
+        return self.stated(around)
 
     def lead(self, text: str) -> int:
         """How far what stands before a formula goes, that says nothing of it."""
@@ -401,21 +457,134 @@ class Wording:
             for part in dashed
         ):  # fmt: skip
             return True
-        chunks = re.sub(r":(?=\s)", " : ", plain.replace("\1", " ")).split()
-        is_of = [self._is_of(chunk) for chunk in chunks]
-        factors = [re.fullmatch(r"\d+([^\W\d]\w*)\W*", chunk) for chunk in chunks]
-        if any(factor and self.is_known(factor[1]) for factor in factors):
+        if any(
+            factor and self.is_known(factor[1])
+            for factor in map(re.compile(r"\d+([^\W\d]\w*)\W*").fullmatch, plain.split())
+        ):
             return True
-        for place, (chunk, behind) in enumerate(pairwise(chunks), 1):
-            joins = chunk.lower().strip(",")
-            is_number = behind[0].isdigit() or behind.lower().strip(".,;") in _NUMERALS
-            if joins in _JOINING and (is_number or (is_of[place] and any(is_of[:place]))):
-                return True
-            if joins == ":" and place > 1 and is_of[place - 2] and (is_number or is_of[place]):
-                return True
-            if joins == "to" and is_number and any(is_of):
+        return bool(self.stated(plain))
+
+    def stated(self, around: str) -> str:
+        r"""The word by which words say something of names that are known, but for formulas, each
+        ``\0``; '' where they say nothing.
+
+        >>> wording = Wording({"p", "L"})
+        >>> wording.stated("so p decreases"), wording.stated("p is \0"), wording.stated("of p, so")
+        ('decreases', '', '')
+        """
+        tokens = self._tokens(around)
+        for place, token in enumerate(tokens):
+            inner = token.text if token.kind == "aside" else ""
+            if said := (inner and self.stated(inner)) or self._said(tokens, place):
+                return said
+        return ""
+
+    def _said(self, tokens: Sequence[_Token], place: int) -> str:
+        """The word by which something is said of what stands at a place, or what it leads to."""
+        token = tokens[place]
+        plain = token.text.lower().strip("\1")
+        is_name = token.kind == "name"
+        if plain in _JOINING and token.kind == "word" and self._is_told(tokens, place):
+            return token.text
+        if not is_name and plain not in _MEASURES | {"loss", "answer", "result", "solution"}:
+            return ""
+        is_loose = is_name and token.text not in self.sizes and plain not in {"a", "i", *_NEUTRAL}
+        rest = tokens[place + 1 :]
+        if rest and rest[0].text == ":" and (self._tells(rest[1:2]) or not is_name):
+            return ":" if rest[1:] and rest[1].kind in ("name", "strange", "function") else ""
+        commas = [k for k, other in enumerate(rest) if other.text == ","]
+        if commas[:1] == [0]:
+            is_loose, rest = False, rest[(commas[1] if len(commas) > 1 else 0) + 1 :]
+        while rest and rest[0].text.lower() in _BETWEEN:
+            rest = rest[1:]
+        if not rest or not (rest[0].text.lower() in _VERBS or (
+            rest[0].kind == "phrase" and re.match("add|sum", rest[0].text)
+        ) or (rest[0].kind == "strange" and rest[0].text.isalpha() and (
+            is_loose or (not is_name and rest[0].text.endswith("s"))
+        ))):  # fmt: skip
+            return ""
+        verb, *behind = rest
+        while behind and behind[0].text.lower() in _BETWEEN - {"the", "a", "an", "our", "its"}:
+            behind = behind[1:]
+        if verb.text.lower() in _JOINING and (not behind or behind[0].kind in ("formula", "mark")):
+            return ""
+        if is_name:
+            is_role = self.names.isdisjoint({token.text.strip("\1")}) or not self._is_role(behind)
+            return verb.text if is_role else ""
+        return verb.text if self._tells(behind) else ""
+
+    def _is_role(self, behind: Sequence[_Token]) -> bool:
+        """Whether words only call a name something: ``the output of A``."""
+        for place, (kind, text, _, _) in enumerate(behind):
+            if kind in ("mark", "formula"):
+                break
+            is_of = kind == "name" and place and behind[place - 1].text.lower() in _ROLES
+            is_of = is_of and len(behind[place - 1].text) < 5
+            if not is_of and (kind == "name" or text.lower() not in _ROLES):
+                return False
+        return bool(behind) and behind[0].text.lower() in ("the", "a", "an", "our", "its")
+
+    def _is_told(self, tokens: Sequence[_Token], place: int) -> bool:
+        """Whether what stands behind a verb is a name, or a number, and no formula."""
+        behind = []
+        for token in tokens[place + 1 :]:
+            is_link = token.text.lower() in (_TAKING | _BINDING) - {"a", "an", "of"}
+            if token.kind in ("mark", "formula", "phrase") or is_link:
+                break
+            behind.append(token)
+        before = tokens[place - 1] if place else None
+        if before and before.kind == "name" and self._is_role(tokens[place + 1 :]):
+            return False
+        names = [token for token in behind if token.kind == "name"]
+        names = [x for x in names if x is behind[-1] or x.text.lower() not in {"a", "i", *_NEUTRAL}]
+        last = behind[-1].text.lower() if behind else ""
+        return bool(names) or last[:1].isdigit() or last in _NUMERALS
+
+    def _tells(self, behind: Sequence[_Token]) -> bool:
+        """Whether words say something: of names, numbers, or in words that are not known."""
+        for kind, text, _, _ in behind:
+            if kind in ("mark", "formula"):
+                break
+            if kind in ("name", "strange", "function") or text.lower() in _SYMMETRIC | _NUMERALS:
                 return True
         return False
+
+    # -- words that are formulas -----------------------------------------------------------
+
+    def spelled_out(self, text: str) -> str:
+        """A line with formulas for the sentences in it that say one: of sums, and symmetry.
+
+        >>> Wording({"A"}).spelled_out("Each row of A sums to one:")
+        '$rowsum(A) = 1$:'
+        """
+
+        def summed(match: re.Match[str]) -> str:
+            end = {"one": "1", "zero": "0"}.get(match["end"].lower(), match["end"])
+            total = f"{_SUMS.get(match['of'][0].lower(), 'sum')}({match['name']})"
+            return f"${total} = {end}$" if self._is_of(match["name"]) else match[0]
+
+        def turned(match: re.Match[str]) -> str:
+            name = match["name"]
+            return f"${name}.T = {name}$" if self._is_of(name) else match[0]
+
+        return _TURNED.sub(turned, _SUMMED.sub(summed, text))
+
+    def quantity(self, before: str) -> str:
+        """The formula of what words before an equation say that it is of: a gradient, or a
+        function; '' where that can't be told.
+
+        >>> Wording({"L", "z"}).quantity("The gradient of the loss with respect to z is")
+        'diff(L, z)'
+        """
+        if match := _SLOPE.search(before):
+            losses = [name for name in LOSSES if name in self.names]
+            of = match["name"] or (losses[0] if len(losses) == 1 else "")
+            return f"diff({of}, {match['by']})" if {of, match["by"]} <= self.names else ""
+        if match := _VALUE.search(before):
+            function = _CALLED.get(match["function"].lower(), match["function"].lower())
+            if function in functions() and match["name"] in self.names:
+                return f"{function}({match['name']})"
+        return ""
 
     def _is_nameable(self, quote: str) -> bool:
         """Whether what is quoted among words is a name, known or not, or a form of one."""

@@ -94,6 +94,8 @@ def statement(derivation: Derivation) -> Iterator[b.Block]:
         yield from _side_by_side(
             [f"{item.key} == {item.text}" for item in draft.definitions], shapes
         )
+    if derivation.along:
+        yield b.Paragraph(_prose(f"Read with {'; '.join(derivation.along)}.", shapes))
     yield from _signs(derivation)
 
 

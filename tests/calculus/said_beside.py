@@ -111,7 +111,7 @@ $$\frac{\partial p_i}{\partial z_j} = p_i(\delta_{ij} - p_j).$$
 S: n x m
 L: function of A
 A = softmax(S)
-The rows of A are probability distributions, hence
+The rows of A sum to one, hence
 rowsum(A) = ones(n)
 Using the chain rule, we arrive at
 dS = A * (dA - rowsum(A * dA))
@@ -250,8 +250,8 @@ gamma, beta: n
 Layer normalization
 m = mean(x)
 v = mean((x - m)**2)
-where m is the mean and v the variance.
 Then mean(x - m) = 0
+and v = mean(x * x) - m**2
 ---
 x, w: n
 b: number

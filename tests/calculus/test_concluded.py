@@ -37,7 +37,7 @@ def test_what_is_concluded_is_no_definition(line: str) -> None:
         ("A = softmax(S)", "rowsum(A) = ones(n)"),
         ("so let A = softmax(S)", "rowsum(A) = ones(n)"),
         ("Hence A := softmax(S)", "rowsum(A) = ones(n)"),
-        ("We get P = softmax(S)", "rowsum(P) = ones(n)"),
+        ("We define P = softmax(S)", "rowsum(P) = ones(n)"),
         ("So rowsum(softmax(S)) = ones(n), where A = softmax(S)", "rowsum(A) = ones(n)"),
     ],
 )

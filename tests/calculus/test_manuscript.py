@@ -95,7 +95,7 @@ def test_shapes(line, shape) -> None:
         ("Q, K: n x d", "shapes", {"Q": ["n", "d"], "K": ["n", "d"]}),
         ("assume eps > 0", "hypotheses", ["eps > 0"]),
         ("We assume $\\sum_j y_j = 1$.", "hypotheses", ["sum(j, y_j) == 1"]),
-        ("Assume a = 1, then b = 2.\nb = 2", "hypotheses", ["a == 1"]),
+        ("Assume a = 1, let b = 2.\nb = 2", "hypotheses", ["a == 1"]),
         ("where eps ≥ 0", "hypotheses", ["eps >= 0"]),
         ("where A = softmax(S)", "define", {"A": "softmax(S)"}),
         ("assume a = 1 and t > 0", "hypotheses", ["a == 1", "t > 0"]),

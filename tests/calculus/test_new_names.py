@@ -83,7 +83,7 @@ def test_what_may_mean_two_things_is_a_fault(known, claim) -> None:
         "t: number\nu = e^{2t}\nu = exp(2 t)\nsin t * cos t = cos(t) * sin(t)",
         "x: n\n$p = softmax(\\mathbf{x})$\n$\\sum_i p_i = 1$\n$x_i - x_i = 0$",
         "eps: number\n$u = \\epsilon + 1$\n$u - 1 = \\epsilon$",
-        "x: n\nm = mean(x)\nx_bar = mean(x)\nL = sum(x)\nx_bar = m",
+        "x: n\nm = mean(x)\nx_bar = mean(x)\nL = sum(x)\nx_bar = m\nL = n m",
     ],
 )
 def test_what_means_one_thing_is_read(text) -> None:

@@ -160,7 +160,7 @@ def test_definitions_that_can_not_be_read(key, text, told) -> None:
         ("c + r == r + c", ("n", "m")),
         ("o + S == S", ("n", "m")),
         ("S + t == S", ("n", "m")),
-        ("Q + x == Q", ("n", "n")),
+        ("Q + x.T == Q", ("n", "n")),
         ("T * S[1, 1] == T", ("n", "m", "m")),
         ("x @ z.T == S", ("n", "m")),
         ("x @ r == S", ("n", "m")),
