@@ -24,6 +24,7 @@ from symattn.documents.binding.ledger import WIDER, Entry, Ledger
 from symattn.documents.trees import PrintedFigure
 from symattn.languages.sentence import joined
 from symattn.shapes import rows_of
+from symattn.spelling import written
 
 #: More bits from one side say no more.
 _CAP = 30.0
@@ -190,7 +191,10 @@ class Confidence:
         if given is None or not isinstance(entry.tree, syntax.Name | syntax.Indexed):
             return False
         printed = [figure.text for figure in values.figures(entry.value)]
-        return max(map(_decimals, printed)) > max(map(_decimals, chain(*rows_of(given.entries))))
+        shown = chain(*rows_of(given.entries))
+        return max(written(one).decimals for one in printed) > max(
+            written(one).decimals for one in shown
+        )
 
     def _may_be_carried(self, entry: Entry) -> bool:
         """Whether one wrong figure of an input that may be a result, and so is not given,
@@ -260,11 +264,7 @@ def _basis(entry: Entry) -> str:
 def _longest(entry: Entry) -> int:
     """How many digits its figures have, at most."""
     texts = (figure.text for figure, _ in values.entries(entry.value))
-    return max(len(text.strip("+-0.").replace(".", "")) for text in texts)
-
-
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])
+    return max(len(written(text).digits) for text in texts)
 
 
 def _balance(entries: Iterable[Entry]) -> float:

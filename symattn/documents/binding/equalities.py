@@ -17,6 +17,7 @@ from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
+from symattn.spelling import written
 
 #: So many of the things that code showed are looked through for the one that is printed.
 _AHEAD = 256
@@ -440,4 +441,4 @@ def _is_size(tree: syntax.Tree) -> bool:
 
 def _telling(numbers: syntax.Tree) -> int:
     """How many digits of an expression's figures tell them from others."""
-    return sum(len(figure.text.strip("-0.").replace(".", "")) for figure in values.figures(numbers))
+    return sum(len(written(figure.text).digits) for figure in values.figures(numbers))
