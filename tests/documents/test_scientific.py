@@ -188,4 +188,6 @@ def test_how_far_a_figure_may_be_off_does_not_depend_on_how_it_is_written():
         ("0.015 * 2", "0.0309", True),
         ("0.5 * 2", "1.02", False),
     ):
-        assert bool(coming(parse(tree), parse(value)).all()) is comes
+        found = coming(parse(tree), parse(value))
+        assert found is not None
+        assert bool(found.all()) is comes

@@ -73,7 +73,7 @@ class Confidence:
         found["miss"] = min(entry.agreement.against, _CAP) / 10
         others = [one for one in self._by_name.get(name, ()) if one is not entry]
         found["kin"] = _balance(others)
-        behind = self._behind(name)
+        behind = self._path(entry)[1:]
         found["operands"] = _balance(
             [one for on in behind for one in self._by_name.get(on, ())] or self._operands(entry)
         )
@@ -139,6 +139,10 @@ class Confidence:
         return abs(float(held.reshape(-1)[0]) - sum(ends) / 2) - (ends[1] - ends[0]) / 2
 
     def _doubt(self, entry: Entry) -> str:
+        if entry.instead is not None:
+            # Nothing says whether the formula or its figures are meant.
+            entry.trust = MARGIN
+            return ""
         if why := self.barred(entry):
             return why
         if entry.key == "as_printed":
@@ -215,8 +219,7 @@ class Confidence:
         )
 
     def _path(self, entry: Entry) -> list[str]:
-        name = principal(entry.tree)
-        return [name, *self._behind(name)]
+        return list(self.recipe.behind(syntax.Name(principal(entry.tree))))
 
     def _operands(self, entry: Entry) -> list[Entry]:
         """The claims of the numbers that arithmetic works with."""
@@ -226,16 +229,6 @@ class Confidence:
     def _around(self, entry: Entry) -> list[Entry]:
         at = self._places[id(entry)]
         return [*self.entries[max(0, at - _AROUND) : at], *self.entries[at + 1 : at + 1 + _AROUND]]
-
-    def _behind(self, name: str) -> list[str]:
-        """The quantities that one is computed from, step by step."""
-        waiting, found = [name], dict[str, None]()
-        while waiting:
-            for on in syntax.names(self.recipe.trees.get(waiting.pop(), syntax.Literal("0"))):
-                if on not in found:
-                    found[on] = None
-                    waiting.append(on)
-        return list(found)
 
     def _is_sound(self, name: str) -> bool:
         """Whether a quantity is given or defined in the article, or borne out by its figures
