@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 _NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho"
@@ -32,16 +33,67 @@ ENTRY = (
     rf"|{SIGN}?+(?:inf(?:inity)?\b|Infinity\b|∞)|[nN]a[nN]\b|True\b|False\b|\.\.\.|…)"
 )
 
-_FIGURE = re.compile(rf"\s*+{SIGN}?+\s*+(?=[.,]?[0-9])[0-9.,]++{POWER_OF_TEN}?+\s*+\\?+%?+\s*+\Z")
+_RAISED = f"[{''.join(SUPERSCRIPTS)}]"
+_TIMES_TEN = rf"\s*+[×·*]\s*+10(?:\^?+[({{]?+{SIGN}?+[0-9]++[)}}]?+|{_RAISED}++)"
+_FIGURE = re.compile(
+    rf"\s*+{SIGN}?+\s*+(?=[.,]?[0-9])[0-9.,]++(?:{POWER_OF_TEN}|{_TIMES_TEN})?+\s*+\\?+%?+\s*+\Z"
+)
+_WRITTEN = re.compile(
+    rf"{SIGN}?(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]{{1,4}}))?"
+)
 _WHOLE = re.compile(rf"{SIGN}?[0-9]++\Z")
 _SHORT = re.compile(r"[0-9]{1,9}\Z")
+
+
+class WrittenNumber(NamedTuple):
+    """A printed number by its digits before and behind the point, and its power of ten."""
+
+    whole: str
+    part: str
+    power: int
+
+    @property
+    def decimals(self) -> int:
+        """How many decimal places it has, as its power of ten moves the point; less than 0
+        where it ends before the ones. One in percent has those that stand there.
+
+        >>> [written(text).decimals for text in ("0.04201", "4.201e-2", "1.2e3", "50.7%")]
+        [5, 5, -2, 1]
+        """
+        return len(self.part) - self.power
+
+    @property
+    def digits(self) -> str:
+        """Those that tell it from others: without the zeros around them.
+
+        >>> [written(text).digits for text in ("-0.0420", "4.20e-02", "0.0")]
+        ['42', '42', '']
+        """
+        return (self.whole + self.part).strip("0")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is what it says where nothing else is known: no more than one digit
+        behind the point, and none before a power of ten.
+
+        >>> [written(text).is_exact for text in ("12", "0.5", "2.", "0.50", "1.5e-2", "1e-5")]
+        [True, True, True, False, False, True]
+        """
+        return not self.part or (len(self.part) == 1 and not self.power)
+
+
+def written(text: str) -> WrittenNumber:
+    """The digits of a printed number; none of a text that is none."""
+    match = _WRITTEN.match(text)
+    assert match is not None  # All of it may be missing.
+    return WrittenNumber(match["whole"], match["part"] or "", int(match["power"] or 0))
 
 
 def is_figure(text: str) -> bool:
     """Whether a text is one printed number and nothing else.
 
-    >>> is_figure("-0.50"), is_figure("27.4 %"), is_figure("1,234"), is_figure("A")
-    (True, True, True, False)
+    >>> [is_figure(text) for text in ("-0.50", "27.4 %", "1,234", "4.2 × 10⁻²", "A")]
+    [True, True, True, True, False]
     """
     return _FIGURE.match(text) is not None
 

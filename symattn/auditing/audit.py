@@ -273,6 +273,9 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
                     known[figure] = causes.cause(figure, known)
     for figure, cause in explained(document.figures, known).items():
         figure.why = cause
+        if figure.claim.instead and cause.slip is None:
+            reason = Sentence("its figures are those of {quantity}", quantity=figure.claim.instead)
+            figure.why = Cause("root", reason, candidates=cause.candidates)
     return named, tried
 
 

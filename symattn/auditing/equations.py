@@ -25,6 +25,7 @@ from symattn.documents.text import Span
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import Nested, rows_of
 from symattn.solution.entries import EntryValue
+from symattn.spelling import written
 from symattn.verdicts import Verdict
 
 _ANYTHING = arb(0, arb("inf"))
@@ -69,7 +70,9 @@ class OperandPlaces:
         it has in common with one."""
         if number.status in ("bound", "given"):
             return True
-        first = self.result(number) if len(_digits(number.text)) > 1 else None
+        figure = written(number.text)
+        is_long = len((figure.whole + figure.part).lstrip("0")) > 1
+        first = self.result(number) if is_long else None
         return first is not None and first.status in ("bound", "given")
 
     def is_rounded(self, text: str) -> bool:
@@ -110,10 +113,6 @@ class OperandPlaces:
 
 def _is_negative(number: ArticleNumber) -> bool:
     return number.text.startswith(("-", "\N{MINUS SIGN}"))
-
-
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text)).lstrip("0")
 
 
 def _rows(spans: Nested[Span]) -> Sequence[Sequence[Span]]:

@@ -30,6 +30,7 @@ from symattn.documents.reading import Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.limits import ROUNDS
+from symattn.spelling import written
 from symattn.verdicts import Verdict
 
 #: From so many wrong figures on, a claim may be of something else.
@@ -181,7 +182,7 @@ class _Corrected:
             fix = fixes.get(number.text)
             if fix is None or number.span < fix.span or number.span in known | corrected:
                 continue
-            if len(number.text.strip("+-0.").replace(".", "")) > 1:
+            if len(written(number.text).digits) > 1:
                 why = f"{fix.printed} was corrected to {fix.correct} before, and may be repeated"
                 yield UnfixedFigure(number.span, "", number.text, why)
 

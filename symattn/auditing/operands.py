@@ -32,6 +32,7 @@ from symattn.programs.enclosures import BallMatrices, Enclosure
 from symattn.programs.nodes import Node, Run
 from symattn.programs.program import Program, Special
 from symattn.shapes import Shape, grid
+from symattn.spelling import written
 
 
 def rounded(tree: syntax.Tree) -> Iterator[PrintedNumber]:
@@ -50,8 +51,7 @@ def rounded(tree: syntax.Tree) -> Iterator[PrintedNumber]:
 def _rounded(digits: str) -> PrintedNumber | None:
     """A number that may have been rounded, as it is printed; None for others, and for one
     that is longer than any that is rounded."""
-    _, point, after = digits.partition(".")
-    if not (point and after[:1].isdigit()):
+    if not written(digits).part:
         return None
     try:
         return read_printed(digits)
@@ -103,7 +103,9 @@ class Operands:
     def _unknown(self, digits: str) -> arb | None:
         """What a number may be of which nothing is known: one digit is exact."""
         printed = _rounded(digits)
-        return None if printed is None or printed.places == 1 else _ball(printed, self._part)
+        if printed is None or written(digits).is_exact:
+            return None
+        return _ball(printed, self._part)
 
     def _enclosed(
         self, tree: syntax.Tree, given: Mapping[str, arb | None] | None = None

@@ -172,6 +172,20 @@ def remedy(audit: Audit) -> Note | None:
     return _note(reading.article, "ignore", worst, misread)
 
 
+def unsettled(reading: Reading) -> Note | None:
+    """The note that settles what code makes that isn't followed, where only figures say so."""
+    for name, step in reading.steps.items():
+        if step.guessed:
+            when = Sentence(
+                "{name} is made by code that is not followed, only its figures say that it is"
+                " {expression}: if it is",
+                name=name,
+                expression=step.expression,
+            )
+            return _step_note(reading.article, name, step.expression, when)
+    return None
+
+
 # -- what is open ------------------------------------------------------------------------
 
 

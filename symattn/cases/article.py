@@ -180,6 +180,7 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         basis=stated.basis,
         trust=stated.trust,
         reach=stated.reach,
+        instead=stated.instead,
     )
 
 

@@ -47,7 +47,8 @@ class Claim:
     claim that an article prints, ``span`` is where it does, and ``spans`` where
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
     '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
-    ``reach`` how far it may be off, as inputs are shown rounded.
+    ``reach`` how far it may be off, as inputs are shown rounded; ``instead`` of which other
+    quantity its figures are.
     """
 
     where: str
@@ -65,6 +66,7 @@ class Claim:
     basis: str = ""
     trust: float = inf
     reach: float = 0.0
+    instead: str = ""
 
     @cached_property
     def is_arithmetic(self) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 import click
 
 from symattn import workers
-from symattn.cli.options import Pace, Progress
+from symattn.cli.options import ASSUMED, Pace, Progress
 from symattn.errors import Fault, Malformed, Undecided, blamed_on, reported
 from symattn.escaping import visible
 from symattn.workers import Asker, Crashed, Ended, Watcher, WorkLimits, told
@@ -57,6 +57,19 @@ class CaseArgument:
         from symattn.cases import library
 
         return library.load(self.name, self.allow_outside)
+
+    def to_build(self, asker: Asker) -> Case:
+        """The case, to build something on: tells what its article was taken to mean, and raises
+        :class:`Malformed` where only figures say what code that isn't followed makes."""
+        case = self.load()
+        if case.reading is not None:
+            from symattn.auditing import understanding
+
+            if note := understanding.unsettled(case.reading):
+                raise Malformed(f"{note.when} {note.text}", self.name)
+            for sentence in case.reading.assumptions:
+                asker.stage(f"{ASSUMED}{sentence}")
+        return case
 
 
 @dataclass(frozen=True)
@@ -214,12 +227,13 @@ def _together(messages: Sequence[Malformed]) -> Malformed:
 
 
 @contextmanager
-def solved(asker: Asker, case: CaseArgument) -> Iterator[Solution]:
-    """The solution of a case; faults found in working with it are told with its file."""
+def solved(asker: Asker, case: CaseArgument, is_built_on: bool = False) -> Iterator[Solution]:
+    """The solution of a case; faults found in working with it are told with its file. Who
+    builds on it is told what is assumed, where an article does not say it."""
     from symattn.solution.solution import solve
 
     asker.stage("reading")
-    read = case.load()
+    read = case.to_build(asker) if is_built_on else case.load()
     asker.stage("computing")
     solution = solve(read)
     with blamed_on(read.path):

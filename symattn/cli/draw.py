@@ -93,6 +93,6 @@ def _drawing(
 ) -> tuple[str, str]:
     from symattn.drawing.picture import draw
 
-    with case_arguments.solved(asker, case) as solution:
+    with case_arguments.solved(asker, case, is_built_on=True) as solution:
         asker.stage("drawing")
         return solution.case.name, draw(solution, what, places, language)

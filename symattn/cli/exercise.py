@@ -361,7 +361,7 @@ def _versions(
     from symattn.exercises.variants import NumberRange, variants
 
     asker.stage("reading")
-    read = case.load()
+    read = case.to_build(asker)
     if count_from is not None:
         read = replace(read, sheet={**read.sheet, "count_from": count_from})
     exercises: list[Exercise] = []

@@ -340,6 +340,10 @@ def sheet_settings(command: Command) -> Command:
 _PATIENCE = 1.0
 
 
+#: What a job tells first of what an article was taken to mean.
+ASSUMED = "assumed: "
+
+
 class Progress:
     """One line on standard error for what is worked on: which, how far, how long.
 
@@ -357,7 +361,12 @@ class Progress:
         self.ticking = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def stage(self, index: int, what: str) -> None:
-        """A job has come to a stage; the first is empty, the last ``done``."""
+        """A job has come to a stage; the first is empty, the last ``done``. What it assumes is
+        told wherever standard error goes."""
+        if what.startswith(ASSUMED):
+            self.clear()
+            click.echo(f"{visible(self._names[index])}: {visible(what)}", err=True)
+            return
         if what == "done":
             self._stages.pop(index)
             self._done += 1

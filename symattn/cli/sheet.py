@@ -86,7 +86,7 @@ def _sheet(
 ) -> tuple[PrintedSheet, Seal | None]:
     from symattn.sheets.case_sheet import sheet
 
-    with case_arguments.solved(asker, case) as solution:
+    with case_arguments.solved(asker, case, is_built_on=True) as solution:
         seal = None
         if seals:
             from symattn.seal.seals import found

@@ -92,7 +92,7 @@ def _report(
     from symattn.solution.solution import solve
 
     asker.stage("reading")
-    read = case.load()
+    read = case.to_build(asker)
     asker.stage("computing")
     solution = solve(read)
     if numbers:

@@ -36,6 +36,7 @@ from symattn.documents.trees import (
     opaque,
     walk,
 )
+from symattn.spelling import written
 
 #: What authors call Python.
 _PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-cell|jupyter)\b")
@@ -279,7 +280,7 @@ def _folded(words: str) -> str:
 def _decimals(value: Member) -> float:
     """How many decimals are printed of a value; of whole numbers, all."""
     texts = [one.text for one in walk(value) if isinstance(one, syntax.Literal)]
-    return max((len(text.partition(".")[2]) for text in texts), default=0) or inf
+    return max((written(text).decimals for text in texts), default=0) or inf
 
 
 def _lost(passage: Passage, show: Chain) -> Passage:

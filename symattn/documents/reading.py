@@ -65,11 +65,13 @@ class ReadInput:
 @dataclass(frozen=True)
 class ReadStep:
     """A step: the tree of its expression, and where the article says it; ``assumed`` where
-    it doesn't, but the recipe is known by its name."""
+    it doesn't, but the recipe is known by its name; ``guessed`` where a program makes it in a
+    way that isn't understood, and its figures alone suggest it."""
 
     tree: syntax.Tree
     span: Span | None = None
     assumed: bool = False
+    guessed: bool = False
 
     @cached_property
     def expression(self) -> str:
@@ -85,7 +87,8 @@ class Claimed:
     ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
     it is sure what it is of; ``trust`` has the bits for its being that, and wrong,
     -inf where not even what agrees says that it is; within ``reach`` lies what it may be as
-    inputs are shown rounded, or as floats are."""
+    inputs are shown rounded, or as floats are. They are those of another quantity
+    ``instead`` where an equation states what they are."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -97,6 +100,7 @@ class Claimed:
     basis: str = ""
     trust: float = inf
     reach: float = 0.0
+    instead: str = ""
 
     @cached_property
     def text(self) -> str:

@@ -109,15 +109,14 @@ class Chain:
 
     There is one link less than members; a chain of one member only mentions it.
     ``spans`` are those of the members. ``is_code`` where it is an assignment or an
-    expression of a program, ``is_about`` where it ends with a sign that what the next block
-    has is about equal.
+    expression of a program; ``after`` is the link to a value in the next block.
     """
 
     members: tuple[Member, ...]
     links: tuple[Link, ...]
     spans: tuple[Span, ...]
     is_code: bool = False
-    is_about: bool = False
+    after: Link = "="
 
     @property
     def span(self) -> Span:

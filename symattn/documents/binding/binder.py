@@ -212,12 +212,15 @@ class Binder:
 
     def needs_mask(self) -> bool:
         """Whether figures tell the mask that is assumed, if one is, from none."""
-        gain, is_assumed = 0.0, False
+        gain = 0.0
         for entry in self.ledger.entries:
             plain = self.standard.unmasked(entry.tree)
             if plain != entry.tree:
-                is_assumed = True
                 gain += entry.agreement.bits - self.ledger.said(plain, entry.value).bits
+        is_assumed = any(
+            one.assumed and self.recipe.role(name) == "masked"
+            for name, one in self.recipe.steps.items()
+        )
         return not is_assumed or gain > 1
 
     def is_doubtful(self) -> bool:

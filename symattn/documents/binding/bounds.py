@@ -20,13 +20,12 @@ from symattn.documents.binding import values
 from symattn.errors import SymattnError
 from symattn.numbers.rationals import read_printed
 from symattn.programs.enclosures import Matrix
+from symattn.spelling import NUMBER, POWER_OF_TEN, SIGN, written
 
 #: A value that rounds to a figure may be this part of its last place off in floats.
 _SLACK = 1e-6
 #: As bounds are worked out in floats they may be this part of themselves off.
 _ROUNDING = 1e-9
-#: With so many decimals a number may have been rounded.
-_ROUNDED = 2
 
 
 @lru_cache(maxsize=1 << 14)
@@ -98,14 +97,18 @@ def coming(
 
 def _exact(part: syntax.Tree) -> syntax.Tree | None:
     """A number that has too few decimals to be rounded, with more of them."""
-    if not isinstance(part, syntax.Literal) or not _SHORT.fullmatch(part.text):
+    if not isinstance(part, syntax.Literal) or not _PLAIN.fullmatch(part.text):
         return None
-    return syntax.Literal(f"{part.text}{'' if '.' in part.text else '.'}000000000")
+    if not written(part.text).is_exact:
+        return None
+    mantissa, power, exponent = part.text.lower().partition("e")
+    point = "" if "." in mantissa else "."
+    return syntax.Literal(f"{mantissa}{point}000000000{power}{exponent}")
 
 
 #: Exponents that are whole numbers.
 _WHOLE = re.compile(r"([1-9][0-9]?)(?:\.0*)?")
-_SHORT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]?)?")
+_PLAIN = re.compile(rf"{SIGN}?{NUMBER}{POWER_OF_TEN}?")
 
 
 def _bounds(tree: syntax.Tree) -> Bounds | None:
@@ -211,11 +214,12 @@ def halves(tree: syntax.Tree) -> Matrix:
     texts = [getattr(figure, "text", "") for figure in values.leaves(tree)]
     ends = [interval(text) or (0.0, 0.0) for text in texts]
     halves = np.array([(high - low) / 2 for low, high in ends])
-    decimals = np.array([len(text.partition(".")[2]) for text in texts])
-    if decimals.max() < _ROUNDED:
+    numbers = [written(text) for text in texts]
+    rounded = np.array([not number.is_exact for number in numbers])
+    if not rounded.any():
         return np.zeros_like(halves)
-    finest = halves[decimals == decimals.max()].max()
-    return np.where(decimals >= _ROUNDED, halves, np.where(decimals > 0, finest, 0.0))
+    broken = np.array([number.part != "" for number in numbers])
+    return np.where(rounded, halves, np.where(broken, halves[rounded].min(), 0.0))
 
 
 def rounds(value: float, text: str) -> bool:

@@ -24,6 +24,7 @@ from symattn.documents.binding.ledger import WIDER, Entry, Ledger
 from symattn.documents.trees import PrintedFigure
 from symattn.languages.sentence import joined
 from symattn.shapes import rows_of
+from symattn.spelling import written
 
 #: More bits from one side say no more.
 _CAP = 30.0
@@ -72,7 +73,7 @@ class Confidence:
         found["miss"] = min(entry.agreement.against, _CAP) / 10
         others = [one for one in self._by_name.get(name, ()) if one is not entry]
         found["kin"] = _balance(others)
-        behind = self._behind(name)
+        behind = self._path(entry)[1:]
         found["operands"] = _balance(
             [one for on in behind for one in self._by_name.get(on, ())] or self._operands(entry)
         )
@@ -138,6 +139,10 @@ class Confidence:
         return abs(float(held.reshape(-1)[0]) - sum(ends) / 2) - (ends[1] - ends[0]) / 2
 
     def _doubt(self, entry: Entry) -> str:
+        if entry.instead is not None:
+            # Nothing says whether the formula or its figures are meant.
+            entry.trust = MARGIN
+            return ""
         if why := self.barred(entry):
             return why
         if entry.key == "as_printed":
@@ -190,7 +195,10 @@ class Confidence:
         if given is None or not isinstance(entry.tree, syntax.Name | syntax.Indexed):
             return False
         printed = [figure.text for figure in values.figures(entry.value)]
-        return max(map(_decimals, printed)) > max(map(_decimals, chain(*rows_of(given.entries))))
+        shown = chain(*rows_of(given.entries))
+        return max(written(one).decimals for one in printed) > max(
+            written(one).decimals for one in shown
+        )
 
     def _may_be_carried(self, entry: Entry) -> bool:
         """Whether one wrong figure of an input that may be a result, and so is not given,
@@ -211,8 +219,7 @@ class Confidence:
         )
 
     def _path(self, entry: Entry) -> list[str]:
-        name = principal(entry.tree)
-        return [name, *self._behind(name)]
+        return list(self.recipe.behind(syntax.Name(principal(entry.tree))))
 
     def _operands(self, entry: Entry) -> list[Entry]:
         """The claims of the numbers that arithmetic works with."""
@@ -222,16 +229,6 @@ class Confidence:
     def _around(self, entry: Entry) -> list[Entry]:
         at = self._places[id(entry)]
         return [*self.entries[max(0, at - _AROUND) : at], *self.entries[at + 1 : at + 1 + _AROUND]]
-
-    def _behind(self, name: str) -> list[str]:
-        """The quantities that one is computed from, step by step."""
-        waiting, found = [name], dict[str, None]()
-        while waiting:
-            for on in syntax.names(self.recipe.trees.get(waiting.pop(), syntax.Literal("0"))):
-                if on not in found:
-                    found[on] = None
-                    waiting.append(on)
-        return list(found)
 
     def _is_sound(self, name: str) -> bool:
         """Whether a quantity is given or defined in the article, or borne out by its figures
@@ -260,11 +257,7 @@ def _basis(entry: Entry) -> str:
 def _longest(entry: Entry) -> int:
     """How many digits its figures have, at most."""
     texts = (figure.text for figure, _ in values.entries(entry.value))
-    return max(len(text.strip("+-0.").replace(".", "")) for text in texts)
-
-
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])
+    return max(len(written(text).digits) for text in texts)
 
 
 def _balance(entries: Iterable[Entry]) -> float:

@@ -420,7 +420,7 @@ class Construction:
         """A new step, or the older version of the name that has the same value."""
         tree = self._as_softmax(tree)
         match tree:
-            case syntax.Call("softmax", (scores,)) as call:
+            case syntax.Call("softmax", (scores,)) as call if not self.names.in_code:
                 hidden = self.names.standard.hidden(scores)
                 if hidden is None:
                     return None

@@ -38,7 +38,8 @@ class Definition:
     """A version of a name: an expression over versions of names, or a printed value.
 
     ``order`` counts the chains before it; ``again`` where it stands for an older one
-    over newer inputs, ``is_lost`` where it means no longer what it did.
+    over newer inputs, ``is_lost`` where it means no longer what it did, ``is_opaque`` where
+    a program makes it in a way that isn't understood: it is only what is shown of it.
     """
 
     key: str
@@ -49,6 +50,7 @@ class Definition:
     value: syntax.Tree | None = None
     again: bool = False
     is_lost: bool = False
+    is_opaque: bool = False
 
     @property
     def is_unknown(self) -> bool:
@@ -128,7 +130,7 @@ class Definitions:
         elif known.is_unknown and (printed or not (is_code or known.is_lost)):
             # It is what is shown of it.
             self.found[known.key] = replace(known, value=value, span=span)
-        elif known.is_unknown and is_code:
+        elif is_code and known.value is None and (known.is_unknown or not printed):
             self._add(Definition(self._next(name), name, span, order, value=value))
         elif known.value is None:
             return
@@ -146,7 +148,8 @@ class Definitions:
         it means no longer."""
         if name not in self.fixed:
             is_lost = name in self._latest
-            self._add(Definition(self._next(name), name, span, order, is_lost=is_lost))
+            key = self._next(name)
+            self._add(Definition(key, name, span, order, is_lost=is_lost, is_opaque=True))
 
     def has_whole(self, row: str) -> bool:
         """Whether the matrix of the rows of a letter has a meaning."""

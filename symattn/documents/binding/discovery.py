@@ -26,6 +26,7 @@ from symattn.documents.binding.trials import AT_ONCE, Made, Measured, Trials, Tr
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable, of_table
 from symattn.programs.enclosures import Matrix
+from symattn.spelling import written
 
 #: A block is held against so many before it, and larger ones against none.
 _BEFORE, _ENTRIES = 24, 1024
@@ -37,8 +38,6 @@ _MOST = 0.66
 _NEARLY = 0.7
 #: What a figure that disagrees takes off.
 _MISS = 4.6
-#: So many decimals are written of a number that isn't rounded.
-_EXACT = 1
 
 
 Flags = npt.NDArray[np.bool_]
@@ -113,7 +112,7 @@ def block(number: int, value: syntax.Tree, name: str = "", is_output: bool = Fal
         return None
     middle = np.array([(low + high) / 2 for low, high in known]).reshape(shape)
     half = np.array([(high - low) / 2 for low, high in known]).reshape(shape)
-    exact = [is_bare(text) or len(text.partition(".")[2]) <= _EXACT for text in texts]
+    exact = [written(text).is_exact for text in texts]
     off = np.where(np.array(exact).reshape(shape), 0.0, half)
     half = np.where([is_bare(text) for text in texts], 1e-6, half.reshape(-1)).reshape(shape)
     each = telling(texts)

@@ -16,7 +16,8 @@ from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
+from symattn.documents.trees import Chain, Labelled, Link, Member, Opaque, Words
+from symattn.spelling import written
 
 #: So many of the things that code showed are looked through for the one that is printed.
 _AHEAD = 256
@@ -171,6 +172,9 @@ class Equalities:
         if carried := self._is_of_row(about, label, members, first):
             assert self.place.row is not None
             about = replace(about, mentions=(self.place.row, *about.mentions))
+        # An arrow says what follows: "0-9 → 10 characters" is no subtraction.
+        begun = len(chain.members) - len(members)
+        links, spans = chain.links[begun:], chain.spans[begun:]
         members = [self._localised(one) for one in members]
         if not chain.is_code:
             members = [
@@ -188,12 +192,10 @@ class Equalities:
         candidates = spoken
         if target is not None:
             kinds: set[Kind] = self._kinds(members) if target == named else {"output"}
-            candidates = [Candidate(target, frozenset(kinds))]
+            is_stated = target != named or self._is_stated(members, links)
+            candidates = [Candidate(target, frozenset(kinds), is_stated)]
         work: syntax.Tree | None = None
         rounded: list[syntax.Tree] = []
-        # An arrow says what follows: "0-9 → 10 characters" is no subtraction.
-        begun = len(chain.members) - len(members)
-        links, spans = chain.links[begun:], chain.spans[begun:]
         self._note(members, target)
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
@@ -352,6 +354,24 @@ class Equalities:
                 return meaning
         return None
 
+    def _is_stated(self, members: Sequence[Member], links: Sequence[Link]) -> bool:
+        """Whether an equation says what its first value is: expressions of one value, whose
+        names are all known, or a name that was defined right before."""
+        end = next((k for k, one in enumerate(members) if values.is_value(one)), 0)
+        said = [one for one in members[:end] if not values.is_closed(one)]
+        meanings = [None if isinstance(one, Opaque) else self.names.resolved(one) for one in said]
+        known = [one for one in meanings if one is not None]
+        is_said = any(
+            is_symbolic(one) or (isinstance(one, syntax.Name) and self._is_just_defined(one.name))
+            for one in said
+        )
+        is_sure = known == meanings and not any(map(self.names.has_other_size, known))
+        return is_said and "→" not in links[:end] and is_sure and self._is_one(known)
+
+    def _is_just_defined(self, name: str) -> bool:
+        """Whether the chain right before says what a name means, and no words since."""
+        return not any(map(str.isalpha, self.place.said)) and self.names.is_just_defined(name)
+
     def _kinds(self, members: Sequence[Member]) -> set[Kind]:
         """How a chain names what it is of."""
         kinds: set[Kind] = set()
@@ -440,4 +460,4 @@ def _is_size(tree: syntax.Tree) -> bool:
 
 def _telling(numbers: syntax.Tree) -> int:
     """How many digits of an expression's figures tell them from others."""
-    return sum(len(figure.text.strip("-0.").replace(".", "")) for figure in values.figures(numbers))
+    return sum(len(written(figure.text).digits) for figure in values.figures(numbers))

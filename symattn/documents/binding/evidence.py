@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 from symattn.documents.binding.bounds import interval
 from symattn.languages.sentence import Sentence
-from symattn.spelling import is_whole
+from symattn.spelling import is_whole, written
 
 #: What a digit says.
 _DIGIT = log2(10)
@@ -44,7 +44,7 @@ def information(text: str) -> float:
     >>> [round(information(text), 1) for text in ("0.2741", "0.50", "1.00", "12")]
     [13.3, 3.3, 1.0, 6.6]
     """
-    digits = text.lower().partition("e")[0].strip("+-% ").replace(".", "").strip("0")
+    digits = written(text).digits
     return 1.0 if digits in ("", "1") else _DIGIT * min(len(digits), _MOST)
 
 
@@ -158,11 +158,15 @@ def is_bare(text: str) -> bool:
 def _is_misprint(text: str, value: float) -> bool:
     """Whether a figure is what would be right with one digit another, or two neighbours
     exchanged."""
-    shown, is_share = text.rstrip("% "), text.endswith("%")
+    shown, power, _ = text.rstrip("% ").lower().partition("e")
     if not _DECIMAL.fullmatch(shown):
         return False
-    places = len(shown.partition(".")[2])
-    right = f"{value * (100 if is_share else 1):.{places}f}"
+    places, value = len(written(shown).part), value * (100 if text.endswith("%") else 1)
+    right = f"{value:.{places}{power or 'f'}}"
+    if power:
+        right, _, right_exponent = right.partition(power)
+        if int(right_exponent) != written(text).power:
+            return False
     if len(right) != len(shown):
         return False
     off = [k for k, (a, b) in enumerate(zip(shown, right, strict=True)) if a != b]

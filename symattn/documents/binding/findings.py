@@ -83,7 +83,12 @@ class Findings:
             if isinstance(tree, syntax.Name | syntax.Indexed):
                 self._claim(relation, tree)
                 continue
-            name = self._step(self._in_steps(tree), block.name, block.value_span)
+            is_guessed = self._is_made_otherwise(block)
+            name = self._same(tree) if is_guessed else None
+            if name is None:
+                name = self._step(self._in_steps(tree), block.name, block.value_span)
+                if name is not None and is_guessed:
+                    self.recipe.guess(name)
             if name is not None:
                 self._claim(relation, syntax.Name(name))
 
@@ -147,6 +152,16 @@ class Findings:
         if not self._chains[meant.order].is_code:
             return False
         return len({_operation(tree), _operation(meant.tree)} - {""}) > 1
+
+    def _is_made_otherwise(self, block: Block) -> bool:
+        """Whether it is what a program made of something that isn't understood."""
+        order, name = self.order(block), block.name
+        if not name and block.is_output and order > 0:
+            match self._chains[order - 1]:
+                case Chain((syntax.Name(shown),), is_code=True):
+                    name = shown
+        self.names.at(order)
+        return self.names.is_lost(name)
 
     def _said(self, block: Block) -> syntax.Tree | None:
         """What the name of a block means where it stands."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from math import prod
 
 import numpy as np
@@ -35,6 +35,10 @@ _SAME = re.compile(
     r"(?:(?:is|are|be|equals?|becomes?|gives?|as|then|now|follows|the (?:matrix|vector|row)"
     r"|therefore|thus|matrix)\b|[:,≈=\s])*+",
     re.I,
+)
+#: Words before a formula that speak of something else: "the numerator of".
+_PARTS = re.compile(
+    r"\b(?:of|in|from|for|by|to|before|after|without|than|not|with|into|under|if)\s*+\Z", re.I
 )
 #: Words that go on to announce the value of what they speak of.
 _ANNOUNCES = re.compile(r"[^.!?;:]{0,60}[:：]\s*")
@@ -67,9 +71,10 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                     name = _NAME.search(text)
                     if name is not None and text.rstrip().endswith((":", "：")):
                         before = _mention(piece, name)
-                    elif not _SAME.fullmatch(text) and not (pieces and _ANNOUNCES.fullmatch(text)):
+                    elif before is not None and not _SAME.fullmatch(text):
                         # Words that begin a paragraph announce something of their own.
-                        before = None
+                        is_announced = pieces and _ANNOUNCES.fullmatch(text)
+                        before = replace(before, after="→") if is_announced else None
                     pieces.append(piece)
                 case Chain((value,)) if before is not None and _may_come_to(before, value):
                     piece = _continued(before, value, piece.span)
@@ -77,6 +82,8 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                     pieces.append(piece)
                 case Chain():
                     before = None if values.is_value(piece.members[-1]) else piece
+                    if before is not None and _PARTS.search(_words_before(pieces)):
+                        before = replace(before, after="→")
                     pieces.append(piece)
                 case ReadTable():
                     matrix = of_table(piece)
@@ -95,15 +102,21 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
 
 def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The passages, with values by themselves right below a heading under the names that it
-    has, if there is one for each."""
+    has, if there is one for each, or under its formula, if that is the only one."""
     named: dict[Span, Chain] = {}
     for place, passage in enumerate(passages):
         heads = [piece for piece in passage.pieces if isinstance(piece, Chain)]
-        if passage.kind != "heading" or not heads or not all(map(_is_name, heads)):
+        if passage.kind != "heading" or not heads:
             continue
-        below = chain.from_iterable(one.pieces for one in islice(passages, place + 1, None))
+        section = takewhile(lambda one: one.kind != "heading", islice(passages, place + 1, None))
+        below = [piece for one in section for piece in one.pieces]
         alone = [piece for piece in takewhile(_is_value, below) if isinstance(piece, Chain)]
-        if len(alone) == len(heads):
+        # An expression is worked out in its section, and only then what stands there.
+        is_only = len(heads) == 1 == sum(isinstance(one, Chain) for one in below) and not (
+            values.is_closed(heads[0].members[-1])
+            or any(isinstance(one, Words) and _PARTS.search(one.text) for one in passage.pieces)
+        )
+        if len(alone) == len(heads) and (is_only or all(map(_is_name, heads))):
             for head, piece in zip(heads, alone, strict=True):
                 named[piece.span] = _continued(head, piece.members[0], piece.span)
     for place, passage in enumerate(passages):
@@ -136,6 +149,10 @@ def _entry_by_entry(
         )
         for k, one in enumerate(entries)
     }
+
+
+def _words_before(pieces: Sequence[Piece]) -> str:
+    return pieces[-1].text if pieces and isinstance(pieces[-1], Words) else ""
 
 
 def _may_come_to(before: Chain, value: Member) -> bool:
@@ -182,8 +199,8 @@ def _is_program(passage: Passage) -> bool:
 
 
 def _continued(before: Chain, value: Member, span: Span) -> Chain:
-    link: Link = "≈" if before.is_about else "="
-    return Chain((*before.members, value), (*before.links, link), (*before.spans, span))
+    links = (*before.links, before.after)
+    return Chain((*before.members, value), links, (*before.spans, span))
 
 
 def _mention(words: Words, name: re.Match[str]) -> Chain:

@@ -34,20 +34,26 @@ _ROWS = 64
 #: By so much more than the worst of some ways a figure may be off as inputs are shown rounded.
 WIDER = 1.6
 _NOTHING = Agreement()
+#: So many bits say that figures are those of another form of what is stated, or of something
+#: else, and this part of them agrees.
+_FORM, _OTHER, _MOST = 6.0, 16.0, 0.7
 #: Numbers whose point may part thousands.
 _POINTED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 
 
 class Candidate(NamedTuple):
-    """What a block may be, and what says so besides its figures."""
+    """What a block may be, and what says so besides its figures; ``is_stated`` where an
+    equation says so."""
 
     tree: syntax.Tree
     kinds: frozenset[Kind]
+    is_stated: bool = False
 
 
 @dataclass
 class Entry:
-    """A claim as it was made: the block, what it is, what says so, what its figures say."""
+    """A claim as it was made: the block, what it is, what says so, what its figures say; and
+    of which other quantity they are ``instead``, though it is stated what they are of."""
 
     key: Literal["of", "as_printed"]
     tree: syntax.Tree
@@ -60,6 +66,7 @@ class Entry:
     doubt: str = ""
     basis: str = ""
     reach: float = 0.0
+    instead: syntax.Tree | None = None
 
     @property
     def span(self) -> Span:
@@ -86,6 +93,7 @@ class Entry:
             self.basis,
             self.trust,
             self.reach,
+            "" if self.instead is None else syntax.text(self.instead),
         )
 
 
@@ -102,6 +110,7 @@ class Ledger:
     #: Where values stand of which the article says what they are, against their figures.
     stated: set[int] = field(default_factory=set)
     _taken: set[int] = field(default_factory=set)
+    _by_place: dict[int, Entry] = field(default_factory=dict)
     _left: dict[int, OpenQuestion] = field(default_factory=dict)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
@@ -171,8 +180,12 @@ class Ledger:
 
     def weigh(self, value: syntax.Tree, candidates: Iterable[Candidate]) -> Candidate | None:
         """Claim a value of the best of its candidates, if that has more for it than
-        something else; that, or None."""
-        if self.is_taken(value):
+        something else; that, or None. What an equation states of names that are known stands
+        against any other quantity that the figures are those of: that is what is wrong."""
+        held = self._by_figures(value)
+        if held is not None:
+            candidates = [one for one in candidates if one.is_stated]
+        elif self.is_taken(value):
             return None
         best: tuple[float, Entry, Candidate] | None = None
         for candidate in candidates:
@@ -183,15 +196,49 @@ class Ledger:
             return None
         _, entry, candidate = best
         if entry.agreement.share < 1:
-            bits, other = self._rival(entry.tree, entry.value)
-            entry.rival = bits
-            if entry.lead <= 0:
+            entry.rival, other = self._rival(entry.tree, entry.value)
+            if candidate.is_stated and self.recipe.is_closed(entry.tree):
+                entry.instead = self._slipped(entry, other)
+            if entry.instead is None and (held is not None or entry.lead <= 0):
                 self._leave(entry, other)
                 return None
-        elif entry.lead <= 0:
+        elif held is not None or entry.lead <= 0:
             return None
+        if held is not None:
+            self.entries.remove(held)
         self._add(entry)
         return candidate
+
+    def _by_figures(self, value: syntax.Tree) -> Entry | None:
+        """What was claimed of a value for its figures alone."""
+        places = [figure.span for figure in values.figures(value)]
+        found = self._by_place.get(places[0].start) if places else None
+        if found is None or found.kinds - {"figures", "value"}:
+            return None
+        return found if [one.span for one in values.figures(found.value)] == places else None
+
+    def _is_shown(self, other: syntax.Tree, entry: Entry) -> bool:
+        """Whether a quantity has a name besides what its block says of it: code may have
+        printed that there."""
+        while isinstance(other, syntax.Transposed | syntax.Indexed):
+            other = other.operand
+        step = self.recipe.steps.get(other.name) if isinstance(other, syntax.Name) else None
+        is_found = step is not None and (step.span is None or step.span.start == entry.span.start)
+        return isinstance(other, syntax.Name) and not is_found
+
+    def _slipped(self, entry: Entry, other: syntax.Tree | None) -> syntax.Tree | None:
+        """The quantity that figures are those of instead of what is stated of them: another
+        form of that, or whatever they can hardly be by chance."""
+        said = _NOTHING if other is None else self.said(other, entry.value)
+        if other is None or said.share < _MOST:
+            return None
+        if self.recipe.hides(other) and not self.recipe.hides(entry.tree):
+            # A mask is often meant where a formula has none.
+            return None
+        if "output" in entry.kinds and self._is_shown(other, entry):
+            return None
+        is_form = other in forms(self.recipe, entry.tree)
+        return other if (said.bits >= _FORM if is_form else entry.rival >= _OTHER) else None
 
     def claim(self, target: syntax.Tree, value: syntax.Tree, *kinds: Kind) -> bool:
         """Claim that a value is printed of an expression; False if their shapes don't fit,
@@ -228,6 +275,7 @@ class Ledger:
     def _add(self, entry: Entry) -> None:
         text = syntax.text(entry.tree)
         is_weak = "value" in entry.kinds
+        self._by_place[entry.span.start] = entry
         for figure, keys in values.entries(entry.value):
             self._taken.add(figure.span.start)
             of = syntax.entry_text(text, entry.tree, keys)

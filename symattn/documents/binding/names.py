@@ -15,7 +15,7 @@ from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.workings import indexed
-from symattn.documents.trees import Named, Opaque
+from symattn.documents.trees import Named, Opaque, walk
 from symattn.errors import expected
 
 #: A name with the number of a row behind it: q_1, k2.
@@ -61,6 +61,7 @@ class Names:
         self.tokens: tuple[str, ...] = ()
         #: The inputs that rows such as s_1, s_2 were put together to, by their letters.
         self.stacked: dict[str, str] = {}
+        self._order = 0
         self._versions: Mapping[str, str] = {}
         self._folded: dict[str, set[str]] = {}
         #: What blocks with a name were found to be, from which chain on.
@@ -73,7 +74,7 @@ class Names:
 
     def at(self, order: int) -> None:
         """Names mean from here on what they mean in the chain of that number."""
-        self._versions = self.definitions.versions(order)
+        self._order, self._versions = order, self.definitions.versions(order)
         self._folded = {}
         self._meant = {name: tree for place, name, tree in self._found if place <= order}
         for name, key in self._versions.items():
@@ -83,6 +84,29 @@ class Names:
     def definition(self, name: str) -> Definition | None:
         """What the article says of a name here."""
         return self.definitions.found.get(self._versions.get(name, ""))
+
+    def is_just_defined(self, name: str) -> bool:
+        """Whether the chain right before says by an expression what a name means."""
+        known = self.definition(name)
+        return known is not None and known.tree is not None and known.order == self._order - 1
+
+    def has_other_size(self, tree: syntax.Tree) -> bool:
+        """Whether an expression has the size of keys in it, and the article says that it is
+        another: ``d_k = 1``, or that of a larger model."""
+        trees = (tree, *(one for one in self.recipe.behind(tree).values() if one is not None))
+        sizes = {
+            part
+            for one in trees
+            for part in walk(one)
+            if isinstance(part, syntax.Call) and part.function == "cols"
+        }
+        said = (one.value for one in self.definitions.found.values() if is_size(one.name))
+        return any(
+            self.recipe.agreement(size, one) < 1
+            for one in said
+            if one is not None
+            for size in sizes
+        )
 
     def is_defined(self, name: str) -> bool:
         """Whether the article says what a name means."""
@@ -220,8 +244,6 @@ class Names:
             return syntax.Name(self.canonical[key])
         if self.is_lost(name):
             raise Unknown(name)
-        if known is not None and self.in_code and known.is_unknown:
-            raise Unknown(name)
         similar = self._folded.get(_folded(name), set())
         if len(similar) == 1 and len(name) > 1:
             return syntax.Name(self.canonical[next(iter(similar))])
@@ -248,7 +270,7 @@ class Names:
             known = self.definitions.found.get(key)
             if known is None or key in seen or key in self.canonical:
                 continue
-            if known.is_lost:
+            if known.is_lost or known.is_opaque:
                 return True
             seen.add(key)
             waiting += () if known.tree is None else syntax.names(known.tree)

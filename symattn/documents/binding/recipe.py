@@ -105,6 +105,10 @@ class Recipe:
         self._forget()
         return free
 
+    def guess(self, name: str) -> None:
+        """Only figures say what a step is that a program makes in another way."""
+        self.steps[name] = replace(self.steps[name], guessed=True)
+
     def rename(self, old: str, new: str) -> None:
         """Call the step that was defined last otherwise."""
         step, tree = self.steps.pop(old), self.trees.pop(old)
@@ -169,6 +173,33 @@ class Recipe:
             return self._program.lower_tree(tree)
         except (SymattnError, RecursionError):
             return None
+
+    def behind(self, tree: syntax.Tree) -> dict[str, syntax.Tree | None]:
+        """All that an expression is computed from, with what that is; None of inputs."""
+        waiting, found = [tree], dict[str, syntax.Tree | None]()
+        while waiting:
+            for name in syntax.names(waiting.pop()):
+                if name not in found:
+                    found[name] = self.trees.get(name)
+                    waiting += (self.trees[name],) if name in self.trees else ()
+        return found
+
+    def is_closed(self, tree: syntax.Tree) -> bool:
+        """Whether the article gives or defines all that an expression is computed from."""
+        return all(
+            name in self
+            and name not in self.supposed
+            and not (name in self.steps and self.steps[name].assumed)
+            for name in self.behind(tree)
+        )
+
+    def hides(self, tree: syntax.Tree) -> bool:
+        """Whether an expression is computed under a mask."""
+        trees = (tree, *(one for one in self.behind(tree).values() if one is not None))
+        parts = (part for one in trees for part in walk(one))
+        return any(
+            isinstance(part, syntax.Call) and part.function in ("causal", "mask") for part in parts
+        )
 
     def why_not(self, tree: syntax.Tree) -> str:
         """Why an expression has no node."""

@@ -212,7 +212,7 @@ class OpenChain:
     def chain(self) -> Chain:
         """The chain as it is."""
         members, links, spans = tuple(self.members), tuple(self.links), tuple(self.spans)
-        return Chain(members, links, spans, is_about=self.after == "≈")
+        return Chain(members, links, spans, after="≈" if self.after == "≈" else "=")
 
     @property
     def is_lone(self) -> bool:

@@ -96,6 +96,8 @@ _LATEX = re.compile(
     |(?P<dotted>{_DOTTED})
     |(?P<number>{_NUMBER})
     |(?P<environment>\\(?:begin|end)\s*+\{{[A-Za-z]++\*?+\}})
+    |(?P<lowered>[{"".join(LOWERED)}]++)
+    |(?P<raised>[{"".join(RAISED)}]++)
     |(?P<command>\\[A-Za-z]++\*?|\\.)
     |(?P<name>[A-Za-z]++)
     |(?P<signs>{_SIGNS})

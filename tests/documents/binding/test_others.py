@@ -1,4 +1,4 @@
-"""A block of figures that is another quantity's is left open, whatever stands above it."""
+"""A block of figures that is another quantity's: left open, or wrong by what an equation states."""
 
 from __future__ import annotations
 
@@ -45,24 +45,32 @@ def test_figures_of_the_named_quantity_are_bound():
 
 
 @pytest.mark.parametrize(
-    ("printed", "figure"), [(UNSCALED, "0.2689"), (SCORES, "2.1213")], ids=["unscaled", "scores"]
+    ("printed", "figure", "instead"),
+    [(UNSCALED, "0.2689", "softmax(S)"), (SCORES, "2.1213", "Z")],
+    ids=["unscaled", "scores"],
 )
-def test_figures_of_another_quantity_are_left_open(printed, figure):
-    """A name above a block isn't believed against all of its figures, and that is told."""
+def test_figures_of_another_quantity_are_wrong_where_a_name_was_just_defined(
+    printed, figure, instead
+):
+    """What it says right above stands, and what its figures are instead is told; with words
+    between, which may speak of something else, a name isn't believed against all of them."""
     found = reading(f"{GIVEN}$$A = {printed}$$")
-    assert figure not in bound(found)
-    assert [one.what for one in found.open] == ["A"]
-    assert "its figures are those of" in found.open[0].why
+    assert bound(found)[figure].startswith("A[")
+    assert [one.instead for one in found.claims] == [instead]
+    apart = reading(f"{GIVEN}Then something else happens:\n\n$$A = {printed}$$")
+    assert figure not in bound(apart)
+    assert [one.what for one in apart.open] == ["A"]
+    assert "its figures are those of" in apart.open[0].why
 
 
-def test_a_formula_beside_the_figures_is_believed_as_far_as_they_are_not_all_anothers():
+def test_a_formula_beside_the_figures_is_believed():
     """Beside the formula a figure that disagrees is that quantity's all the same; where all
-    are those of the scaled scores it is told that they are, and nothing is refuted."""
+    are those of the scaled scores it is told that they are."""
     printed = r"\begin{pmatrix} 1.0 & 0.0 \\ 3.0 & 2.1 \end{pmatrix}"
     assert bound(reading(f"{GIVEN}$$S = Q K^\\top = {printed}$$"))["2.1"] == "S[1, 1]"
     found = reading(f"{GIVEN}$$S = Q K^\\top = {SCORES}$$")
-    assert "2.1213" not in bound(found)
-    assert [(one.what, one.why.split()[-1]) for one in found.open] == [("S", "Z")]
+    assert bound(found)["2.1213"] == "S[1, 0]"
+    assert [(one.text, one.instead) for one in found.claims] == [("S", "Z")]
 
 
 def test_wrong_figures_of_nothing_else_stay_bound():
