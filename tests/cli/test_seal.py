@@ -9,7 +9,7 @@ import pytest
 
 from symattn.errors import EngineFailure
 from symattn.escaping import json_text
-from symattn.seal import coqc, seals
+from symattn.seal import coqc, seals, theorems
 from symattn.seal.coqc import Checked, without_proofs
 from symattn.seal.theorems import Theorem
 
@@ -67,7 +67,7 @@ def test_figures_are_stated(tmp_path, symattn) -> None:
     assert "Theorem A_1_0_printed : Rabs (A 1 0 - 2689 / 10000) <= 1 / 20000.\n" in text
     assert text.endswith("Print Assumptions all_of_it.\n")
     library = (tmp_path / "seals" / "Symattn.v").read_text("utf-8")
-    assert library == coqc.library()
+    assert library == theorems.library()
 
 
 def test_an_article(tmp_path, symattn) -> None:
