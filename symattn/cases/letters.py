@@ -109,7 +109,8 @@ def read_numbers(letters: Mapping[str, Symbol], numbers: Mapping[str, object]) -
     for name, number in numbers.items():
         with faults.inside(name):
             if name not in letters:
-                raise Malformed(f"unknown symbol {short(name)!r}: {expected(name, letters)}")
+                known = expected(name, sorted(letters))
+                raise Malformed(f"unknown symbol {short(name)!r}: {known}")
             value = read(number)
             if letters[name].is_positive and value.sign() <= 0:
                 raise Malformed(f"{name} is positive, found {value}")

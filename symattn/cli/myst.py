@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +67,14 @@ def _computed(asker: Asker, page: Any, allow_outside: bool) -> tuple[Any, list[s
 def read_tree() -> dict[str, Any]:
     """The JSON object of standard input; :class:`Malformed` for what is none."""
 
-    def refuse(name: str) -> None:
-        raise ValueError(f"{name} is no number of JSON")
+    def finite(text: str) -> float:
+        if not isfinite(number := float(text)):
+            raise ValueError(f"{short(text)} is no number of JSON")
+        return number
 
     try:
-        tree: Any = json.loads(sys.stdin.buffer.read(), parse_constant=refuse)
+        data = sys.stdin.buffer.read()
+        tree: Any = json.loads(data, parse_constant=finite, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"expected JSON, found none: {error}", READ) from None
     if not isinstance(tree, dict):

@@ -148,7 +148,7 @@ def test_limits(symattn, post, monkeypatch, words, limit) -> None:
 
 
 @pytest.mark.parametrize("words", [("myst", "--transform", "symattn"), ("pandoc",)])
-@pytest.mark.parametrize("text", ["{", "[1]", "3"])
+@pytest.mark.parametrize("text", ["{", "[1]", "3", '{"a": NaN}', '{"a": 1e999}'])
 def test_no_tree(symattn, monkeypatch, words, text) -> None:
     """What is no object of JSON is told."""
     given(monkeypatch, text)
