@@ -93,9 +93,8 @@ def document(sheet: b.Sheet) -> bytes:
     (True, True)
     """
     tag = _LANGUAGES.get(sheet.say.tag, sheet.say.tag)
-    words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
-                    for x in sheet.heading)  # fmt: skip
-    values = {"language": tag, "title": html_text(words or sheet.name), "logo": ""}
+    title = b.words(sheet.heading) or sheet.name
+    values = {"language": tag, "title": html_text(title), "logo": ""}
     parts: dict[str, bytes] = {}
     logo = ""
     if sheet.logo is not None:

@@ -146,9 +146,7 @@ def title(sheet: b.Sheet) -> str:
 
 def words(sheet: b.Sheet) -> str:
     """The title of a sheet in plain words, without its mathematics; its name if there are none."""
-    plain = (x if isinstance(x, str) else "" if isinstance(x, b.Math) else x.text
-             for x in sheet.heading)  # fmt: skip
-    return "".join(plain).strip() or sheet.name
+    return b.words(sheet.heading).strip() or sheet.name
 
 
 def _named(blocks: tuple[b.Block, ...]) -> Iterator[tuple[str, b.Block]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from symattn import typesetting as t
 from symattn.escaping import latex as escape
@@ -186,21 +187,16 @@ def _fit(formula: t.Row, room: float) -> str:
 
 
 def _line(line: b.Line, room: float = TEXT) -> str:
-    parts = []
-    for piece in line:
-        match piece:
-            case b.Math(formula):
-                breaks = unbreakable(formula) <= room
-                parts.append(f"${t.latex(formula) if breaks else _fit(formula, room)}$")
-            case b.Code(text):
-                parts.append(_typed(text))
-            case b.Strong(text):
-                parts.append(rf"\textbf{{{escape(text)}}}")
-            case b.Link(text) | b.Target(text):
-                parts.append(escape(text))
-            case _:
-                parts.append(escape(piece))
-    return "".join(parts)
+    return "".join(b.written(line, escape, partial(_inline, room), _typed, _strong))
+
+
+def _inline(room: float, formula: t.Row) -> str:
+    breaks = unbreakable(formula) <= room
+    return f"${t.latex(formula) if breaks else _fit(formula, room)}$"
+
+
+def _strong(text: str) -> str:
+    return rf"\textbf{{{escape(text)}}}"
 
 
 def _typed(text: str) -> str:

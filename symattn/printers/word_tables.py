@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from symattn import typesetting as t
 from symattn.escaping import html_text
@@ -61,21 +62,16 @@ def runs(line: b.Line, colour: str = "", bold: bool = False) -> str:
     '<w:r><w:t>a &lt; b</w:t></w:r>'
     """
     strong = ("<w:b/>" if bold else "") + _colour(colour)
-    written = ""
-    for piece in line:
-        match piece:
-            case b.Math(formula):
-                written += _mathematics(formula, colour)
-            case b.Code(text):
-                written += _run(text, '<w:rStyle w:val="Code"/>' + strong)
-            case b.Strong(text):
-                written += _run(text, '<w:rStyle w:val="Strong"/>' + strong)
-            case b.Link(text) | b.Target(text):
-                written += _run(text, strong)
-            case _:
-                for place, part in enumerate(_LINE_TO_WRITE.split(piece)):
-                    written += _control(part) if place % 2 else _run(part, strong)
-    return written
+    styles = (f'<w:rStyle w:val="{name}"/>{strong}' for name in ("Code", "Strong"))
+    code, stressed = (partial(_run, look=style) for style in styles)
+    mathematics = partial(_mathematics, colour=colour)
+    return "".join(b.written(line, partial(_words, strong), mathematics, code, stressed))
+
+
+def _words(look: str, text: str) -> str:
+    """Words, with the lines to write on among them."""
+    parts = enumerate(_LINE_TO_WRITE.split(text))
+    return "".join(_control(part) if place % 2 else _run(part, look) for place, part in parts)
 
 
 def _run(text: str, look: str = "") -> str:
@@ -218,7 +214,7 @@ def _breadth(cells: Sequence[b.Line]) -> float:
         sum(
             width(piece.formula) * MATH
             if isinstance(piece, b.Math)
-            else _LETTER * len(piece if isinstance(piece, str) else piece.text)
+            else _LETTER * len(b.words((piece,)))
             for piece in cell
         )
         for cell in cells

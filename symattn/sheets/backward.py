@@ -386,12 +386,11 @@ def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
             zero.add(later.serial)
             formulas.append(steps.formula(steps.name(later), later) + t.EQUALS + t.number("0"))
     if formulas:
-        pieces = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
         yield b.Paragraph(
             steps.say(
                 "Since {name} is 0, so is every entry of these: {formulas}.",
                 name=b.Math(steps.name(node)),
-                formulas=tuple(pieces),
+                formulas=b.joined(map(b.Math, formulas)),
             )
         )
 

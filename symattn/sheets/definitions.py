@@ -468,7 +468,7 @@ def _equations(
         yield t.Row()
         return
     first = laid.lines[line.operands[0]].grid if line.operands else line.grid
-    sizes = _sizes(first, line.grid) | line.sizes
+    sizes = {**_sizes(first, line.grid), **line.sizes}
     if line.operation in _NORMALISED:
         letters["Z"] = parameter("Sigma" if parameter("Z") in known.values() else "Z")
         yield equation("normaliser", letters, sizes, first=counted_from)
