@@ -12,7 +12,8 @@ drawings on one page can't mistake each other's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from math import fsum
 from unicodedata import combining, east_asian_width
 
@@ -247,11 +248,7 @@ def fitted(runs: Runs, size: float, room: float) -> Runs:
         for c in run.text:
             left -= text_width(c, run_size)
             if left < 0:
-                return (
-                    *kept,
-                    LetterRun(text, run.slanted, run.level),
-                    LetterRun("\N{HORIZONTAL ELLIPSIS}"),
-                )
+                return (*kept, replace(run, text=text), LetterRun("\N{HORIZONTAL ELLIPSIS}"))
             text += c
         kept.append(run)
     return tuple(kept)
@@ -283,14 +280,8 @@ def formula(expression: f.Formula) -> Runs:
 
 def _merged(runs: list[LetterRun]) -> list[LetterRun]:
     """Neighbours of one kind as one."""
-    merged: list[LetterRun] = []
-    for run in runs:
-        last = merged[-1] if merged else None
-        if last and (last.slanted, last.level) == (run.slanted, run.level):
-            merged[-1] = LetterRun(last.text + run.text, run.slanted, run.level)
-        else:
-            merged.append(run)
-    return merged
+    alike = groupby(runs, key=lambda run: (run.slanted, run.level))
+    return [LetterRun("".join(run.text for run in same), *kind) for kind, same in alike]
 
 
 # How tightly each kind binds.
@@ -330,10 +321,8 @@ def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
         case f.Root(operand):
             return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, _ATOM)], _ATOM
         case f.Function(function, arguments):
-            inside: list[LetterRun] = []
-            for place, argument in enumerate(arguments):
-                inside += [*([LetterRun(", ")] if place else []), *_runs(argument)[0]]
-            return [LetterRun(f"{function}("), *inside, LetterRun(")")], _ATOM
+            inside = [run for x in arguments for run in (LetterRun(", "), *_runs(x)[0])]
+            return [LetterRun(f"{function}("), *inside[1:], LetterRun(")")], _ATOM
         case f.Option(label, value):
             return [LetterRun(f"{label} = "), *_runs(value)[0]], _ATOM
         case f.Indicator(left, sign, right):
@@ -370,4 +359,4 @@ def _added(terms: tuple[f.Formula, ...]) -> list[LetterRun]:
 
 
 def _at_level(runs: list[LetterRun], level: int) -> list[LetterRun]:
-    return [LetterRun(run.text, run.slanted, level) for run in runs]
+    return [replace(run, level=level) for run in runs]
