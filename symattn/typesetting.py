@@ -41,17 +41,18 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Digits:
+class Lettered:
+    """Letters or signs of one kind, which a class of their own tells."""
+
+    text: str
+
+
+class Digits(Lettered):
     """A number, as it is written."""
 
-    text: str
 
-
-@dataclass(frozen=True)
-class Letter:
+class Letter(Lettered):
     """One letter that names something, slanted where its alphabet is."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,12 @@ class UprightName:
     is_operator: bool = False
 
 
-@dataclass(frozen=True)
-class SlantedName:
+class SlantedName(Lettered):
     """A name in slanted letters."""
 
-    text: str
 
-
-@dataclass(frozen=True)
-class Text:
+class Text(Lettered):
     """Words between formulas, or a sign that means nothing to mathematics."""
-
-    text: str
 
 
 #: What a sign does, which says how much air is around it.
@@ -89,11 +84,8 @@ class Sign:
     prefix: bool = False
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Lettered):
     """A sign whose indices stand below and above it in a display: a sum, a limit."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -168,11 +160,8 @@ class Marking:
     inner: Row
 
 
-@dataclass(frozen=True)
-class CauseMark:
+class CauseMark(Lettered):
     """The number of a cause, in a circle."""
-
-    text: str
 
 
 @dataclass(frozen=True)
