@@ -235,6 +235,11 @@ Block = (
 )
 
 
+def introduces(block: Block, after: Block | None) -> bool:
+    """Whether a paragraph belongs to the display below it."""
+    return isinstance(block, Paragraph) and not isinstance(after, Paragraph | Heading | None)
+
+
 def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """What is printed on paper: drawings that are asked for stand at the end."""
     pictures = tuple(x for x in blocks if isinstance(x, Picture) and x.is_asked)

@@ -195,14 +195,8 @@ def _image(logo: b.Logo) -> str:
 def _blocks(blocks: Iterable[b.Block]) -> str:
     shown = [block for block in blocks if not isinstance(block, b.Picture)]
     return "\n".join(
-        _block(block, isinstance(block, b.Paragraph) and _is_display(after))
-        for block, after in zip_longest(shown, shown[1:])
+        _block(block, b.introduces(block, after)) for block, after in zip_longest(shown, shown[1:])
     )
-
-
-def _is_display(block: b.Block | None) -> bool:
-    """Whether a paragraph above a block belongs to it."""
-    return not isinstance(block, b.Paragraph | b.Heading | None)
 
 
 def _block(block: b.Block, keep: bool) -> str:

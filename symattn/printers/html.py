@@ -290,17 +290,14 @@ def _block(block: b.Block, hints: _Hints) -> str:
 
 
 def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
-    return f'<div class="display">{_lines(lines, columns)}</div>'
-
-
-def _lines(lines: tuple[b.Equation, ...], columns: int = 1) -> str:
     """Equations aligned at their relations; what continues a line is set in."""
     cells = [_equation(*line) for line in lines]
     rows = [
         [cell for equation in cells[k : k + columns] for cell in equation]
         for k in range(0, len(cells), columns)
     ]
-    return f'<math display="block">{markup_table(rows, "equations")}</math>'
+    table = markup_table(rows, "equations")
+    return f'<div class="display"><math display="block">{table}</math></div>'
 
 
 def _equation(left: t.Row, relation: t.Row, right: t.Row) -> list[str]:

@@ -221,7 +221,7 @@ def _block(block: b.Block) -> str:
         case b.Paragraph(text):
             return _line(text)
         case b.Equations(lines, columns):
-            return _equations(lines) if columns == 1 else _in_columns(lines, columns)
+            return _equations(lines, columns)
         case b.Matrices():
             return "\n".join(map(_shelf, shelves((block,))))
         case b.Beside(items):
@@ -239,7 +239,9 @@ def _block(block: b.Block) -> str:
             return rf"\begin{{quote}}{inner}\end{{quote}}"
 
 
-def _equations(lines: tuple[b.Equation, ...]) -> str:
+def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
+    if columns > 1:
+        return _in_columns(lines, columns)
     return f"\\begin{{align*}}\n{_aligned(lines)}\n\\end{{align*}}"
 
 
@@ -268,8 +270,7 @@ def _shelf(items: list[Display]) -> str:
     """Displays on one line; what stands alone on it may take more."""
     match items:
         case [b.Equations(lines) as equations]:
-            count = columns_of(equations)
-            return _in_columns(lines, count) if count > 1 else _equations(lines)
+            return _equations(lines, columns_of(equations))
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
     body = " \\qquad\n".join(map(_display, items))
@@ -378,10 +379,9 @@ def _row_start(row: str) -> str:
 
 def _air(row: tuple[b.Line, ...]) -> str:
     """Room below a row: displayed mathematics needs some, fractions and sums more."""
-    formulas = tuple(piece.formula for cell in row for piece in cell if isinstance(piece, b.Math))
-    is_sum = t.has(formulas, t.Limits("∑"))
-    if any(isinstance(x, t.Styled) and x.display for x in t.nodes(formulas)):
-        return rf"\addlinespace[{7 if is_sum or t.has(formulas, t.Fraction) else 5}pt]"
+    is_sum = t.has(row, t.Limits("∑"))
+    if any(isinstance(x, t.Styled) and x.display for x in t.nodes(row)):
+        return rf"\addlinespace[{7 if is_sum or t.has(row, t.Fraction) else 5}pt]"
     return r"\addlinespace[3pt]" if is_sum else ""
 
 

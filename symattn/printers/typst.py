@@ -62,7 +62,7 @@ def document(sheet: b.Sheet) -> str:
     """
     blocks = b.on_paper(sheet.blocks)
     body = "\n\n".join(
-        _before(block) if _introduces(block, after) else _block(block)
+        f"#before[{_block(block)}]" if b.introduces(block, after) else _block(block)
         for block, after in zip_longest(blocks, blocks[1:])
     )
     name, side = _PAPERS[sheet.paper]
@@ -73,15 +73,6 @@ def document(sheet: b.Sheet) -> str:
         f'numbering: "1")\n#set text(lang: "{sheet.say.tag.partition("-")[0]}")\n{_STYLE}\n'
         f"{_BEGIN}{logo}#title({_line(sheet.heading)}, {_line(sheet.subtitle)})\n\n{body}\n"
     )
-
-
-def _introduces(block: b.Block, after: b.Block | None) -> bool:
-    """Whether a paragraph belongs to the display below it."""
-    return isinstance(block, b.Paragraph) and not isinstance(after, b.Paragraph | b.Heading | None)
-
-
-def _before(block: b.Block) -> str:
-    return f"#before[{_block(block)}]"
 
 
 # -- text -----------------------------------------------------------------------
