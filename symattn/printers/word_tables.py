@@ -238,8 +238,7 @@ def blank_matrix(matrix: b.Matrix) -> str:
         before = _mathematics(matrix.before) if not place else ""
         row = [Cell(paragraph(before, "Cell", keep, "right"), _merged(not place))]
         if matrix.row_labels:
-            label = runs((shortened(matrix.row_labels[place]),))
-            row.append(Cell(paragraph(label, "Label", keep, "right")))
+            row.append(_label(matrix.row_labels[place], "right", keep))
         row.append(_bracket("left", place, last))
         row += [Cell(paragraph(_mathematics(cell), "Cell", keep, "center")) for cell in cells]
         row.append(_bracket("right", place, last))
@@ -254,6 +253,10 @@ def blank_matrix(matrix: b.Matrix) -> str:
     widths = [width(matrix.before) * MATH + 3, *labels, _BRACKET, *figures, _BRACKET]
     height = f'<w:trHeight w:val="{twips(7.5)}" w:hRule="atLeast"/>'
     return table(rows, widths, properties=[height] * len(rows)) + GAP
+
+
+def _label(text: str, side: str, keep: bool, properties: str = "") -> Cell:
+    return Cell(paragraph(runs((shortened(text),)), "Label", keep, side), properties)
 
 
 def _merged(begins: bool) -> str:
@@ -277,19 +280,10 @@ def heat_map(heat: b.HeatMap) -> str:
     cell = min(wanted, (PAGE - 25) / count)
     upright = max(map(len, heat.columns), default=0) * _LETTER > cell
     turned = '<w:textDirection w:val="btLr"/>' if upright else ""
-    head = [Cell(BLANK)] + [
-        Cell(
-            paragraph(
-                runs((shortened(label),)), "Label", keep=True, side="left" if upright else "center"
-            ),
-            turned,
-        )
-        for label in heat.columns
-    ]
-    rows = [head]
+    above = "left" if upright else "center"
+    rows = [[Cell(BLANK), *(_label(label, above, True, turned) for label in heat.columns)]]
     for label, shades, row in zip(heat.rows, heat.shades, heat.figures, strict=True):
-        side = Cell(paragraph(runs((shortened(label),)), "Label", keep=True, side="right"))
-        rows.append([side, *map(_shade, shades, row)])
+        rows.append([_label(label, "right", True), *map(_shade, shades, row)])
     if heat.title:
         title = paragraph(runs(heat.title), "Cell", side="center")
         rows.append([Cell(BLANK), Cell(title, span=count)])
