@@ -206,7 +206,8 @@ _SIGNS = {
     "≈": r"\approx", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "→": r"\to", "⋯": r"\cdots",
     "%": r"\mathbin{\%}",
 }  # fmt: skip
-_TYPED = {"-": "−", "*": "∗", "==": "=", "!=": "≠", "<=": "≤", ">=": "≥"}
+#: Signs as programs write them, and as mathematics does.
+TYPED = {"-": "−", "*": "∗", "==": "=", "!=": "≠", "<=": "≤", ">=": "≥"}
 _SPACES = {3: r"\,", 5: r"\;", 4: r"\ ", -3: r"\!", 18: r"\quad", 36: r"\qquad"}
 _STRUTS = {"fraction": r"\vphantom{\frac{0}{0}}", "bar": r"\vphantom{\Bigg|}"}
 _LIMITS = {"∑": r"\sum", "lim": r"\lim"}
@@ -233,7 +234,7 @@ def sign(text: str, prefix: bool = False) -> Row:
     >>> latex(sign("<="))
     '\\\\le'
     """
-    text = _TYPED.get(text, text)
+    text = TYPED.get(text, text)
     return Row((Sign(text, _ROLE[text], prefix),))
 
 
@@ -273,7 +274,7 @@ def letters(text: str) -> Row:
 def _letter(piece: str) -> Row | Node:
     if piece[0].isdigit():
         return Digits(piece)
-    return sign(piece) if piece in _ROLE or piece in _TYPED else Letter(piece)
+    return sign(piece) if piece in _ROLE or piece in TYPED else Letter(piece)
 
 
 def joined(rows: Iterable[Row], between: Row) -> Row:
