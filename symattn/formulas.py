@@ -171,9 +171,9 @@ def decimal(number: Decimal) -> Formula:
     return Negated(size) if number < 0 else size
 
 
-# How tightly each kind binds, in text; where it is set, a fraction, a root or a
-# superscript brackets by its shape.
-_SUM, _PRODUCT, _NEGATED, _POSTFIX, _ATOM = range(5)
+#: How tightly each kind binds, in text; where it is set, a fraction, a root or a
+#: superscript brackets by its shape.
+SUM, PRODUCT, POSTFIX, ATOM = range(4)
 
 
 def text(formula: Formula) -> str:
@@ -209,40 +209,40 @@ def _text(formula: Formula) -> tuple[str, int]:
 def _written(formula: Formula) -> tuple[str, int]:
     match formula:
         case Number(digits):
-            return digits, _ATOM
+            return digits, ATOM
         case Symbol(name):
-            return name, _ATOM
+            return name, ATOM
         case Negated(operand):
-            return "-" + _bracket(_text(operand), _PRODUCT), _SUM
+            return "-" + _bracket(_text(operand), PRODUCT), SUM
         case Sum(terms):
-            return _join([_bracket(_text(term), _SUM) for term in terms]), _SUM
+            return _join([_bracket(_text(term), SUM) for term in terms]), SUM
         case Product(factors, sign):
             mark = {"*": "*", "@": " @ ", "o": " * "}[sign]
-            first = _bracket(_text(factors[0]), _PRODUCT)
+            first = _bracket(_text(factors[0]), PRODUCT)
             return mark.join(
-                [first, *(_bracket(_text(factor), _NEGATED) for factor in factors[1:])]
-            ), _PRODUCT
+                [first, *(_bracket(_text(factor), POSTFIX) for factor in factors[1:])]
+            ), PRODUCT
         case Quotient(numerator, denominator):
-            over = _bracket(_text(numerator), _PRODUCT)
-            return f"{over}/{_bracket(_text(denominator), _NEGATED)}", _PRODUCT
+            over = _bracket(_text(numerator), PRODUCT)
+            return f"{over}/{_bracket(_text(denominator), POSTFIX)}", PRODUCT
         case Power(base, exponent):
             raised = _text(exponent)
-            return f"{_bracket(_text(base), _ATOM)}^{_bracket(raised, _ATOM)}", _POSTFIX
+            return f"{_bracket(_text(base), ATOM)}^{_bracket(raised, ATOM)}", POSTFIX
         case Root(operand):
-            return f"sqrt({text(operand)})", _ATOM
+            return f"sqrt({text(operand)})", ATOM
         case Function(name, arguments):
-            return f"{name}({', '.join(map(text, arguments))})", _ATOM
+            return f"{name}({', '.join(map(text, arguments))})", ATOM
         case Option(name, value):
-            return f"{name}={text(value)}", _ATOM
+            return f"{name}={text(value)}", ATOM
         case Indicator(left, sign, right):
-            return f"[{text(left)} {sign} {text(right)}]", _ATOM
+            return f"[{text(left)} {sign} {text(right)}]", ATOM
         case Transpose(operand):
-            return f"{_bracket(_text(operand), _POSTFIX)}.T", _POSTFIX
+            return f"{_bracket(_text(operand), POSTFIX)}.T", POSTFIX
         case Entry(operand, keys):
-            return f"{_bracket(_text(operand), _POSTFIX)}[{', '.join(keys)}]", _POSTFIX
+            return f"{_bracket(_text(operand), POSTFIX)}[{', '.join(keys)}]", POSTFIX
         case Matrix(rows, is_vector):
             shown_rows = ", ".join(f"[{', '.join(map(text, row))}]" for row in rows)
-            return shown_rows if is_vector else f"[{shown_rows}]", _ATOM
+            return shown_rows if is_vector else f"[{shown_rows}]", ATOM
 
 
 def latex(formula: Formula) -> str:
@@ -266,40 +266,40 @@ def typeset(formula: Formula) -> t.Row:
 def _typeset(formula: Formula) -> tuple[t.Row, int]:
     match formula:
         case Number(digits):
-            return t.number(digits), _ATOM
+            return t.number(digits), ATOM
         case Symbol(name, row):
-            return row or typeset_name(name), _ATOM
+            return row or typeset_name(name), ATOM
         case Negated(operand):
-            return t.sign("−", True) + _fence(_typeset(operand), _PRODUCT), _SUM
+            return t.sign("−", True) + _fence(_typeset(operand), PRODUCT), SUM
         case Sum(terms):
-            return added([_fence(_typeset(term), _SUM) for term in terms]), _SUM
+            return added([_fence(_typeset(term), SUM) for term in terms]), SUM
         case Product(factors, sign):
-            return _typeset_product(factors, sign), _PRODUCT
+            return _typeset_product(factors, sign), PRODUCT
         case Quotient(numerator, denominator):
-            return t.fraction(typeset(numerator), typeset(denominator)), _POSTFIX
+            return t.fraction(typeset(numerator), typeset(denominator)), POSTFIX
         case Power(base, exponent):
-            return t.index(_fence(_typeset(base), _ATOM), above=slashed(exponent)), _POSTFIX
+            return t.index(_fence(_typeset(base), ATOM), above=slashed(exponent)), POSTFIX
         case Root(operand):
-            return t.row(t.Radical(typeset(operand))), _ATOM
+            return t.row(t.Radical(typeset(operand))), ATOM
         case Function(name, arguments):
             inner = t.joined(map(typeset, arguments), t.COMMA)
-            return t.row(t.UprightName(name, True), t.fenced(inner)), _ATOM
+            return t.row(t.UprightName(name, True), t.fenced(inner)), ATOM
         case Option(name, value):
-            return t.row(t.UprightName(name), t.EQUALS, typeset(value)), _ATOM
+            return t.row(t.UprightName(name), t.EQUALS, typeset(value)), ATOM
         case Indicator(left, sign, right):
-            return t.fenced(t.row(typeset(left), t.sign(sign), typeset(right)), "[]"), _ATOM
+            return t.fenced(t.row(typeset(left), t.sign(sign), typeset(right)), "[]"), ATOM
         case Transpose(operand):
-            return t.index(_fence(_typeset(operand), _ATOM), above=TOP), _POSTFIX
+            return t.index(_fence(_typeset(operand), ATOM), above=TOP), POSTFIX
         case Entry(operand, keys):
             inner, binding = _typeset(operand)
-            if binding < _ATOM:
+            if binding < ATOM:
                 inner = t.fenced(inner)
             # TeX refuses a second subscript on W_{Q}.
             elif t.has_index(inner):
                 inner = bracketed(inner)
-            return t.index(inner, t.letters(",".join(keys))), _POSTFIX
+            return t.index(inner, t.letters(",".join(keys))), POSTFIX
         case Matrix(rows):
-            return t.matrix(map(typeset, row) for row in rows), _ATOM
+            return t.matrix(map(typeset, row) for row in rows), ATOM
 
 
 TOP = t.row(t.Letter("⊤"))
@@ -325,8 +325,8 @@ def _fence(written: tuple[t.Row, int], level: int) -> t.Row:
 
 
 def _typeset_product(factors: tuple[Formula, ...], sign: str) -> t.Row:
-    pieces = [_fence(_typeset(factors[0]), _PRODUCT)]
-    pieces += [_fence(_typeset(factor), _NEGATED) for factor in factors[1:]]
+    pieces = [_fence(_typeset(factors[0]), PRODUCT)]
+    pieces += [_fence(_typeset(factor), POSTFIX) for factor in factors[1:]]
     if sign == "o":
         return t.joined(pieces, t.sign("⊙"))
     product = pieces[0]
@@ -348,8 +348,8 @@ def slashed(formula: Formula) -> t.Row:
     """
     match formula:
         case Quotient(numerator, denominator):
-            over = _fence(_typeset(numerator), _PRODUCT)
-            return over + t.sign("/") + _fence(_typeset(denominator), _POSTFIX)
+            over = _fence(_typeset(numerator), PRODUCT)
+            return over + t.sign("/") + _fence(_typeset(denominator), POSTFIX)
         case Negated(operand) if not isinstance(operand, Sum | Negated):
             return t.sign("−", True) + slashed(operand)
         case _:

@@ -41,17 +41,18 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Digits:
+class Lettered:
+    """Letters or signs of one kind, which a class of their own tells."""
+
+    text: str
+
+
+class Digits(Lettered):
     """A number, as it is written."""
 
-    text: str
 
-
-@dataclass(frozen=True)
-class Letter:
+class Letter(Lettered):
     """One letter that names something, slanted where its alphabet is."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,12 @@ class UprightName:
     is_operator: bool = False
 
 
-@dataclass(frozen=True)
-class SlantedName:
+class SlantedName(Lettered):
     """A name in slanted letters."""
 
-    text: str
 
-
-@dataclass(frozen=True)
-class Text:
+class Text(Lettered):
     """Words between formulas, or a sign that means nothing to mathematics."""
-
-    text: str
 
 
 #: What a sign does, which says how much air is around it.
@@ -89,11 +84,8 @@ class Sign:
     prefix: bool = False
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Lettered):
     """A sign whose indices stand below and above it in a display: a sum, a limit."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -168,11 +160,8 @@ class Marking:
     inner: Row
 
 
-@dataclass(frozen=True)
-class CauseMark:
+class CauseMark(Lettered):
     """The number of a cause, in a circle."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -217,7 +206,8 @@ _SIGNS = {
     "≈": r"\approx", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "→": r"\to", "⋯": r"\cdots",
     "%": r"\mathbin{\%}",
 }  # fmt: skip
-_TYPED = {"-": "−", "*": "∗", "==": "=", "!=": "≠", "<=": "≤", ">=": "≥"}
+#: Signs as programs write them, and as mathematics does.
+TYPED = {"-": "−", "*": "∗", "==": "=", "!=": "≠", "<=": "≤", ">=": "≥"}
 _SPACES = {3: r"\,", 5: r"\;", 4: r"\ ", -3: r"\!", 18: r"\quad", 36: r"\qquad"}
 _STRUTS = {"fraction": r"\vphantom{\frac{0}{0}}", "bar": r"\vphantom{\Bigg|}"}
 _LIMITS = {"∑": r"\sum", "lim": r"\lim"}
@@ -244,7 +234,7 @@ def sign(text: str, prefix: bool = False) -> Row:
     >>> latex(sign("<="))
     '\\\\le'
     """
-    text = _TYPED.get(text, text)
+    text = TYPED.get(text, text)
     return Row((Sign(text, _ROLE[text], prefix),))
 
 
@@ -284,7 +274,7 @@ def letters(text: str) -> Row:
 def _letter(piece: str) -> Row | Node:
     if piece[0].isdigit():
         return Digits(piece)
-    return sign(piece) if piece in _ROLE or piece in _TYPED else Letter(piece)
+    return sign(piece) if piece in _ROLE or piece in TYPED else Letter(piece)
 
 
 def joined(rows: Iterable[Row], between: Row) -> Row:

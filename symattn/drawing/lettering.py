@@ -12,11 +12,13 @@ drawings on one page can't mistake each other's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from math import fsum
 from unicodedata import combining, east_asian_width
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.escaping import html_attribute, html_text, visible
 
 #: What paints an element: the attribute, its colour on paper, and on a dark screen.
@@ -247,11 +249,7 @@ def fitted(runs: Runs, size: float, room: float) -> Runs:
         for c in run.text:
             left -= text_width(c, run_size)
             if left < 0:
-                return (
-                    *kept,
-                    LetterRun(text, run.slanted, run.level),
-                    LetterRun("\N{HORIZONTAL ELLIPSIS}"),
-                )
+                return (*kept, replace(run, text=text), LetterRun("\N{HORIZONTAL ELLIPSIS}"))
             text += c
         kept.append(run)
     return tuple(kept)
@@ -283,74 +281,56 @@ def formula(expression: f.Formula) -> Runs:
 
 def _merged(runs: list[LetterRun]) -> list[LetterRun]:
     """Neighbours of one kind as one."""
-    merged: list[LetterRun] = []
-    for run in runs:
-        last = merged[-1] if merged else None
-        if last and (last.slanted, last.level) == (run.slanted, run.level):
-            merged[-1] = LetterRun(last.text + run.text, run.slanted, run.level)
-        else:
-            merged.append(run)
-    return merged
+    alike = groupby(runs, key=lambda run: (run.slanted, run.level))
+    return [LetterRun("".join(run.text for run in same), *kind) for kind, same in alike]
 
 
-# How tightly each kind binds.
-_SUM, _PRODUCT, _FACTOR, _ATOM = range(4)
 #: What stands between factors: of numbers, of matrices, and entry by entry.
 _SIGNS = {"*": " \N{DOT OPERATOR} ", "@": " ", "o": " \N{CIRCLED DOT OPERATOR} "}
-
-
-_RELATIONS = {
-    ">=": "\N{GREATER-THAN OR EQUAL TO}",
-    "<=": "\N{LESS-THAN OR EQUAL TO}",
-    "==": "=",
-    "!=": "\N{NOT EQUAL TO}",
-}
 
 
 def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
     match expression:
         case f.Number(digits):
-            return [LetterRun(digits)], _ATOM
+            return [LetterRun(digits)], f.ATOM
         case f.Symbol(text):
-            return [*name(text)], _ATOM
+            return [*name(text)], f.ATOM
         case f.Negated(operand):
-            return [LetterRun("\N{MINUS SIGN}"), *_bound(operand, _PRODUCT)], _SUM
+            return [LetterRun("\N{MINUS SIGN}"), *_bound(operand, f.PRODUCT)], f.SUM
         case f.Sum(terms):
-            return _added(terms), _SUM
+            return _added(terms), f.SUM
         case f.Product(factors, sign):
-            runs = _bound(factors[0], _PRODUCT)
+            runs = _bound(factors[0], f.PRODUCT)
             for factor in factors[1:]:
-                runs += [LetterRun(_SIGNS[sign]), *_bound(factor, _FACTOR)]
-            return runs, _PRODUCT
+                runs += [LetterRun(_SIGNS[sign]), *_bound(factor, f.POSTFIX)]
+            return runs, f.PRODUCT
         case f.Quotient(numerator, denominator):
-            over, under = _bound(numerator, _PRODUCT), _bound(denominator, _FACTOR)
-            return [*over, LetterRun(" / "), *under], _PRODUCT
+            over, under = _bound(numerator, f.PRODUCT), _bound(denominator, f.POSTFIX)
+            return [*over, LetterRun(" / "), *under], f.PRODUCT
         case f.Power(base, exponent):
-            return [*_bound(base, _ATOM), *_at_level(_runs(exponent)[0], 1)], _FACTOR
+            return [*_bound(base, f.ATOM), *_at_level(_runs(exponent)[0], 1)], f.POSTFIX
         case f.Root(operand):
-            return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, _ATOM)], _ATOM
+            return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, f.ATOM)], f.ATOM
         case f.Function(function, arguments):
-            inside: list[LetterRun] = []
-            for place, argument in enumerate(arguments):
-                inside += [*([LetterRun(", ")] if place else []), *_runs(argument)[0]]
-            return [LetterRun(f"{function}("), *inside, LetterRun(")")], _ATOM
+            inside = [run for x in arguments for run in (LetterRun(", "), *_runs(x)[0])]
+            return [LetterRun(f"{function}("), *inside[1:], LetterRun(")")], f.ATOM
         case f.Option(label, value):
-            return [LetterRun(f"{label} = "), *_runs(value)[0]], _ATOM
+            return [LetterRun(f"{label} = "), *_runs(value)[0]], f.ATOM
         case f.Indicator(left, sign, right):
-            relation = f" {_RELATIONS.get(sign, sign)} "
+            relation = f" {t.TYPED.get(sign, sign)} "
             return [
                 LetterRun("["),
                 *_runs(left)[0],
                 LetterRun(relation),
                 *_runs(right)[0],
                 LetterRun("]"),
-            ], _ATOM
+            ], f.ATOM
         case f.Transpose(operand):
-            return [*_bound(operand, _ATOM), LetterRun("T", level=1)], _FACTOR
+            return [*_bound(operand, f.ATOM), LetterRun("T", level=1)], f.POSTFIX
         case f.Entry(operand, keys):
-            return [*_bound(operand, _ATOM), LetterRun(f"[{', '.join(keys)}]")], _ATOM
+            return [*_bound(operand, f.ATOM), LetterRun(f"[{', '.join(keys)}]")], f.ATOM
         case f.Matrix():
-            return [LetterRun(f.text(expression).replace("-", "\N{MINUS SIGN}"))], _ATOM
+            return [LetterRun(f.text(expression).replace("-", "\N{MINUS SIGN}"))], f.ATOM
 
 
 def _bound(expression: f.Formula, level: int) -> list[LetterRun]:
@@ -363,11 +343,11 @@ def _added(terms: tuple[f.Formula, ...]) -> list[LetterRun]:
     runs = _runs(terms[0])[0]
     for term in terms[1:]:
         if isinstance(term, f.Negated):
-            runs += [LetterRun(" \N{MINUS SIGN} "), *_bound(term.operand, _PRODUCT)]
+            runs += [LetterRun(" \N{MINUS SIGN} "), *_bound(term.operand, f.PRODUCT)]
         else:
             runs += [LetterRun(" + "), *_runs(term)[0]]
     return runs
 
 
 def _at_level(runs: list[LetterRun], level: int) -> list[LetterRun]:
-    return [LetterRun(run.text, run.slanted, level) for run in runs]
+    return [replace(run, level=level) for run in runs]

@@ -220,25 +220,22 @@ def legend(drawn: Iterable[Cells], say: Language, room: float) -> Panel:
 
 
 def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMapDrawing | None, str]]:
+    meanings: dict[Scale, str] = {
+        "weights": say.text("weights, from 0 to 1"),
+        "small weights": say.text("small weights, the largest boldest"),
+        "signed": say.text("negative to positive, the largest boldest"),
+        "symbols": say.text("symbolic, by the largest coefficient"),
+    }
     scales = {cells.scale for cells in drawn}
-    if "weights" in scales:
-        yield _swatch("weights"), say.text("weights, from 0 to 1")
-    if "small weights" in scales:
-        yield _swatch("small weights"), say.text("small weights, the largest boldest")
-    if "signed" in scales:
-        yield _swatch("signed"), say.text("negative to positive, the largest boldest")
-    if "symbols" in scales:
-        yield _swatch("symbols"), say.text("symbolic, by the largest coefficient")
+    for scale, meaning in meanings.items():
+        if scale in scales:
+            row = tuple(HeatCell(shade) for shade in _SHADES[scale])
+            yield HeatMapDrawing(Cells((row,), scale, (1, 1)), _SWATCH), meaning
     if any(cell.is_masked for cells in drawn for row in cells.rows for cell in row):
         masked = Cells(((HeatCell(is_masked=True), HeatCell(is_masked=True)),), "weights", (1, 1))
         yield HeatMapDrawing(masked, _SWATCH), say.text("masked")
     if any(cells.block != (1, 1) for cells in drawn):
         yield None, say.text("each cell of a large matrix shows the largest of several entries")
-
-
-def _swatch(scale: Scale) -> HeatMapDrawing:
-    row = tuple(HeatCell(shade) for shade in _SHADES[scale])
-    return HeatMapDrawing(Cells((row,), scale, (1, 1)), _SWATCH)
 
 
 #: What there is to draw.

@@ -7,7 +7,7 @@ as rows of :mod:`symattn.typesetting`, which every printer walks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,8 +52,49 @@ class Target:
     name: str
 
 
+Piece = str | Math | Code | Strong | Link | Target
 #: A line of text: plain words with mathematics, code, stress and links in between.
-Line = tuple[str | Math | Code | Strong | Link | Target, ...]
+Line = tuple[Piece, ...]
+
+
+def joined(parts: Iterable[Piece | Line], between: str = ", ") -> Line:
+    """Pieces or lines with the same words between them.
+
+    >>> joined(["a", ("b", "c"), "d"])
+    ('a', ', ', 'b', 'c', ', ', 'd')
+    """
+    pieces: list[Piece] = []
+    for place, part in enumerate(parts):
+        pieces += [between] if place else []
+        pieces += part if isinstance(part, tuple) else (part,)
+    return tuple(pieces)
+
+
+def words(line: Line) -> str:
+    """The words of a line, without its mathematics."""
+    return "".join(x if isinstance(x, str) else "" if isinstance(x, Math) else x.text for x in line)
+
+
+def written(
+    line: Line,
+    text: Callable[[str], str],
+    math: Callable[[Row], str],
+    code: Callable[[str], str],
+    strong: Callable[[str], str],
+) -> Iterator[str]:
+    """The pieces of a line, each written as what it is; links are their words."""
+    for piece in line:
+        match piece:
+            case Math(formula):
+                yield math(formula)
+            case Code(typed):
+                yield code(typed)
+            case Strong(stressed):
+                yield strong(stressed)
+            case Link(linked) | Target(linked):
+                yield text(linked)
+            case _:
+                yield text(piece)
 
 
 @dataclass(frozen=True)
@@ -192,6 +233,11 @@ Block = (
     | RedPen
     | Picture
 )
+
+
+def introduces(block: Block, after: Block | None) -> bool:
+    """Whether a paragraph belongs to the display below it."""
+    return isinstance(block, Paragraph) and not isinstance(after, Paragraph | Heading | None)
 
 
 def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:

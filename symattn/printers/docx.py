@@ -93,9 +93,8 @@ def document(sheet: b.Sheet) -> bytes:
     (True, True)
     """
     tag = _LANGUAGES.get(sheet.say.tag, sheet.say.tag)
-    words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
-                    for x in sheet.heading)  # fmt: skip
-    values = {"language": tag, "title": html_text(words or sheet.name), "logo": ""}
+    title = b.words(sheet.heading) or sheet.name
+    values = {"language": tag, "title": html_text(title), "logo": ""}
     parts: dict[str, bytes] = {}
     logo = ""
     if sheet.logo is not None:
@@ -196,14 +195,8 @@ def _image(logo: b.Logo) -> str:
 def _blocks(blocks: Iterable[b.Block]) -> str:
     shown = [block for block in blocks if not isinstance(block, b.Picture)]
     return "\n".join(
-        _block(block, isinstance(block, b.Paragraph) and _is_display(after))
-        for block, after in zip_longest(shown, shown[1:])
+        _block(block, b.introduces(block, after)) for block, after in zip_longest(shown, shown[1:])
     )
-
-
-def _is_display(block: b.Block | None) -> bool:
-    """Whether a paragraph above a block belongs to it."""
-    return not isinstance(block, b.Paragraph | b.Heading | None)
 
 
 def _block(block: b.Block, keep: bool) -> str:

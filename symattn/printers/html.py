@@ -146,9 +146,7 @@ def title(sheet: b.Sheet) -> str:
 
 def words(sheet: b.Sheet) -> str:
     """The title of a sheet in plain words, without its mathematics; its name if there are none."""
-    plain = (x if isinstance(x, str) else "" if isinstance(x, b.Math) else x.text
-             for x in sheet.heading)  # fmt: skip
-    return "".join(plain).strip() or sheet.name
+    return b.words(sheet.heading).strip() or sheet.name
 
 
 def _named(blocks: tuple[b.Block, ...]) -> Iterator[tuple[str, b.Block]]:
@@ -292,17 +290,14 @@ def _block(block: b.Block, hints: _Hints) -> str:
 
 
 def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
-    return f'<div class="display">{_lines(lines, columns)}</div>'
-
-
-def _lines(lines: tuple[b.Equation, ...], columns: int = 1) -> str:
     """Equations aligned at their relations; what continues a line is set in."""
     cells = [_equation(*line) for line in lines]
     rows = [
         [cell for equation in cells[k : k + columns] for cell in equation]
         for k in range(0, len(cells), columns)
     ]
-    return f'<math display="block">{markup_table(rows, "equations")}</math>'
+    table = markup_table(rows, "equations")
+    return f'<div class="display"><math display="block">{table}</math></div>'
 
 
 def _equation(left: t.Row, relation: t.Row, right: t.Row) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from symattn import typesetting as t
 from symattn.escaping import latex as escape
@@ -186,21 +187,16 @@ def _fit(formula: t.Row, room: float) -> str:
 
 
 def _line(line: b.Line, room: float = TEXT) -> str:
-    parts = []
-    for piece in line:
-        match piece:
-            case b.Math(formula):
-                breaks = unbreakable(formula) <= room
-                parts.append(f"${t.latex(formula) if breaks else _fit(formula, room)}$")
-            case b.Code(text):
-                parts.append(_typed(text))
-            case b.Strong(text):
-                parts.append(rf"\textbf{{{escape(text)}}}")
-            case b.Link(text) | b.Target(text):
-                parts.append(escape(text))
-            case _:
-                parts.append(escape(piece))
-    return "".join(parts)
+    return "".join(b.written(line, escape, partial(_inline, room), _typed, _strong))
+
+
+def _inline(room: float, formula: t.Row) -> str:
+    breaks = unbreakable(formula) <= room
+    return f"${t.latex(formula) if breaks else _fit(formula, room)}$"
+
+
+def _strong(text: str) -> str:
+    return rf"\textbf{{{escape(text)}}}"
 
 
 def _typed(text: str) -> str:
@@ -225,7 +221,7 @@ def _block(block: b.Block) -> str:
         case b.Paragraph(text):
             return _line(text)
         case b.Equations(lines, columns):
-            return _equations(lines) if columns == 1 else _in_columns(lines, columns)
+            return _equations(lines, columns)
         case b.Matrices():
             return "\n".join(map(_shelf, shelves((block,))))
         case b.Beside(items):
@@ -243,7 +239,9 @@ def _block(block: b.Block) -> str:
             return rf"\begin{{quote}}{inner}\end{{quote}}"
 
 
-def _equations(lines: tuple[b.Equation, ...]) -> str:
+def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
+    if columns > 1:
+        return _in_columns(lines, columns)
     return f"\\begin{{align*}}\n{_aligned(lines)}\n\\end{{align*}}"
 
 
@@ -272,8 +270,7 @@ def _shelf(items: list[Display]) -> str:
     """Displays on one line; what stands alone on it may take more."""
     match items:
         case [b.Equations(lines) as equations]:
-            count = columns_of(equations)
-            return _in_columns(lines, count) if count > 1 else _equations(lines)
+            return _equations(lines, columns_of(equations))
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
     body = " \\qquad\n".join(map(_display, items))
@@ -382,10 +379,9 @@ def _row_start(row: str) -> str:
 
 def _air(row: tuple[b.Line, ...]) -> str:
     """Room below a row: displayed mathematics needs some, fractions and sums more."""
-    formulas = tuple(piece.formula for cell in row for piece in cell if isinstance(piece, b.Math))
-    is_sum = t.has(formulas, t.Limits("∑"))
-    if any(isinstance(x, t.Styled) and x.display for x in t.nodes(formulas)):
-        return rf"\addlinespace[{7 if is_sum or t.has(formulas, t.Fraction) else 5}pt]"
+    is_sum = t.has(row, t.Limits("∑"))
+    if any(isinstance(x, t.Styled) and x.display for x in t.nodes(row)):
+        return rf"\addlinespace[{7 if is_sum or t.has(row, t.Fraction) else 5}pt]"
     return r"\addlinespace[3pt]" if is_sum else ""
 
 

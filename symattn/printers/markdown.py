@@ -16,6 +16,7 @@ the notebook's own background, so that it can be read in light and in dark.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from symattn import typesetting as t
@@ -305,8 +306,9 @@ def table(
     rows: Sequence[Sequence[NotebookCell]],
     labels: Sequence[str] = (),
     note: str = "",
+    side: str = "right",
 ) -> str:
-    """A table of figures on the right of their cells, rows and columns labelled where
+    """A table of figures on one ``side`` of their cells, rows and columns labelled where
     there are labels.
 
     >>> found = table("A", "1x1", ["cat"], [[NotebookCell("0.5", 0.5, "1/2")]], note="x < y")
@@ -314,13 +316,17 @@ def table(
     (True, True, True)
     """
     corner = "<td></td>" if labels else ""
-    names = "".join(_heading(name, "col") for name in header)
+    names = "".join(_heading(name, "col", side) for name in header)
     head = f"<thead><tr>{corner}{names}</tr></thead>\n" if header else ""
-    sides = [_heading(label, "row") for label in labels] or [""] * len(rows)
-    body = "\n".join(
-        f"<tr>{side}{''.join(map(_cell, row))}</tr>" for side, row in zip(sides, rows, strict=True)
+    before = [_heading(label, "row", side) for label in labels] or [""] * len(rows)
+    cells = ("".join(map(partial(_cell, side), row)) for row in rows)
+    body = "\n".join(f"<tr>{x}{row}</tr>" for x, row in zip(before, cells, strict=True))
+    below = f"\n<p>{html_text(note)}</p>" if note else ""
+    beside = f" {html_text(about)}" if about else ""
+    return (
+        f'<div><table><caption style="text-align: left"><strong>{html_text(title)}</strong>'
+        f"{beside}</caption>\n{head}<tbody>{body}</tbody></table>{below}</div>"
     )
-    return _snippet(title, about, f"{head}<tbody>{body}</tbody>", note)
 
 
 def summary(
@@ -335,32 +341,16 @@ def summary(
     >>> "&lt;b&gt;</td>" in summary("t", "", ["a"], [["<b>"]])
     True
     """
-    names = "".join(_heading(name, "col", "left") for name in header)
-    body = "\n".join(
-        "<tr>"
-        + "".join(f'<td style="{_AIR}; text-align: left">{html_text(x)}</td>' for x in row)
-        + "</tr>"
-        for row in rows
-    )
-    content = f"<thead><tr>{names}</tr></thead>\n<tbody>{body}</tbody>"
-    return _snippet(title, about, content, note)
+    cells = [[NotebookCell(text) for text in row] for row in rows]
+    return table(title, about, header, cells, note=note, side="left")
 
 
-def _snippet(title: str, about: str, content: str, note: str) -> str:
-    below = f"\n<p>{html_text(note)}</p>" if note else ""
-    beside = f" {html_text(about)}" if about else ""
-    return (
-        f'<div><table><caption style="text-align: left"><strong>{html_text(title)}</strong>'
-        f"{beside}</caption>\n{content}</table>{below}</div>"
-    )
-
-
-def _heading(name: str, scope: str, side: str = "right") -> str:
+def _heading(name: str, scope: str, side: str) -> str:
     return f'<th scope="{scope}" style="{_AIR}; text-align: {side}">{html_text(name)}</th>'
 
 
-def _cell(cell: NotebookCell) -> str:
+def _cell(side: str, cell: NotebookCell) -> str:
     percent = round(_DEEPEST * min(max(cell.shade, 0.0), 1.0))
     mixed = f"; background: color-mix(in srgb, #3f86d6 {percent}%, transparent)" if percent else ""
     hint = f'title="{html_attribute(cell.hint)}" ' if cell.hint else ""
-    return f'<td {hint}style="{_AIR}; text-align: right{mixed}">{html_text(cell.text)}</td>'
+    return f'<td {hint}style="{_AIR}; text-align: {side}{mixed}">{html_text(cell.text)}</td>'

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
@@ -61,28 +62,17 @@ def document(sheet: b.Sheet) -> str:
     """
     blocks = b.on_paper(sheet.blocks)
     body = "\n\n".join(
-        _before(block) if _introduces(block, after) else _block(block)
+        f"#before[{_block(block)}]" if b.introduces(block, after) else _block(block)
         for block, after in zip_longest(blocks, blocks[1:])
     )
-    words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
-                    for x in sheet.heading)  # fmt: skip
     name, side = _PAPERS[sheet.paper]
     logo = f"#logo({_string(sheet.logo.file)})\n" if sheet.logo else ""
     return (
-        f"{TYPST_DOCUMENT}\n#set document(title: {_string(words)})\n"
+        f"{TYPST_DOCUMENT}\n#set document(title: {_string(b.words(sheet.heading))})\n"
         f'#set page(paper: "{name}", margin: (x: {side}mm, top: 20mm, bottom: 22mm), '
         f'numbering: "1")\n#set text(lang: "{sheet.say.tag.partition("-")[0]}")\n{_STYLE}\n'
         f"{_BEGIN}{logo}#title({_line(sheet.heading)}, {_line(sheet.subtitle)})\n\n{body}\n"
     )
-
-
-def _introduces(block: b.Block, after: b.Block | None) -> bool:
-    """Whether a paragraph belongs to the display below it."""
-    return isinstance(block, b.Paragraph) and not isinstance(after, b.Paragraph | b.Heading | None)
-
-
-def _before(block: b.Block) -> str:
-    return f"#before[{_block(block)}]"
 
 
 # -- text -----------------------------------------------------------------------
@@ -118,23 +108,11 @@ def _line(line: b.Line, room: float = TEXT) -> str:
 
 
 def _inline(line: b.Line, room: float = TEXT) -> str:
-    parts = []
-    for piece in line:
-        match piece:
-            case b.Math(formula):
-                parts.append(_inner(formula, room))
-            case b.Code(text):
-                parts.append(_text(text, "raw"))
-            case b.Link(text) | b.Target(text):
-                parts.append(_text(text))
-            case b.Strong(text):
-                parts.append(_text(text, "strong"))
-            case _:
-                parts.append(_text(piece))
-    return "".join(parts)
+    code, strong = (partial(_text, style=style) for style in ("raw", "strong"))
+    return "".join(b.written(line, _text, partial(_inner, room), code, strong))
 
 
-def _inner(formula: t.Row, room: float) -> str:
+def _inner(room: float, formula: t.Row) -> str:
     """Mathematics inside a line."""
     if unbreakable(formula) > room:
         return _fit(formula, room)

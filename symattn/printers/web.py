@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 
 from symattn import typesetting as t
@@ -45,6 +46,10 @@ def words(text: str) -> str:
     return html_text(text).translate(_LIVE)
 
 
+def _tagged(name: str, text: str) -> str:
+    return f"<{name}>{words(text)}</{name}>"
+
+
 @dataclass(frozen=True)
 class Platform:
     r"""What is shown on platforms of one kind.
@@ -68,21 +73,9 @@ class Platform:
 
     def line(self, pieces: b.Line) -> str:
         """A line of text with mathematics in it."""
-        return "".join(map(self._piece, pieces))
-
-    def _piece(self, piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
-        match piece:
-            case str():
-                return words(piece)
-            case b.Math(formula):
-                return self.math(formula)
-            case b.Code(text):
-                return f"<code>{words(text)}</code>"
-            case b.Strong(text):
-                return f"<strong>{words(text)}</strong>"
-            case _:
-                # A question is a part of a page: it has no names that links lead to.
-                return words(piece.text)
+        code, strong = (partial(_tagged, name) for name in ("code", "strong"))
+        # A question is a part of a page: it has no names that links lead to.
+        return "".join(b.written(pieces, words, self.math, code, strong))
 
     def paragraph(self, pieces: b.Line) -> str:
         """A paragraph."""

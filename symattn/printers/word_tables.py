@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from symattn import typesetting as t
 from symattn.escaping import html_text
@@ -61,21 +62,16 @@ def runs(line: b.Line, colour: str = "", bold: bool = False) -> str:
     '<w:r><w:t>a &lt; b</w:t></w:r>'
     """
     strong = ("<w:b/>" if bold else "") + _colour(colour)
-    written = ""
-    for piece in line:
-        match piece:
-            case b.Math(formula):
-                written += _mathematics(formula, colour)
-            case b.Code(text):
-                written += _run(text, '<w:rStyle w:val="Code"/>' + strong)
-            case b.Strong(text):
-                written += _run(text, '<w:rStyle w:val="Strong"/>' + strong)
-            case b.Link(text) | b.Target(text):
-                written += _run(text, strong)
-            case _:
-                for place, part in enumerate(_LINE_TO_WRITE.split(piece)):
-                    written += _control(part) if place % 2 else _run(part, strong)
-    return written
+    styles = (f'<w:rStyle w:val="{name}"/>{strong}' for name in ("Code", "Strong"))
+    code, stressed = (partial(_run, look=style) for style in styles)
+    mathematics = partial(_mathematics, colour=colour)
+    return "".join(b.written(line, partial(_words, strong), mathematics, code, stressed))
+
+
+def _words(look: str, text: str) -> str:
+    """Words, with the lines to write on among them."""
+    parts = enumerate(_LINE_TO_WRITE.split(text))
+    return "".join(_control(part) if place % 2 else _run(part, look) for place, part in parts)
 
 
 def _run(text: str, look: str = "") -> str:
@@ -218,7 +214,7 @@ def _breadth(cells: Sequence[b.Line]) -> float:
         sum(
             width(piece.formula) * MATH
             if isinstance(piece, b.Math)
-            else _LETTER * len(piece if isinstance(piece, str) else piece.text)
+            else _LETTER * len(b.words((piece,)))
             for piece in cell
         )
         for cell in cells
@@ -242,8 +238,7 @@ def blank_matrix(matrix: b.Matrix) -> str:
         before = _mathematics(matrix.before) if not place else ""
         row = [Cell(paragraph(before, "Cell", keep, "right"), _merged(not place))]
         if matrix.row_labels:
-            label = runs((shortened(matrix.row_labels[place]),))
-            row.append(Cell(paragraph(label, "Label", keep, "right")))
+            row.append(_label(matrix.row_labels[place], "right", keep))
         row.append(_bracket("left", place, last))
         row += [Cell(paragraph(_mathematics(cell), "Cell", keep, "center")) for cell in cells]
         row.append(_bracket("right", place, last))
@@ -258,6 +253,10 @@ def blank_matrix(matrix: b.Matrix) -> str:
     widths = [width(matrix.before) * MATH + 3, *labels, _BRACKET, *figures, _BRACKET]
     height = f'<w:trHeight w:val="{twips(7.5)}" w:hRule="atLeast"/>'
     return table(rows, widths, properties=[height] * len(rows)) + GAP
+
+
+def _label(text: str, side: str, keep: bool, properties: str = "") -> Cell:
+    return Cell(paragraph(runs((shortened(text),)), "Label", keep, side), properties)
 
 
 def _merged(begins: bool) -> str:
@@ -281,19 +280,10 @@ def heat_map(heat: b.HeatMap) -> str:
     cell = min(wanted, (PAGE - 25) / count)
     upright = max(map(len, heat.columns), default=0) * _LETTER > cell
     turned = '<w:textDirection w:val="btLr"/>' if upright else ""
-    head = [Cell(BLANK)] + [
-        Cell(
-            paragraph(
-                runs((shortened(label),)), "Label", keep=True, side="left" if upright else "center"
-            ),
-            turned,
-        )
-        for label in heat.columns
-    ]
-    rows = [head]
+    above = "left" if upright else "center"
+    rows = [[Cell(BLANK), *(_label(label, above, True, turned) for label in heat.columns)]]
     for label, shades, row in zip(heat.rows, heat.shades, heat.figures, strict=True):
-        side = Cell(paragraph(runs((shortened(label),)), "Label", keep=True, side="right"))
-        rows.append([side, *map(_shade, shades, row)])
+        rows.append([_label(label, "right", True), *map(_shade, shades, row)])
     if heat.title:
         title = paragraph(runs(heat.title), "Cell", side="center")
         rows.append([Cell(BLANK), Cell(title, span=count)])

@@ -140,9 +140,7 @@ def use(steps: Steps, weights: Node, node: Node) -> Iterator[b.Block]:
     """``dS = J dA`` for the row that is worked, and the row formula from it; ``node``
     is the gradient of the scores."""
     keys = weights.grid[1]
-    program = steps.program
-    name = next(n for n, x in program.quantities.items() if x is weights)
-    flow = program.gradients[name]
+    flow = _flow(steps, weights)
     i = steps.shown.telling_row(weights)
     target, above = steps.name(node), steps.name(flow)
     if keys <= _MAX_KEYS and len(weights.shape) == 2 and steps.rows_shown(weights) > i:
@@ -164,24 +162,24 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
     left, right = (t.index(grouped(name), place, f.TOP) for name in (target, above))
     head = t.row(left, t.EQUALS, _named(steps, i), t.THIN, right)
     exact = _exact(steps, weights, i)
-    forms = [[steps.shown.short_form(x, i, j) for j in columns] for x in (flow, node)]
-    if exact is not None and all(form is not None for row in forms for form in row):
+    forms = [
+        [form for j in columns if (form := steps.shown.short_form(x, i, j)) is not None]
+        for x in (flow, node)
+    ]
+    near = [[steps.shown.decimal(x, i, j) for j in columns] for x in (flow, node)]
+    rounded = _rounded(steps, weights, i).cells
+    ways = [(steps.shown.about(weights), rounded, steps.shown.about(node), near)]
+    if exact is not None and all(len(row) == len(columns) for row in forms):
         factor, cells = exact
-        items = [
-            b.Matrix(head + t.EQUALS + factor, cells),
-            *(b.Matrix(before, tuple((f.typeset(x),) for x in row if x is not None))
-              for before, row in zip((t.Row(), t.EQUALS), forms, strict=True)),
-        ]  # fmt: skip
+        ways.insert(0, (t.EQUALS + factor, cells, t.EQUALS, forms))
+    for relation, cells, result, (flowing, entries) in ways:
+        items = (
+            b.Matrix(head + relation, cells),
+            b.Matrix(t.Row(), tuple((f.typeset(x),) for x in flowing)),
+            b.Matrix(result, tuple((f.typeset(x),) for x in entries)),
+        )
         if sum(display_width(item) + APART for item in items) <= TEXT + APART:
-            return b.Matrices(tuple(items))
-    near = [[f.typeset(steps.shown.decimal(x, i, j)) for j in columns] for x in (flow, node)]
-    items = [
-        b.Matrix(head + steps.shown.about(weights), _rounded(steps, weights, i).cells),
-        *(b.Matrix(before, tuple((cell,) for cell in row))
-          for before, row in zip((t.Row(), steps.shown.about(node)), near, strict=True)),
-    ]  # fmt: skip
-    if sum(display_width(item) + APART for item in items) <= TEXT + APART:
-        return b.Matrices(tuple(items))
+            return b.Matrices(items)
     name = f.typeset(steps.shown.entry_name(node, i, 0))
     room = TEXT - width(name) - 3
     terms = [
@@ -386,12 +384,11 @@ def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
             zero.add(later.serial)
             formulas.append(steps.formula(steps.name(later), later) + t.EQUALS + t.number("0"))
     if formulas:
-        pieces = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
         yield b.Paragraph(
             steps.say(
                 "Since {name} is 0, so is every entry of these: {formulas}.",
                 name=b.Math(steps.name(node)),
-                formulas=tuple(pieces),
+                formulas=b.joined(map(b.Math, formulas)),
             )
         )
 

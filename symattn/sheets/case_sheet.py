@@ -266,14 +266,14 @@ def given(steps: Steps) -> Iterator[b.Block]:
     if items:
         yield b.Matrices(tuple(items))
     if scalars:
-        text: list[str | b.Math] = []
+        values: list[b.Math] = []
         for name in scalars:
             node = steps.program.quantities[name]
             exact = steps.shown.exact(node, 0, 0)
             relation = t.ABOUT if exact is None else t.EQUALS
             value = f.typeset(exact or steps.shown.decimal(node, 0, 0))
-            text += [b.Math(f.typeset_name(name) + relation + value), ", "]
-        yield b.Paragraph((*text[:-1], "."))
+            values.append(b.Math(f.typeset_name(name) + relation + value))
+        yield b.Paragraph((*b.joined(values), "."))
 
 
 def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:

@@ -80,7 +80,7 @@ def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
             yield b.Paragraph(_gradient(solution, name, say))
     for doubt, quantities in verification.symbolic_doubts.items():
         every_one = len(quantities) == count
-        named = say("every quantity") if every_one else tuple(listed(quantities))
+        named = say("every quantity") if every_one else listed(quantities)
         yield b.Paragraph(
             (b.Strong(say.text("Not decided by SymPy:")), " ", *named, f": {say.again(doubt)}.")
         )
@@ -112,10 +112,10 @@ def _gradient(solution: Solution, name: str, say: Language) -> b.Line:
     if len(stages) > _MOST_NAMED:
         way = say(", in {count} stages", count=str(len(stages)))
     elif stages:
-        way = say(", in the stages {names}", names=tuple(listed(stages)))
+        way = say(", in the stages {names}", names=listed(stages))
     put: b.Line = say(", without symbols")
     if formula.given:
-        put = say(", with the values of {names} substituted", names=tuple(listed(formula.given)))
+        put = say(", with the values of {names} substituted", names=listed(formula.given))
     entries = prod(solution[name].grid)
     every = say("its entry")
     if entries > 1:
@@ -129,11 +129,9 @@ def _gradient(solution: Solution, name: str, say: Language) -> b.Line:
     )
 
 
-def listed(names: Iterable[str]) -> Iterator[str | b.Math]:
+def listed(names: Iterable[str]) -> b.Line:
     """The names as mathematics, with commas between them."""
-    for place, name in enumerate(names):
-        yield from (", ",) if place else ()
-        yield b.Math(f.typeset(symbol(name)))
+    return b.joined(b.Math(f.typeset(symbol(name))) for name in names)
 
 
 def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:

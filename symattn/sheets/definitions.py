@@ -15,8 +15,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 
 from symattn import formulas as f
@@ -253,39 +253,50 @@ def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.
     """The definitions that a step uses, as equations; none for a step that
     is put together from several operations. ``row_sum`` is what the sum over
     row i of a softmax is called."""
-    result = _letter_of(node, named)
-    define = partial(equation, first=first)
+    operation, operands = _operation(node, named)
+    if not operation or len(node.shape) != 2 or not _are_named(operands, named):
+        return []
+    letters = _letters(operation, operands, named)
+    letters[definitions.RULES[operation][0]] = _letter_of(node, named)
+    names = ("normaliser", operation) if operation in _NORMALISED else (operation,)
+    sizes = _sizes(operands[0].grid, node.grid)
+    return [equation(name, letters, sizes, {"Z": row_sum}, first) for name in names]
+
+
+def _operation(node: Node, named: Named, by: Node | None = None) -> tuple[str, tuple[Node, ...]]:
+    """The operation with a definition that a step is, and what it is of; nothing for another
+    step. An operand that it is differentiated ``by`` is taken as it is."""
     match node.op, node.operands:
-        case "matmul", (x, y) if _is_named(x, named) and _turned(y, named):
-            (key,) = y.operands
-            letters = {"S": result, "Q": _letter_of(x, named), "K": _letter_of(key, named)}
-            return [define("score", letters, {"d": x.grid[1]})]
-        case "matmul", (x, y) if _is_named(x, named) and _is_named(y, named):
-            letters = {"C": result, "A": _letter_of(x, named), "B": _letter_of(y, named)}
-            return [define("product", letters, {"d": x.grid[1]})]
-        case "divide", (x, y) if _is_named(x, named) and y.op == "sqrt" and not y.shape:
-            width = _letter_of(y.operands[0], named)
-            return [
-                define("scaled_score", {"T": result, "S": _letter_of(x, named), "d": width}, {})
-            ]
-        case "softmax", (x,) if _is_named(x, named):
-            letters = {"S": _letter_of(x, named), "A": result}
-            sizes = {"m": x.grid[1]}
-            sums = {"Z": row_sum}
-            return [define(name, letters, sizes, sums) for name in ("normaliser", "softmax")]
-        case "hide", (x, keep) if _is_named(x, named):
-            letters = {"T": result, "S": _letter_of(x, named)}
-            if keep.op == "triangle":
-                return [define("causal", letters, {})]
-            if _is_named(keep, named):
-                return [define("mask", {**letters, "M": _letter_of(keep, named)}, {})]
-        case "add" | "subtract" | "multiply" | "divide", (x, y) if (
-            x.shape == y.shape == node.shape and _is_named(x, named) and _is_named(y, named)
-        ):
+        case "matmul", (x, y) if _turned(y, named) and y is not by:
+            return "score", (x, *y.operands)
+        case "matmul", _:
+            return "product", node.operands
+        case "divide", (x, y) if y.op == "sqrt" and not y.shape:
+            return "scaled_score", (x, *y.operands)
+        case "softmax", _:
+            return "softmax", node.operands
+        case "hide", (x, keep):
+            return ("causal", (x,)) if keep.op == "triangle" else ("mask", (x, keep))
+        case "add" | "subtract" | "multiply" | "divide", (x, y) if x.shape == y.shape == node.shape:
             kind = {"add": "addition", "subtract": "subtraction", "multiply": "times"}
-            letters = {"C": result, "A": _letter_of(x, named), "B": _letter_of(y, named)}
-            return [define(kind.get(node.op, "quotient"), letters, {})]
-    return []
+            return kind.get(node.op, "quotient"), (x, y)
+    return "", ()
+
+
+def _are_named(nodes: Iterable[Node], named: Named) -> bool:
+    """Whether all matrices among some nodes have names; numbers need none."""
+    return all(_is_named(node, named) for node in nodes if node.shape)
+
+
+def _letters(operation: str, operands: Sequence[Node], named: Named) -> dict[str, t.Row]:
+    """What the operands of a definition are called, by its letters."""
+    called = (_letter_of(node, named) for node in operands)
+    return dict(zip(definitions.operands(operation), called, strict=True))
+
+
+def _sizes(first: tuple[int, int], result: tuple[int, int]) -> dict[str, int]:
+    """The sizes that are taken from the first operand and the result."""
+    return {"n": first[0], "d": first[1], "m": result[1]}
 
 
 def use(program: Program, name: str, named: Named) -> tuple[Node, int] | None:
@@ -307,39 +318,23 @@ def of_gradient(program: Program, name: str, named: Named, first: int = 0) -> li
     if (used := use(program, name, named)) is None:
         return []
     user, place = used
-    turned = user.operands[place] is not node
-    if turned and (user.op, place) != ("matmul", 1):
-        return []
+    operation, operands = _operation(user, named, node)
     gradients = {program.quantities[n].serial: g for n, g in program.gradients.items()}
-    if user.serial not in gradients:
+    # What is hidden by data stands in the step itself.
+    if operation in ("", "mask") or user.serial not in gradients:
         return []
-    flow = _short(named, gradients[user.serial])
-    target = _short(named, program.gradients[name])
-    define = partial(equation, first=first)
-    match user.op, user.operands:
-        case "softmax", _:
-            letters = {"dS": target, "A": _letter_of(user, named), "G": flow}
-            return [define("softmax_gradient", letters, {"m": user.grid[1]})]
-        case "divide", (_, y) if place == 0 and y.op == "sqrt" and not y.shape:
-            width = _letter_of(y.operands[0], named)
-            return [define("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
-        case "hide", (_, keep) if place == 0 and keep.op == "triangle":
-            return [define("causal_gradient", {"dS": target, "G": flow}, {})]
-        case "matmul", (x, y) if (
-            place == 0 and y.op == "transpose" and _is_named(y.operands[0], named)
-        ):
-            letters = {"dQ": target, "G": flow, "K": _letter_of(y.operands[0], named)}
-            return [define("score_query_gradient", letters, {"m": user.grid[1]})]
-        case "matmul", (x, _) if turned and _is_named(x, named):
-            letters = {"dK": target, "G": flow, "Q": _letter_of(x, named)}
-            return [define("score_key_gradient", letters, {"n": user.grid[0]})]
-        case "matmul", (x, y) if place == 0 and _is_named(y, named):
-            letters = {"dA": target, "G": flow, "B": _letter_of(y, named)}
-            return [define("product_left_gradient", letters, {"m": user.grid[1]})]
-        case "matmul", (x, _) if place == 1 and _is_named(x, named):
-            letters = {"dB": target, "G": flow, "A": _letter_of(x, named)}
-            return [define("product_right_gradient", letters, {"n": user.grid[0]})]
-    return []
+    if place >= len(operands) or operands[place] is not node:
+        return []
+    others = [operand for operand in operands if operand is not node]
+    gradient = definitions.RULES[operation][1][place]
+    if not gradient or not _are_named(others, named):
+        return []
+    letters = _letters(operation, operands, named) | {
+        f"d{definitions.differentiated(gradient)}": _short(named, program.gradients[name]),
+        definitions.RULES[operation][0]: _letter_of(user, named),
+        "G": _short(named, gradients[user.serial]),
+    }
+    return [equation(gradient, letters, _sizes(operands[0].grid, user.grid), first=first)]
 
 
 def jacobian(node: Node, named: Named) -> t.Row:
@@ -473,7 +468,7 @@ def _equations(
         yield t.Row()
         return
     first = laid.lines[line.operands[0]].grid if line.operands else line.grid
-    sizes = {"n": first[0], "d": first[1], "m": line.grid[1], **line.sizes}
+    sizes = {**_sizes(first, line.grid), **line.sizes}
     if line.operation in _NORMALISED:
         letters["Z"] = parameter("Sigma" if parameter("Z") in known.values() else "Z")
         yield equation("normaliser", letters, sizes, first=counted_from)

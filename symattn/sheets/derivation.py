@@ -149,10 +149,7 @@ def _plural(word: str, things: Sequence[object]) -> str:
 
 def _listed(formulas: Sequence[t.Row]) -> b.Line:
     """Formulas with commas between them."""
-    pieces: list[str | b.Math | b.Code | b.Strong] = []
-    for formula in formulas:
-        pieces += [", ", b.Math(formula)] if pieces else [b.Math(formula)]
-    return tuple(pieces)
+    return b.joined(map(b.Math, formulas))
 
 
 # -- equations -----------------------------------------------------------------
@@ -260,25 +257,18 @@ def _proof(derivation: Derivation) -> b.Table:
     return b.Table(((), ("line",), ("because",)), tuple(rows), align)
 
 
-def _letters(piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
-    """As many letters as a piece of a line is wide."""
-    if isinstance(piece, b.Math):
-        return "x" * round(2 * width(piece.formula))
-    return piece if isinstance(piece, str) else piece.text
-
-
 def _height(proof: b.Table) -> float:
     """About how high a proof is, in mm."""
     *_, column = re.findall(r"P\{(\d+)mm\}", proof.align)
     total = 0.0
     for row in proof.rows:
-        words = "".join(map(_letters, row[-1]))
-        reason = 4.3 * (1 + len(words) // (0.5 * int(column)))
-        formulas = tuple(
-            piece.formula for piece in row[min(1, len(row) - 1)] if isinstance(piece, b.Math)
-        )
-        tall = t.has(formulas, t.Fraction, t.Limits("∑"), t.Limits("lim"))
-        more = sum(len(x.rows) - 1 for x in t.nodes(formulas) if isinstance(x, t.CellGrid))
+        # A letter is about half an em wide.
+        formulas = (round(2 * width(x.formula)) for x in row[-1] if isinstance(x, b.Math))
+        letters = len(b.words(row[-1])) + sum(formulas)
+        reason = 4.3 * (1 + letters // (0.5 * int(column)))
+        cell = row[min(1, len(row) - 1)]
+        tall = t.has(cell, t.Fraction, t.Limits("∑"), t.Limits("lim"))
+        more = sum(len(x.rows) - 1 for x in t.nodes(cell) if isinstance(x, t.CellGrid))
         total += max(reason, (9.0 if tall else 5.0) * (1 + more)) + 2.3
     return total
 
@@ -295,9 +285,8 @@ def _reason(line: JudgedLine, derivation: Derivation) -> b.Line:
     reason = (*reason, " ", b.Strong(line.status.capitalize() + "."))
     if counterexample := line.counterexample:
         at = {**counterexample.sizes, **counterexample.indices, **counterexample.values}
-        for place, (name, value) in enumerate(at.items()):
-            formula = b.Math(typeset(name, shapes) + t.EQUALS + _value(value))
-            reason = (*reason, ", " if place else " At ", formula)
+        equal = [typeset(name, shapes) + t.EQUALS + _value(value) for name, value in at.items()]
+        reason = (*reason, *((" At ", *_listed(equal)) if at else ()))
         left, right = (b.Math(_value(x)) for x in (counterexample.left, counterexample.right))
         reason = (*reason, ": " if at else " ", left, " is not ", right, ".")
     reason = (*reason, *_sentence(line.why, shapes))
@@ -333,10 +322,7 @@ def _links(line: JudgedLine, derivation: Derivation) -> b.Line:
     if numbers:
         parts.append((_plural("line", numbers), " ", *_ranges(sorted(numbers))))
     parts += [_prose(reason, shapes) for reason in others]
-    pieces: b.Line = ()
-    for part in parts:
-        pieces = (*pieces, "; " if pieces else " (", *part)
-    return (*pieces, ")") if pieces else ()
+    return (" (", *b.joined(parts, "; "), ")") if parts else ()
 
 
 def _holding(where: str, derivation: Derivation) -> list[int]:
@@ -345,15 +331,13 @@ def _holding(where: str, derivation: Derivation) -> list[int]:
 
 
 def _conditions(where: Sequence[str], shapes: Shapes) -> b.Line:
-    pieces: b.Line = ()
+    pieces: list[b.Piece] = []
     for text in where:
-        formula: b.Math | b.Code
         try:
-            formula = b.Math(condition(text, shapes))
+            pieces.append(b.Math(condition(text, shapes)))
         except Malformed:
-            formula = b.Code(text)
-        pieces = (*pieces, ", ", formula) if pieces else (formula,)
-    return pieces
+            pieces.append(b.Code(text))
+    return b.joined(pieces)
 
 
 def _checks(derivation: Derivation) -> Iterator[b.Block]:
@@ -407,10 +391,8 @@ def _ranges(numbers: list[int]) -> b.Line:
     for run in runs:
         first, *rest = (b.Link(str(number), _place(number)) for number in run)
         groups += [(first, " to ", rest[-1])] if len(run) > 2 else [(first,), *((x,) for x in rest)]
-    joined: b.Line = groups[0]
-    for place, piece in enumerate(groups[1:], 2):
-        joined = (*joined, " and " if place == len(groups) else ", ", *piece)
-    return joined
+    *before, last = groups
+    return (*b.joined(before), *([" and "] if before else []), *last)
 
 
 def _prose(words: str, shapes: Shapes) -> b.Line:

@@ -87,10 +87,7 @@ def _causes(audit: Audit, article: Article, say: Language) -> Iterator[b.Line]:
 def _links(article: Article, spans: Iterable[Span], say: Language) -> b.Line:
     """The lines of places, each a link."""
     numbers = sorted({article.place(span.start).line for span in spans})
-    links: list[b.Link | str] = []
-    for number in numbers[:_NAMED]:
-        links += [b.Link(str(number), f"line-{number}"), ", "]
-    pieces = tuple(links[:-1])
+    pieces = b.joined(b.Link(str(number), f"line-{number}") for number in numbers[:_NAMED])
     if more := len(numbers[_NAMED:]):
         return say("lines {lines} and {count} more", lines=pieces, count=str(more))
     if len(numbers) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -69,19 +69,21 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
     )
     yield from _causes(audit, say)
     yield b.Heading(say("Roots"))
-    rows: list[tuple[b.Line, ...]] = []
-    for root, carried in grouped(audit):
-        follow = str(len(carried)) if carried else ""
-        line: tuple[b.Line, ...] = (
-            (_where(audit, root, say),),
-            (label(audit, root),),
-            (b.Math(struck(root)),),
-            (say.again(why(audit, root)),),
-            (follow,),
-        )
-        rows.append(line)
-    header = (say("where"), say("quantity"), say("figure"), say("why"), say("propagated"))
-    yield b.Table(header, tuple(rows), "P{25mm}P{34mm}lP{43mm}r")
+    rows = tuple(
+        (*_root(audit, root, say.again(why(audit, root)), say), (str(len(carried) or ""),))
+        for root, carried in grouped(audit)
+    )
+    yield b.Table((*_header(say), say("propagated")), rows, "P{25mm}P{34mm}lP{43mm}r")
+
+
+def _header(say: Language) -> tuple[b.Line, ...]:
+    return say("where"), say("quantity"), say("figure"), say("why")
+
+
+def _root(audit: Audit, root: Figure, reason: str, say: Language) -> tuple[b.Line, ...]:
+    """A root below :func:`_header`."""
+    figure = b.Math(struck(root))
+    return (_where(audit, root, say),), (label(audit, root),), (figure,), (reason,)
 
 
 def _causes(audit: Audit, say: Language) -> Iterator[b.Block]:
@@ -147,11 +149,13 @@ def _statements(audit: Audit, say: Language) -> Iterator[b.Block]:
 def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
     if audit.unchecked:
         yield b.Heading(say("Not checked"))
-        rows: list[tuple[b.Line, ...]] = [
-            ((item.where,), (item.what,), (item.reason,)) for item in audit.unchecked
-        ]
-        header = (say("where"), say("what"), say("why not"))
-        yield b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
+        yield _open((((x.where,), (x.what,), (x.reason,)) for x in audit.unchecked), say)
+
+
+def _open(rows: Iterable[tuple[b.Line, ...]], say: Language) -> b.Table:
+    """What is left open: where it stands, what it is, and why."""
+    header = (say("where"), say("what"), say("why not"))
+    return b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
 
 
 def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
@@ -163,16 +167,12 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
     for sentence in audit.assumptions:
         yield b.Paragraph(say("Assumed: {what}.", what=sentence))
     if audit.open:
-        rows: list[tuple[b.Line, ...]] = [
-            (
-                (say.again(place(audit.case, item.span)),),
-                (b.Code(item.what),),
-                (item.why,),
-            )
-            for item in audit.open
-        ]
-        header = (say("where"), say("what"), say("why not"))
-        yield b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
+        places = (say.again(place(audit.case, item.span)) for item in audit.open)
+        rows = (
+            ((x,), (b.Code(item.what),), (item.why,))
+            for x, item in zip(places, audit.open, strict=True)
+        )
+        yield _open(rows, say)
 
 
 def _where(audit: Audit, item: Figure | Statement, say: Language) -> str:
@@ -189,17 +189,9 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
         reason = say.again(root.reason)
         if carried:
             reason += f" ({say.again(propagated(len(carried)))})"
-        rows.append(
-            (
-                (_where(audit, root, say),),
-                (label(audit, root),),
-                (b.Math(struck(root)),),
-                (reason,),
-            )
-        )
+        rows.append(_root(audit, root, reason, say))
     if rows:
-        header = (say("where"), say("quantity"), say("figure"), say("why"))
-        yield b.Table(header, tuple(rows), "P{30mm}P{40mm}lP{55mm}")
+        yield b.Table(_header(say), tuple(rows), "P{30mm}P{40mm}lP{55mm}")
     for statement in audit.statements:
         if statement.verdict is Verdict.REFUTED:
             holds = b.Code(statement.claim.holds)

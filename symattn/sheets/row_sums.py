@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from symattn import formulas as f
 from symattn import typesetting as t
-from symattn.numbers.values import compare
+from symattn.numbers.values import Value, compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, width
 from symattn.programs.nodes import Node, ancestors
@@ -64,22 +64,17 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     if count < node.grid[0]:
         name = steps.first_rows(name, count)
     rows = [row.powers for row in steps.shown.normalisers[node.serial][:count]]
-    cells = tuple(
-        tuple(
-            _NOTHING
-            if power is None
-            else f.typeset(power.formula() if power.is_closed else UNWRITTEN)
-            for power in row
+
+    def cells(write: Callable[[Value], f.Formula]) -> tuple[tuple[t.Row, ...], ...]:
+        return tuple(
+            tuple(_NOTHING if x is None else f.typeset(write(x)) for x in row) for row in rows
         )
-        for row in rows
-    )
-    exact = b.Matrix(name + t.EQUALS, cells, steps.tokens(scores, 0)[:count])
+
+    closed = cells(lambda power: power.formula() if power.is_closed else UNWRITTEN)
+    exact = b.Matrix(name + t.EQUALS, closed, steps.tokens(scores, 0)[:count])
     if steps.shown.is_lettered(scores):
         return [exact]
-    rounded = tuple(
-        tuple(_NOTHING if power is None else f.typeset(steps.shown.rounded(power)) for power in row)
-        for row in rows
-    )
+    rounded = cells(steps.shown.rounded)
     near = b.Matrix(name + t.ABOUT, rounded)
     if not all(power is None or power.is_closed for row in rows for power in row):
         return [near]

@@ -98,6 +98,8 @@ _APART = 1e-3
 _ENTRIES_WORKED, _FEW_WORKED = 8, 2
 #: Lines of one worked entry, of a longer one the beginning and the end; their width, in em.
 _MOST_LINES, _ROOM = 12, TEXT - 6
+#: What stands between definitions.
+_BETWEEN = ", \N{EM SPACE}"
 #: A stage of a calculation: the sign before it, and its lines.
 _Stage = tuple[t.Row, tuple[t.Row, ...]]
 #: Most rows of a heat map, and most columns that have figures in them.
@@ -169,21 +171,19 @@ class Steps:
         """The definitions that a step uses, entry by entry."""
         if equations:
             words = {"if": self.say.text("if"), "otherwise": self.say.text("otherwise")}
-            text: list[str | b.Math] = []
+            formulas: list[b.Math] = []
             for english in equations:
                 equation = t.in_words(english, words)
                 if t.has(equation, t.Fraction):
                     equation = t.row(t.Styled(True, equation))
-                text += [b.Math(equation), ", \N{EM SPACE}"]
-            yield b.Paragraph(self.say("Entry by entry: {formulas}.", formulas=tuple(text[:-1])))
+                formulas.append(b.Math(equation))
+            apart = b.joined(formulas, _BETWEEN)
+            yield b.Paragraph(self.say("Entry by entry: {formulas}.", formulas=apart))
 
     def own(self, node: Node) -> Iterator[b.Block]:
         """What the functions are that the case defines, where a step is the first to call them."""
-        if definitions := [*self._own(node)]:
-            text = [part for definition in definitions for part in (definition, ", \N{EM SPACE}")]
-            yield b.Paragraph(
-                self.say("Defined for this case: {formulas}.", formulas=tuple(text[:-1]))
-            )
+        if definitions := b.joined(self._own(node), _BETWEEN):
+            yield b.Paragraph(self.say("Defined for this case: {formulas}.", formulas=definitions))
 
     def _own(self, node: Node) -> Iterator[b.Math | b.Code]:
         for part in ancestors(
