@@ -149,7 +149,7 @@ def parts(formula: Formula) -> Iterator[Formula]:
     """What a formula is directly made of.
 
     >>> [*parts(Quotient(E, Sum((Number("1"), E))))]
-    [Symbol(name='e', row=None), Sum(terms=(Number(digits='1'), Symbol(name='e', row=None)))]
+    [Symbol(text='e', row=None), Sum(terms=(Number(digits='1'), Symbol(text='e', row=None)))]
     """
     waiting: list[object] = [getattr(formula, field.name) for field in fields(formula)][::-1]
     while waiting:
