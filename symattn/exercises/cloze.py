@@ -12,13 +12,11 @@ from math import gcd, lcm
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import InjectedFault, catalogue, is_visible
+from symattn.exercises.faults import At, InjectedFault, catalogue, figures, is_visible
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.languages.language import ENGLISH, Language
-from symattn.numbers import rounding
 from symattn.printers import blocks as b
 from symattn.printers import web
-from symattn.solution.entries import EntryValue
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.
@@ -29,9 +27,6 @@ _MISTAKES = 5
 
 #: A number of fewer digits may be anything: that it comes of a fault is not certain.
 _TELLING = 3
-
-#: A row and a column of the grid of a part.
-_At = tuple[int, int]
 
 #: What would end an answer's feedback, or be read as something else in it.
 _SPECIAL = {c: f"&#{ord(c)};" for c in '}#~/"\\{'}
@@ -119,15 +114,15 @@ class _ClozeQuestion:
         self._made_in: dict[InjectedFault, str] = {}
         for part in exercise.parts:
             near = self._near[part.quantity]
-            for fault, figures in self._wrong[part.quantity].items():
-                if any(is_visible(near[at], x, part.places) for at, x in figures.items()):
+            for fault, wrong in self._wrong[part.quantity].items():
+                if any(is_visible(near[at], x, part.places) for at, x in wrong.items()):
                     self._made_in.setdefault(fault, part.quantity)
 
     def elements(self, solution: Sequence[b.Block]) -> Iterator[str]:
         """The elements of the question."""
         yield quiz.plain("name", quiz.title(self.exercise, version=True))
         yield quiz.rich("questiontext", self._questiontext())
-        feedback = [self._generalfeedback(), web.printed(solution)]
+        feedback = [*self.text.right_answers(self._near), web.printed(solution)]
         yield quiz.rich("generalfeedback", "\n".join(feedback))
         yield quiz.element("penalty", "0.3333333")
         yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
@@ -140,19 +135,7 @@ class _ClozeQuestion:
             blocks += [self.text.task(place, part), table]
         return "\n".join(blocks)
 
-    def _generalfeedback(self) -> str:
-        blocks = [web.paragraph(self.say("The correct answers:"))]
-        for part in self.exercise.parts:
-            right = {
-                (i, j): quiz.signed(f"{x:f}")
-                for i, row in enumerate(self.exercise.right(part))
-                for j, x in enumerate(row)
-            }
-            cells = {at: right[at] for at in self._near[part.quantity]}
-            blocks.append(self.text.of_part(part, cells, self.text.result(part)))
-        return "\n".join(blocks)
-
-    def _blank(self, part: Part, at: _At) -> str:
+    def _blank(self, part: Part, at: At) -> str:
         weight = self.weights[part.quantity]
         near = self._near[part.quantity][at]
         tolerance = _digits(Decimal(1).scaleb(-part.places))
@@ -163,13 +146,13 @@ class _ClozeQuestion:
         )
         return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
 
-    def _mistakes(self, part: Part, at: _At, right: Decimal) -> Iterator[_Mistake]:
+    def _mistakes(self, part: Part, at: At, right: Decimal) -> Iterator[_Mistake]:
         """The common mistakes in an entry that are told apart from what is right and from
         each other."""
         taken = [right]
         known = self._wrong[part.quantity].items()
-        for fault, figures in sorted(known, key=lambda item: self._is_propagated(item[0], part)):
-            number = figures.get(at)
+        for fault, wrong in sorted(known, key=lambda item: self._is_propagated(item[0], part)):
+            number = wrong.get(at)
             if number is None or not all(is_visible(x, number, part.places) for x in taken):
                 continue
             sentences = [fault.text(self.say) + "?"]
@@ -189,7 +172,7 @@ class _ClozeQuestion:
 
     def _faulty(
         self, part: Part, faults: Sequence[InjectedFault]
-    ) -> dict[InjectedFault, dict[_At, Decimal]]:
+    ) -> dict[InjectedFault, dict[At, Decimal]]:
         wrong = {}
         for fault in faults:
             if part.quantity in fault.nodes:
@@ -198,19 +181,11 @@ class _ClozeQuestion:
                     wrong[fault] = self._figures(part, fault)
         return wrong
 
-    def _figures(self, part: Part, fault: InjectedFault | None = None) -> dict[_At, Decimal]:
+    def _figures(self, part: Part, fault: InjectedFault | None = None) -> dict[At, Decimal]:
         """The blanks of a part, or with a fault those of them that are not masked by it."""
-        named, solution = self.exercise.case.program.named, self.exercise.solution
-        right = solution.quantity(named[part.quantity])
-        quantity = right if fault is None else solution.quantity(fault.nodes[part.quantity])
-        rows, columns = right.grid
+        nodes = self.exercise.case.program.named if fault is None else fault.nodes
         mode = self.exercise.case.rounding
-        return {
-            (i, j): rounding.decimal(EntryValue(quantity, i, j), part.places + _MORE, mode)
-            for i in range(rows)
-            for j in range(columns)
-            if not right.is_masked(i, j) and not quantity.is_masked(i, j)
-        }
+        return figures(self.exercise, part, nodes[part.quantity], part.places + _MORE, mode)
 
 
 def _digits(number: Decimal) -> str:

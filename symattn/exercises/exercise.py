@@ -23,7 +23,7 @@ from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.printers.blocks import Logo
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
-from symattn.shapes import Shape
+from symattn.shapes import Shape, grid, keys
 from symattn.solution.solution import Solution, solve
 from symattn.syntax import gradient_name
 from symattn.tables.file import content
@@ -184,6 +184,20 @@ class Exercise:
     def shape(self, part: Part) -> Shape:
         """The shape of what a part asks for."""
         return self.case.program.named[part.quantity].shape
+
+    def labels(self, part: Part) -> list[list[str]]:
+        """What the entries of a part are called where students see them, by rows of the grid.
+
+        >>> made = exercise(solve("cat-sat-mat").case)
+        >>> made.labels(made.parts[0])[0]
+        ['S[0, 0]', 'S[0, 1]', 'S[0, 2]']
+        """
+        of, tree, shape = part.quantity, syntax.parse(part.quantity), self.shape(part)
+        rows, columns = map(range, grid(shape))
+        return [
+            [syntax.entry_text(of, tree, keys(shape, i, j, self.first)) for j in columns]
+            for i in rows
+        ]
 
     def right(self, part: Part) -> tuple[tuple[Decimal, ...], ...]:
         """The right answers of a part, by rows of the grid: correctly rounded

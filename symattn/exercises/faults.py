@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
-from typing import Literal
+from itertools import islice, product
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from symattn.formulas import Formula
 from symattn.languages.language import Language
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
+from symattn.numbers.rounding import RoundingMode
 from symattn.printers.blocks import Line, Math
 from symattn.programs.display import formula
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
@@ -41,6 +42,11 @@ from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
+
+T = TypeVar("T")
+
+#: A row and a column of the grid of a part.
+At = tuple[int, int]
 
 #: The kinds of the catalogue that people make by hand, and how each is said; those
 #: of a scale are said by the operation that it stands in.
@@ -93,23 +99,17 @@ class InjectedFault:
 
     def said(self, say: Language) -> Line:
         """The beginning of the sentence, with formulas."""
-        return say(
-            self.sentence,
-            **{
-                name: say.again(piece) if isinstance(piece, str) else Math(f.typeset(piece))
-                for name, piece in self.pieces.items()
-            },
-        )
+        return say(self.sentence, **self._filled_in(say, lambda piece: Math(f.typeset(piece))))
 
     def text(self, say: Language) -> str:
         """The beginning of the sentence as plain text."""
-        return say.text(
-            self.sentence,
-            **{
-                name: say.again(piece) if isinstance(piece, str) else f.text(piece)
-                for name, piece in self.pieces.items()
-            },
-        )
+        return say.text(self.sentence, **self._filled_in(say, f.text))
+
+    def _filled_in(self, say: Language, shown: Callable[[Formula], T]) -> dict[str, T | str]:
+        return {
+            name: say.again(piece) if isinstance(piece, str) else shown(piece)
+            for name, piece in self.pieces.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -300,6 +300,19 @@ def visible_faults(
         )
         follows = mistake(exercise, fault, below) if below else None
         yield fault, (own, *((follows,) if follows else ()))
+
+
+def figures(
+    exercise: Exercise, part: Part, node: Node, places: int, mode: RoundingMode = "half-even"
+) -> dict[At, Decimal]:
+    """What a node gives for the blanks of a part, but for masked scores."""
+    right = exercise.solution[part.quantity]
+    given = exercise.solution.quantity(node)
+    return {
+        (i, j): rounding.decimal(EntryValue(given, i, j), places, mode)
+        for i, j in product(*map(range, right.grid))
+        if not right.is_masked(i, j) and not given.is_masked(i, j)
+    }
 
 
 def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> FaultyEntry | None:

@@ -27,6 +27,7 @@ from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.collecting import DEFAULT
 from symattn.shapes import nested, show
+from symattn.solution.template import steps
 from symattn.tables.file import content, parsed, text, written
 from symattn.tables.places import kind, misfits, table, unknown
 
@@ -82,12 +83,7 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     yield f"rounding = {text(case.rounding)}"
     if first.first:
         yield f"count_from = {first.first}"
-    yield from ("", "[steps]")
-    for name, step in case.steps.items():
-        yield f"{name} = {text(step)}"
-    if case.functions:
-        yield from ("", "[functions]")
-        yield from (f"{text(head)} = {text(body)}" for head, body in case.functions.items())
+    yield from steps(case)
     if case.states_loss:
         yield from ("", "[loss]", f"output = {text(case.output)}", f"wrt = {written(case.wrt)}")
     for part in first.parts:

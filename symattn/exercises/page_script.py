@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from symattn import syntax
 from symattn.errors import Malformed
-from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import InjectedFault, catalogue
 from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.languages.language import Language
@@ -25,7 +24,6 @@ from symattn.numbers.values import Value
 from symattn.printers.blocks import PageScript
 from symattn.programs.cancellation import sums_to_zero
 from symattn.programs.nodes import Node, ancestors, weights_of_mean
-from symattn.shapes import keys
 
 #: Digits of a given number that is no fraction: the script computes with no more.
 _DIGITS = 100
@@ -71,7 +69,12 @@ def page_script(
         "first": exercise.first,
         "nodes": [_node(node, exercise, places) for node in nodes],
         "parts": [
-            _part(part, node, places, exercise.first)
+            {
+                "of": part.quantity,
+                "node": places[node.serial],
+                "places": part.places,
+                "labels": exercise.labels(part),
+            }
             for part, node in zip(exercise.parts, targets, strict=True)
         ],
         "faults": [
@@ -86,22 +89,6 @@ def page_script(
 @cache
 def _code() -> str:
     return "".join((_HERE / "scripts" / name).read_text("utf-8") for name in _SCRIPTS)
-
-
-def _part(part: Part, node: Node, places: dict[int, int], first: int) -> dict[str, Any]:
-    tree, (rows, columns) = syntax.parse(part.quantity), node.grid
-    return {
-        "of": part.quantity,
-        "node": places[node.serial],
-        "places": part.places,
-        "labels": [
-            [
-                syntax.entry_text(part.quantity, tree, keys(node.shape, i, j, first))
-                for j in range(columns)
-            ]
-            for i in range(rows)
-        ],
-    }
 
 
 def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:

@@ -233,6 +233,15 @@ class QuestionText:
         table = [[cells.get((i, j), MASKED) for j in range(columns)] for i in range(rows)]
         return matrix(before, table, self.labels(node), self.on)
 
+    def right_answers(self, places: Mapping[str, Iterable[tuple[int, int]]]) -> list[str]:
+        """The right answers at some places of each part, by quantity."""
+        blocks = [self.on.paragraph(self.say("The correct answers:"))]
+        for part in self.exercise.parts:
+            right = self.exercise.right(part)
+            cells = {(i, j): signed(f"{right[i][j]:f}") for i, j in places[part.quantity]}
+            blocks.append(self.of_part(part, cells, self.result(part)))
+        return blocks
+
     def result(self, part: Part) -> t.Row:
         """What stands before the right answers of a part."""
         formula = self.formula(self.case.program.named[part.quantity])

@@ -16,7 +16,7 @@ from symattn import typesetting as t
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
-from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.languages.language import ENGLISH, Language
@@ -212,18 +212,13 @@ class _StackQuestion:
         blocks = self.text.opening(" &ensp; ".join(given))
         for k, part in self.chain.parts.items():
             blocks.append(self.text.task(k, part))
-            if self._is_masked(part):
+            if any(answer.is_infinite() for row in self.first.right(part) for answer in row):
                 blocks.append(
                     web.paragraph(self.say("A masked score is {masked}.", masked=b.Code("-inf")))
                 )
             blocks.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
             blocks.append(f"<div>[[feedback:prt{k}]]</div>")
         return "\n".join(blocks)
-
-    def _is_masked(self, part: Part) -> bool:
-        quantity = self.first.solution[part.quantity]
-        rows, columns = quantity.grid
-        return any(quantity.is_masked(i, j) for i in range(rows) for j in range(columns))
 
     def _generalfeedback(self) -> str:
         answers = (

@@ -146,9 +146,7 @@ def linear_form(terms: Iterable[tuple[str | None, f.Formula]]) -> f.Formula:
             else:
                 inner = f.Product((inner, f.Symbol(symbol)))
         pieces.append(f.Negated(inner) if negative else inner)
-    if not pieces:
-        return f.Number("0")
-    return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
+    return _joined(pieces)
 
 
 def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]:
@@ -237,8 +235,7 @@ def _added(terms: Mapping[Monomial, tuple[int, int]]) -> f.Formula:
     if first is not ordered[0]:
         ordered.remove(first)
         ordered.insert(0, first)
-    pieces = tuple([_term(key, *terms[key]) for key in ordered])
-    return pieces[0] if len(pieces) == 1 else f.Sum(pieces)
+    return _joined([_term(key, *terms[key]) for key in ordered])
 
 
 @lru_cache(maxsize=1 << 12)

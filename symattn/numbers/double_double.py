@@ -152,6 +152,13 @@ class DoubleDouble:
         """The same change of place of all three arrays: a transpose, a choice."""
         return DoubleDouble(change(self.high), change(self.low), change(self.error))
 
+    def but(self, where: npt.NDArray[np.bool_], high: Array | float, error: float) -> DoubleDouble:
+        """The numbers but for some entries, which are a float within an error."""
+        if not where.any():
+            return self
+        parts = (self.high, high), (self.low, 0.0), (self.error, error)
+        return DoubleDouble(*(np.where(where, number, part) for part, number in parts))
+
 
 def exact(values: Array) -> DoubleDouble:
     """Floats as they are; ``-inf`` is a masked score.
@@ -243,21 +250,11 @@ def settled(high: Array, low: Array, error: Array) -> DoubleDouble:
     array([ 0., inf])
     """
     known = np.isfinite(high) & np.isfinite(low) & np.isfinite(error)
-    if known.all():
-        return DoubleDouble(high, low, error)
-    return DoubleDouble(
-        np.where(known, high, 0.0), np.where(known, low, 0.0), np.where(known, error, np.inf)
-    )
+    return DoubleDouble(high, low, error).but(~known, 0.0, np.inf)
 
 
 def _masking(x: DoubleDouble, masked: npt.NDArray[np.bool_]) -> DoubleDouble:
-    if not masked.any():
-        return x
-    return DoubleDouble(
-        np.where(masked, -np.inf, x.high),
-        np.where(masked, 0.0, x.low),
-        np.where(masked, 0.0, x.error),
-    )
+    return x.but(masked, -np.inf, 0.0)
 
 
 def negative(x: DoubleDouble) -> DoubleDouble:

@@ -127,44 +127,17 @@ def written(value: Value) -> str:
     >>> written(read("2*exp(a)**2/(1 + sqrt(2))", symbols=True))
     '2*sqrt(2)*exp(2*a) - 2*exp(2*a)'
     """
-    return _written(value.formula())
+    return f.text(_with_functions(value.formula())).replace("^", "**")
 
 
-def _written(tree: f.Formula) -> str:
-    match tree:
-        case f.Number(digits):
-            return digits
+def _with_functions(form: f.Formula) -> f.Formula:
+    """A closed form with the function ``exp`` in the place of powers of e."""
+    match form:
         case f.E:
-            return "exp(1)"
-        case f.Symbol(name):
-            return name
+            return f.Function("exp", (f.Number("1"),))
         case f.Power(f.E, exponent):
-            return f"exp({_written(exponent)})"
-        case f.Power(base, exponent):
-            return f"{_factor(base)}**{_factor(exponent)}"
-        case f.Root(operand):
-            return f"sqrt({_written(operand)})"
-        case f.Function(name, (operand,)):
-            return f"{name}({_written(operand)})"
-        case f.Product(factors):
-            return "*".join(map(_factor, factors))
-        case f.Quotient(above, below):
-            return f"{_factor(above)}/{_factor(below)}"
-        case f.Negated(operand):
-            return f"-{_factor(operand)}"
-        case f.Sum(terms):
-            text = _written(terms[0])
-            for term in terms[1:]:
-                sign, part = (" - ", term.operand) if isinstance(term, f.Negated) else (" + ", term)
-                text += sign + (_factor(part) if isinstance(part, f.Sum) else _written(part))
-            return text
-    raise AssertionError(f"no closed form contains {tree!r}")
-
-
-def _factor(tree: f.Formula) -> str:
-    """A part that stands beside others."""
-    is_whole = isinstance(tree, f.Number | f.Symbol | f.Root | f.Function | f.Power)
-    return _written(tree) if is_whole else f"({_written(tree)})"
+            return f.Function("exp", (_with_functions(exponent),))
+    return f.mapped(form, _with_functions)
 
 
 def read_tree(tree: syntax.Tree) -> Value | Masked:

@@ -249,11 +249,7 @@ def exp(x: DoubleDouble) -> DoubleDouble:
     # Below, what is known is that it is next to nothing.
     below = (x.high < -_MOST) & (x.error <= 1)
     result = settled(high, low, np.where(known, error, np.inf))
-    for part, off in ((below, TINY), (x.masked, 0.0)):
-        if part.any():
-            high, low = np.where(part, 0.0, result.high), np.where(part, 0.0, result.low)
-            result = DoubleDouble(high, low, np.where(part, off, result.error))
-    return result
+    return result.but(below, 0.0, TINY).but(x.masked, 0.0, 0.0)
 
 
 #: What 1/6 has beyond its float.

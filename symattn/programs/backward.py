@@ -120,12 +120,15 @@ def _maximum(node: Node, g: Node) -> Flow:
     """To the larger one; of two that are equal a half to each, or all to the first."""
     x, y = node.operands
     greater, less = above(x, y), above(y, x)
-    if node.extra == nodes.FIRST:
-        first, second = minus(1, less), less
-    else:
-        first, second = (
-            over(plus(1, minus(*two)), 2) for two in ((greater, less), (less, greater))
-        )
+    if node.extra != nodes.FIRST:
+        return halves(x, y, g, greater, less)
+    first, second = times(g, minus(1, less)), times(g, less)
+    return [nodes.gathered(first, x.shape), nodes.gathered(second, y.shape)]
+
+
+def halves(x: Node, y: Node, g: Node, ahead: Node, behind: Node) -> Flow:
+    """To the one of two that is taken, x where it is ``ahead``; else a half to each."""
+    first, second = (over(plus(1, minus(*two)), 2) for two in ((ahead, behind), (behind, ahead)))
     return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
 
 
@@ -143,14 +146,16 @@ def _softmax(node: Node, g: Node) -> Flow:
     return [times(node, nodes.elementwise("subtract", g, centre))]
 
 
-def _concat(node: Node, g: Node) -> Flow:
+def shares(parts: Iterable[Node], g: Node, axis: int) -> Flow:
+    """What flows into parts that lie one after the other along an axis of the grid."""
     flows: Flow = []
     start = 0
-    for part in node.operands:
-        rows, columns = part.grid
-        places = (range(rows), range(start, start + columns))
+    for part in parts:
+        rows, columns = map(range, part.grid)
+        own = range(start, start + part.grid[axis])
+        places = (rows, own) if axis else (own, columns)
         flows.append(nodes.shaped(Node("pick", (g,), part.grid, places), part.shape))
-        start += columns
+        start += part.grid[axis]
     return flows
 
 
@@ -192,7 +197,7 @@ RULES: Mapping[str, Rule] = {
     "softmax": _softmax,
     # Nothing flows into a masked score; the mask is no variable.
     "hide": lambda node, g: [times(g, node.operands[1]), None],
-    "concat": _concat,
+    "concat": lambda node, g: shares(node.operands, g, 1),
     "rowsum": _SUMMED,
     "colsum": _SUMMED,
     "total": _SUMMED,

@@ -18,7 +18,7 @@ from flint import arb
 from symattn.ieee import need_ieee
 from symattn.numbers import double_double, products, series
 from symattn.numbers.balls import FIRST
-from symattn.numbers.double_double import Array, DoubleDouble
+from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
@@ -90,11 +90,9 @@ def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *more: DoubleDouble)
     heaviest = np.argmax(weights.high, axis=-1)[..., None]
     chosen = x.map(lambda part: np.take_along_axis(part, heaviest, -1))
     apart = double_double.add(x, double_double.negative(chosen))
-    zero = np.zeros_like(chosen.high)
-    apart = apart.map(lambda part: _put(part, heaviest, zero))
+    apart = apart.but(np.arange(x.shape[-1]) == heaviest, 0.0, 0.0)
     if factors and x.high.ndim == 2 and (~double_double.is_apart(apart) & (apart.error > 0)).any():
-        same = _equal_products(factors[0], factors[1], heaviest)
-        apart = _where(same, double_double.exact(np.zeros_like(x.high)), apart)
+        apart = apart.but(_equal_products(factors[0], factors[1], heaviest), 0.0, 0.0)
     mean = double_double.total(double_double.multiply(weights, apart), -1)
     centred = double_double.add(apart, double_double.negative(mean))
     # There is no mean of masked scores.
@@ -119,28 +117,13 @@ def _equal_products(
     return equal
 
 
-def _where(chosen: npt.NDArray[np.bool_], x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
-    parts = ((x.high, y.high), (x.low, y.low), (x.error, y.error))
-    return DoubleDouble(*(np.where(chosen, first, second) for first, second in parts))
-
-
-def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:
-    changed = x.copy()
-    np.put_along_axis(changed, where, value, -1)
-    return changed
-
-
 def _open(x: DoubleDouble) -> DoubleDouble:
     """Nothing is known where a masked score stands."""
     return _unknown(x, x.masked)
 
 
 def _unknown(x: DoubleDouble, where: npt.NDArray[np.bool_]) -> DoubleDouble:
-    if not where.any():
-        return x
-    return DoubleDouble(
-        np.where(where, 0.0, x.high), np.where(where, 0.0, x.low), np.where(where, np.inf, x.error)
-    )
+    return x.but(where, 0.0, np.inf)
 
 
 def _multiply(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
@@ -192,8 +175,7 @@ def _softmax(node: Node, x: DoubleDouble, *factors: DoubleDouble) -> DoubleDoubl
         if factors and x.high.ndim == 2:
             equal |= _equal_products(factors[0], factors[1], heaviest)
     even &= (equal | x.masked).all(axis=-1, keepdims=True)
-    share = double_double.exact(np.where(same, 1.0 / np.maximum(some, 1), 0.0))
-    return _where(even, share, weights)
+    return weights.but(even, np.where(same, 1.0 / np.maximum(some, 1), 0.0), 0.0)
 
 
 def _matmul(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
@@ -205,12 +187,7 @@ def _matmul(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     same = (y.high == y.high[..., :1, :]).all(axis=-2, keepdims=True)
     if not sums_to_zero(node.operands[0]):
         same = same.all(axis=-1, keepdims=True) & np.ones_like(same)
-    known = np.broadcast_to(same & np.isfinite(product.error), product.shape)
-    return (
-        _where(known, double_double.exact(np.zeros_like(product.high)), product)
-        if same.any()
-        else product
-    )
+    return product.but(same & np.isfinite(product.error), 0.0, 0.0)
 
 
 def _rowmax(node: Node, x: DoubleDouble) -> DoubleDouble:
@@ -225,8 +202,8 @@ def _hide(node: Node, x: DoubleDouble, keep: DoubleDouble) -> DoubleDouble:
     hides = (keep.high == 0) & (keep.error == 0)
     keeps = (keep.high == 1) & (keep.low == 0) & (keep.error == 0)
     # Only the exact entry tells whether another is 0, 1 or no mask at all.
-    error = np.where(hides, 0.0, np.where(keeps, x.error, np.inf))
-    return DoubleDouble(np.where(hides, -np.inf, x.high), np.where(hides, 0.0, x.low), error)
+    known = DoubleDouble(x.high, x.low, np.where(keeps, x.error, np.inf))
+    return known.but(hides, -np.inf, 0.0)
 
 
 def _concat(node: Node, *parts: DoubleDouble) -> DoubleDouble:

@@ -14,7 +14,7 @@ once, and so does all that is computed from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -44,6 +44,38 @@ class Enclosure:
         """Rows and columns."""
         return self.matrix.nrows(), self.matrix.ncols()
 
+    @property
+    def flat(self) -> list[arb | None]:
+        """The balls row by row; None for a masked score."""
+        flat: list[arb | None] = [*self.matrix.entries()]
+        for place in self.masked:
+            flat[place] = None
+        return flat
+
+    @property
+    def rows(self) -> list[list[arb | None]]:
+        """The balls by rows; None for a masked score."""
+        flat, columns = self.flat, self.shape[1]
+        return [flat[k : k + columns] for k in range(0, len(flat), columns)]
+
+    def filled(self, number: arb) -> arb_mat:
+        """The matrix with a number where masked scores stand."""
+        return put(self.matrix, self.masked, number)
+
+
+def put(matrix: arb_mat, places: Collection[int], number: arb) -> arb_mat:
+    """A matrix with a number at some flat places.
+
+    >>> put(arb_mat(1, 2, [1, 2]), [1], arb(3)).entries()
+    [1.00000000000000, 3.00000000000000]
+    """
+    if not places:
+        return matrix
+    flat = matrix.entries()
+    for place in places:
+        flat[place] = number
+    return arb_mat(matrix.nrows(), matrix.ncols(), flat)
+
 
 def enclose(rows: Sequence[Sequence[Value | Masked]], bits: int) -> Enclosure:
     """Balls around exact entries at ``bits`` bits; symbols are generic numbers."""
@@ -72,7 +104,7 @@ class BallMatrices:
     def apply(self, node: Node, operands: list[Enclosure]) -> Enclosure:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""
         if node.extra == FLOW:
-            operands = [_filled(x) for x in operands]
+            operands = [Enclosure(x.filled(arb(0))) for x in operands]
         if node.op in ("copy", "reshape"):
             return operands[0]
         if node.op == "transpose":
@@ -142,10 +174,8 @@ class BallMatrices:
 
     def _above(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         flat = [above(a, b) for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
-        for places, value in ((y.masked, 1), (x.masked, 0)):
-            for place in places:
-                flat[place] = arb(value)
-        return arb_mat(*node.grid, flat)
+        larger = put(arb_mat(*node.grid, flat), y.masked, arb(1))
+        return put(larger, x.masked, arb(0))
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         left, right = _open(x), _open(y)
@@ -193,8 +223,7 @@ class BallMatrices:
         return Enclosure(arb_mat(*x.shape, flat), frozenset(masked))
 
     def _concat(self, node: Node, *parts: Enclosure) -> Enclosure:
-        tables = [_rows(part) for part in parts]
-        joined = zip(*tables, strict=True)
+        joined = zip(*(part.rows for part in parts), strict=True)
         return _from_rows([[entry for row in rows for entry in row] for rows in joined])
 
     def _rowsum(self, node: Node, x: Enclosure) -> arb_mat:
@@ -206,7 +235,7 @@ class BallMatrices:
         return arb_mat(1, rows, [1] * rows) * _open(x)
 
     def _rowmax(self, node: Node, x: Enclosure) -> Enclosure:
-        rows = [[entry for entry in row if entry is not None] for row in _rows(x)]
+        rows = [[entry for entry in row if entry is not None] for row in x.rows]
         return _from_rows([[reduce(arb.max, row) if row else None] for row in rows])
 
     def _total(self, node: Node, x: Enclosure) -> arb_mat:
@@ -214,7 +243,7 @@ class BallMatrices:
 
     def _pick(self, node: Node, x: Enclosure) -> Enclosure:
         rows, columns = node.extra
-        table = _rows(x)
+        table = x.rows
         return _from_rows([[table[i][j] for j in columns] for i in rows])
 
     def _scatter(self, node: Node, x: Enclosure) -> arb_mat:
@@ -264,46 +293,18 @@ def _masked(scaled: Enclosure, factors: Mapping[int, arb]) -> Enclosure:
     if any(factor <= 0 for factor in factors.values()):
         raise Malformed(_NOT_POSITIVE)
     doubtful = frozenset(k for k, factor in factors.items() if not factor > 0)
-    if not doubtful:
-        return scaled
-    flat = scaled.matrix.entries()
-    for place in doubtful:
-        flat[place] = arb.nan()
-    return Enclosure(arb_mat(*scaled.shape, flat), scaled.masked - doubtful)
+    return Enclosure(put(scaled.matrix, doubtful, arb.nan()), scaled.masked - doubtful)
 
 
 def _powers(x: Enclosure) -> arb_mat:
     """``exp(x)``; of a masked score 0."""
-    powers = [entry.exp() for entry in x.matrix.entries()]
-    for place in x.masked:
-        powers[place] = arb(0)
-    return arb_mat(*x.shape, powers)
+    powers = arb_mat(*x.shape, [entry.exp() for entry in x.matrix.entries()])
+    return put(powers, x.masked, arb(0))
 
 
 def _open(x: Enclosure) -> arb_mat:
     """The matrix, with no bound where a masked score stands."""
-    if not x.masked:
-        return x.matrix
-    flat = x.matrix.entries()
-    for place in x.masked:
-        flat[place] = arb.nan()
-    return arb_mat(*x.shape, flat)
-
-
-def _filled(x: Enclosure) -> Enclosure:
-    """The matrix with 0 where a masked score stands."""
-    flat = x.matrix.entries() if x.masked else []
-    for place in x.masked:
-        flat[place] = arb(0)
-    return Enclosure(arb_mat(*x.shape, flat)) if flat else x
-
-
-def _rows(x: Enclosure) -> list[list[arb | None]]:
-    rows, columns = x.shape
-    flat: list[arb | None] = list(x.matrix.entries())
-    for place in x.masked:
-        flat[place] = None
-    return [flat[i * columns : (i + 1) * columns] for i in range(rows)]
+    return x.filled(arb.nan())
 
 
 def _from_rows(table: list[list[arb | None]]) -> Enclosure:
@@ -324,7 +325,7 @@ def _spread(x: Enclosure, grid: tuple[int, int]) -> Enclosure:
         return x
     rows, columns = grid
     down, across = int(x.shape[0] > 1), int(x.shape[1] > 1)
-    table = _rows(x)
+    table = x.rows
     return _from_rows([[table[i * down][j * across] for j in range(columns)] for i in range(rows)])
 
 

@@ -229,11 +229,7 @@ class ComputedSource(EntrySource):
         return self._runs.pairs[self._node]
 
     def _balls(self, bits: int) -> Sequence[arb | None]:
-        enclosure = self._runs.balls(bits)[self._node]
-        flat: list[arb | None] = [*enclosure.matrix.entries()]
-        for place in enclosure.masked:
-            flat[place] = None
-        return flat
+        return self._runs.balls(bits)[self._node].flat
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`EntrySource.point`."""

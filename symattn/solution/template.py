@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symattn.tables.file import text, written
 
 if TYPE_CHECKING:
+    from symattn.cases.case import Case
     from symattn.solution.solution import Solution
 
 EXAMPLE = """\
@@ -149,12 +150,7 @@ def _lines(solution: Solution) -> Iterator[str]:
     yield from ("", "[given]")
     for name, data in case.raw.items():
         yield f"{name} = {written(data)}"
-    yield from ("", "[steps]")
-    for name, step in case.steps.items():
-        yield f"{name} = {text(step)}"
-    if case.functions:
-        yield from ("", "[functions]")
-        yield from (f"{text(head)} = {text(body)}" for head, body in case.functions.items())
+    yield from steps(case)
     if case.states_loss:
         yield from ("", "[loss]", f"output = {text(case.output)}")
         if case.raw_upstream is not None:
@@ -164,3 +160,12 @@ def _lines(solution: Solution) -> Iterator[str]:
         yield from ("", "[[claims]]", f"where = {text(name)}", f"of = {text(name)}")
         yield f"printed = {written(solution[name].decimal(PLACES))}"
     yield ""
+
+
+def steps(case: Case) -> Iterator[str]:
+    """The lines of the tables of a case's steps and functions."""
+    yield from ("", "[steps]")
+    yield from (f"{name} = {text(step)}" for name, step in case.steps.items())
+    if case.functions:
+        yield from ("", "[functions]")
+        yield from (f"{text(head)} = {text(body)}" for head, body in case.functions.items())

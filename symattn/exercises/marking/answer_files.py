@@ -20,7 +20,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from symattn import syntax
 from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.escaping import spreadsheet
 from symattn.exercises.exercise import Exercise
@@ -38,7 +37,6 @@ from symattn.exercises.marking.collecting import (
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.follow_through import Positions, parsed_json, read_tree
 from symattn.limits import BYTES
-from symattn.shapes import grid, keys
 from symattn.spelling import whole
 from symattn.tables.file import content, parsed
 
@@ -54,15 +52,7 @@ def empty_table(exercise: Exercise) -> str:
     >>> empty_table(exercise(load("cat-sat-mat")))[:40]
     'student,version,"S[0, 0]","S[0, 1]","S[0'
     """
-    labels = []
-    for part in exercise.parts:
-        shape, tree = exercise.shape(part), syntax.parse(part.quantity)
-        rows, columns = grid(shape)
-        labels += [
-            syntax.entry_text(part.quantity, tree, keys(shape, i, j, exercise.first))
-            for i in range(rows)
-            for j in range(columns)
-        ]
+    labels = [label for part in exercise.parts for row in exercise.labels(part) for label in row]
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(["student", "version", *labels])
     return buffer.getvalue()

@@ -92,7 +92,7 @@ class FollowThrough:
     def computed(self, name: str) -> list[list[arb | None]]:
         """What a step makes of what stands in the places of those before it, by rows;
         without bound where that is not defined, None for a masked score."""
-        return _rows(self._computed(self._nodes[name]))
+        return self._computed(self._nodes[name]).rows
 
     def put(self, name: str, written: Written) -> None:
         """Let numbers stand for entries of a step in all that is computed from it; the
@@ -129,14 +129,6 @@ class FollowThrough:
         if node is self._solution.program.upstream:
             return enclose(case.upstream, FIRST)
         return enclose(case.given[node.extra], FIRST) if node.op == "given" else None
-
-
-def _rows(enclosure: Enclosure) -> list[list[arb | None]]:
-    rows, columns = enclosure.shape
-    flat: list[arb | None] = [*enclosure.matrix.entries()]
-    for place in enclosure.masked:
-        flat[place] = None
-    return [flat[i * columns : (i + 1) * columns] for i in range(rows)]
 
 
 #: The place of the value at a path; ``KeyError`` where there is none.

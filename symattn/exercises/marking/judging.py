@@ -88,14 +88,14 @@ class Examiner:
         """The exact answer."""
         return EntryValue(self.solution[blank.quantity], blank.i, blank.j)
 
-    def at(self, blank: Blank, first: int = 0) -> tuple[int, ...]:
-        """The indices of a blank in the shape of its quantity, counted from ``first``."""
-        return keys(self.nodes[blank.quantity].shape, blank.i, blank.j, first)
+    def at(self, blank: Blank) -> tuple[int, ...]:
+        """The indices of a blank in the shape of its quantity."""
+        return keys(self.nodes[blank.quantity].shape, blank.i, blank.j)
 
-    @property
-    def first(self) -> int:
-        """What rows and columns are counted from where students see them."""
-        return self.exercise.first
+    @cached_property
+    def labels(self) -> dict[str, list[list[str]]]:
+        """Of each part what its entries are called."""
+        return {part.quantity: self.exercise.labels(part) for part in self.in_order}
 
     @cached_property
     def faults(self) -> tuple[InjectedFault, ...]:
@@ -297,9 +297,7 @@ class _Judging:
         pen = pen_slips(figure) if figure and outcome == "wrong" else iter(())
         return Mark(
             blank=blank,
-            label=syntax.entry_text(
-                blank.quantity, syntax.parse(blank.quantity), examiner.at(blank, examiner.first)
-            ),
+            label=examiner.labels[blank.quantity][blank.i][blank.j],
             text=text,
             outcome=outcome,
             correct=_correct(examiner.entry(blank), part, examiner.exercise.case.rounding),

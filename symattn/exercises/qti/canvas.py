@@ -14,10 +14,10 @@ from itertools import product
 from symattn.escaping import html_text
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.faults import InjectedFault
+from symattn.exercises.faults import At, InjectedFault
 from symattn.exercises.qti.item import identifier
 from symattn.exercises.qti.package import archive
-from symattn.exercises.qti.processing import At, Blanks
+from symattn.exercises.qti.processing import Blanks
 from symattn.exercises.qti.vocabulary import document, written
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
@@ -151,7 +151,6 @@ def _figures(blanks: Blanks, say: Language, solution: Sequence[b.Block]) -> str:
     exercise = blanks.exercise
     text = quiz.QuestionText(exercise, say)
     body = text.opening(text.given_numbers())
-    right = [web.paragraph(say("The correct answers:"))]
     responses: list[str] = []
     conditions: list[str] = []
     count = sum(map(len, blanks.right.values()))
@@ -159,13 +158,11 @@ def _figures(blanks: Blanks, say: Language, solution: Sequence[b.Block]) -> str:
         numbers = blanks.right[k]
         cells = {at: f"[{_name(k, at)}]" for at in numbers}
         body += [text.task(k, part), text.of_part(part, cells, quiz.letter(part.quantity))]
-        answers = exercise.right(part)
-        shown = {(i, j): quiz.signed(f"{answers[i][j]:f}") for i, j in numbers}
-        right.append(text.of_part(part, shown, text.result(part)))
         for at, number in numbers.items():
             responses.append(_response(k, at, spellings(number, part.places)))
             conditions.append(_condition(k, at, 100 / count))
-    feedback = "\n".join([*right, web.printed(solution)])
+    places = {part.quantity: blanks.right[k] for k, part in blanks.chain.parts.items()}
+    feedback = "\n".join([*text.right_answers(places), web.printed(solution)])
     return _item(
         exercise,
         "fill_in_multiple_blanks_question",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import InjectedFault
+from symattn.exercises.faults import At, InjectedFault
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
-from symattn.exercises.qti.processing import At, Blanks, Processing
+from symattn.exercises.qti.processing import Blanks, Processing
 from symattn.exercises.qti.vocabulary import Vocabulary
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
@@ -55,22 +56,14 @@ def item(
     return maker(exercise, vocabulary, say, faults, solution, scheme).written()
 
 
+@dataclass
 class _Item:
-    def __init__(
-        self,
-        exercise: Exercise,
-        vocabulary: Vocabulary,
-        say: Language,
-        faults: Sequence[InjectedFault] | None,
-        solution: Sequence[b.Block],
-        scheme: Scheme,
-    ) -> None:
-        self.exercise = exercise
-        self.v = vocabulary
-        self.say = say
-        self.faults = faults
-        self.solution = solution
-        self.scheme = scheme
+    exercise: Exercise
+    v: Vocabulary
+    say: Language
+    faults: Sequence[InjectedFault] | None
+    solution: Sequence[b.Block]
+    scheme: Scheme
 
     def document(self, *inside: str) -> str:
         """The file."""
@@ -94,11 +87,11 @@ class _Figures(_Item):
         self.processing = Processing(self.blanks, self.v, self.scheme)
         rules = [*self.processing.rules()]
         if self.solution:
-            rules.append(self._set_done())
+            rules.append(self.processing.named("DONE", "done"))
         return self.document(
             *self._responses(),
             *self.processing.declarations(),
-            *(self._done_declared() if self.solution else ()),
+            *([self.v.declared("outcome", "DONE", "identifier")] if self.solution else ()),
             self.v("item-body", "\n".join(self._body())),
             self.v("response-processing", "\n".join(rules)),
             *(self._solution() if self.solution else ()),
@@ -109,13 +102,9 @@ class _Figures(_Item):
             right = self.exercise.right(part)
             for i, j in self.blanks.right[k]:
                 value = self.v("value", f"{right[i][j]:f}")
-                yield self.v(
-                    "response-declaration",
-                    self.v("correct-response", value),
-                    identifier=self.processing.response(k, (i, j)),
-                    cardinality="single",
-                    base_type="float",
-                )
+                correct = self.v("correct-response", value)
+                name = self.processing.response(k, (i, j))
+                yield self.v.declared("response", name, "float", correct)
 
     def _body(self) -> Iterator[str]:
         yield from self.text.opening(f"{self.text.given_numbers()}")
@@ -159,15 +148,6 @@ class _Figures(_Item):
             show_hide="show",
         )
 
-    def _done_declared(self) -> Iterator[str]:
-        yield self.v(
-            "outcome-declaration", identifier="DONE", cardinality="single", base_type="identifier"
-        )
-
-    def _set_done(self) -> str:
-        value = self.v("base-value", "done", base_type="identifier")
-        return self.v("set-outcome-value", value, identifier="DONE")
-
     def _solution(self) -> Iterator[str]:
         yield self.v(
             "modal-feedback",
@@ -188,17 +168,11 @@ class _Essay(_Item):
         marker = self.v("rubric-block", self.v.body(working), view="scorer", use="scoring")
         text = _ON.printed(questions.derivations(self.exercise, self.say))
         return self.document(
-            self.v(
-                "response-declaration",
-                identifier="ANSWER",
-                cardinality="single",
-                base_type="string",
-            ),
-            self.v(
-                "outcome-declaration",
-                identifier="SCORE",
-                cardinality="single",
-                base_type="float",
+            self.v.declared("response", "ANSWER", "string"),
+            self.v.declared(
+                "outcome",
+                "SCORE",
+                "float",
                 normal_maximum=self.exercise.points,
                 external_scored="human",
             ),

@@ -89,7 +89,7 @@ def _test(name: str, title: str, paths: Mapping[str, str], v: Vocabulary) -> str
         submission_mode="individual",
     )
     total = v("sum", v("test-variables", variable_identifier="SCORE"))
-    score = v("outcome-declaration", identifier="SCORE", cardinality="single", base_type="float")
+    score = v.declared("outcome", "SCORE", "float")
     summed = v("outcome-processing", v("set-outcome-value", total, identifier="SCORE"))
     return v.document(
         "assessment-test",

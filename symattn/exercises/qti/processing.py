@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from symattn.errors import Malformed, Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import InjectedFault, VersionChain
+from symattn.exercises.faults import At, InjectedFault, VersionChain, figures
 from symattn.exercises.marking.collecting import DEFAULT, Outcome, Scheme
 from symattn.exercises.marking.judging import FEW, Examiner
 from symattn.exercises.qti.expressions import (
@@ -44,8 +44,6 @@ _FLOAT = Fraction(1, 10**6)
 #: Of so many answers one may be something else than a mistake gives.
 _STRAY = 4
 
-#: A row and a column of the grid of a part.
-At = tuple[int, int]
 Numbers = Mapping[At, Decimal]
 
 
@@ -83,14 +81,8 @@ class Blanks:
         return [self._numbers(k, fault.nodes[quantity]) for fault in self.chain.faults[k]]
 
     def _numbers(self, k: int, node: Node) -> Numbers:
-        right = self.exercise.solution.quantity(self.chain.nodes[k])
-        quantity = self.exercise.solution.quantity(node)
-        places = self.part(k).places + _MORE
-        return {
-            (i, j): rounding.decimal(EntryValue(quantity, i, j), places)
-            for i, j in product(*map(range, right.grid))
-            if not right.is_masked(i, j) and not quantity.is_masked(i, j)
-        }
+        part = self.part(k)
+        return figures(self.exercise, part, node, part.places + _MORE)
 
     def around(self, k: int, number: Decimal) -> Near:
         """What is within the tolerance of a part around a number."""
@@ -195,23 +187,11 @@ class Processing:
                 yield self._declared(_name("OWN", k, at), "float", "0")
                 yield self._declared(_name("FITS", k, at), "float", "0")
         for container in self._writer.containers:
-            yield self.v(
-                "outcome-declaration",
-                identifier=container,
-                cardinality="ordered",
-                base_type="float",
-            )
+            yield self.v.declared("outcome", container, "float", cardinality="ordered")
 
     def _declared(self, name: str, kind: str, value: str = "", **more: object) -> str:
         default = self.v("default-value", self.v("value", value)) if value else ""
-        return self.v(
-            "outcome-declaration",
-            default,
-            identifier=name,
-            cardinality="single",
-            base_type=kind,
-            **more,
-        )
+        return self.v.declared("outcome", name, kind, default, **more)
 
     # -- rules ---------------------------------------------------------------------------
 
@@ -273,11 +253,12 @@ class Processing:
 
     def _is(self, k: int, at: At, outcome: Outcome) -> str:
         share = float(self.scheme.worth(outcome))
-        is_so = self._set(_name("IS", k, at), outcome)
+        is_so = self.named(_name("IS", k, at), outcome)
         worth = self.v("set-outcome-value", self._writer(share), identifier=_name("SHARE", k, at))
         return is_so + worth if share else is_so
 
-    def _set(self, name: str, identifier: str) -> str:
+    def named(self, name: str, identifier: str) -> str:
+        """The rule that gives a variable an identifier."""
         value = self.v("base-value", identifier, base_type="identifier")
         return self.v("set-outcome-value", value, identifier=name)
 
@@ -311,7 +292,7 @@ class Processing:
                 rules.append(
                     self._first_of([(fits, self._fits(k, at, 1.0))], self._fits(k, at, 0.0))
                 )
-            named = [self._set(self.mistake(k), f"mistake_{number}")]
+            named = [self.named(self.mistake(k), f"mistake_{number}")]
             for at in numbers:
                 fits = self.v("gte", self._variable(_name("FITS", k, at)), self._writer(1.0))
                 given = self.v("and", self._matches(k, at, "wrong"), fits)
@@ -336,31 +317,15 @@ class Processing:
         off.append(self._any(k, "wrong", "slip", "follows"))
         yield self.v("set-outcome-value", self.v("or", *off), identifier=f"OFF_{k}")
         for outcome in ("early", "follows"):
-            said = self._set(self.said(outcome, k), outcome)
+            said = self.named(self.said(outcome, k), outcome)
             yield self._first_of([(self._any(k, outcome), said)])
 
     def _points(self) -> Iterator[str]:
-        parts = {
-            k: Operation(
-                "divide",
-                (
-                    Operation(
-                        "product",
-                        (
-                            float(part.points),
-                            Operation(
-                                "sum",
-                                tuple(
-                                    Variable(_name("SHARE", k, at)) for at in self.blanks.right[k]
-                                ),
-                            ),
-                        ),
-                    ),
-                    float(len(self.blanks.right[k])),
-                ),
-            )
-            for k, part in self.blanks.chain.parts.items()
-        }
+        parts: dict[int, Operation] = {}
+        for k, part in self.blanks.chain.parts.items():
+            shares = tuple(Variable(_name("SHARE", k, at)) for at in self.blanks.right[k])
+            worth = Operation("product", (float(part.points), Operation("sum", shares)))
+            parts[k] = Operation("divide", (worth, float(len(shares))))
         for k, points in parts.items():
             yield self.v("set-outcome-value", self._writer(points), identifier=f"POINTS_{k}")
         # Players may round what they hold: the sum is of what is exact.

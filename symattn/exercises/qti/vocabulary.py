@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from symattn.escaping import html_attribute, html_text
 
@@ -45,6 +46,20 @@ class Vocabulary:
             return self.renamed[name]
         hyphened = name.replace("_", "-")
         return hyphened if self.hyphens else _camel(hyphened)
+
+    def declared(
+        self,
+        kind: Literal["outcome", "response"],
+        name: str,
+        of: str,
+        *inside: str,
+        cardinality: object = "single",
+        **more: object,
+    ) -> str:
+        """The declaration of a variable ``of`` a type."""
+        tag = f"{kind}-declaration"
+        fixed = {"identifier": name, "cardinality": cardinality, "base_type": of}
+        return self(tag, *inside, **fixed, **more)
 
     def body(self, *inside: str) -> str:
         """The content of a block of feedback or of a rubric."""

@@ -9,7 +9,7 @@ from flint import fmpq
 from symattn.errors import Malformed
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
-from symattn.programs.backward import number, times
+from symattn.programs.backward import number, shares, times
 from symattn.programs.functions.calls import Axis, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
@@ -36,7 +36,7 @@ def cols(x: Node) -> Node:
 
 def below(parts: tuple[Node, ...]) -> Node:
     """Matrices below each other; a vector is one row."""
-    turned = tuple(nodes.transpose(_as_row(part)) for part in parts)
+    turned = tuple(nodes.transpose(as_row(part)) for part in parts)
     widths = sorted({part.shape[0] for part in turned})
     if len(widths) > 1:
         shapes = ", ".join(show(part.shape) for part in parts)
@@ -44,7 +44,8 @@ def below(parts: tuple[Node, ...]) -> Node:
     return nodes.transpose(nodes.concat(turned))
 
 
-def _as_row(x: Node) -> Node:
+def as_row(x: Node) -> Node:
+    """A vector as the one row of a matrix."""
     if not x.shape:
         raise Malformed("expected a row or a matrix, found a scalar")
     return x if len(x.shape) == 2 else Node("reshape", (x,), (1, *x.shape))
@@ -52,14 +53,7 @@ def _as_row(x: Node) -> Node:
 
 def _below_back(node: Node, g: Node) -> Flows:
     """To each part its rows."""
-    flows: Flows = []
-    start = 0
-    for part in nodes.arguments(node):
-        height, width = part.grid
-        rows = Node("pick", (g,), part.grid, (range(start, start + height), range(width)))
-        flows.append(nodes.shaped(rows, part.shape))
-        start += height
-    return flows
+    return shares(nodes.arguments(node), g, 0)
 
 
 @function(_below_back)
@@ -119,7 +113,7 @@ def outer(x: Node, y: Node) -> Node:
     """Every entry of one vector times every entry of another."""
     if len(x.shape) != 1 or len(y.shape) != 1:
         raise Malformed(f"expected two vectors, found {show(x.shape)} and {show(y.shape)}")
-    return nodes.matmul(_column(x), _as_row(y))
+    return nodes.matmul(_column(x), as_row(y))
 
 
 @function()

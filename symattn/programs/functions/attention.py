@@ -20,6 +20,7 @@ from symattn.programs import nodes
 from symattn.programs.backward import flow, minus, number, over, plus, times
 from symattn.programs.functions.arranging import (
     angles,
+    as_row,
     below,
     column_of,
     counted,
@@ -37,19 +38,15 @@ def _targets(x: Node, y: Node) -> tuple[Node, Node]:
     if not x.shape:
         raise Malformed("expected a row of logits, or a matrix, found a scalar")
     if y.shape == x.shape:
-        return _rows(x), _rows(y)
+        return as_row(x), as_row(y)
     if y.shape == () and len(x.shape) == 1:
         y = Node("reshape", (y,), (1,))
-    if y.shape != _rows(x).shape[:1]:
+    if y.shape != as_row(x).shape[:1]:
         raise Malformed(
             f"expected a whole number for each row of {show(x.shape)}, or probabilities of that "
             f"shape, found {show(y.shape)}"
         )
-    return _rows(x), onehot(y, x.shape[-1])
-
-
-def _rows(x: Node) -> Node:
-    return x if len(x.shape) == 2 else Node("reshape", (x,), (1, *x.shape))
+    return as_row(x), onehot(y, x.shape[-1])
 
 
 def _mean_of_rows(weights: Node, levels: Node) -> Node:

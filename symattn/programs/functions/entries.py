@@ -12,7 +12,7 @@ from symattn.languages.sentence import Sentence
 from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
-from symattn.programs.backward import above, larger, minus, number, over, pi, plus, times
+from symattn.programs.backward import above, halves, larger, minus, number, over, pi, plus, times
 from symattn.programs.functions.calls import StepFunction, function
 from symattn.programs.nodes import Back, Elementwise, Node
 
@@ -103,9 +103,7 @@ def maximum(x: Node, y: Node) -> Node:
 
 def _minimum_back(node: Node, g: Node) -> Flows:
     x, y = nodes.arguments(node)
-    ahead = COMPARISONS["<"](x, y), COMPARISONS[">"](x, y)
-    first, second = (over(plus(1, minus(*pair)), 2) for pair in (ahead, ahead[::-1]))
-    return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
+    return halves(x, y, g, COMPARISONS["<"](x, y), COMPARISONS[">"](x, y))
 
 
 @function(_minimum_back, kink=Sentence("a half for each of two that are equal"))
