@@ -297,10 +297,10 @@ def indices(value: Expr) -> frozenset[Index]:
     return frozenset(used - bound)
 
 
-def arrays(value: Expr) -> frozenset[Array]:
-    """The arrays named in an expression, and all that they are computed from."""
+def arrays(*values: Expr) -> frozenset[Array]:
+    """The arrays named in expressions, and all that they are computed from."""
     named: set[Array] = set()
-    for part in walk(value):
+    for part in walk(*values):
         match part:
             case Entry(array, _) | Partial(_, array, _) | Limit(_, array, _):
                 named |= {array, *array.uses}
