@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, AxisPlace, Expr, Index
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -106,7 +106,19 @@ def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
         )
 
     match value:
-        case term.Position(index):
-            goal = by.get(index, AxisPlace(index)).index
-            return term.Position(goal) if goal else value
+        case term.Position(index) if index in by:
+            return _counted(by[index], index.size)
     return term.mapped(value, lambda part: replaced(part, by), at)
+
+
+def _counted(at: AxisPlace, axis: Axis) -> Expr:
+    """A place along an axis as a number, 1 at the first entry."""
+    if at.images:
+        each = Index("r", axis)
+        own = AxisPlace(each)
+        return term.Sum(each, term.Mul((term.Position(each), term.Delta(own, at))))
+    parts: list[Expr] = [term.Position(at.index)] if at.index else []
+    parts += [term.Size(at.size)] if at.size else []
+    if at.offset or not parts:
+        parts.append(term.Number(Fraction(at.offset)))
+    return term.Add(tuple(parts)) if len(parts) > 1 else parts[0]
