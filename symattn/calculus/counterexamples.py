@@ -95,11 +95,8 @@ def _free(value: Expr) -> frozenset[Array]:
     match value:
         case term.Limit(body, variable, _):
             return _free(body) - {variable}
-        case term.Partial(of, array, _):
-            return _free(of) | {array, *array.uses}
-        case term.Entry() | term.Operations():
-            return term.arrays(value)
-    return frozenset[Array]().union(*map(_free, term.inside(value)))
+    inner = frozenset[Array]().union(*map(_free, term.inside(value)))
+    return inner.union(*({array, *array.uses} for array in term.named(value)))
 
 
 def _entry(name: str, at: tuple[int, ...]) -> str:

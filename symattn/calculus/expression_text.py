@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+from symattn.calculus.language import Array, AxisPlace, Expr
 
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -89,36 +89,6 @@ def _exponent(exponent: Fraction) -> str:
 def _entry(array: Array, at: tuple[AxisPlace, ...]) -> tuple[str, int]:
     if array.body is not None and "." in array.name:
         # A part of a line that has no name.
-        return _written(replaced(array.body, dict(zip(array.params, at, strict=True))))
+        return _written(term.replaced(array.body, dict(zip(array.params, at, strict=True))))
     places = ", ".join(map(place, at))
     return (f"{array.name}[{places}]" if at else array.name), _ATOM
-
-
-def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
-    """An expression with indices replaced by places."""
-
-    def at(part: AxisPlace) -> AxisPlace:
-        if part.index not in by:
-            return part
-        other = by[part.index]
-        return AxisPlace(
-            other.index, other.size, other.offset + part.offset, other.images + part.images
-        )
-
-    match value:
-        case term.Position(index) if index in by:
-            return _counted(by[index], index.size)
-    return term.mapped(value, lambda part: replaced(part, by), at)
-
-
-def _counted(at: AxisPlace, axis: Axis) -> Expr:
-    """A place along an axis as a number, 1 at the first entry."""
-    if at.images:
-        each = Index("r", axis)
-        own = AxisPlace(each)
-        return term.Sum(each, term.Mul((term.Position(each), term.Delta(own, at))))
-    parts: list[Expr] = [term.Position(at.index)] if at.index else []
-    parts += [term.Size(at.size)] if at.size else []
-    if at.offset or not parts:
-        parts.append(term.Number(Fraction(at.offset)))
-    return term.Add(tuple(parts)) if len(parts) > 1 else parts[0]

@@ -8,7 +8,7 @@ import pytest
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
-from symattn.calculus.expression_text import place, replaced, text
+from symattn.calculus.expression_text import place, text
 from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.sample_points import draw
 from symattn.numbers.balls import precision
@@ -105,7 +105,7 @@ def test_an_index_as_a_number_is_replaced_by_where_it_is_put(at, number) -> None
     point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
     assert point is not None
     point.env[I] = 2
-    put = replaced(term.Position(own), {own: at})
+    put = term.replaced(term.Position(own), {own: at})
     assert point.evaluate(put) == (number or point.images["p"][1])
 
 
