@@ -134,7 +134,7 @@ def _known(
         todo, parts = [*sides], 0
         while todo:
             for part in term.walk(todo.pop(0)):
-                for array in _named_in(part):
+                for array in term.named(part):
                     if array in arrays:
                         continue
                     arrays[array] = f"{where}, part {parts}" if "." in array.name else array.name
@@ -158,15 +158,6 @@ def _known(
     for array, name in arrays.items():
         indices |= {index: f"{name}, index {k}" for k, index in enumerate(array.params)}
     return indices, arrays
-
-
-def _named_in(part: Expr) -> tuple[Array, ...]:
-    match part:
-        case term.Entry(array, _) | term.Partial(_, array, _) | term.Limit(_, array, _):
-            return (array,)
-        case term.Operations(arrays):
-            return arrays
-    return ()
 
 
 class _Writer:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.expression_text import replaced, text
+from symattn.calculus.expression_text import text
 from symattn.calculus.kernel.signs import Condition, Source
 from symattn.calculus.kernel.terms import (
     Atom,
@@ -64,7 +64,7 @@ def _source(source: Source | None, is_bound: bool) -> str | None:
     captures = {*words} & (others | inner) or others & inner
     if len(set(words)) < len(words) or captures:
         return None
-    return f"{text(replaced(source.value, at))} ? 0" + (
+    return f"{text(term.replaced(source.value, at))} ? 0" + (
         f" for all {', '.join(words)}" if words else ""
     )
 

@@ -67,7 +67,7 @@ def counterexample(
 ) -> Counterexample:
     """Where two sides of a line differ, in words; the sizes are those of these names."""
     values = {name: _digits(value) for name, value in _numbers(line, point)}
-    bodies = [array.body for side in line.sides for array in term.arrays(side) if array.body]
+    bodies = [array.body for array in term.arrays(*line.sides) if array.body]
     parts = [at for part in term.walk(*line.sides, *bodies) for at in term.places(part)]
     for name in sorted({image for part in parts for image in part.images}):
         values[name] = str(list(point.images[name]))
@@ -95,11 +95,8 @@ def _free(value: Expr) -> frozenset[Array]:
     match value:
         case term.Limit(body, variable, _):
             return _free(body) - {variable}
-        case term.Partial(of, array, _):
-            return _free(of) | {array, *array.uses}
-        case term.Entry() | term.Operations():
-            return term.arrays(value)
-    return frozenset[Array]().union(*map(_free, term.inside(value)))
+    inner = frozenset[Array]().union(*map(_free, term.inside(value)))
+    return inner.union(*({array, *array.uses} for array in term.named(value)))
 
 
 def _entry(name: str, at: tuple[int, ...]) -> str:

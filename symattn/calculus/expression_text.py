@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, AxisPlace, Expr, Index
+from symattn.calculus.language import Array, AxisPlace, Expr
 
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -89,24 +89,6 @@ def _exponent(exponent: Fraction) -> str:
 def _entry(array: Array, at: tuple[AxisPlace, ...]) -> tuple[str, int]:
     if array.body is not None and "." in array.name:
         # A part of a line that has no name.
-        return _written(replaced(array.body, dict(zip(array.params, at, strict=True))))
+        return _written(term.replaced(array.body, dict(zip(array.params, at, strict=True))))
     places = ", ".join(map(place, at))
     return (f"{array.name}[{places}]" if at else array.name), _ATOM
-
-
-def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
-    """An expression with indices replaced by places."""
-
-    def at(part: AxisPlace) -> AxisPlace:
-        if part.index not in by:
-            return part
-        other = by[part.index]
-        return AxisPlace(
-            other.index, other.size, other.offset + part.offset, other.images + part.images
-        )
-
-    match value:
-        case term.Position(index):
-            goal = by.get(index, AxisPlace(index)).index
-            return term.Position(goal) if goal else value
-    return term.mapped(value, lambda part: replaced(part, by), at)

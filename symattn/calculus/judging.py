@@ -194,15 +194,13 @@ class Judge:
         # What it assumes is assumed of all that its conclusions name.
         other = self.library(name)
         is_bound = other is not None and bool(other.hypotheses)
-        named = [
-            {array for side in line.sides for array in term.arrays(side)} for line in concluded
-        ]
+        named = [term.arrays(*line.sides) for line in concluded]
         # What it is of is given there, whatever it is here.
         own = {item.array.name for item in other.definitions} if other is not None else set()
         arrays = (item.array for item in self.draft.definitions)
         folded = frozenset(array for array in arrays if array.name not in own)
         return [
-            (line, Shown(bound=frozenset(each if is_bound else ()), folded=folded))
+            (line, Shown(bound=each if is_bound else frozenset(), folded=folded))
             for line, each in zip(concluded, named, strict=True)
         ]
 

@@ -264,6 +264,36 @@ def mapped(
     return type(value)(**parts)
 
 
+def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
+    """An expression with indices replaced by places."""
+
+    def at(part: AxisPlace) -> AxisPlace:
+        if part.index not in by:
+            return part
+        other = by[part.index]
+        return AxisPlace(
+            other.index, other.size, other.offset + part.offset, other.images + part.images
+        )
+
+    match value:
+        case Position(index) if index in by:
+            return _counted(by[index], index.size)
+    return mapped(value, lambda part: replaced(part, by), at)
+
+
+def _counted(at: AxisPlace, axis: Axis) -> Expr:
+    """A place along an axis as a number, 1 at the first entry."""
+    if at.images:
+        each = Index("r", axis)
+        own = AxisPlace(each)
+        return Sum(each, Mul((Position(each), Delta(own, at))))
+    parts: list[Expr] = [Position(at.index)] if at.index else []
+    parts += [Size(at.size)] if at.size else []
+    if at.offset or not parts:
+        parts.append(Number(Fraction(at.offset)))
+    return Add(tuple(parts)) if len(parts) > 1 else parts[0]
+
+
 def walk(*values: Expr) -> Iterator[Expr]:
     """Expressions and all that they are made of, each before its parts."""
     todo = [*reversed(values)]
@@ -297,14 +327,17 @@ def indices(value: Expr) -> frozenset[Index]:
     return frozenset(used - bound)
 
 
-def arrays(value: Expr) -> frozenset[Array]:
-    """The arrays named in an expression, and all that they are computed from."""
-    named: set[Array] = set()
-    for part in walk(value):
-        match part:
-            case Entry(array, _) | Partial(_, array, _) | Limit(_, array, _):
-                named |= {array, *array.uses}
-            case Operations(counted):
-                for array in counted:
-                    named |= {array, *array.uses}
-    return frozenset(named)
+def named(value: Expr) -> tuple[Array, ...]:
+    """The arrays that stand in an expression itself, not in what it is made of."""
+    match value:
+        case Entry(array, _) | Partial(_, array, _) | Limit(_, array, _):
+            return (array,)
+        case Operations(counted):
+            return counted
+    return ()
+
+
+def arrays(*values: Expr) -> frozenset[Array]:
+    """The arrays named in expressions, and all that they are computed from."""
+    every = {array for part in walk(*values) for array in named(part)}
+    return frozenset(every).union(*(array.uses for array in every))

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.language import AxisPlace, Expr
+from symattn.calculus.language import Expr
 from symattn.syntax import Tree
 
 # -- by its form -------------------------------------------------------------------------
@@ -96,29 +96,11 @@ def _factors(value: Expr) -> Iterator[Expr]:
         case term.Mul(parts):
             for part in parts:
                 yield from _factors(part)
-        case term.Entry(array, at) if array.body is not None and _is_plain(array, at):
-            yield from _factors(_at(array.body, dict(zip(array.params, at, strict=True))))
+        case term.Entry(array, at) if array.body and not any(place.images for place in at):
+            by = dict(zip(array.params, at, strict=True))
+            yield from _factors(term.replaced(array.body, by))
         case _:
             yield value
-
-
-def _is_plain(array: term.Array, at: tuple[AxisPlace, ...]) -> bool:
-    """Whether places can stand for the indices of a definition, which are no numbers in it."""
-    assert array.body is not None
-    counted = any(isinstance(part, term.Position) for part in term.walk(array.body))
-    return not counted and not any(place.images for place in at)
-
-
-def _at(body: Expr, places: dict[term.Index, AxisPlace]) -> Expr:
-    """What is defined, with places for its indices."""
-
-    def put(place: AxisPlace) -> AxisPlace:
-        if place.index is None or place.index not in places:
-            return place
-        to = places[place.index]
-        return replace(to, offset=to.offset + place.offset, images=place.images)
-
-    return term.mapped(body, lambda part: _at(part, places), put)
 
 
 def _implies(factor: Expr, other: Expr) -> bool:

@@ -27,10 +27,8 @@ from symattn.calculus.sample_points import (
     Style,
     above_zero,
     draw,
-    indices,
     mask,
     met,
-    places,
 )
 from symattn.calculus.sampling import Missing, SamplePoint, Unclear
 from symattn.calculus.tensors import ParsedLine
@@ -257,8 +255,9 @@ class Sampler:
         """Whether so few numbers are in equations at these sizes that they are soon solved."""
         equations = (given for given in self._ground.assumed(needed) if mask(given) is None)
         sides = [side for given in equations for side in given.sides]
-        bound = {array for side in sides for array in term.arrays(side) if array.body is None}
-        return sum(len([*places(array.axes, sizes)]) for array in bound) <= _UNKNOWNS
+        bound = [array for array in term.arrays(*sides) if array.body is None]
+        point = SamplePoint(sizes, {}, {})
+        return sum(len([*point.places(array.axes)]) for array in bound) <= _UNKNOWNS
 
     def _refuted(self, line: ParsedLine, needed: frozenset[Array], place: _Difference) -> Outcome:
         names = sorted(_sizes(line, self._ground, needed))
@@ -337,7 +336,7 @@ class Sampler:
     ) -> _Difference:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
-        assumed = {array for side in sides for array in term.arrays(side)}
+        assumed = term.arrays(*sides)
         entries = [(given, at) for given, every in place.point.values.items() for at in every]
         for array, at in entries[:_SIMPLIFIED]:
             now = place.point.values[array][at]
@@ -355,7 +354,7 @@ class Sampler:
 def _compared(
     line: ParsedLine, point: SamplePoint, rng: Random, exact: bool, entries: int
 ) -> bool | str | _Difference:
-    every = list(islice(indices(line.free, point), _LARGEST))
+    every = list(islice(point.indices(line), _LARGEST))
     if len(every) > entries:
         # Where indices agree, and where they don't, at both ends and between.
         every = [every[0], every[-1], *(_picked(line.free, point, rng) for _ in range(entries))]
@@ -426,17 +425,17 @@ def _picked(free: Sequence[Index], point: SamplePoint, rng: Random) -> tuple[int
 
 def _needed(line: ParsedLine, ground: Ground, all_assumed: bool = False) -> frozenset[Array]:
     """All arrays that a line and the hypotheses about them speak of, or all hypotheses."""
-    arrays = {array for side in line.sides for array in term.arrays(side)}
+    arrays = term.arrays(*line.sides)
     grown = True
     while grown:
         grown = False
         for hypothesis in ground.hypotheses:
-            named = {array for side in hypothesis.sides for array in term.arrays(side)}
+            named = term.arrays(*hypothesis.sides)
             is_linked = (all_assumed and above_zero(hypothesis) is None) or named & arrays
             if is_linked and not named <= arrays:
                 arrays |= named
                 grown = True
-    return frozenset(arrays)
+    return arrays
 
 
 def _sizes(line: ParsedLine, ground: Ground, needed: frozenset[Array]) -> set[str]:
@@ -459,7 +458,7 @@ def _sizes(line: ParsedLine, ground: Ground, needed: frozenset[Array]) -> set[st
 def _named_numbers(line: ParsedLine, hypotheses: Sequence[ParsedLine]) -> list[Fraction]:
     """The numbers that a line and what is assumed speak of, those of definitions included."""
     sides = [side for each in (line, *hypotheses) for side in each.sides]
-    bodies = {array.body for side in sides for array in term.arrays(side) if array.body is not None}
+    bodies = [array.body for array in term.arrays(*sides) if array.body is not None]
     numbers: set[Fraction] = set()
     for part in term.walk(*sides, *bodies):
         if isinstance(part, term.Number):

@@ -60,6 +60,8 @@ def refused_hidden(x: Tensor) -> Tensor:
 
 # -- entry by entry ----------------------------------------------------------------------
 
+_relu = FUNCTIONS["relu"]
+
 
 def each_entry(name: str, x: Tensor) -> Tensor:
     """A function of every entry; of what may have hidden scores only the exponential."""
@@ -99,12 +101,11 @@ def compared(forms: Forms, left: Tensor, right: Tensor, sign: str) -> Tensor:
 def _gelu(forms: Forms, x: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "none":
         return each_entry("gelu", x)
-    tanh = FUNCTIONS["tanh"]
     slope = term.Power(term.Div(number(2), term.Constant("pi")), Fraction(1, 2))
 
     def entry(value: Expr) -> Expr:
         cubed = term.Mul((number(Fraction(44715, 10**6)), term.Power(value, Fraction(3))))
-        inner = tanh(term.Mul((slope, plus(value, cubed))))
+        inner = FUNCTIONS["tanh"](term.Mul((slope, plus(value, cubed))))
         return term.Mul((number(Fraction(1, 2)), value, plus(term.ONE, inner)))
 
     return Tensor(x.axes, lambda at: entry(x.entry(at)))
@@ -126,12 +127,12 @@ def _sign(forms: Forms, x: Tensor) -> Tensor:
 
 @definition
 def _maximum(forms: Forms, x: Tensor, y: Tensor) -> Tensor:
-    return forms.pairwise(x, y, _larger, "maximum")
+    return forms.pairwise(x, y, lambda a, b: plus(b, _relu(minus(a, b))), "maximum")
 
 
 @definition
 def _minimum(forms: Forms, x: Tensor, y: Tensor) -> Tensor:
-    return forms.pairwise(x, y, _smaller, "minimum")
+    return forms.pairwise(x, y, lambda a, b: minus(a, _relu(minus(a, b))), "minimum")
 
 
 @definition
@@ -188,12 +189,7 @@ def _rowsum(forms: Forms, x: Tensor) -> Tensor:
 @definition
 def _colsum(forms: Forms, x: Tensor) -> Tensor:
     need_matrix("colsum", x)
-
-    def summed(at: Places) -> Expr:
-        index = Index("r", x.axes[0])
-        return term.Sum(index, x.entry((AxisPlace(index), at[1])))
-
-    return forms.once("colsum", Tensor((1, x.axes[1]), summed))
+    return _sum(forms, x, 0)
 
 
 def _need_row(name: str, x: Tensor, axis: int | None) -> None:
@@ -214,7 +210,7 @@ def _sum(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     _need_row("sum", x, axis)
     if axis is None or len(x.axes) < 2:
         return forms.total("total", x)
-    return _along(forms, axis, x, partial(_row_totals, forms)) if axis else _colsum(forms, x)
+    return _along(forms, axis, x, partial(_row_totals, forms))
 
 
 @definition
@@ -437,16 +433,6 @@ def _norm(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
 @definition
 def _l2norm(forms: Forms, x: Tensor) -> Tensor:
     return forms.pairwise(x, _norm(forms, x, _rows(x)), term.Div, "l2norm")
-
-
-def _larger(x: Expr, y: Expr) -> Expr:
-    apart = minus(x, y)
-    return plus(y, times(apart, term.Apply("positive", apart)))
-
-
-def _smaller(x: Expr, y: Expr) -> Expr:
-    apart = minus(x, y)
-    return minus(x, times(apart, term.Apply("positive", apart)))
 
 
 def _is_positive(value: Expr) -> bool:

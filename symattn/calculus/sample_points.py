@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, product
+from itertools import chain
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -13,7 +13,7 @@ from flint import arb, ctx, fmpq
 
 from symattn.calculus import language as term
 from symattn.calculus.jets import slope
-from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Array, Axis
 from symattn.calculus.sampling import LOSS, Missing, SamplePoint
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
@@ -59,33 +59,23 @@ class Ground:
 
     def assumed(self, needed: frozenset[Array]) -> list[ParsedLine]:
         """The equations that are assumed of what is needed."""
-        return [
-            line
-            for line in self.hypotheses
-            if line.relation == "==" and set(_named([line])) <= needed
-        ]
+        return [line for line in self._of(needed) if line.relation == "=="]
 
     def beside(self, needed: frozenset[Array]) -> list[ParsedLine]:
         """The inequalities that are assumed of what is needed."""
-        return [
-            line
-            for line in self.hypotheses
-            if line.relation != "==" and set(_named([line])) <= needed
-        ]
+        return [line for line in self._of(needed) if line.relation != "=="]
+
+    def _of(self, needed: frozenset[Array]) -> Iterator[ParsedLine]:
+        return (line for line in self.hypotheses if set(_named([line])) <= needed)
 
     def tie(self, line: ParsedLine) -> tuple[Array, Array] | None:
         """Something given that a line varies, and other in it that an equation is assumed to tie
         to it; None where there is none."""
         named = set(_named([line]))
-        parts = [*term.walk(*line.sides)]
-        for array in {array for side in line.sides for array in term.arrays(side)}:
-            parts += term.walk(array.body) if array.body is not None else ()
-        varied = {
-            array
-            for part in parts
-            if isinstance(part, term.Partial | term.Limit)
-            for array in (part.array if isinstance(part, term.Partial) else part.variable,)
-        }
+        bodies = [array.body for array in term.arrays(*line.sides) if array.body is not None]
+        parts = [*term.walk(*line.sides, *bodies)]
+        varied = {part.array for part in parts if isinstance(part, term.Partial)}
+        varied |= {part.variable for part in parts if isinstance(part, term.Limit)}
         if any(isinstance(part, term.Expectation) for part in parts):
             varied |= {*self.random}
             named |= {*self.random}
@@ -108,13 +98,6 @@ def above_zero(line: ParsedLine) -> Array | None:
             plain = [term.AxisPlace(index) for index in free]
             return array if len(at) == len(free) and all(place in plain for place in at) else None
     return None
-
-
-def places(axes: Sequence[Axis], sizes: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
-    """All places of an array."""
-    return product(
-        *(range(1, (axis if isinstance(axis, int) else sizes[axis]) + 1) for axis in axes)
-    )
 
 
 def draw(
@@ -145,6 +128,7 @@ def draw(
     spent = 0
     for attempt in range(_TRIES):
         values: dict[Array, dict[tuple[int, ...], Any]] = {}
+        point = SamplePoint(sizes, values, images, ground.random)
         for array in (*ground.given, *ground.losses):
             if array not in needed:
                 continue
@@ -159,9 +143,9 @@ def draw(
             elif array in bound and style == "wide":
                 own = "any"
             axes = array.axes if array.of is None else (LOSS, *array.of.axes)
-            every = [
-                (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(axes, sizes)
-            ]
+            every = [*point.places(axes)]
+            if array.of is not None:
+                every = [(part - 1, *at) for part, *at in every]
             level = arb(flat[1] if array not in masks else min(flat[1], fmpq(1)))
             if array is flat[0] and not flat[2]:
                 values[array] = dict.fromkeys(every, level)
@@ -174,7 +158,6 @@ def draw(
             if array.of is not None and style == "whole":
                 # The slopes of a loss are whole numbers too.
                 values[array] |= {at: arb(0) for at in every if at[0]}
-        point = SamplePoint(sizes, values, images, ground.random)
         # One entry alone stays what it was set to, and the others are moved.
         alone = flat[0] if flat[2] else None
         kept = [(alone, next(iter(values[alone])))] if alone in values and alone else []
@@ -217,11 +200,6 @@ def _far(rng: Random, sign: int) -> fmpq:
     return fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
 
 
-def _at_edges(rng: Random, sign: int, named: Sequence[fmpq]) -> fmpq:
-    """Numbers at which something ends: 0 above all, and those that a line names."""
-    return sign * rng.choice((*_EDGES, *named))
-
-
 _Draws: TypeAlias = Callable[[Random, int, Sequence[fmpq]], fmpq]
 _STYLES: Mapping[Style, _Draws] = {
     "any": lambda rng, sign, named: _fraction(rng, sign),
@@ -229,11 +207,12 @@ _STYLES: Mapping[Style, _Draws] = {
     "below": lambda rng, sign, named: _fraction(rng, -1),
     "wide": lambda rng, sign, named: _far(rng, sign),
     "whole": lambda rng, sign, named: fmpq(rng.randint(-2, 3)),
-    "edge": lambda rng, sign, named: _at_edges(rng, sign, named),
+    "edge": lambda rng, sign, named: sign * rng.choice((*_EDGES, *named)),
     "alike": lambda rng, sign, named: fmpq(1, 2),
 }
-"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers; numbers
-at edges; all the same. Each draws by a random sign and the numbers that a line names."""
+"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers; numbers at
+which something ends, 0 above all, and those that a line names; all the same. Each draws by a
+random sign and the numbers that a line names."""
 
 
 def _number(rng: Random, style: Style, above: bool, named: Sequence[fmpq]) -> arb:
@@ -245,20 +224,10 @@ def _number(rng: Random, style: Style, above: bool, named: Sequence[fmpq]) -> ar
     return arb(1)
 
 
-def indices(free: Sequence[Index], point: SamplePoint) -> Iterator[tuple[int, ...]]:
-    """All places of free indices."""
-    return product(*(range(1, point.length(index.size) + 1) for index in free))
-
-
 def _holds(point: SamplePoint, line: ParsedLine) -> bool:
     """Whether an inequality is so at a point, for all its indices."""
-    for at in indices(line.free, point):
-        point.env.update(zip(line.free, at, strict=True))
-        left, right = (point.evaluate(side) for side in line.sides)
-        apart = left - right
-        if not (apart > 0 or (line.relation == ">=" and apart == 0)):
-            return False
-    return True
+    is_reached = line.relation == ">="
+    return all(apart > 0 or (is_reached and apart == 0) for apart in _residuals(point, [line]))
 
 
 def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Collection[_Number]) -> bool:
@@ -268,7 +237,7 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Collectio
 
     unknown = [each for each in _unknowns(point, equations) if each not in kept]
     if not unknown:
-        return all(_residuals_vanish(point, equations))
+        return all(map(_may_be_zero, _residuals(point, equations)))
     equations = _active(point, equations)
     with precision(64):
         rests: list[float] = []
@@ -338,7 +307,7 @@ def met(point: SamplePoint, ground: Ground, needed: frozenset[Array]) -> Iterato
 
 def _in_fractions(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[SamplePoint]:
     """Points whose numbers meet equations exactly: some are rounded, others follow from them."""
-    if all(_residuals_are_zero(point, equations)):
+    if _are_met(point, equations):
         yield point
         return
     unknown = _unknowns(point, equations)
@@ -354,7 +323,7 @@ def _in_fractions(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterat
             for array, at in unknown:
                 near.values[array][at] = _simplest(near.values[array][at])
             near.forget()
-            if all(_residuals_are_zero(near, equations)):
+            if _are_met(near, equations):
                 yield near
 
 
@@ -426,7 +395,7 @@ def _active(point: SamplePoint, equations: Sequence[ParsedLine]) -> list[ParsedL
     missed = []
     for equation in equations:
         try:
-            met = all(residual == 0 for residual in _residuals(point, [equation]))
+            met = _are_met(point, [equation])
         except Missing:
             met = False
         if not met:
@@ -438,7 +407,7 @@ def _active(point: SamplePoint, equations: Sequence[ParsedLine]) -> list[ParsedL
     return [equation for equation in equations if equation in missed]
 
 
-def _rounded(point: SamplePoint, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
+def _rounded(point: SamplePoint, places: Sequence[_Number]) -> None:
     """Make whole numbers of those that are as good as whole: what is 0 is exactly so.
 
     The others are balls around what meets the equations, so that what these make 0 is
@@ -456,14 +425,14 @@ def _rounded(point: SamplePoint, places: Sequence[tuple[Array, tuple[int, ...]]]
 
 
 def _named(lines: Sequence[ParsedLine]) -> list[Array]:
-    arrays = {array for line in lines for side in line.sides for array in term.arrays(side)}
+    arrays = term.arrays(*(side for line in lines for side in line.sides))
     return sorted((given for given in arrays if given.body is None), key=lambda given: given.name)
 
 
 def _residuals(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[Any]:
     for line in equations:
         first, *rest = line.sides
-        for at in indices(line.free, point):
+        for at in point.indices(line):
             point.env.update(zip(line.free, at, strict=True))
             left = point.evaluate(first)
             for side in rest:
@@ -476,13 +445,9 @@ def _slopes(point: SamplePoint, equations: Sequence[ParsedLine], of: _Number) ->
             yield slope(residual, tag)
 
 
-def _residuals_are_zero(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[bool]:
-    for residual in _residuals(point, equations):
-        yield bool(residual == 0)
+def _are_met(point: SamplePoint, equations: Sequence[ParsedLine]) -> bool:
+    return all(residual == 0 for residual in _residuals(point, equations))
 
 
-def _residuals_vanish(point: SamplePoint, equations: Sequence[ParsedLine]) -> Iterator[bool]:
-    for residual in _residuals(point, equations):
-        yield (isinstance(residual, int) and residual == 0) or (
-            isinstance(residual, arb) and residual.contains(0)
-        )
+def _may_be_zero(residual: Any) -> bool:
+    return residual.contains(0) if isinstance(residual, arb) else residual == 0

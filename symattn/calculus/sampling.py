@@ -19,7 +19,7 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import jets
 from symattn.calculus import language as term
 from symattn.calculus.jets import Jet, Slopes, Value
-from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index, ParsedLine
 from symattn.numbers.balls import precision
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
@@ -79,8 +79,12 @@ class SamplePoint:
         return axis if isinstance(axis, int) else self.sizes[axis]
 
     def places(self, axes: Sequence[Axis]) -> Iterator[tuple[int, ...]]:
-        """All places of an array, or of indices along axes."""
+        """All places of an array."""
         return product(*(range(1, self.length(axis) + 1) for axis in axes))
+
+    def indices(self, line: ParsedLine) -> Iterator[tuple[int, ...]]:
+        """All places of the free indices of a line."""
+        return self.places([index.size for index in line.free])
 
     def evaluate(self, value: Expr) -> Value:
         """The number that an expression stands for, its free indices being in ``env``.

@@ -73,7 +73,7 @@ def hint(text: str, scope: LineScope, ground: Ground, holds: Callable[[ParsedLin
         if parsed is not None and holds(parsed):
             return f"it would hold with {what}: {written}"
     parsed = _read(text, scope)
-    known = {array for each in ground.hypotheses for side in each.sides for array in arrays(side)}
+    known = arrays(*(side for each in ground.hypotheses for side in each.sides))
     for assumed in _assumptions(line, known) if parsed else ():
         more = line_reading.hypothesis(assumed, scope)
         wider = replace(ground, hypotheses=(*ground.hypotheses, more))

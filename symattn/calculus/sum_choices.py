@@ -14,6 +14,7 @@ from symattn.calculus.kernel.terms import (
     Atom,
     Exponent,
     Mono,
+    Place,
     Poly,
     Unproved,
     free_in,
@@ -117,13 +118,7 @@ class SumChoices:
     ) -> tuple[int, tuple[tuple[str, int], ...]] | None:
         """An index that goes through fewer permutations when it is led back."""
         for k, own in enumerate(variables):
-            ways = {
-                at[2]
-                for atom, _ in body
-                for inner in within(atom)
-                for at in places_of(inner)
-                if at[0] is own and at[2] and not at[1]
-            }
+            ways = {images for _, offset, images in _places(body, own) if images and not offset}
             cost = _images(body, own)
             for images in sorted(ways):
                 moved = self.kernel.put({body: UNIT}, {own: (own, 0, led_back(images))})
@@ -253,30 +248,21 @@ def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ..
     return tuple(groups)
 
 
+def _places(body: Mono, own: Index) -> Iterator[Place]:
+    """The places of a product that an index stands in."""
+    for atom, _ in body:
+        if own in atom.free:
+            yield from (at for inner in within(atom) for at in places_of(inner) if at[0] is own)
+
+
 def _least_offset(body: Mono, own: Index) -> int:
     """How far beyond an index all its places are; 0 where some are where it is."""
-    places = [
-        at
-        for atom, _ in body
-        if own in atom.free
-        for inner in within(atom)
-        for at in places_of(inner)
-        if at[0] is own
-    ]
-    offsets = {offset for _, offset, images in places if not images}
-    if len(offsets) == 0 or any(at[2] for at in places):
-        return 0
-    return min(offsets) if abs(min(offsets)) <= _MOST_SHIFTED else 0
+    least = min((offset for _, offset, _ in _places(body, own)), default=0)
+    return least if abs(least) <= _MOST_SHIFTED and not _images(body, own) else 0
 
 
 def _images(body: Mono, own: Index) -> int:
-    return sum(
-        len(at[2])
-        for atom, _ in body
-        for inner in within(atom)
-        for at in places_of(inner)
-        if at[0] is own
-    )
+    return sum(len(images) for _, _, images in _places(body, own))
 
 
 def _outer(base: Any) -> str:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from symattn.calculus.names import head
@@ -26,60 +27,6 @@ from symattn.calculus.relations import RELATION, begins, related
 from symattn.spelling import GREEK
 from symattn.spelling import words as vocabulary
 
-#: Words that leave a formula what it is, wherever they stand beside it.
-_NEUTRAL = vocabulary(
-    # What leads from one formula to the next, and points at it.
-    "so hence then thus therefore now and also next finally first second third last again indeed"
-    " consequently accordingly similarly likewise analogously clearly obviously here thereby"
-    " particular moreover furthermore but however namely well too as above below before after"
-    " previously earlier later already immediately directly easily simply just course since"
-    " because i.e. e.g. ie eg w.r.t. wrt cf q.e.d. qed q.e.d i.e e.g w.r.t this these those that"
-    " it its they them their which whose what we us our i you one's let a an the such same each"
-    " every all any both for in on at by from with via to of into along through using due"
-    " according thanks see"
-    # What one does with formulas.
-    " get gets have has had find finds obtain obtains know note notice observe recall recalls"
-    " conclude write writes written define defined defines set put denote denotes call called"
-    " follow follows following gives give given yields yield giving yielding means mean says said"
-    " say states stated implies imply claim claimed proof prove proves proved proven show shows"
-    " shown verify verified check checked checks answer solution result results use used uses"
-    " insert inserting simplify simplifying simplified apply applying applied compute computing"
-    " computed calculate calculating differentiate differentiating expand expanding expanded"
-    " collect collecting rearrange rearranging rewrite rewriting rewritten substitute substituting"
-    " plug plugging combine combining summing sums is are be being been was can do holds hold held"
-    " factor factors factoring true right correct easy clear told seen done want need must remains"
-    " left go going back take taking together sum add start end come comes becomes become"
-    # What is spoken of.
-    " definition definitions equation equations formula formulas identity identities rule rules"
-    " chain linearity line lines part parts step steps form case theorem lemma proposition"
-    " corollary remark exercise problem question task example hint fact property symmetry"
-    " assumption hypothesis notation expression term terms entry entries element elements index"
-    " indices row rows column columns matrix matrices vector vectors number numbers scalar scalars"
-    " words word array arrays size sizes shape axis function functions derivative derivatives"
-    " gradient gradients jacobian partial total loss losses cost objective weight weights bias"
-    " probability probabilities distribution distributions score scores logit logits input inputs"
-    " output outputs target targets label labels parameter parameters layer layers hidden network"
-    " model head heads attention query queries key keys value values token tokens activation"
-    " activations sequence batch backward forward pass backpropagation prediction predictions"
-    " residual residuals regression linear entropy cross ridge softmax sigmoid relu normalization"
-    " layernorm mask variance deviation way side sides hand algebra calculus place sense means"
-    " view respect order entrywise elementwise componentwise element-wise entry-wise row-wise"
-    " rowwise component components coordinate coordinates reads read final my real desired known"
-    " cyclic symmetric arrive arrives neuron neurons required wanted own simple straightforward"
-    " complete done computes binomial main useful following previous next claims statement exact"
-    " exactly theory lecture script notes book course"
-    # German.
-    " also daher damit somit folglich deshalb nun dann daraus folgt es gilt wir erhalten haben mit"
-    " nach aus für alle jede jeder jedes der die das den dem des ein eine und ist sind sei seien"
-    " wegen laut weil da definition kettenregel produktregel quotientenregel regel summe gleichung"
-    " ableitung ableitungen gradient lösung antwort beweis behauptung zeile zeilen spalte spalten"
-    " ergibt sich zeigen setze einsetzen liefert insbesondere aufgabe was zu war dass ferner wobei"
-    " denn zuerst leiten ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
-    # French.
-    " donc alors ainsi on obtient nous avons par la le les règle règles chaîne dérivation dérivée"
-    " définition soit car puis enfin ensuite comme pour tout tous toute toutes il suit que réponse"
-    " solution preuve ligne lignes colonne colonnes et est sont avec dans de du d'où fonction"
-)
 #: Words that are as harmless between others: "the squared loss is".
 _DESCRIBING = vocabulary(
     "squared square masked centered scaled normalized weighted exponential exponentials logarithm"
@@ -159,11 +106,15 @@ _VERBS = _JOINING | vocabulary(
     " follow come comes becomes means says say states shows show implies imply factors arrives"
     " verify goes need want gilt folgt suit reverses whose"
 )
+_ARTICLES = vocabulary("the a an our its")
 #: What may stand between a name and what is said of it, and before what it is.
-_BETWEEN = vocabulary(
+_BETWEEN = _ARTICLES | vocabulary(
     "then also therefore thus hence now again simply just indeed clearly too which that however"
-    " always finally here in fact exactly immediately directly the a an our its der die das le la"
+    " always finally here in fact exactly immediately directly der die das le la"
 )
+#: Of what something is said besides names, and what names the place of what is said.
+_SUBJECTS = _MEASURES | {"loss", "answer", "result", "solution"}
+_LINKS = (_TAKING | _BINDING) - {"a", "an", "of"}
 #: What a name may be called: words that say nothing which could be false.
 _ROLES = vocabulary(
     "the a an our its one of for in with from by to and der die das ein eine le la un une de"
@@ -172,6 +123,52 @@ _ROLES = vocabulary(
     " value values prediction predictions parameter parameters activation activations token tokens"
     " sequence batch head heads layer layers network model mask attention hidden rows columns size"
     " function"
+)
+#: Verbs and numerals that leave nothing what it is.
+_TELLING = vocabulary(
+    "adds aller always could does equal equals goes may might one reverses should stays un une"
+    " vaut von were will wird would"
+)
+#: Words that leave a formula what it is, wherever they stand beside it.
+_NEUTRAL = (_TAKING | _KINDS | _BINDING | _BETWEEN | _ROLES | _VERBS) - _TELLING | vocabulary(
+    # What leads from one formula to the next, and points at it.
+    " so next first second third last consequently accordingly similarly likewise analogously"
+    " obviously thereby particular moreover furthermore but namely well as above below before after"
+    " previously earlier later already easily course since because i.e. e.g. ie eg w.r.t. wrt cf"
+    " q.e.d. qed q.e.d i.e e.g w.r.t this these those it they them their what we us i you one's let"
+    " same both via along through using due according thanks see"
+    # What one does with formulas.
+    " had know note notice observe recall recalls write writes written define defined defines set"
+    " put call called following given giving yielding mean said stated claim claimed proof prove"
+    " proves proved proven shown verified check checked checks answer solution result results use"
+    " used uses insert inserting simplify simplifying simplified apply applying applied compute"
+    " computing computed calculate calculating differentiate differentiating expand expanding"
+    " expanded collect collecting rearrange rearranging rewrite rewriting rewritten substitute"
+    " substituting plug plugging combine combining summing being been factor factoring true right"
+    " correct easy clear told seen done left go going back take taking together start end"
+    # What is spoken of.
+    " definition definitions equation equations formula formulas identity identities rule rules"
+    " chain linearity line lines part parts step steps form case theorem lemma proposition"
+    " corollary remark exercise problem question task example hint property symmetry assumption"
+    " hypothesis notation expression term terms element elements words word arrays sizes shape axis"
+    " functions jacobian partial total losses cost objective weight probability probabilities"
+    " distribution distributions backward forward pass backpropagation residual residuals"
+    " regression linear entropy cross ridge softmax sigmoid relu normalization layernorm variance"
+    " deviation way side sides hand algebra calculus place sense view respect order entrywise"
+    " elementwise componentwise element-wise entry-wise row-wise rowwise component components"
+    " coordinate coordinates read final my desired known cyclic symmetric arrive neuron neurons"
+    " required wanted own simple straightforward complete done computes binomial main useful"
+    " following previous next claims statement exact theory lecture script notes book course"
+    # German.
+    " daher damit somit folglich deshalb nun dann daraus wir mit aus alle jeder jedes den dem des"
+    " und seien wegen laut weil da definition kettenregel produktregel quotientenregel regel summe"
+    " gleichung ableitung ableitungen lösung antwort beweis behauptung zeile zeilen spalte spalten"
+    " sich zeigen setze einsetzen insbesondere aufgabe zu war dass ferner wobei denn zuerst leiten"
+    " ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
+    # French.
+    " donc alors ainsi nous par les règle règles chaîne dérivation dérivée définition car puis"
+    " enfin ensuite comme tous toute toutes il que réponse solution preuve ligne lignes colonne"
+    " colonnes et avec dans du d'où fonction"
 )
 _SYMMETRIC = vocabulary("symmetric cyclic linear")
 _NAME = r"[$`]?(?P<name>\w+(?:\(\w+\))?)[$`]?"
@@ -230,6 +227,21 @@ class _Token(NamedTuple):
     text: str
     start: int
     end: int
+
+    @property
+    def plain(self) -> str:
+        """The text as it is looked up."""
+        return self.text.lower()
+
+
+#: What ends what is said of something; what stands where there is nothing.
+_ENDS = ("mark", "formula")
+_NONE = _Token("", "", 0, 0)
+
+
+def _clause(behind: Sequence[_Token]) -> Iterator[_Token]:
+    """The words up to a mark or a formula."""
+    return takewhile(lambda token: token.kind not in _ENDS, behind)
 
 
 def is_quoted(text: str) -> bool:
@@ -384,42 +396,39 @@ class Wording:
     def _fits(self, tokens: Sequence[_Token], place: int) -> bool:
         """Whether a piece is accounted for by what it is, and by what stands beside it."""
         kind, text, _, _ = tokens[place]
-        before = tokens[place - 1] if place else None
-        behind = tokens[place + 1] if place + 1 < len(tokens) else None
+        before = tokens[place - 1] if place else _NONE
+        behind = tokens[place + 1] if place + 1 < len(tokens) else _NONE
         match kind:
             case "word" | "mark" | "phrase" | "aside" | "reference":
                 return True
             case "formula":
-                if place > 1 and before and before.kind == "function":
+                if place > 1 and before.kind == "function":
                     # "the mean $m = ...$"
-                    return before.text in _NOUNS and tokens[place - 2].text.lower() == "the"
+                    return before.text in _NOUNS and tokens[place - 2].plain == "the"
                 return place == 0 or self._leads(tokens[max(0, place - 2) : place])
             case "describing":
-                sides = {before and before.kind, behind and behind.kind}
-                return sides <= {"word", "phrase", "describing", "function"}
+                return {before.kind, behind.kind} <= {"word", "phrase", "describing", "function"}
             case "function":
-                kinds = ("word", "mark", "phrase", "describing", "formula")
-                if before is None or before.kind == "formula":
-                    return before is None and behind is not None and behind.kind == "word"
-                return behind is None or behind.kind in kinds
+                if before.kind in ("", "formula"):
+                    return place == 0 and behind.kind == "word"
+                return behind.kind in ("", "word", "mark", "phrase", "describing", "formula")
             case "name" | "letter":
-                if behind is not None and behind.kind in ("formula", "strange", "name", "function"):
+                if behind.kind in ("formula", "strange", "name", "function"):
                     return False
-                if before is None or before.kind == "mark" or before.text.lower() in _OPENING:
+                if before.kind in ("", "mark") or before.plain in _OPENING:
                     # "where A is the output"
-                    is_told = place + 2 < len(tokens) and tokens[place + 2].kind == "word"
-                    joins = behind is not None and behind.text.lower() in {*_JOINING, "the"}
-                    if joins and is_told:
+                    is_told = [other.kind for other in tokens[place + 2 : place + 3]] == ["word"]
+                    if is_told and behind.plain in {*_JOINING, "the"}:
                         return True
-                if before is None or (place > 1 and tokens[place - 2].kind == "formula"):
+                if place == 0 or (place > 1 and tokens[place - 2].kind == "formula"):
                     return False
                 first = place
-                while first > 1 and tokens[first - 1].text.lower() == "and":
+                while first > 1 and tokens[first - 1].plain == "and":
                     first -= 2
                 if first < place:
                     return tokens[first].kind == kind and self._fits(tokens, first)
                 takes = _TAKING | _KINDS if text[0] == "\1" else _TAKING
-                return before.kind == "phrase" or before.text.lower() in takes
+                return before.kind == "phrase" or before.plain in takes
         return False
 
     def _leads(self, before: Sequence[_Token]) -> bool:
@@ -434,7 +443,7 @@ class Wording:
     def _may_end(self, token: _Token) -> bool:
         """Whether a piece may begin what stands behind a formula."""
         is_word = token.kind == "word" and len(token.text) > 1
-        is_word = is_word and token.text.lower() not in ("of", "to", "into")
+        is_word = is_word and token.plain not in ("of", "to", "into")
         return is_word or token.kind in ("aside", "phrase")
 
     # -- words alone -----------------------------------------------------------------------
@@ -481,73 +490,61 @@ class Wording:
 
     def _said(self, tokens: Sequence[_Token], place: int) -> str:
         """The word by which something is said of what stands at a place, or what it leads to."""
-        token = tokens[place]
-        plain = token.text.lower().strip("\1")
-        is_name = token.kind == "name"
-        if plain in _JOINING and token.kind == "word" and self._is_told(tokens, place):
+        token, rest = tokens[place], tokens[place + 1 :]
+        name, is_name = token.text.strip("\1"), token.kind == "name"
+        if token.kind == "word" and token.plain in _JOINING and self._is_told(tokens, place):
             return token.text
-        if not is_name and plain not in _MEASURES | {"loss", "answer", "result", "solution"}:
+        if not is_name and name.lower() not in _SUBJECTS:
             return ""
-        is_loose = is_name and token.text not in self.sizes and plain not in {"a", "i", *_NEUTRAL}
-        rest = tokens[place + 1 :]
-        if rest and rest[0].text == ":" and (self._tells(rest[1:2]) or not is_name):
+        if rest and rest[0].text == ":":
             return ":" if rest[1:] and rest[1].kind in ("name", "strange", "function") else ""
-        commas = [k for k, other in enumerate(rest) if other.text == ","]
-        if commas[:1] == [0]:
-            is_loose, rest = False, rest[(commas[1] if len(commas) > 1 else 0) + 1 :]
-        while rest and rest[0].text.lower() in _BETWEEN:
-            rest = rest[1:]
-        if not rest or not (rest[0].text.lower() in _VERBS or (
-            rest[0].kind == "phrase" and re.match("add|sum", rest[0].text)
-        ) or (rest[0].kind == "strange" and rest[0].text.isalpha() and (
-            is_loose or (not is_name and rest[0].text.endswith("s"))
-        ))):  # fmt: skip
+        is_loose = token.text not in self.sizes and name.lower() not in _NEUTRAL
+        if rest and rest[0].text == ",":
+            # "A, the output, decreases"
+            commas = [at for at, other in enumerate(rest) if other.text == ","]
+            is_loose, rest = False, rest[commas[:2][-1] + 1 :]
+        # An unknown word is a verb behind a name; behind a noun it ends as one.
+        endings = ("s",) if not is_name else ("",) if is_loose else ()
+        verb, *behind = [*dropwhile(lambda other: other.plain in _BETWEEN, rest)] or [_NONE]
+        is_unknown = verb.kind == "strange" and verb.text.isalpha()
+        is_sum = verb.kind == "phrase" and re.match("add|sum", verb.text)
+        if not (verb.plain in _VERBS or is_sum or (is_unknown and verb.text.endswith(endings))):
             return ""
-        verb, *behind = rest
-        while behind and behind[0].text.lower() in _BETWEEN - {"the", "a", "an", "our", "its"}:
-            behind = behind[1:]
-        if verb.text.lower() in _JOINING and (not behind or behind[0].kind in ("formula", "mark")):
+        behind = [*dropwhile(lambda other: other.plain in _BETWEEN - _ARTICLES, behind)]
+        if verb.plain in _JOINING and (not behind or behind[0].kind in _ENDS):
             return ""
-        if is_name:
-            is_role = self.names.isdisjoint({token.text.strip("\1")}) or not self._is_role(behind)
-            return verb.text if is_role else ""
-        return verb.text if self._tells(behind) else ""
+        is_call = name in self.names and self._is_role(behind)
+        return verb.text if (not is_call if is_name else self._tells(behind)) else ""
 
     def _is_role(self, behind: Sequence[_Token]) -> bool:
         """Whether words only call a name something: ``the output of A``."""
-        for place, (kind, text, _, _) in enumerate(behind):
-            if kind in ("mark", "formula"):
-                break
-            is_of = kind == "name" and place and behind[place - 1].text.lower() in _ROLES
-            is_of = is_of and len(behind[place - 1].text) < 5
-            if not is_of and (kind == "name" or text.lower() not in _ROLES):
+        before = ""
+        for token in _clause(behind):
+            is_of = before in _ROLES and 0 < len(before) < 5
+            if token.plain not in _ROLES if token.kind != "name" else not is_of:
                 return False
-        return bool(behind) and behind[0].text.lower() in ("the", "a", "an", "our", "its")
+            before = token.plain
+        return bool(behind) and behind[0].plain in _ARTICLES
 
     def _is_told(self, tokens: Sequence[_Token], place: int) -> bool:
         """Whether what stands behind a verb is a name, or a number, and no formula."""
-        behind = []
-        for token in tokens[place + 1 :]:
-            is_link = token.text.lower() in (_TAKING | _BINDING) - {"a", "an", "of"}
-            if token.kind in ("mark", "formula", "phrase") or is_link:
-                break
-            behind.append(token)
-        before = tokens[place - 1] if place else None
-        if before and before.kind == "name" and self._is_role(tokens[place + 1 :]):
+        rest = tokens[place + 1 :]
+        if place and tokens[place - 1].kind == "name" and self._is_role(rest):
             return False
-        names = [token for token in behind if token.kind == "name"]
-        names = [x for x in names if x is behind[-1] or x.text.lower() not in {"a", "i", *_NEUTRAL}]
-        last = behind[-1].text.lower() if behind else ""
-        return bool(names) or last[:1].isdigit() or last in _NUMERALS
+        behind = [*takewhile(lambda x: x.kind != "phrase" and x.plain not in _LINKS, _clause(rest))]
+        last = behind[-1].plain if behind else ""
+        is_named = any(
+            token.kind == "name" and (token is behind[-1] or token.plain not in _NEUTRAL)
+            for token in behind
+        )
+        return is_named or last[:1].isdigit() or last in _NUMERALS
 
     def _tells(self, behind: Sequence[_Token]) -> bool:
         """Whether words say something: of names, numbers, or in words that are not known."""
-        for kind, text, _, _ in behind:
-            if kind in ("mark", "formula"):
-                break
-            if kind in ("name", "strange", "function") or text.lower() in _SYMMETRIC | _NUMERALS:
-                return True
-        return False
+        return any(
+            token.kind in ("name", "strange", "function") or token.plain in _SYMMETRIC | _NUMERALS
+            for token in _clause(behind)
+        )
 
     # -- words that are formulas -----------------------------------------------------------
 

@@ -12,7 +12,6 @@ from dataclasses import fields, replace
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.expression_text import replaced
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.seal.theorems import Names
 
@@ -273,7 +272,7 @@ def slope_of(array: Array, loss: Array | None = None) -> Array | None:
 def opened(entry: term.Entry) -> Expr:
     """What the definition of an array says of an entry."""
     assert entry.array.body is not None
-    return replaced(entry.array.body, dict(zip(entry.array.params, entry.at, strict=True)))
+    return term.replaced(entry.array.body, dict(zip(entry.array.params, entry.at, strict=True)))
 
 
 def unnamed(value: Expr) -> Expr:

@@ -60,6 +60,14 @@ def test_what_is_used_later_was_claimed_all_the_same(sentence: str) -> None:
     assert not derive(f"{GIVEN}{sentence}\n{name} + 0 = {name}").proved
 
 
+@pytest.mark.parametrize("name", ["grad_z", "gradz", "z_grad", "L_z", "Dz", "δz", "gz", "nabla_z"])
+def test_what_calls_a_gradient_is_none_by_definition(name: str) -> None:
+    """Also where a true line speaks of it: it is asked whether it is the gradient."""
+    judged = derive(f"{GIVEN}{name} = p + y\nsum({name}) = 2")
+    assert not judged.proved
+    assert any("the gradient" in fault.message for fault in judged.faults)
+
+
 def test_a_gradient_in_words_is_judged() -> None:
     """As what the words say that it is of; it holds if it is that."""
     words = "The gradient of the loss with respect to z is g ="

@@ -8,8 +8,8 @@ import pytest
 
 from symattn.calculus import draft
 from symattn.calculus import language as term
-from symattn.calculus.sample_points import draw, indices, places
-from symattn.calculus.sampling import LOSS
+from symattn.calculus.sample_points import draw
+from symattn.calculus.sampling import LOSS, SamplePoint
 from symattn.numbers.balls import precision
 
 SHAPES = {"x": ["n"], "M": ["n", "n"], "t": [], "a": [], "b": []}
@@ -64,7 +64,7 @@ def test_hypotheses_are_met(hypotheses, style, seed) -> None:
     if point is None:
         return
     for line in ground.hypotheses:
-        for at in indices(line.free, point):
+        for at in point.indices(line):
             point.env.update(zip(line.free, at, strict=True))
             first, *rest = (float(point.evaluate(side)) for side in line.sides)
             for side in rest:
@@ -125,4 +125,4 @@ def test_losses_have_coefficients_of_every_degree() -> None:
 
 def test_places_are_counted_from_one() -> None:
     """All of them, in order."""
-    assert list(places(("n", 2), {"n": 2})) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert list(SamplePoint({"n": 2}, {}, {}).places(("n", 2))) == [(1, 1), (1, 2), (2, 1), (2, 2)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symattn.calculus import draft, line_reading
 from symattn.calculus.kernel.terms import Unproved
 from symattn.calculus.refuting import _needed
-from symattn.calculus.sample_points import draw, indices
+from symattn.calculus.sample_points import draw
 from symattn.calculus.sampling import Missing, Unclear
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
@@ -48,7 +48,7 @@ def compared(line, ground, by, sizes, style, seed) -> int:
                     terms.append((kernel.read(side), conditions))
                 except (Unproved, RecursionError):
                     terms.append((None, ()))
-    for at in list(indices(line.free, point))[:6]:
+    for at in list(point.indices(line))[:6]:
         env = dict(zip(line.free, at, strict=True))
         point.env.update(env)
         for side, (poly, conditions) in zip(line.sides, terms, strict=True):

@@ -8,20 +8,21 @@ import pytest
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
-from symattn.calculus.expression_text import place, replaced, text
+from symattn.calculus.expression_text import place, text
 from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.sample_points import draw
 from symattn.numbers.balls import precision
 
 TABLES = {
     "sizes": ["n", "m"],
-    "shapes": {"x": ["n"], "S": ["n", "m"], "u": ["n"], "t": [], "a": []},
+    "shapes": {"x": ["n"], "S": ["n", "m"], "B": ["n", "n"], "u": ["n"], "t": [], "a": []},
     "random": ["u"],
     "permutations": {"p": "n"},
     "define": {"A": "softmax(S)", "G[i]": "x[i]**2"},
     "lines": [{"line": "t == t"}],
 }
 READ = draft.read(TABLES)
+I = Index("i", "n")
 
 
 @pytest.fixture(autouse=True)
@@ -88,14 +89,38 @@ def test_places(at, written) -> None:
     assert place(at) == written
 
 
-def test_replaced_positions_and_places() -> None:
-    """An index as a number stays one, where it is replaced by another."""
-    i, j = Index("i", "n"), Index("j", "n")
-    moved = replaced(term.Position(i), {i: AxisPlace(j)})
-    assert isinstance(moved, term.Position)
-    assert moved.index is j
-    kept = term.Position(i)
-    assert replaced(kept, {i: AxisPlace(offset=1)}) is kept
+@pytest.mark.parametrize(
+    ("at", "number"),
+    [
+        (AxisPlace(I), 2),
+        (AxisPlace(I, offset=1), 3),
+        (AxisPlace(offset=3), 3),
+        (AxisPlace(size="n", offset=-1), 2),
+        (AxisPlace(I, images=("p",)), None),
+    ],
+)
+def test_an_index_as_a_number_is_replaced_by_where_it_is_put(at, number) -> None:
+    """With what is added to it, at a number, at an end, and where a permutation sends it."""
+    own = Index("k", "n")
+    point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
+    assert point is not None
+    point.env[I] = 2
+    put = term.replaced(term.Position(own), {own: at})
+    assert point.evaluate(put) == (number or point.images["p"][1])
+
+
+def test_a_part_without_a_name_is_written_where_it_stands() -> None:
+    """A place as a number in it is that of the entry, not of what it was read with."""
+    line = line_reading.line("softmax(alibi(B, t))[2, j] == 0", READ.scope)
+    written = text(line.sides[0])
+    again = line_reading.line(f"{written} == 0", READ.scope)
+    point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
+    assert point is not None
+    values = []
+    for one in (line, again):
+        point.env.update(dict.fromkeys(one.free, 1))
+        values.append(float(point.evaluate(one.sides[0])))
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 
 def test_what_is_no_expression() -> None:

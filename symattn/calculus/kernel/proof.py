@@ -118,7 +118,7 @@ class Kernel(Reading):
         """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
         assumed, and then has a meaning, too."""
         (first, *rest), conditions, meaning = self._granted(line)
-        named = frozenset(array for side in line.sides for array in arrays(side))
+        named = arrays(*line.sides)
         if shown is None:
             meaning = self._wherever(meaning)
             self.know(self._for_all(meaning, line))
@@ -178,7 +178,7 @@ class Kernel(Reading):
         (larger, smaller), conditions, meaning = self._granted(line)
         if conditions != meaning:
             raise Unproved("what is assumed is this term under conditions only")
-        self.supposed |= {array for side in line.sides for array in arrays(side)}
+        self.supposed |= arrays(*line.sides)
         relation: Relation = ">" if line.relation == ">" else ">="
         above = frozenset(minus(larger, smaller).items())
         self.know(self._for_all(self._wherever({Condition(relation, above), *meaning}), line))
