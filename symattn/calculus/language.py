@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Literal
 
+from symattn.errors import Malformed
+
 Axis = str | int
 """The length of an axis: the name of a size, or a number."""
 
@@ -265,12 +267,17 @@ def mapped(
 
 
 def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
-    """An expression with indices replaced by places."""
+    """An expression with indices replaced by places.
+
+    Raises :class:`Malformed` where an entry lies behind one that a permutation gives.
+    """
 
     def at(part: AxisPlace) -> AxisPlace:
         if part.index not in by:
             return part
         other = by[part.index]
+        if other.images and part.offset:
+            raise Malformed("nothing can be added to where a permutation sends an index")
         return AxisPlace(
             other.index, other.size, other.offset + part.offset, other.images + part.images
         )
@@ -278,6 +285,12 @@ def replaced(value: Expr, by: dict[Index, AxisPlace]) -> Expr:
     match value:
         case Position(index) if index in by:
             return _counted(by[index], index.size)
+        case Delta() | AtMost():
+            for place in places(value):
+                if place.offset and place.index in by and by[place.index].images:
+                    each = Index("r", place.index.size)
+                    own = replaced(value, {**by, place.index: AxisPlace(each)})
+                    return Sum(each, Mul((Delta(AxisPlace(each), by[place.index]), own)))
     return mapped(value, lambda part: replaced(part, by), at)
 
 

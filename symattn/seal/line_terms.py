@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+from symattn.errors import Malformed
 from symattn.seal.theorems import Names
 
 _SUM, _PRODUCT, _POWER, _ARGUMENT = 1, 2, 3, 4
@@ -270,9 +271,13 @@ def slope_of(array: Array, loss: Array | None = None) -> Array | None:
 
 
 def opened(entry: term.Entry) -> Expr:
-    """What the definition of an array says of an entry."""
+    """What the definition of an array says of an entry. Raises :class:`Unsayable`."""
     assert entry.array.body is not None
-    return term.replaced(entry.array.body, dict(zip(entry.array.params, entry.at, strict=True)))
+    at = dict(zip(entry.array.params, entry.at, strict=True))
+    try:
+        return term.replaced(entry.array.body, at)
+    except Malformed as error:
+        raise Unsayable(str(error)) from None
 
 
 def unnamed(value: Expr) -> Expr:

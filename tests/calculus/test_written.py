@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ from symattn.calculus import language as term
 from symattn.calculus.expression_text import place, text
 from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.sample_points import draw
+from symattn.errors import Malformed
 from symattn.numbers.balls import precision
 
 TABLES = {
@@ -107,6 +109,34 @@ def test_an_index_as_a_number_is_replaced_by_where_it_is_put(at, number) -> None
     point.env[I] = 2
     put = term.replaced(term.Position(own), {own: at})
     assert point.evaluate(put) == (number or point.images["p"][1])
+
+
+@pytest.mark.parametrize("offset", [-1, 1])
+@pytest.mark.parametrize("kind", [term.AtMost, term.Delta])
+@pytest.mark.parametrize("sides", [1, -1])
+def test_a_place_is_compared_behind_where_a_permutation_sends_it(offset, kind, sides) -> None:
+    """What is added is added to the image, for every permutation and every pair of places."""
+    own, other = Index("k", "n"), Index("j", "n")
+    value = kind(*(AxisPlace(own, offset=offset), AxisPlace(other))[::sides])
+    put = term.replaced(value, {own: AxisPlace(I, images=("p",))})
+    point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
+    assert point is not None
+    for i, j in product((1, 2, 3), repeat=2):
+        point.env.update({I: i, other: j})
+        first, second = (point.images["p"][i - 1] + offset, j)[::sides]
+        holds = first <= second if kind is term.AtMost else first == second
+        assert point.evaluate(put) == int(holds)
+
+
+def test_an_entry_behind_where_a_permutation_sends_it_has_no_name() -> None:
+    """It may be beyond the end."""
+    own = Index("k", "n")
+    value = term.Delta(AxisPlace(own), AxisPlace(own, offset=1))
+    entry = term.Entry(term.Array("x", ("n",)), (AxisPlace(own, offset=1),))
+    put = {own: AxisPlace(I, images=("p",))}
+    assert term.replaced(value, put)
+    with pytest.raises(Malformed, match="nothing can be added"):
+        term.replaced(entry, put)
 
 
 def test_a_part_without_a_name_is_written_where_it_stands() -> None:
