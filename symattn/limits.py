@@ -181,12 +181,13 @@ SHOWN = Budget(size=200, products=5_000, bits=2_048)
 QUICK = Budget(size=100, products=1_000, bits=1 << 18)
 DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
 
-#: Products that all questions of one statement may cost, and more for each of its entries.
+#: Products that all questions of one statement may cost, and more for each of its entries, up
+#: to so many of them.
 STATEMENT = Limit(
     400_000,
     "deciding it takes more than {most} products of terms: compare fewer entries, lower powers",
 )
-STATEMENT_ENTRY = 100
+STATEMENT_ENTRY, STATEMENT_ENTRIES = 100, 10_000
 
 #: Bits up to which a quick question is pursued.
 QUICK_BITS = 512

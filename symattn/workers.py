@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import secrets
 import select
 import shutil
@@ -38,6 +39,8 @@ Job = tuple[Callable[..., Any], tuple[Any, ...]]
 
 #: Seconds that pass between two looks at the time, where somebody watches.
 _TICK = 0.2
+#: How libraries say that they got no memory, or that no memory would hold a number.
+_NO_MEMORY = re.compile(rb"memory|alloc|overflow in mpz", re.IGNORECASE)
 _START = "import sys; sys.path[:] = sys.argv[6:]; from symattn import workers; workers.serve()"
 
 
@@ -103,7 +106,8 @@ def told(end: BaseException, limits: WorkLimits) -> str:
             # What is not ours may end without a word where there is no memory.
             return f"ended early, maybe as it {beyond}" if limits.memory else "ended early"
         case Ended(number=number):
-            return f"its process was ended ({signal.Signals(number).name})"
+            how = "aborted" if number == signal.SIGABRT else "was ended"
+            return f"its process {how} ({signal.Signals(number).name})"
         case Crashed(why=why):
             return reported(why, "")[0]
         case RecursionError():
@@ -207,8 +211,7 @@ class _Team:
             kind, answer = connection.recv()
         except (EOFError, OSError):
             del self.busy[connection]
-            worker.stop()
-            end = _how(worker.process.returncode)
+            end = worker.stop()
             full = end.why == "memory" and worker.jobs > 1
             return index, "again" if full else "ended", end
         if kind == "ended":
@@ -223,6 +226,7 @@ class _Team:
         for worker in self._idle:
             with suppress(subprocess.TimeoutExpired):
                 worker.process.wait(1)
+            worker.stop()
 
     def stop(self) -> None:
         for worker in self._all:
@@ -241,8 +245,9 @@ class Worker:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter and this module
             [sys.executable, "-c", _START, *map(str, handed), *sys.path],
             stdin=subprocess.DEVNULL,
-            # Libraries that give up say so in words of their own.
-            stderr=subprocess.DEVNULL,
+            # Libraries that give up say so in words of their own, FLINT on standard output.
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             pass_fds=[other.fileno()],
             start_new_session=True,
             # One thread each: every thread's stack and buffers count as memory.
@@ -250,6 +255,8 @@ class Worker:
         )
         known.append(self)
         other.close()
+        assert self.process.stdout is not None
+        os.set_blocking(self.process.stdout.fileno(), False)
 
     def ask(self, job: Job) -> Any:
         """What a job gives, or the exception it ends with; the thread that asks waits for it."""
@@ -261,8 +268,7 @@ class Worker:
                 if kind == "ended":
                     return answer
         except (EOFError, OSError):
-            self.stop()
-            return _how(self.process.returncode)
+            return self.stop()
 
     def kill(self) -> None:
         """End it and all that it has started, if it still runs: whoever asked it learns it."""
@@ -270,22 +276,28 @@ class Worker:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
-    def stop(self) -> None:
-        """End it, and tidy up after it."""
+    def stop(self) -> Ended:
+        """End it, and tidy up after it; how it ended."""
         self.kill()
-        self.process.wait()
+        code, said = self.process.wait(), self._said()
         self.connection.close()
         if self.folder:
             _clear(Path(self.folder))
+        if code == -signal.SIGALRM:
+            return Ended("time")
+        # GMP and FLINT abort when they get no memory, and for other reasons.
+        if code == errno.ENOMEM or (code == -signal.SIGABRT and _NO_MEMORY.search(said)):
+            return Ended("memory")
+        return Ended("signal", max(-code, 0))
 
-
-def _how(code: int) -> Ended:
-    if code == -signal.SIGALRM:
-        return Ended("time")
-    # GMP and FLINT abort when they get no memory.
-    if code in (errno.ENOMEM, -signal.SIGABRT):
-        return Ended("memory")
-    return Ended("signal", max(-code, 0))
+    def _said(self) -> bytes:
+        """What its libraries have said, as far as the pipe holds it."""
+        pipe = self.process.stdout
+        assert pipe is not None
+        if pipe.closed:
+            return b""
+        with pipe:
+            return pipe.read() or b""
 
 
 def _clear(folder: Path) -> None:
@@ -339,6 +351,9 @@ def serve() -> None:
     gc.set_threshold(100_000, 20, 20)
     handle, seconds, memory, folder, parent = sys.argv[1:6]
     connection = Connection(int(handle))
+    # What native code says fills a pipe, and is not to be waited for; nobody reads the rest.
+    os.set_blocking(1, False)
+    sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as it lives
     for number in (signal.SIGINT, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     if int(memory):

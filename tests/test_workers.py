@@ -72,6 +72,15 @@ def power(asker):
     import flint
     return int(flint.fmpz(3) ** (10**10))
 
+def too_large(asker):
+    """FLINT ends the process for a number, however much memory there is."""
+    import flint
+    return flint.arb("1e30").exp().lower().floor().unique_fmpz()
+
+def loud(asker):
+    print("nobody reads " * 20_000, flush=True)
+    return 1
+
 def shout(asker):
     print("nobody asked", flush=True)
     os.write(2, b"nobody asked")
@@ -262,6 +271,23 @@ def test_libraries_say_nothing_on_standard_error(labour, capfd) -> None:
     """What native code prints on its way out doesn't reach the user."""
     one(labour.shout)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("name", "why"), [("power", "memory"), ("too_large", "signal")])
+def test_an_abort_is_told_as_what_it_was(labour, name: str, why: str, capfd) -> None:
+    """Memory lacks where a library says so; whatever else ends a process is no word on memory,
+    and what libraries say of it is nobody's output."""
+    limits = WorkLimits(60, 500)
+    ((_, end),) = workers.results([(getattr(labour, name), ())], limits)
+    assert isinstance(end, Ended)
+    assert end.why == why
+    assert ("memory" in workers.told(end, limits)) is (why == "memory")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_nobody_reads_stops_no_work(labour) -> None:
+    """However much a job prints, it comes to its end."""
+    assert one(labour.loud) == 1
 
 
 def test_closing_ends_all_work(labour, tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ Statements decided exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from flint import arb
 
 from symattn import syntax
@@ -20,7 +22,8 @@ from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided, short
 from symattn.languages.sentence import Sentence
-from symattn.limits import STATEMENT, STATEMENT_ENTRY
+from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY
+from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST, Exhausted, is_exhausted, task
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.reading import Masked
@@ -298,6 +301,13 @@ class Statement:
         return f"<Statement {short(self.claim.text)!r}: {self.verdict}>"
 
 
+#: What relates the sign of a difference to 0.
+_RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
 class Decider:
     """Decides statements about a solution.
 
@@ -335,7 +345,8 @@ class Decider:
             comparisons = statement.comparisons
         operands = (operand for comparison in comparisons for operand in comparison.operands)
         entries = sum(prod(operand.grid) for operand in operands if isinstance(operand, Node))
-        limit = replace(STATEMENT, most=STATEMENT.most + STATEMENT_ENTRY * entries)
+        most = STATEMENT.most + STATEMENT_ENTRY * min(entries, STATEMENT_ENTRIES)
+        limit = replace(STATEMENT, most=most)
         with task(limit.most):
             verdict = Verdict.all([*map(self._comparison, comparisons)])
             is_cut = verdict is Verdict.UNDECIDED and is_exhausted()
@@ -373,14 +384,23 @@ def _value(function: Function, operand: Quantity) -> Node:
 def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Verdict:
     if len(left) != len(right):
         return Verdict.REFUTED
-    return Verdict.all(
-        [
-            _compared(x, relation, y, i, j)
-            for x, y in zip(left, right, strict=True)
-            for i in range(max(x.grid[0], y.grid[0]))
-            for j in range(max(x.grid[1], y.grid[1]))
-        ]
-    )
+    sides = zip(left, right, strict=True)
+    return Verdict.all([verdict for x, y in sides for verdict in _verdicts(x, relation, y)])
+
+
+def _verdicts(x: Quantity, relation: str, y: Quantity) -> Iterator[Verdict]:
+    """How each entry compares: as pairs of floats show at once for all, or by its exact value."""
+    signs = np.full((max(x.grid[0], y.grid[0]), max(x.grid[1], y.grid[1])), np.nan)
+    near = x.source.pairs(), y.source.pairs()
+    if near[0] is not None and near[1] is not None:
+        with np.errstate(all="ignore"):
+            found = double_double.sign(double_double.add(near[0], double_double.negative(near[1])))
+        signs = np.where(found.error == 0, found.high, signs)
+    for (i, j), sign in np.ndenumerate(signs):
+        if np.isnan(sign):
+            yield _compared(x, relation, y, i, j)
+        else:
+            yield _verdict(_RELATIONS[relation](sign, 0))
 
 
 def _entry(quantity: Quantity, i: int, j: int) -> Value | Masked:
@@ -420,16 +440,8 @@ def _compared(x: Quantity, relation: str, y: Quantity, i: int, j: int) -> Verdic
 
 def _ordered(left: Value | Masked, relation: str, right: Value | Masked) -> Verdict:
     if isinstance(left, Masked) or isinstance(right, Masked):
-        both = isinstance(left, Masked) and isinstance(right, Masked)
-        less = isinstance(left, Masked) and not both
-        truth = {
-            "==": both,
-            "!=": not both,
-            "<": less,
-            "<=": less or both,
-            ">": not less and not both,
-        }
-        return _verdict(truth.get(relation, not less))
+        sign = isinstance(right, Masked) - isinstance(left, Masked)
+        return _verdict(_RELATIONS[relation](sign, 0))
     difference = left - right
     zero = difference.is_zero()
     if relation == "==" or zero is Verdict.UNDECIDED:

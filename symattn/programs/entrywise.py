@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
 from symattn.numbers import values
+from symattn.numbers.balls import spend
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs import nodes
@@ -329,7 +330,9 @@ class _Exact:
         return values.total(items)
 
     def sum_of_products(self, pairs: Iterable[tuple[Value, Value]]) -> Value:
-        return values.sum_of_products(pairs)
+        known = [*pairs]
+        spend(len(known))
+        return values.sum_of_products(known)
 
     def negative(self, x: Value) -> Value:
         return -x

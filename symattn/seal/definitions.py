@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from flint import fmpq
 
+from symattn.limits import WRITTEN_OUT
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
@@ -133,6 +134,8 @@ class Definitions:
         self.made: dict[int, Definition] = {}
         self.by_name: dict[str, Definition] = {}
         self._of = ""
+        #: How many operations the term that is being made has so far.
+        self._parts = 0
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.by_name.values())
@@ -179,7 +182,12 @@ class Definitions:
             return Definition(name, node.grid, None, numbers, is_number, kept)
         indices = (0, 0) if is_number else (I, J)
         kept = self.kept(node) if node.op in ("hide", "concat") or node.op in _PASSING else None
-        return Definition(name, node.grid, self.body(node, *indices), (), is_number, kept)
+        before, self._parts = self._parts, 0
+        try:
+            term = self.body(node, *indices)
+        finally:
+            self._parts = before
+        return Definition(name, node.grid, term, (), is_number, kept)
 
     def kept(self, node: Node) -> Kept | None:
         """The keys that each row of scores keeps, None where all are."""
@@ -233,6 +241,10 @@ class Definitions:
 
     def body(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
         """An entry of a node in terms of its operands."""
+        # What is used twice is written twice: each use inside another doubles the term.
+        self._parts += 1
+        if self._parts > WRITTEN_OUT.most:
+            raise Unstated(f"a term of more than {WRITTEN_OUT.most} operations has no statement")
         x = node.operands
         match node.op:
             case "constant":

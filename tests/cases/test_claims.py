@@ -441,6 +441,35 @@ def test_what_is_spent_on_an_operand_counts(statement, verdict):
     assert ("takes more than" in doubt) is (verdict is Verdict.UNDECIDED)
 
 
+def test_large_quantities_are_compared_as_floats_show(monkeypatch):
+    """Entries that pairs of floats tell apart are not followed up exactly, one by one; those that
+    they leave open spend what a statement has."""
+    solution = solve(make("t", {"x": [[1, 2]]}, {"P": "positions(8, 8) / 7", "C": "exp(P @ P.T)"}))
+    followed: list[str] = []
+    compared = figures._compared
+
+    def following(x, relation, *rest):
+        followed.append(relation)
+        return compared(x, relation, *rest)
+
+    monkeypatch.setattr(figures, "_compared", following)
+    decider = Decider(solution)
+    answers = {"C == 0": "refuted", "C != 0": "holds", "C > 0": "holds", "C <= -C": "refuted"}
+    for statement, answer in answers.items():
+        assert decider.decide(statement).value == answer
+    assert not followed
+    assert decider.decide("C == exp(P @ P.T)") is Verdict.HOLDS
+    assert followed
+
+
+def test_making_what_is_compared_counts(monkeypatch):
+    """The products that entries are made of are counted as those that decide them."""
+    monkeypatch.setattr(figures, "STATEMENT_ENTRIES", 0)
+    monkeypatch.setattr(figures, "STATEMENT", replace(STATEMENT, most=1000))
+    solution = solve(make("t", {"x": [1]}, {"P": "sin(positions(16, 16))", "C": "P @ P.T"}))
+    assert Decider(solution).judged("C == C.T")[0] is Verdict.UNDECIDED
+
+
 def test_reports_say_why_a_statement_stays_open(monkeypatch):
     """In JSON, in annotations and on a terminal."""
     monkeypatch.setattr(figures, "STATEMENT", replace(STATEMENT, most=10))

@@ -130,3 +130,27 @@ def test_each_theorem_has_a_name_of_its_own(tmp_path) -> None:
     )
     names = [x.name for x in sealed(tmp_path / "a.toml").file.theorems()]
     assert len(names) == len(set(names)) > 8
+
+
+def test_what_doubles_with_each_use_is_bounded(tmp_path) -> None:
+    """Nested calls of a function that uses its argument twice have no statement, and say so; a
+    term that is short has."""
+    path = tmp_path / "nested.toml"
+    nested = "X"
+    for depth in range(1, 25):
+        nested = f"silu({nested})"
+        path.write_text(f"given.X = [[1]]\nsteps.B = '{nested}'\nclaims = []\n", "utf-8")
+        if depth in (2, 24):
+            reasons = {left.why for left in sealed(path).unsealed}
+            assert reasons == (
+                set() if depth == 2 else {"a term of more than 2000 operations has no statement"}
+            )
+
+
+def test_numbers_beyond_the_bounds_cost_their_own_figures(tmp_path) -> None:
+    """What is too large for bounds has no statement; the given numbers beside it have."""
+    path = tmp_path / "large.toml"
+    path.write_text("given.X = [[1, 2]]\nsteps.Y = 'softmax(1e30 * X)'\n", "utf-8")
+    sealing = sealed(path)
+    assert {left.said for left in sealing.unsealed} == {"Y[0, 0]", "Y[0, 1]"}
+    assert all("is no number below 2^" in left.why for left in sealing.unsealed)
