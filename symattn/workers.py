@@ -241,13 +241,15 @@ class Worker:
         name = f"symattn-{secrets.token_hex(8)}"
         self.folder = str(Path(tempfile.gettempdir()) / name) if tidy else ""
         self.connection, other = Pipe()
+        self._heard, said = os.pipe()
+        os.set_blocking(self._heard, False)
         handed = (other.fileno(), limits.seconds, limits.memory, self.folder, os.getpid())
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter and this module
             [sys.executable, "-c", _START, *map(str, handed), *sys.path],
             stdin=subprocess.DEVNULL,
             # Libraries that give up say so in words of their own, FLINT on standard output.
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=said,
+            stderr=said,
             pass_fds=[other.fileno()],
             start_new_session=True,
             # One thread each: every thread's stack and buffers count as memory.
@@ -255,8 +257,7 @@ class Worker:
         )
         known.append(self)
         other.close()
-        assert self.process.stdout is not None
-        os.set_blocking(self.process.stdout.fileno(), False)
+        os.close(said)
 
     def ask(self, job: Job) -> Any:
         """What a job gives, or the exception it ends with; the thread that asks waits for it."""
@@ -291,12 +292,11 @@ class Worker:
         return Ended("signal", max(-code, 0))
 
     def _said(self) -> bytes:
-        """What its libraries have said, as far as the pipe holds it."""
-        pipe = self.process.stdout
-        assert pipe is not None
-        if pipe.closed:
+        """What its libraries have said, as far as the pipe holds it; once."""
+        heard, self._heard = self._heard, -1
+        if heard < 0:
             return b""
-        with pipe:
+        with open(heard, "rb") as pipe:  # noqa: PTH123 - a descriptor
             return pipe.read() or b""
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from symattn.cases.settings import settings
-from symattn.corpus.records import CAUSES
 from symattn.corpus.tally import TOLD, Tally
 from symattn.drawing.bars import Bar, bars
 from symattn.languages.language import Language
@@ -26,6 +25,14 @@ _OUTCOMES = {
     "error": "internal error",
 }
 _WRONG = frozenset(("refuted", "unreadable", "stopped", "ended", "error"))
+#: What is said of each cause of a refuted figure.
+_CAUSES = {
+    "root": "incorrect on its own",
+    "carried": "propagated from other wrong figures",
+    "rounded-inputs": "worked with rounded numbers",
+    "truncated": "truncated, not rounded",
+    "last-digit": "off in the last digit",
+}
 #: So many kinds of one thing are drawn or listed.
 _KINDS = 12
 
@@ -99,7 +106,7 @@ def _faults(tally: Tally, say: Language) -> Iterator[b.Block]:
     if not tally.causes:
         return
     yield b.Heading(say("Refuted figures by cause"))
-    causes = {name: say.text(CAUSES[name]) for name in tally.causes}
+    causes = {name: say.text(_CAUSES[name]) for name in tally.causes}
     drawn = [Bar(causes[name], count, "pen") for name, count in _most(tally.causes)]
     yield from _picture(drawn, say.text("Refuted figures by cause"), say)
     if tally.slips:

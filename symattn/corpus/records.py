@@ -36,14 +36,7 @@ PLACES = ("line", "column")
 WORDS = (
     "where", "of", "printed", "correct", "exact", "verdict", "cause", "slip", "reason",
 )  # fmt: skip
-#: What is said of each cause of a refuted figure.
-CAUSES = {
-    "root": "incorrect on its own",
-    "carried": "propagated from other wrong figures",
-    "rounded-inputs": "worked with rounded numbers",
-    "truncated": "truncated, not rounded",
-    "last-digit": "off in the last digit",
-}
+CAUSES = ("root", "carried", "rounded-inputs", "truncated", "last-digit")
 #: The form of what is kept, as far as anybody looks at it.
 _KEPT = {
     **dict.fromkeys(("article", "sha256"), str),

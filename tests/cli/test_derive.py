@@ -302,7 +302,7 @@ def test_json(symattn) -> None:
     assert shown == [THEORY[name].to_dict() for name in ("masking", "pair-form")]
     assert set(shown[0]) == {
         *("name", "title", "statement", "source", "hypotheses", "conclusions", "proved"),
-        *("faults", "words", "lines"),
+        *("faults", "words", "lines", "along", "unused"),
     }
     assert {"line", "status", "counterexample", "where"} <= set(shown[0]["lines"][0])
     (one, other) = (symattn("derive", name, "--format", "json").out for name in ("masking",) * 2)
