@@ -61,7 +61,7 @@ def without_secrets(text: str) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """What stands behind the scheme of an address, which ends at the first blank."""
+    """Return what stands behind the scheme of an address, which ends at the first blank."""
     end = len(re.split(r"\s", text, maxsplit=1)[0])
     return _ASKED.sub("***", _WHO.sub("***@", text[:end])) + text[end:]
 

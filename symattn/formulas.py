@@ -146,7 +146,7 @@ MINUS_INFINITY = Negated(Symbol("inf", t.Row((t.Letter("∞"),))))
 
 
 def parts(formula: Formula) -> Iterator[Formula]:
-    """What a formula is directly made of.
+    """Return what a formula is directly made of.
 
     >>> [*parts(Quotient(E, Sum((Number("1"), E))))]
     [Symbol(text='e', row=None), Sum(terms=(Number(digits='1'), Symbol(text='e', row=None)))]

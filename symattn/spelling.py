@@ -54,7 +54,7 @@ class WrittenNumber(NamedTuple):
 
     @property
     def decimals(self) -> int:
-        """How many decimal places it has, as its power of ten moves the point; less than 0
+        """Tell how many decimal places it has, as its power of ten moves the point; less than 0
         where it ends before the ones. One in percent has those that stand there.
 
         >>> [written(text).decimals for text in ("0.04201", "4.201e-2", "1.2e3", "50.7%")]
@@ -64,7 +64,7 @@ class WrittenNumber(NamedTuple):
 
     @property
     def digits(self) -> str:
-        """Those that tell it from others: without the zeros around them.
+        """Return those that tell it from others: without the zeros around them.
 
         >>> [written(text).digits for text in ("-0.0420", "4.20e-02", "0.0")]
         ['42', '42', '']
@@ -73,7 +73,7 @@ class WrittenNumber(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is what it says where nothing else is known: no more than one digit
+        """Tell whether it is what it says where nothing else is known: no more than one digit
         behind the point, and none before a power of ten.
 
         >>> [written(text).is_exact for text in ("12", "0.5", "2.", "0.50", "1.5e-2", "1e-5")]

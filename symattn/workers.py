@@ -91,7 +91,7 @@ class Crashed(Exception):
 
 
 def told(end: BaseException, limits: WorkLimits) -> str:
-    """What is told of work that ended with an exception.
+    """Return what is told of work that ended with an exception.
 
     >>> told(Ended("time"), WorkLimits(seconds=2)), told(Ended("signal", 9), WorkLimits())
     ('stopped after 2 seconds (--max-seconds)', 'its process was ended (SIGKILL)')
@@ -292,7 +292,7 @@ class Worker:
         return Ended("signal", max(-code, 0))
 
     def _said(self) -> bytes:
-        """What its libraries have said, as far as the pipe holds it; once."""
+        """Return what its libraries have said, as far as the pipe holds it; once."""
         heard, self._heard = self._heard, -1
         if heard < 0:
             return b""

@@ -38,7 +38,7 @@ class Derivation:
 
     @property
     def proved(self) -> bool:
-        """Whether every line is proved, and all that is defined used in one."""
+        """Tell whether every line is proved, and all that is defined used in one."""
         told = bool(self.faults) or bool(self.unused) or not self.lines
         return not told and all(line.proved for line in self.lines)
 

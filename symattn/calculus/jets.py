@@ -123,7 +123,7 @@ def power(base: Value, exponent: Fraction) -> Value:
 
 
 def _is_short(base: Value) -> bool:
-    """Whether a number is rational, of a few bits."""
+    """Tell whether a number is rational, of a few bits."""
     parts = () if isinstance(base, arb) else (base.p, base.q) if isinstance(base, fmpq) else (base,)
     return bool(parts) and all(abs(part) < 1 << _EXACT for part in parts)
 

@@ -131,7 +131,7 @@ def lettered(axes: tuple[Axis, ...]) -> Iterator[tuple[str, Axis]]:
 
 
 def matched(axes: tuple[Axis, ...], whole: tuple[Axis, ...]) -> list[int]:
-    """Which axis of a larger tensor each axis of a smaller one lies along.
+    """Return which axis of a larger tensor each axis of a smaller one lies along.
 
     A vector is a column, and stands for a row as well where only that fits.
     """

@@ -517,7 +517,7 @@ class Wording:
         return verb.text if (not is_call if is_name else self._tells(behind)) else ""
 
     def _is_role(self, behind: Sequence[_Token]) -> bool:
-        """Whether words only call a name something: ``the output of A``."""
+        """Tell whether words only call a name something: ``the output of A``."""
         before = ""
         for token in _clause(behind):
             is_of = before in _ROLES and 0 < len(before) < 5
@@ -527,7 +527,7 @@ class Wording:
         return bool(behind) and behind[0].plain in _ARTICLES
 
     def _is_told(self, tokens: Sequence[_Token], place: int) -> bool:
-        """Whether what stands behind a verb is a name, or a number, and no formula."""
+        """Tell whether what stands behind a verb is a name, or a number, and no formula."""
         rest = tokens[place + 1 :]
         if place and tokens[place - 1].kind == "name" and self._is_role(rest):
             return False
@@ -540,7 +540,7 @@ class Wording:
         return is_named or last[:1].isdigit() or last in _NUMERALS
 
     def _tells(self, behind: Sequence[_Token]) -> bool:
-        """Whether words say something: of names, numbers, or in words that are not known."""
+        """Tell whether words say something: of names, numbers, or in words that are not known."""
         return any(
             token.kind in ("name", "strange", "function") or token.plain in _SYMMETRIC | _NUMERALS
             for token in _clause(behind)

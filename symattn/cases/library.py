@@ -143,7 +143,7 @@ def check_inside(
 
 
 def is_below(path: Path, folder: Path) -> bool:
-    """Whether a path is in a folder or below, links followed."""
+    """Tell whether a path is in a folder or below, links followed."""
     return _resolved(path).is_relative_to(_resolved(folder))
 
 

@@ -95,7 +95,7 @@ def _local(where: str) -> _Found:
 
 
 def _listed(text: str, folder: str) -> _Found:
-    """What the lines of a list name."""
+    """Return what the lines of a list name."""
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():

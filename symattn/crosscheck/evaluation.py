@@ -233,7 +233,7 @@ def flow_of(
 def _by_chain_rule(
     line: TapeLine, index: int, operands: Sequence[Rows], gradient: Rows, known: Sequence[Tracks]
 ) -> Rows:
-    """What flows into an operand, as the definition of the result says."""
+    """Return what flows into an operand, as the definition of the result says."""
     journal: list[Noted] = []
     noted = [[Noted(entry, journal) for entry in row] for row in operands[index]]
     moving = [*operands[:index], noted, *operands[index + 1 :]]

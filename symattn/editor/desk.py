@@ -61,7 +61,7 @@ class Desk:
         return self._publish(held, await self._worked(held, job))
 
     async def _worked(self, held: Held, job: Job) -> Any:
-        """What a job on a version gives, or the exception that it ends with."""
+        """Return what a job on a version gives, or the exception that it ends with."""
         if held.beyond:
             return Malformed(f"the text has {BYTES.said(held.beyond)}")
         return await self._crew.ask(held.uri, job)

@@ -208,7 +208,7 @@ class OpenDocuments:
 
 
 def _beyond(uri: str, name: str, texts: Sequence[OpenText]) -> Held | None:
-    """What is held of texts that are together longer than a file may be; else None."""
+    """Return what is held of texts that are together longer than a file may be; else None."""
     size = sum(len(text.text.encode()) for text in texts)
     if size <= BYTES.most:
         return None

@@ -305,7 +305,7 @@ def visible_faults(
 def figures(
     exercise: Exercise, part: Part, node: Node, places: int, mode: RoundingMode = "half-even"
 ) -> dict[At, Decimal]:
-    """What a node gives for the blanks of a part, but for masked scores."""
+    """Return what a node gives for the blanks of a part, but for masked scores."""
     right = exercise.solution[part.quantity]
     given = exercise.solution.quantity(node)
     return {

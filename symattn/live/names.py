@@ -44,7 +44,7 @@ def specification() -> Node:
 
 
 def standing_for(data: Node, is_role: bool) -> list[Node]:
-    """What a role or a directive is until its page is computed. Raises :class:`Malformed`,
+    """Return what a role or a directive is until its page is computed. Raises :class:`Malformed`,
     with its place, for what is neither."""
     said = "body" if is_role else "arg"
     check(data, {"name": str, f"{said}?": str, "node?": dict})

@@ -58,7 +58,7 @@ def _outdated(app: Sphinx, env: BuildEnvironment, *changes: object) -> list[str]
 
 
 def _found(env: BuildEnvironment, asked: Sequence[Asked]) -> Sequence[Answer]:
-    """What the live figures of the page that is read come to, worked out by a process with
+    """Return what the live figures of the page that is read come to, worked out by a process with
     limits; where none does, why."""
     page, config = Path(env.doc2path(env.docname)), env.config
     text = page.read_text("utf-8", "replace")

@@ -236,7 +236,7 @@ Block = (
 
 
 def introduces(block: Block, after: Block | None) -> bool:
-    """Whether a paragraph belongs to the display below it."""
+    """Tell whether a paragraph belongs to the display below it."""
     return isinstance(block, Paragraph) and not isinstance(after, Paragraph | Heading | None)
 
 

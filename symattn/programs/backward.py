@@ -147,7 +147,7 @@ def _softmax(node: Node, g: Node) -> Flow:
 
 
 def shares(parts: Iterable[Node], g: Node, axis: int) -> Flow:
-    """What flows into parts that lie one after the other along an axis of the grid."""
+    """Return what flows into parts that lie one after the other along an axis of the grid."""
     flows: Flow = []
     start = 0
     for part in parts:

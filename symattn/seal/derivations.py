@@ -194,7 +194,7 @@ class _Derivation:
         return Theorem(name, statement, proof, self._said(line))
 
     def _is_unclaimed(self, line: ParsedLine) -> bool:
-        """Whether a line has a derivative within of which nothing says that there is one."""
+        """Tell whether a line has a derivative within of which nothing says that there is one."""
         first, *others = self._sides(line)
         return any(
             self._slope(part)

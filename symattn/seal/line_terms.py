@@ -271,7 +271,7 @@ def slope_of(array: Array, loss: Array | None = None) -> Array | None:
 
 
 def opened(entry: term.Entry) -> Expr:
-    """What the definition of an array says of an entry. Raises :class:`Unsayable`."""
+    """Return what the definition of an array says of an entry. Raises :class:`Unsayable`."""
     assert entry.array.body is not None
     at = dict(zip(entry.array.params, entry.at, strict=True))
     try:
@@ -288,7 +288,7 @@ def unnamed(value: Expr) -> Expr:
 
 
 def same(one: object, other: object, bound: Mapping[object, Index], steps: Iterator[int]) -> bool:
-    """Whether two expressions are the same term, with definitions put in where they differ and
+    """Tell whether two expressions are the same term, with definitions put in where they differ and
     ``bound`` indices by other names; not known, hence not, when the ``steps`` are used up."""
     if next(steps, None) is None:
         return False
@@ -324,12 +324,12 @@ def _number(number: Fraction) -> tuple[str, int]:
 
 
 def _start(at: AxisPlace) -> int:
-    """How far on a place is, counted from 0, of an index, the length of an axis, or 0."""
+    """Tell how far on a place is, counted from 0, of an index, the length of an axis, or 0."""
     return at.offset if at.index is not None else at.offset - 1
 
 
 def _least(at: AxisPlace) -> int:
-    """How far that is at least where there is such a place: every size is 1 or more."""
+    """Tell how far that is at least where there is such a place: every size is 1 or more."""
     return -1 if at.size else 0
 
 

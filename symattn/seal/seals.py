@@ -120,7 +120,7 @@ def written(sealing: Sealing, checked: Checked) -> dict[str, Any]:
 
 
 def files(sealing: Sealing, checked: Checked | None = None) -> dict[str, str]:
-    """What stands in a folder of seals of what is stated, and was checked if it was."""
+    """Return what stands in a folder of seals of what is stated, and was checked if it was."""
     module = sealing.file.module
     texts = {LIBRARY: library(), f"{module}.v": (checked or sealing).file.text()}
     if checked:
@@ -140,7 +140,7 @@ def found(folder: Path, sealing: Sealing) -> Seal:
 
 
 def _told(path: Path, data: bytes, sealing: Sealing) -> Checked:
-    """What only a seal can tell of what is stated: which Coq said what of it."""
+    """Return what only a seal can tell of what is stated: which Coq said what of it."""
     try:
         told = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -23,7 +23,7 @@ class SideConditions:
         self.draft, self.terms = draft, terms
 
     def of(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
-        """Those of a line, of its places or of all. Raises :class:`Unsayable`."""
+        """Return those of a line, of its places or of all. Raises :class:`Unsayable`."""
         said: list[str] = []
         for each in conditions:
             try:
@@ -67,7 +67,7 @@ class SideConditions:
         yield f"(forall {' '.join(names)} : nat, {bounds}{stated})" if names else stated
 
     def _is_above(self, value: Expr, strictly: bool = True) -> bool:
-        """Whether an expression is above 0, or not below it, by its form, as the library sees
+        """Tell whether an expression is above 0, or not below it, by its form, as the library sees
         it."""
         match value:
             case term.AtMost() | term.Delta() | term.Power(_, exponent=2) if not strictly:

@@ -284,12 +284,12 @@ def _operation(node: Node, named: Named, by: Node | None = None) -> tuple[str, t
 
 
 def _are_named(nodes: Iterable[Node], named: Named) -> bool:
-    """Whether all matrices among some nodes have names; numbers need none."""
+    """Tell whether all matrices among some nodes have names; numbers need none."""
     return all(_is_named(node, named) for node in nodes if node.shape)
 
 
 def _letters(operation: str, operands: Sequence[Node], named: Named) -> dict[str, t.Row]:
-    """What the operands of a definition are called, by its letters."""
+    """Return what the operands of a definition are called, by its letters."""
     called = (_letter_of(node, named) for node in operands)
     return dict(zip(definitions.operands(operation), called, strict=True))
 

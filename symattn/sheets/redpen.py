@@ -153,7 +153,7 @@ def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
 
 
 def _open(rows: Iterable[tuple[b.Line, ...]], say: Language) -> b.Table:
-    """What is left open: where it stands, what it is, and why."""
+    """Return what is left open: where it stands, what it is, and why."""
     header = (say("where"), say("what"), say("why not"))
     return b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
 

@@ -227,7 +227,7 @@ class Steps:
         yield from self._cut(node)
 
     def _cut(self, node: Node) -> Iterator[b.Block]:
-        """What is said where entries are too long to be worked out."""
+        """Return what is said where entries are too long to be worked out."""
         if node.serial in self.shown.worked.too_long:
             yield b.Paragraph(
                 self.say(
@@ -277,7 +277,7 @@ class Steps:
     def _stages(
         self, node: Node, i: int, j: int, worked: f.Formula | None, closed: bool
     ) -> Iterator[tuple[t.Row, f.Formula | None]]:
-        """How an entry is worked out, each formula with the sign before it; None for one that
+        """Tell how an entry is worked out, each formula with the sign before it; None for one that
         is too long."""
         decimal: f.Formula | None = self.shown.decimal(node, i, j)
         if closed:

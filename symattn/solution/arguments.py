@@ -103,12 +103,12 @@ class Head:
 
     @property
     def dead(self) -> npt.NDArray[np.bool_]:
-        """Which rows have scores that count for nothing."""
+        """Return which rows have scores that count for nothing."""
         return self.empty if self.empty.size else np.zeros(len(self.q), dtype=bool)
 
     @cached_property
     def unused(self) -> npt.NDArray[np.bool_]:
-        """Which rows have weights that are all 0, with no sink that takes them."""
+        """Return which rows have weights that are all 0, with no sink that takes them."""
         return self.dead if self.seen is None else self.dead & ~self.seen.any(axis=1)
 
     @cached_property

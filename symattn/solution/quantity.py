@@ -117,7 +117,7 @@ class Quantity:
 
     @property
     def is_open(self) -> bool:
-        """Whether numbers are put into symbols, its own or others of what it is of."""
+        """Tell whether numbers are put into symbols, its own or others of what it is of."""
         return self._put is not None
 
     @overload

@@ -260,7 +260,7 @@ class _DerivedFormula:
         )
 
     def equals(self, quantity: Quantity) -> Verdict:
-        """Whether the formula with exact numbers gives the quantity, entry by entry, exactly.
+        """Tell whether the formula with exact numbers gives the quantity, entry by entry, exactly.
 
         :class:`NoClosedForm` where one has no short closed form.
 

@@ -222,7 +222,7 @@ def _taken(function: Callable[..., Any]) -> Callable[[str], bool]:
 
 
 def report(checks: Sequence[Mapping[str, Any]]) -> bytes:
-    """What checks found as JSON, in whatever order they ended."""
+    """Return what checks found as JSON, in whatever order they ended."""
     ordered = sorted(checks, key=lambda check: (check["test"], check["case"]))
     return f"{json_text({'symattn': __version__, 'checks': ordered})}\n".encode()
 

@@ -355,7 +355,7 @@ class Equalities:
         return None
 
     def _is_stated(self, members: Sequence[Member], links: Sequence[Link]) -> bool:
-        """Whether an equation says what its first value is: expressions of one value, whose
+        """Tell whether an equation says what its first value is: expressions of one value, whose
         names are all known, or a name that was defined right before."""
         end = next((k for k, one in enumerate(members) if values.is_value(one)), 0)
         said = [one for one in members[:end] if not values.is_closed(one)]
@@ -369,7 +369,7 @@ class Equalities:
         return is_said and "→" not in links[:end] and is_sure and self._is_one(known)
 
     def _is_just_defined(self, name: str) -> bool:
-        """Whether the chain right before says what a name means, and no words since."""
+        """Tell whether the chain right before says what a name means, and no words since."""
         return not any(map(str.isalpha, self.place.said)) and self.names.is_just_defined(name)
 
     def _kinds(self, members: Sequence[Member]) -> set[Kind]:

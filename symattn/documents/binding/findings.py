@@ -154,7 +154,7 @@ class Findings:
         return len({_operation(tree), _operation(meant.tree)} - {""}) > 1
 
     def _is_made_otherwise(self, block: Block) -> bool:
-        """Whether it is what a program made of something that isn't understood."""
+        """Tell whether it is what a program made of something that isn't understood."""
         order, name = self.order(block), block.name
         if not name and block.is_output and order > 0:
             match self._chains[order - 1]:

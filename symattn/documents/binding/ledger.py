@@ -210,7 +210,7 @@ class Ledger:
         return candidate
 
     def _by_figures(self, value: syntax.Tree) -> Entry | None:
-        """What was claimed of a value for its figures alone."""
+        """Return what was claimed of a value for its figures alone."""
         places = [figure.span for figure in values.figures(value)]
         found = self._by_place.get(places[0].start) if places else None
         if found is None or found.kinds - {"figures", "value"}:
@@ -218,7 +218,7 @@ class Ledger:
         return found if [one.span for one in values.figures(found.value)] == places else None
 
     def _is_shown(self, other: syntax.Tree, entry: Entry) -> bool:
-        """Whether a quantity has a name besides what its block says of it: code may have
+        """Tell whether a quantity has a name besides what its block says of it: code may have
         printed that there."""
         while isinstance(other, syntax.Transposed | syntax.Indexed):
             other = other.operand

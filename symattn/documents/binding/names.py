@@ -86,12 +86,12 @@ class Names:
         return self.definitions.found.get(self._versions.get(name, ""))
 
     def is_just_defined(self, name: str) -> bool:
-        """Whether the chain right before says by an expression what a name means."""
+        """Tell whether the chain right before says by an expression what a name means."""
         known = self.definition(name)
         return known is not None and known.tree is not None and known.order == self._order - 1
 
     def has_other_size(self, tree: syntax.Tree) -> bool:
-        """Whether an expression has the size of keys in it, and the article says that it is
+        """Tell whether an expression has the size of keys in it, and the article says that it is
         another: ``d_k = 1``, or that of a larger model."""
         trees = (tree, *(one for one in self.recipe.behind(tree).values() if one is not None))
         sizes = {

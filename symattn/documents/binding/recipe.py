@@ -185,7 +185,7 @@ class Recipe:
         return found
 
     def is_closed(self, tree: syntax.Tree) -> bool:
-        """Whether the article gives or defines all that an expression is computed from."""
+        """Tell whether the article gives or defines all that an expression is computed from."""
         return all(
             name in self
             and name not in self.supposed
@@ -194,7 +194,7 @@ class Recipe:
         )
 
     def hides(self, tree: syntax.Tree) -> bool:
-        """Whether an expression is computed under a mask."""
+        """Tell whether an expression is computed under a mask."""
         trees = (tree, *(one for one in self.behind(tree).values() if one is not None))
         parts = (part for one in trees for part in walk(one))
         return any(
