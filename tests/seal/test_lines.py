@@ -17,7 +17,7 @@ from symattn.calculus.library import derivation
 from symattn.errors import Malformed
 from symattn.seal.coqc import Kernel
 from symattn.seal.derivations import sealed
-from symattn.seal.theorems import Theorem
+from symattn.seal.theorems import Names, Theorem
 from symattn.seal.walkthroughs import sealed as of_case
 
 from .line_reader import Reader, world
@@ -475,3 +475,8 @@ def test_how_many_lines_go_through(kernel) -> None:
     print(proved, "of", count)
     assert count == 313
     assert proved >= PROVED
+
+
+def test_an_array_is_not_called_as_tactics_call_hypotheses() -> None:
+    """A tactic that is given a term with H in it would take that for its own hypothesis."""
+    assert Names().fresh("H") == "H_1"
