@@ -9,7 +9,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from symattn.calculus import library
@@ -194,8 +194,13 @@ def _sides(draw):
     return f"x[i]*x[j]*{said}", lambda at, x: x(at["i"] - 1) * x(at["j"] - 1) * of(at)
 
 
+def _wholes(size):
+    """Of whole numbers what is equal is equal exactly."""
+    return {"n": lambda _: size, "x": lambda _: (1.0, 3.0, 10.0).__getitem__}
+
+
 @given(st.lists(st.tuples(_sides(), _sides()), min_size=6, max_size=6))
-@settings(max_examples=8)
+@settings(max_examples=8, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 def test_places_mean_what_the_line_means(lines) -> None:
     """What is compared may lie before the first place of an axis or after the last: a statement
     is true at the sizes at which a loop says that the line is."""
@@ -204,12 +209,12 @@ def test_places_mean_what_the_line_means(lines) -> None:
     of = {theorem.name: theorem.statement for theorem in made.file.sealing()}
     parts = [part for part in made.file.parts if isinstance(part, str)][1:-1]
     for size in (1, 2, 3):
-        env = world(parts, size, {"n": lambda _, size=size: size})
+        env = world(parts, size, _wholes(size))
         for number, ((_, left), (_, right)) in enumerate(lines, 1):
             if (statement := of.get(f"line_{number}")) is None:
                 continue
             truth = all(
-                abs(left(at, env["x"]) - right(at, env["x"])) < 1e-9
+                left(at, env["x"]) == right(at, env["x"])
                 for i, j in itertools.product(range(1, size + 1), repeat=2)
                 for at in ({"i": i, "j": j, "n": size},)
             )
