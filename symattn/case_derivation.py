@@ -24,10 +24,9 @@ from symattn.errors import Fault, Malformed
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.backward import flows, number
-from symattn.programs.lines import LineWriter
+from symattn.programs.lines import LineWriter, Size, Sizes, ids
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program, sound_part
-from symattn.programs.sizes import Size, Sizes, ids
 
 #: Lengths that stand for sizes are primes from here on: no number of the steps is one.
 _FIRST = 53

@@ -240,10 +240,11 @@ _LONG_WORD, _BREAK = 16, 4
 def _escape_word(word: str) -> str:
     escaped = ""
     for place, c in enumerate(word):
+        sign = TYPOGRAPHY.get(c) or _LATEX.get(c, c)
         if place and len(word) > _LONG_WORD and place % _BREAK == 0:
             escaped += r"\allowbreak{}"
-        elif place and c in "-,'" and c == word[place - 1]:
+        elif sign[0] in "-,'`" and escaped.endswith(sign[0]):
             # Two of these would be drawn as one sign.
             escaped += "{}"
-        escaped += TYPOGRAPHY.get(c) or _LATEX.get(c, c)
+        escaped += sign
     return escaped

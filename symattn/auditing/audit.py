@@ -12,7 +12,7 @@ digits are asked: one computed from the document's own rounded figures is refute
 with the cause ``rounded-inputs`` or ``carried``. Of *arithmetic* only that its
 operands come to it: these may be roundings themselves, and a result that they may
 have come to before holds, marked as within rounding
-(:mod:`symattn.auditing.operands`). Where both are said of one figure, the arithmetic
+(:mod:`symattn.auditing.equations`). Where both are said of one figure, the arithmetic
 comes first: ``0.5066 * 2 = 1.0132`` holds as printed of a quantity that is 1.0131
 (:mod:`symattn.auditing.equations`).
 """
@@ -30,9 +30,8 @@ from pathlib import Path
 from flint import arb
 
 from symattn import syntax
-from symattn.auditing.equations import Equations
+from symattn.auditing.equations import Equations, Operands, rounded
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
-from symattn.auditing.operands import Operands, rounded
 from symattn.auditing.standard import Recipes, Standard, is_truncated, places_of
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.documents.reading import ArticleNumber, OpenQuestion
@@ -252,7 +251,7 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
         # Most that the audit consists of: who is right does without.
         from symattn.auditing.causes import Causes
-        from symattn.auditing.naming import SlipNaming
+        from symattn.auditing.search import SlipNaming
 
         with precision(FIRST):
             causes = Causes(document.recipes, figures)

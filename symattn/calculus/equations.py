@@ -13,15 +13,11 @@ from typing import Any
 
 from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
-from symattn.calculus.double_meanings import unseen
-from symattn.calculus.given import Given
-from symattn.calculus.gradients import Equation, Gradients
-from symattn.calculus.names import head
+from symattn.calculus.gradients import Equation, Given, Gradients
+from symattn.calculus.names import head, spellings
 from symattn.calculus.new_names import readings
-from symattn.calculus.notation import Formula
-from symattn.calculus.quantities import functions
+from symattn.calculus.notation import Formula, functions, unseen
 from symattn.calculus.relations import EQUALITY
-from symattn.calculus.spellings import spellings
 from symattn.calculus.wording import concluded
 from symattn.errors import Fault, Malformed, short
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
-from symattn.calculus.relations import RELATION, related
+from symattn.calculus.relations import RELATION, begins, related
+from symattn.calculus.wording import Wording, assumed, framed, is_quoted, quoted, unquoted
 from symattn.documents.text import DISPLAYS, INNER
 from symattn.limits import CHARACTERS
 
@@ -230,3 +232,311 @@ def _split_remark(text: str) -> tuple[str, str]:
     return (
         (text[: match.start()].rstrip(), text[match.end() :].strip(" ->")) if match else (text, "")
     )
+
+
+# -- what stands around the formulas of a text -------------------------------------------
+
+_ARROW = re.compile(r"(?:=>|⇒|⟹|∴|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))")
+#: Marks of lists; those that may be signs of a formula are told apart by what stands around.
+_BULLET = re.compile(r"(?:[•◦▪‣●○]|\\item(?![A-Za-z]))\s*")
+DOUBTFUL = re.compile(r"([-−–—+*>])\s+")
+_CHECKBOX = re.compile(r"\[(?P<box>[ xX])\]\s+")
+_REASON = re.compile(
+    r",?\s+(?=(?:because|since|by|as|using|from|due to|via|thanks to|according to)\b)"
+)
+_ALL = re.compile(
+    r",?\s*(?:\bfor|∀|\\forall)\s*(?:all\b|every\b|each\b|any\b)?\s*"
+    r"(?P<letters>[a-z](?:\s*(?:,|and)\s*[a-z])*)"
+    r"(?:\s*=\s*1\s*,\s*(?:\.\.\.|…|\\l?dots)\s*,\s*(?P<last>\w+))?\s*\Z"
+)
+_APART = re.compile(
+    r"(?:,|\s)\s*(?:\(|\b(?:for|if|where|when)\s+|(?<=,\s))\s*(?P<i>[\w\[\]()π\\]{1,12}?)\s*"
+    r"(?:≠|!=|\\neq?(?![A-Za-z]))\s*(?P<j>[\w\[\]()π\\]{1,12}?)\s*\)?\s*\Z"
+)
+#: What encloses a line: brackets, and signs that no formula begins and ends with.
+_FENCES = (
+    *(("(", ")"), ("[", "]"), ("{", "}"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_")),
+    *(('"', '"'), ("'", "'"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")),
+)
+_ITALIC = re.compile(r"([*_])(?=\w)([\w .:-]+)(?<=\S)\1\s+(?=\S)")
+_ENDING = " .,;:∎□■◻✓✔\\"
+_EMPHASIS = re.compile(r"(?<![\w)\]*])(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w(\[*])")
+_DRESS = re.compile(
+    r"\\(?:text|textbf|textit|emph|mbox|boxed|fbox|underline)\{((?:[^{}]|\{[^{}]*\})*)\}"
+)
+#: Signs that a formula does not begin with.
+CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(?![A-Za-z]))\s*(?=\S)")
+
+
+@dataclass
+class Peeled:
+    """What a line says: its formulas; the words around them, and remarks behind them; the word
+    by which formulas are assumed; all words around them,
+    and what those before the first say that it is of; whether a sign behind
+    the words may be a dash; the places that differ where it holds off the diagonal; the letters
+    that it says to run to some end, with that; its mark in a list, in brackets or not; what of
+    the words is not known to say nothing."""
+
+    formulas: tuple[str, ...] = ()
+    words: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    assumed: dict[str, str] = field(default_factory=dict)
+    around: str = ""
+    quantity: str = ""
+    is_unclear: bool = False
+    apart: tuple[str, str] | None = None
+    ranges: tuple[tuple[str, str], ...] = ()
+    marks: list[str] = field(default_factory=list)
+    strange: str = ""
+
+
+def _emphasised(match: re.Match[str]) -> str:
+    """What stands between two marks: words, or a whole formula; else they are powers."""
+    inner = match[2]
+    is_plain = related(inner) or not re.search(r"[-+*/^=\d]", inner)
+    return inner if is_plain else match[0]
+
+
+def _ranges(match: re.Match[str]) -> tuple[tuple[str, str], ...]:
+    """The letters that a quantifier says to run from 1 to some end."""
+    letters = re.findall(r"\b[a-z]\b", re.sub(r"\band\b", ",", match["letters"]))
+    return tuple((letter, match["last"]) for letter in letters) if match["last"] else ()
+
+
+def peeled(line: str, wording: Wording) -> Peeled:
+    """A line without what dresses it."""
+    return _Peeler(wording).line(line)
+
+
+def undressed(text: str, wording: Wording) -> str:
+    """A line without what surely stands before its formula, and without quotes."""
+    return _Peeler(wording).lead(" ".join(unquoted(text).split()))
+
+
+def unmarked(text: str) -> str:
+    """Words without marks of lists, and signs of how they look."""
+    plain = _EMPHASIS.sub(r"\2", _DRESS.sub(r"\1", unspaced(text))).strip()
+    for mark in (DOUBTFUL, _BULLET, NUMBERED):
+        if match := mark.match(plain):
+            plain = plain[match.end() :]
+    return _ITALIC.sub(r"\2 ", plain).rstrip(" ∎□■◻✓✔")
+
+
+class _Peeler:
+    """Takes off a line what dresses it, as far as it is known to say nothing."""
+
+    def __init__(self, wording: Wording) -> None:
+        self._wording = wording
+        self._result = Peeled()
+        self._assumed = ""
+
+    def line(self, line: str) -> Peeled:
+        """What a whole line says."""
+        result = self._result
+        text = unspaced(line).strip()
+        text = _EMPHASIS.sub(_emphasised, text) if related(unquoted(text)) else text
+        around = framed(text)
+        if "\0" in around and not related(around):
+            self._among_words(text, around)
+            return result
+        if is_quoted(text) and (related(around) or not around.strip(f"\0{_ENDING}")):
+            text = " ".join(unquoted(text).split())
+        text = _EMPHASIS.sub(_emphasised, _DRESS.sub(r"\1", text)) if related(text) else text
+        if related(text):
+            self._unwrap(text)
+        else:
+            result.words.append(line)
+        return result
+
+    def _among_words(self, text: str, around: str) -> None:
+        """Formulas between quotes, with words around them."""
+        result = self._result
+        formulas = [
+            _DRESS.sub(r"\1", formula) for formula, _, _ in quoted(text) if related(formula)
+        ]
+        word = ""
+        around = self._unmarked(around.lstrip())
+        row = self._row(around)
+        around = row or around
+        pieces = [_DRESS.sub(r"\1", piece) for piece in around.split("\0")]
+        for formula, before in zip(formulas, pieces, strict=False):
+            inner = _Peeler(self._wording)
+            inner._unwrap(formula)
+            is_more = before.strip(" ,") in ("", "and")
+            word = inner._assumed or assumed(before) or (word if is_more else "")
+            if word and not inner._result.assumed:
+                inner._result.assumed = dict.fromkeys(inner._result.formulas[:1], word)
+            result.formulas += inner._result.formulas
+            result.words += inner._result.words
+            result.assumed |= inner._result.assumed
+            result.is_unclear |= inner._result.is_unclear
+            result.strange = result.strange or inner._result.strange
+            result.apart = inner._result.apart if len(formulas) == 1 else None
+            result.ranges += inner._result.ranges
+        words = "\0".join(pieces).rstrip(_ENDING)
+        before, _, behind = words.rpartition("\0")
+        plain = behind.replace("\1", "")
+        for pattern in (_APART, _ALL):
+            if match := pattern.search(plain):
+                if pattern is _APART:
+                    result.apart = match["i"], match["j"]
+                else:
+                    result.ranges += _ranges(match)
+                words = f"{before}\0{plain[: match.start()]}"
+                break
+        result.strange = result.strange or self._wording.strange(words)
+        if re.search(r"[^\W\d_]{2}", words):
+            result.words.append(text)
+
+    def _unwrap(self, text: str) -> None:
+        """Take off layer after layer until nothing but formulas is left."""
+        result = self._result
+        more: list[str] = []
+        while True:
+            before = text
+            text = self.lead(text.strip())
+            if text != before.strip() and re.match(r"[-−–]\s", text):
+                result.is_unclear = True
+            text = text.strip().rstrip(_ENDING) if not text.endswith("\\}") else text
+            for opening, closing in _FENCES:
+                inner = text[len(opening) : -len(closing)]
+                is_around = text.startswith(opening) and text.endswith(closing) and related(inner)
+                if is_around and (opening not in "([{" or _encloses(text, opening, closing)):
+                    text = inner
+            text = self._row(text) or text
+            if apart := _APART.search(text):
+                result.apart = apart["i"], apart["j"]
+                text = text[: apart.start()]
+            if quantified := _ALL.search(text):
+                result.ranges += _ranges(quantified)
+                text = text[: quantified.start()]
+            end = self._wording.reason(text)
+            if words := text[end:].strip():
+                result.words.append(words)
+                result.strange = result.strange or self._wording.stated(words)
+                text = text[:end].rstrip(" ,")
+            text, reason = _without_reason(text)
+            if related(reason):
+                behind = _Peeler(self._wording)
+                behind._unwrap(reason)
+                more += behind._result.formulas
+                result.words.append(reason)
+                result.strange = result.strange or behind._result.strange
+            elif reason:
+                result.strange = result.strange or reason
+            if text == before:
+                break
+        formulas: list[str] = []
+        word = self._assumed
+        for sign, piece in _parts(text):
+            self._assumed = ""
+            formula = self.lead(piece)
+            # What follows from it, or stands in another sentence, is no longer assumed, nor is
+            # what words lead to: "assume x = 1, then y = 2".
+            word = word if sign[:1] in ("", ",", "a") and formula == piece else ""
+            word = self._assumed or word
+            formulas.append(formula)
+            if word:
+                result.assumed[formula] = word
+        result.formulas = (*formulas, *more)
+        self._assumed = word
+
+    def _row(self, text: str) -> str:
+        """The formula among the cells of a table's row; '' if that is no row."""
+        if not re.fullmatch(r"\|\s.*\s\|", text):
+            return ""
+        cells = [cell.strip() for cell in text.strip("|").split("|")]
+        if not all(cells) or sum("\0" in cell or related(cell) for cell in cells) != 1:
+            return ""
+        row = [cell for cell in cells if "\0" in cell or related(cell)]
+        words = [cell for cell in cells[cells[0].isdigit() :] if cell not in row]
+        if begins(row[0]) or any(map(self._wording.strange, words)):
+            return ""
+        self._result.words += words
+        return row[0]
+
+    def lead(self, text: str) -> str:
+        """A line without what stands before its formula, that says nothing of it."""
+        while True:
+            before = text
+            while (unmarked := self._unmarked(text)) != text:
+                text = unmarked
+            if end := self._wording.lead(text):
+                words = text[:end].strip()
+                result = self._result
+                result.strange = result.strange or self._wording.stated(f"{words} \0")
+                if not CONTINUES.match(text[end:]):
+                    self._assumed = assumed(words) or ("" if text[end:] else self._assumed)
+                    if len(words.split()) > 2 or ":" in words:
+                        self._result.words.append(words)
+                    text = text[end:]
+            if text == before:
+                return text
+
+    def _unmarked(self, text: str) -> str:
+        """A line without marks of lists, and arrows before it."""
+        for pattern in (_BULLET, _CHECKBOX, _ITALIC, NUMBERED, _ARROW):
+            match = pattern.match(text)
+            rest = text[match.end() :].lstrip() if match else ""
+            if match is None or CONTINUES.match(rest) or begins(rest):
+                continue
+            is_word = pattern is _ITALIC and not self._wording.strange(match[2])
+            is_box = pattern is _CHECKBOX and not self._wording.is_known(match["box"])
+            if pattern in (_ITALIC, _CHECKBOX) and not (is_word or is_box):
+                continue
+            if pattern is NUMBERED:
+                self._result.marks.append(match[0].strip())
+            if pattern is _ARROW:
+                self._assumed = ""
+            return rest
+        return text
+
+
+def _without_reason(text: str) -> tuple[str, str]:
+    """A line without the reason behind it, and that."""
+    for match in _REASON.finditer(text):
+        before = text[: match.start()]
+        if open_brackets(before) <= 0 and related(before):
+            return before, text[match.end() :]
+    return text, ""
+
+
+def _encloses(text: str, opening: str, closing: str) -> bool:
+    """Whether a bracket at the beginning closes at the end."""
+    depths = [*accumulate((sign == opening) - (sign == closing) for sign in text)]
+    return 0 not in depths[:-1]
+
+
+_BETWEEN = re.compile(r"[,;.]\s+(?:and\s+)?|;|\s+and\s+|\s+(?=(?:so|hence|then)\s)")
+
+
+def _parts(text: str, sign: str = "") -> Iterator[tuple[str, str]]:
+    """Formulas with commas, "and" or arrows of logic between them, where each relates two sides;
+    each with what stands before it."""
+    for pattern in (_ARROW, _BETWEEN):
+        signs = [sign, *(match[0].strip() for match in outside(text, pattern))]
+        pieces = [
+            (before, piece)
+            for before, piece in zip(signs, apart(text, pattern), strict=True)
+            if piece
+        ]
+        if len(pieces) > 1 and all(related(piece) for _, piece in pieces):
+            for before, piece in pieces:
+                yield from _parts(piece, before)
+            return
+    yield sign, text
+
+
+def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Where a pattern is found outside of brackets; what is within is for who reads formulas."""
+    depths = [0, *accumulate((sign in "([{") - (sign in ")]}") for sign in formula)]
+    return (piece for piece in pattern.finditer(formula) if depths[piece.start()] == 0)
+
+
+def apart(formula: str, pattern: re.Pattern[str]) -> list[str]:
+    """What stands between the places where a pattern is found."""
+    pieces, start = [], 0
+    for separator in outside(formula, pattern):
+        pieces.append(formula[start : separator.start()].strip())
+        start = separator.end()
+    return [*pieces, formula[start:].strip()]

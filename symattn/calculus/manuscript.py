@@ -23,12 +23,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from symattn.calculus import decoration
-from symattn.calculus.decoration import DOUBTFUL, Peeled
+from symattn.calculus import layout
 from symattn.calculus.equations import Equations
-from symattn.calculus.given import Given
-from symattn.calculus.gradients import Equation, Kind
-from symattn.calculus.layout import Line, laid_out
+from symattn.calculus.gradients import Equation, Given, Kind
+from symattn.calculus.layout import DOUBTFUL, Line, Peeled, laid_out
 from symattn.calculus.names import head
 from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
 from symattn.calculus.wording import (
@@ -195,9 +193,9 @@ class _Reader:
         for line in lines:
             if line.kind in ("", "formula") and not self._given(line) and related(line.text):
                 formulas = [formula for formula, _, _ in quoted(line.text) if related(formula)]
-                for formula in (decoration.undressed(line.text, self._wording), *formulas):
+                for formula in (layout.undressed(line.text, self._wording), *formulas):
                     for text in filter(related, re.split(r"[,;]\s+|\s+and\s+", formula)):
-                        self._foresee_head(decoration.undressed(text, self._wording), line.at)
+                        self._foresee_head(layout.undressed(text, self._wording), line.at)
         self._wording.sizes |= {
             size for shape in self.given.shapes.values() for size in shape if isinstance(size, str)
         }
@@ -247,11 +245,7 @@ class _Reader:
         text = line.text[1:].lstrip()
         if not related(text):
             return not (self._wording.is_formula(text) or self._wording.is_quantity(text))
-        if (
-            is_quoted(text)
-            or decoration.undressed(text, self._wording) != text
-            or self._given(line)
-        ):
+        if is_quoted(text) or layout.undressed(text, self._wording) != text or self._given(line):
             return True
         names = head(re.split(r":?=", text, maxsplit=1)[0])
         name = "_".join((names[0], *names[1])) if names else ""
@@ -262,7 +256,7 @@ class _Reader:
         last: Line | None = None
         for line in lines:
             plain = unquoted(line.text).strip()
-            is_begun = line.is_more or decoration.CONTINUES.match(plain) is not None
+            is_begun = line.is_more or layout.CONTINUES.match(plain) is not None
             is_begun = is_begun or re.match(r"[-−–]", plain) is not None
             goes_on = line.is_more or (
                 is_begun
@@ -322,7 +316,7 @@ class _Reader:
         last = -1
         for at in [*sorted(attached), len(lines) + 1]:
             if sentence and at - 1 not in attached:
-                words = decoration.unmarked(" ".join(line.text for line in sentence))
+                words = layout.unmarked(" ".join(line.text for line in sentence))
                 ahead = " \0" if last in leading else ""
                 self._note_beside(lines, last + 1 - len(sentence), last, words, last in leading)
                 if strange := self._wording.strange(framed(words) + ahead):
@@ -373,7 +367,7 @@ class _Reader:
 
     def _statement(self, line: Line) -> None:
         """One line that is words or formulas."""
-        peeled = decoration.peeled(line.text, self._wording)
+        peeled = layout.peeled(line.text, self._wording)
         if line.kind == "formula" and not peeled.formulas:
             peeled = Peeled(formulas=(line.text,))
         remarks = [remark for remark in line.remarks if self._wording.is_quantity(remark)]
@@ -386,7 +380,7 @@ class _Reader:
                     f"{short(line.text)!r} is a formula of which nothing is claimed: write what it"
                     " is equal to, or '#' before it",
                 )
-            elif self._wording.states(decoration.unmarked(line.text)):
+            elif self._wording.states(layout.unmarked(line.text)):
                 self._fault(
                     line.at,
                     f"{short(line.text)!r}: write '=' between what is equal, or '#' before words",
@@ -474,7 +468,7 @@ class _Reader:
     def _related(self, at: int, formula: str, peeled: Peeled, because: str) -> None:
         """A formula with its sides apart."""
         plain = DEFINITION.sub(" = ", formula)
-        signs = [sign[0] for sign in decoration.outside(plain, RELATION)]
+        signs = [sign[0] for sign in layout.outside(plain, RELATION)]
         others = [sign for sign in signs if not EQUALITY.fullmatch(sign)]
         assumed = peeled.assumed.get(formula, "")
         if assumed and (assumed != "where" or others):
@@ -486,7 +480,7 @@ class _Reader:
             why = why or "write '=' between its sides, or '#' before words"
             self._fault(at, f"{short(formula)!r}: {why}")
             return
-        sides = decoration.apart(plain, EQUALITY)
+        sides = layout.apart(plain, EQUALITY)
         if not all(sides[1:]):
             self._fault(at, f"{short(formula)!r}: a side is missing beside '='")
             return

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.calculus.names import Names
-from symattn.calculus.quantities import functions
+from symattn.calculus.notation import functions
 
 LOSSES = ("L", "J", "loss", "Loss", "cost", "Cost", "ell")
 """Names that a number has which is a loss."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
-from symattn.calculus.kernel.place_rules import is_identity
+from symattn.calculus.kernel.power_rules import is_identity
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
 from symattn.calculus.kernel.signs import Condition, Source
 from symattn.calculus.kernel.terms import Poly, Unproved

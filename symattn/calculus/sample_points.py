@@ -12,9 +12,8 @@ from typing import Any, Literal, TypeAlias
 from flint import arb, ctx, fmpq
 
 from symattn.calculus import language as term
-from symattn.calculus.jets import slope
 from symattn.calculus.language import Array, Axis
-from symattn.calculus.sampling import LOSS, Missing, SamplePoint
+from symattn.calculus.sampling import LOSS, Missing, SamplePoint, slope
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
 

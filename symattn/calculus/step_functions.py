@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from symattn import syntax
-from symattn.calculus import loss_functions, place_functions
+from symattn.calculus import place_functions, row_functions
 from symattn.calculus.language import Axis
 from symattn.calculus.matrix_forms import Forms
 from symattn.calculus.row_functions import DEFINITIONS, compared, each_entry
@@ -23,8 +23,8 @@ from symattn.programs.functions import calls
 from symattn.syntax import Tree
 
 UNSAYABLE: Mapping[str, str] = {
-    "onehot": f"{loss_functions.BY_ROWS}, and write T",
-    "embedding": f"{loss_functions.BY_ROWS}, and write T @ E",
+    "onehot": f"{row_functions.BY_ROWS}, and write T",
+    "embedding": f"{row_functions.BY_ROWS}, and write T @ E",
     "heads": "write the columns of each head, Q[:, 0:2], or give heads an axis of their own: "
     "'Q: n x h x d' and Q[:, a, :]",
     "merge": "write the heads side by side: concat(Y_0, Y_1)",

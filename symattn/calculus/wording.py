@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from symattn.calculus.names import head
 from symattn.calculus.new_names import LOSSES
-from symattn.calculus.quantities import functions
+from symattn.calculus.notation import functions
 from symattn.calculus.relations import RELATION, begins, related
 from symattn.spelling import GREEK
 from symattn.spelling import words as vocabulary

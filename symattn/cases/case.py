@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from symattn import syntax
-from symattn.cases import letters
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.functions import OwnFunctions, read_functions
 from symattn.cases.settings import ExerciseTable, read_asked, settings
@@ -41,6 +40,131 @@ from symattn.tables.places import kind, unknown
 
 if TYPE_CHECKING:
     from symattn.documents.reading import Reading
+import re
+from collections.abc import Collection
+
+from symattn.numbers import quotients
+from symattn.numbers.letters import DOMAINS
+from symattn.numbers.reading import read, written
+from symattn.numbers.substitution import put
+from symattn.shapes import nested
+
+#: What is called so is a size, which everything is made for: always a number.
+_SIZE = re.compile(r"(?:n|d|h)(?:_\w+)?")
+
+
+def declared(table: object) -> Letters:
+    """The symbols that a ``[symbols]`` table declares, or a list of real ones.
+
+    Raises :class:`Malformed` with every fault.
+
+    >>> declared({"t": "positive"}).named("t").log()
+    log(t)
+    >>> declared({"e": "complex"})
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 2 faults
+      e: 'e' is reserved for Euler's number: call it E or e1
+      e: unknown domain 'complex': expected one of real, positive
+    """
+    if isinstance(table, str):
+        table = re.split(r"[\s,]+", table.strip())
+    if isinstance(table, list | tuple):
+        Faults(
+            Fault(f"[{k}]", f"expected a name, found {kind(name)}")
+            for k, name in enumerate(table)
+            if not isinstance(name, str)
+        ).raise_all()
+        table = dict.fromkeys(table, "real")
+    if not isinstance(table, Mapping):
+        raise Malformed(f"expected a table of symbols, or a list, found {kind(table)}")
+    faults = Faults()
+    for name, domain in table.items():
+        if bad := symbol_fault(name):
+            faults.append(Fault(name, bad))
+        if domain not in DOMAINS:
+            message = f"unknown domain {short(str(domain))!r}: {expected(str(domain), DOMAINS)}"
+            faults.append(Fault(name, message))
+    faults.raise_all()
+    return Letters(table)
+
+
+def registered(table: object, faults: Faults) -> Letters:
+    """The symbols that are declared, or that are known already; where that has faults any, so
+    that these are all that is said of them."""
+    if isinstance(table, Letters):
+        return table
+    with faults.inside("symbols"):
+        return declared(table)
+    names = table if isinstance(table, list | tuple | Mapping) else ()
+    return Letters(dict.fromkeys(map(str, names), "positive"), is_open=True)
+
+
+def occurring(rows: Rows) -> dict[str, Symbol]:
+    """The symbols in some rows, by name."""
+    if isinstance(rows, NumberTable):
+        return {}
+    found: dict[str, Symbol] = {}
+    for value in (x for row in rows for x in row if isinstance(x, Value) and x.letters):
+        found |= quotients.letters(value.parts)
+    return found
+
+
+def register(
+    registry: Letters, given: Mapping[str, Rows], quantities: Collection[str]
+) -> Iterator[Fault]:
+    """Makes the symbols in given numbers known; gives what is wrong with where they stand, and
+    with what they are called."""
+    for quantity, rows in given.items():
+        for name, symbol in occurring(rows).items():
+            bad = symbol_fault(name)
+            if name in quantities:
+                bad = f"the symbol {name!r} is a quantity's name: call it otherwise"
+            elif _SIZE.fullmatch(quantity):
+                bad = f"a size is a number, found {name}: call what is no size by another name"
+            try:
+                registry.taken(symbol)
+            except Malformed as error:
+                bad = str(error)
+            if bad:
+                yield Fault(f"given.{quantity}", bad)
+
+
+def read_numbers(letters: Mapping[str, Symbol], numbers: Mapping[str, object]) -> dict[str, Value]:
+    """Exact numbers for some of the letters, by name.
+
+    Raises :class:`Malformed` with every fault.
+    """
+    faults = Faults()
+    read_as: dict[str, Value] = {}
+    for name, number in numbers.items():
+        with faults.inside(name):
+            if name not in letters:
+                known = expected(name, sorted(letters))
+                raise Malformed(f"unknown symbol {short(name)!r}: {known}")
+            value = read(number)
+            if letters[name].is_positive and value.sign() <= 0:
+                raise Malformed(f"{name} is positive, found {value}")
+            read_as[name] = value
+    faults.raise_all()
+    return read_as
+
+
+def put_in(rows: Rows, numbers: Mapping[str, Value]) -> Rows:
+    """The rows with numbers in the place of letters."""
+    if isinstance(rows, NumberTable):
+        return rows
+    return tuple(
+        tuple(x if isinstance(x, Masked) else put(x, numbers) for x in row) for row in rows
+    )
+
+
+def texts(shape: Shape, rows: Rows) -> object:
+    """Rows as they are written in files, nested in their shape."""
+    return nested(
+        shape, [[str(x) if isinstance(x, Masked) else written(x) for x in row] for row in rows]
+    )
+
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 
@@ -95,19 +219,19 @@ class Case:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols of the upstream gradient, sorted."""
-        return tuple(sorted(letters.occurring(self.upstream)))
+        return tuple(sorted(occurring(self.upstream)))
 
     @cached_property
     def letters(self) -> Mapping[str, Symbol]:
         """All symbols, by name: those of what is given, and of the upstream gradient."""
         rows = (*self.given.values(), self.upstream)
-        return dict(sorted(item for each in rows for item in letters.occurring(each).items()))
+        return dict(sorted(item for each in rows for item in occurring(each).items()))
 
     @cached_property
     def lettered(self) -> frozenset[str]:
         """What is given in letters; the output where its upstream gradient is no linear form in
         symbols of its own."""
-        known = {name: letters.occurring(rows) for name, rows in self.given.items()}
+        known = {name: occurring(rows) for name, rows in self.given.items()}
         names = {name for name, found in known.items() if found}
         above = {} if isinstance(self.upstream, NumberTable) else dict.fromkeys(self.symbols)
         forms = [x for row in self.upstream for x in row] if above else []
@@ -181,7 +305,7 @@ def make(
     if not steps and (loss or not (claims or reading)):
         faults.append(Fault("steps", "expected at least one step"))
     recipe = by_head(steps, given, faults)
-    registry = letters.registered(symbols, faults)
+    registry = registered(symbols, faults)
     own = read_functions(functions, {*given, *steps, *recipe.steps}, faults)
     forward, rows = _forward(given, recipe, own, (loss or {}).get("output"), registry, faults)
     texts = {name: _written(step) for name, step in recipe.steps.items()}
@@ -317,19 +441,17 @@ def with_letters(case: Case, numbers: Mapping[str, object]) -> Case:
     >>> with_letters(made, {"a": "1/2"}).given["X"]
     ((1/2, 2),)
     """
-    known = letters.read_numbers(case.registry.known, numbers)
+    known = read_numbers(case.registry.known, numbers)
     changed = {
-        name: letters.put_in(rows, known)
+        name: put_in(rows, known)
         for name, rows in case.given.items()
-        if letters.occurring(rows).keys() & known
+        if occurring(rows).keys() & known
     }
-    raw = {
-        name: letters.texts(case.program.quantities[name].shape, x) for name, x in changed.items()
-    }
+    raw = {name: texts(case.program.quantities[name].shape, x) for name, x in changed.items()}
     upstream, raw_upstream = case.upstream, case.raw_upstream
     if known.keys() & case.symbols and case.program.upstream is not None:
-        upstream = letters.put_in(case.upstream, known)
-        raw_upstream = letters.texts(case.program.upstream.shape, upstream)
+        upstream = put_in(case.upstream, known)
+        raw_upstream = texts(case.program.upstream.shape, upstream)
     return replace(
         case,
         given={**case.given, **changed},
@@ -357,7 +479,7 @@ def _forward(
             shapes[key], rows[key] = read_rows(data, registry)
         if key not in rows and (bad := name_fault(key)):
             faults.append(Fault(f"given.{key}", bad))
-    faults += letters.register(registry, rows, {*given, *recipe.steps})
+    faults += register(registry, rows, {*given, *recipe.steps})
     steps = recipe.steps
     known = {key: step for key, step in steps.items() if isinstance(step, Step)}
     faults += [

@@ -219,17 +219,17 @@ def _content(
     unfolded: bool,
     settings: dict[str, object],
 ) -> Any:
-    from symattn.auditing import findings, reports
+    from symattn.auditing import reports
 
     match form:
         case "json":
             return reports.as_dict(audit)
         case "github":
-            return findings.github([audit])
+            return reports.github([audit])
         case "sarif":
-            return json.loads(findings.sarif([audit], __version__))
+            return json.loads(reports.sarif([audit], __version__))
         case "errata":
-            return findings.errata(audit)
+            return reports.errata(audit)
         case "text":
             from symattn.cli.audit_report import report
 
@@ -254,9 +254,9 @@ def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
         data = [*contents, *({"case": error.source, "stopped": str(error)} for error in stopped)]
         return json_text(data[0] if len(data) == 1 else data)
     if form == "sarif":
-        from symattn.auditing import findings
+        from symattn.auditing import reports
 
-        log = contents[0] if contents else json.loads(findings.sarif([], __version__))
+        log = contents[0] if contents else json.loads(reports.sarif([], __version__))
         log["runs"][0]["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]

@@ -111,13 +111,12 @@ def _question(
     asker: Asker, text: str, form: str, language: str | None, solutions: bool
 ) -> _Question:
     from symattn.exercises import questions
-    from symattn.exercises.cloze import cloze
     from symattn.exercises.faults import catalogue
     from symattn.exercises.key import FILE, read
     from symattn.exercises.qti import canvas
-    from symattn.exercises.qti.item import item
+    from symattn.exercises.qti.package import item
     from symattn.exercises.qti.vocabulary import QTI_3, QTI_21
-    from symattn.exercises.quiz import essay, title
+    from symattn.exercises.quiz import cloze, essay, title
     from symattn.exercises.stack import stack
     from symattn.languages.language import ENGLISH
     from symattn.languages.language import language as language_of

@@ -23,8 +23,7 @@ from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
-    from symattn.seal.coqc import Checked
-    from symattn.seal.seals import Sealing
+    from symattn.seal.seals import Checked, Sealing
 
 #: The most places that bounds are close enough for.
 _MOST_PLACES = 12
@@ -137,7 +136,7 @@ def _stated(asker: Asker, wanted: CaseArgument, is_text: bool, places: int | Non
 
 def _checked(sealings: Sequence[Sealing], pace: options.Pace) -> list[_Result]:
     """What Coq says of each file."""
-    from symattn.seal.coqc import Kernel
+    from symattn.seal.seals import Kernel
 
     try:
         with Kernel(pace.limits.seconds or None) as kernel, counted() as advance:

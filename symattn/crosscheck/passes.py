@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import definitions
-from symattn.crosscheck.duals import Dual, slope_of
 from symattn.crosscheck.evaluation import (
     DECIDING,
     Rows,
@@ -32,7 +31,7 @@ from symattn.crosscheck.evaluation import (
     values,
 )
 from symattn.crosscheck.lines import TapeLine
-from symattn.crosscheck.scalars import NOTHING, UNIT, UNKNOWN, Tracked
+from symattn.crosscheck.scalars import NOTHING, UNIT, UNKNOWN, Dual, Tracked, slope_of
 from symattn.crosscheck.tape import Tape
 from symattn.errors import Fault, Malformed
 

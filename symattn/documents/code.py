@@ -13,7 +13,7 @@ from itertools import chain
 from math import inf
 
 from symattn import syntax
-from symattn.documents import printouts
+from symattn.documents import grids
 from symattn.documents.article import Block
 from symattn.documents.listings import session
 from symattn.documents.notation import read_parts
@@ -143,7 +143,7 @@ class Codes:
             if kind == "code":
                 passages += self._code(turn, language)
             else:
-                passages += printouts.passages(list(turn.lines()), "output")
+                passages += grids.passages(list(turn.lines()), "output")
         return tuple(passages)
 
     def _code(self, text: Text, language: str) -> Iterator[Passage]:
@@ -217,7 +217,7 @@ class Codes:
         if not len(rest):
             return event.pieces
         pieces: tuple[Piece, ...] = read_parts([("code", rest)])
-        pieces = printouts.lone(pieces) if gives else pieces
+        pieces = grids.lone(pieces) if gives else pieces
         match pieces:
             case [Chain(members=(result,), spans=spans)] if isinstance(last, Chain) and (
                 gives or (_is_result(result) and not _is_size(result))
@@ -238,11 +238,11 @@ class Codes:
                 continue
             taken.add(line)
             if run and line != previous + 1:
-                yield from printouts.passages(run, "code")
+                yield from grids.passages(run, "code")
                 run = []
             run.append(text)
             previous = line
-        yield from printouts.passages(run, "code")
+        yield from grids.passages(run, "code")
 
 
 def _chains(passage: Passage) -> list[Chain]:
@@ -300,7 +300,7 @@ def _given(passage: Passage, name: str, value: Chain) -> Passage:
 def _remarks(lines: Iterable[Text]) -> Iterator[Passage]:
     """What lines of code say that are no Python, and comments among them."""
     marks = ((line, _HASHES.match(line.string)) for line in lines)
-    return printouts.passages([line[m.end() :] if m else line for line, m in marks], "code")
+    return grids.passages([line[m.end() :] if m else line for line, m in marks], "code")
 
 
 def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None]]:

@@ -15,8 +15,8 @@ from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
 from symattn.drawing.layout import BoxPlace, Layout, Size, layout
 from symattn.drawing.lettering import LetterRun, Panel, Runs, element, framed, number, words
 from symattn.programs.display import formula, names
+from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node, ancestors, arguments
-from symattn.programs.pointwise import Axes
 from symattn.programs.program import Program
 from symattn.shapes import Shape
 from symattn.solution.solution import Solution

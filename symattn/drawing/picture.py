@@ -38,8 +38,8 @@ from symattn.errors import Malformed, expected
 from symattn.escaping import visible
 from symattn.languages.language import Language
 from symattn.programs.display import formula, names
+from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node, ancestors
-from symattn.programs.pointwise import Axes
 from symattn.shapes import show
 from symattn.solution.solution import Solution, solve
 

@@ -22,23 +22,23 @@ def judge(asker: Asker, name: str, source: str) -> Answer:
 
 def explain(asker: Asker, name: str, source: str, offset: int) -> Explanation | None:
     """What stands at a character of the source."""
-    from symattn.editor import explaining
+    from symattn.editor import judging
 
-    return explaining.explain(asker, name, source, offset)
+    return judging.explain(asker, name, source, offset)
 
 
 def corrections(asker: Asker, name: str, source: str) -> tuple[Correction, ...]:
     """What is certain to be wrong, with the right digits."""
-    from symattn.editor import remedies
+    from symattn.editor import judging
 
-    return remedies.corrections(asker, name, source)
+    return judging.corrections(asker, name, source)
 
 
 def note_place(asker: Asker, name: str, source: str, offset: int, note: str) -> int | None:
     """Where a note on what stands at a character of the source can be put."""
-    from symattn.editor import remedies
+    from symattn.editor import judging
 
-    return remedies.note_place(asker, name, source, offset, note)
+    return judging.note_place(asker, name, source, offset, note)
 
 
 def functions(asker: Asker) -> dict[str, FunctionHelp]:

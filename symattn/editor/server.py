@@ -20,11 +20,10 @@ from symattn import __version__, workers
 from symattn.documents.text import Span
 from symattn.editor import jobs, replies
 from symattn.editor.answers import Answer, Finding, FunctionHelp
-from symattn.editor.crew import Crew
-from symattn.editor.desk import Desk
+from symattn.editor.crew import Crew, Desk
 from symattn.editor.held import Cell, Change, Held, OpenDocuments, OpenNotebook, OpenText, Piece
 from symattn.editor.positions import Encoding, Position
-from symattn.editor.walkthroughs import Walkthrough
+from symattn.editor.replies import Walkthrough
 from symattn.errors import short, shows_tracebacks
 from symattn.escaping import visible
 from symattn.workers import WorkLimits

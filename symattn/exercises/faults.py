@@ -21,9 +21,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from symattn import formulas as f
-from symattn.auditing.edits import Edit
+from symattn.auditing.edits import Edit, Site
 from symattn.auditing.model import AuditedGraph, Model
-from symattn.auditing.sites import Site
 from symattn.auditing.terms import mistaken_calls
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError

@@ -34,9 +34,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from math import prod
+from fractions import Fraction
+from functools import cache, wraps
+from math import factorial, prod
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -421,3 +423,358 @@ def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     error = np.moveaxis(x.error, axis, 0).sum(axis=0) + steps * 2 * PAIR * size
     total = settled(high[0], low[0], error * UP)
     return total.map(lambda z: np.expand_dims(z, axis))
+
+
+# -- sines, cosines and the error function of double-doubles -----------------------------
+
+#: What the series lose; the terms taken, and those in double-doubles.
+_SERIES = 2.0**-93
+_TERMS, _PAIRS = 13, 6
+#: Points in a full turn; numbers of up to 22 bits times a step are exact.
+_TURN = 512
+_FARTHEST = 2.0**15
+#: Points from one number to the next, and where the error function is 1 but for 2**-96.
+_EVERY, _ONE = 64, 8
+
+
+class _TaylorTable(NamedTuple):
+    """Coefficients by power and point, the first ones with their low floats."""
+
+    high: Array
+    low: Array
+
+
+def _table(columns: list[list[arb]]) -> _TaylorTable:
+    """The coefficients at each point, of at least 256 bits."""
+    high = np.array([[float(x.mid()) for x in column] for column in columns]).T
+    low = [[float((x - float(x.mid())).mid()) for x in column[:_PAIRS]] for column in columns]
+    return _TaylorTable(high, np.array(low).T)
+
+
+@cache
+def _sines() -> _TaylorTable:
+    """The sine about ``2 pi j / 512``."""
+    with precision(256):
+        # In multiples of pi, so that zeros are exact.
+        angles = [arb(j) / (_TURN // 2) for j in range(_TURN)]
+        waves = [(x.sin_pi(), x.cos_pi()) for x in angles]
+        cycles = [(sin, cos, -sin, -cos) for sin, cos in waves]
+        return _table([[c[k % 4] / factorial(k) for k in range(_TERMS)] for c in cycles])
+
+
+@cache
+def _errors() -> _TaylorTable:
+    """The error function about ``j / 64``; its derivative g has ``g' = -2 x g``."""
+    columns = []
+    with precision(256):
+        for j in range(_EVERY * _ONE + 1):
+            at = arb(j) / _EVERY
+            slopes = [arb(0), 2 / arb.pi().sqrt() * (-at * at).exp()]
+            for k in range(_TERMS - 2):
+                slopes.append(-2 * (at * slopes[-1] + slopes[-2]) / (k + 1))
+            columns.append([at.erf(), *(x / (k + 1) for k, x in enumerate(slopes[1:]))])
+        return _table(columns)
+
+
+@cache
+def _step() -> tuple[float, ...]:
+    """``2 pi / 512`` in three parts: whole multiples of 2**-37 and 2**-68, and the rest."""
+    with precision(256):
+        return in_parts(2 * arb.pi() / _TURN, 2.0**-37, 2.0**-68)
+
+
+def _series(table: _TaylorTable, place: Array, h: Array, more: Array) -> tuple[Array, Array]:
+    """The function at ``h + more`` from points of the table."""
+    at = place.astype(np.int32)
+    high, low = table.high[:, at], table.low[:, at]
+    rest = high[-1]
+    for k in range(_TERMS - 2, _PAIRS - 1, -1):
+        rest = high[k] + h * rest
+    total = rest, np.zeros_like(rest)
+    for k in range(_PAIRS - 1, -1, -1):
+        total = add_pairs(high[k], low[k], *multiply_pairs(h, more, *total))
+    return total
+
+
+@in_blocks
+def sin(x: DoubleDouble) -> DoubleDouble:
+    """``sin(x)``; not known beyond 2**15, nor of a masked score.
+
+    With N whole, ``x = N 2 pi/512 + h``. N has 22 bits and the first two parts of ``2 pi/512``
+    have 31, so their products with N are exact. So is the first difference: where N isn't
+    0, it is a multiple of 2**-60 and less than 2**-7. What is rounded are the third part with
+    its product, less than 2**-46, and two sums no larger than that and the low float: less
+    than ``2 U**2 |x| + 2**-98`` together. The slope is 1 at most.
+
+    >>> from symattn.numbers.double_double import exact
+    >>> near = sin(exact(np.array([1.0, 1e6])))
+    >>> near.high, near.error < 2.0**-92
+    (array([0.84147098, 0.        ]), array([ True, False]))
+    """
+    return _turned(x, 0)
+
+
+@in_blocks
+def cos(x: DoubleDouble) -> DoubleDouble:
+    """``cos(x)``, the sine a quarter of a turn further; see :func:`sin`.
+
+    >>> from symattn.numbers.double_double import exact
+    >>> cos(exact(np.zeros(1)))
+    DoubleDouble(high=array([1.]), low=array([0.]), error=array([0.]))
+    """
+    return _turned(x, _TURN // 4)
+
+
+def _turned(x: DoubleDouble, ahead: int) -> DoubleDouble:
+    known = np.abs(x.high) <= _FARTHEST
+    high, low = (np.where(known, part, 0.0) for part in (x.high, x.low))
+    first, second, third = _step()
+    step = np.rint(high * (_TURN / (2 * np.pi)))
+    h, more = two_sum(high - step * first, -step * second)
+    h, more = two_sum(h, more + (low - step * third))
+    pair = _series(_sines(), (step + ahead) % _TURN, h, more)
+    error = np.where(x.is_zero, 0.0, x.error + PAIR * np.abs(high) + _SERIES) * UP
+    return settled(*pair, np.where(known, error, np.inf))
+
+
+@in_blocks
+def erf(x: DoubleDouble) -> DoubleDouble:
+    """``erf(x)``; not known of a masked score.
+
+    The difference to the point is exact: of numbers that are multiples of the float's last
+    place, and no larger than it. From 8 on ``1 - erf(x) < 2**-96``. The slope is below 1.13.
+
+    >>> from symattn.numbers.double_double import exact
+    >>> near = erf(exact(np.array([-1.0, 1e6])))
+    >>> near.high, near.error < 2.0**-92
+    (array([-0.84270079,  1.        ]), array([ True,  True]))
+    """
+    size = np.abs(x.high)
+    near = size <= _ONE
+    place = np.rint(np.where(near, size, 0.0) * _EVERY)
+    sign = np.where(x.high < 0, -1.0, 1.0)
+    h, more = two_sum(np.where(near, size - place / _EVERY, 0.0), np.where(near, sign * x.low, 0.0))
+    high, low = _series(_errors(), place, h, more)
+    high, low = np.where(near, high, 1.0), np.where(near, low, 0.0)
+    error = np.where(x.is_zero, 0.0, 1.13 * x.error + _SERIES) * UP
+    return settled(sign * high, sign * low, np.where(x.masked, np.inf, error))
+
+
+#: The table of powers has so many entries from 1 to 2.
+_ENTRIES = 256
+#: The exponential is off by less than this much of its value; see :func:`exp`.
+_EXP = 2.0**-88
+_MOST = 700.0
+
+
+@cache
+def _powers() -> tuple[Array, Array]:
+    """``2**(j / 256)`` as double-doubles, j from 0 to 255."""
+    with precision(256):
+        balls = [(arb(2).log() * j / _ENTRIES).exp() for j in range(_ENTRIES)]
+    powers = of_balls(balls, 256)
+    return powers.high, powers.low
+
+
+@cache
+def _steps() -> tuple[float, ...]:
+    """``log(2) / 256`` in three parts: whole multiples of 2**-39 and 2**-69, and the rest."""
+    with precision(256):
+        return in_parts(arb(2).log() / _ENTRIES, 2.0**-39, 2.0**-69)
+
+
+@in_blocks
+def exp(x: DoubleDouble) -> DoubleDouble:
+    """``exp(x)``; 0 for a masked score, not known above 700.
+
+    With N whole and ``|t| < 2**-9.4``, ``x = N log(2)/256 + t``, so that ``exp(x) = 2**(N //
+    256) 2**((N % 256) / 256) exp(t)``. N is below 2**19 and the first two parts of ``log(2) /
+    256`` have 31 bits, so their products with N are exact; so is the first difference,
+    of nearly equal numbers (Sterbenz). What is rounded is below 2**-43 (``low``, where the
+    number is near 700) and adds less than ``3 U 2**-43 < 2**-94`` to t. Of the series, t**4/24
+    and what follows are below 2**-42 and computed in floats, off by less than ``16 U 2**-42 <
+    2**-90``, and of t without its low float, which changes them by less than ``2**-30 2**-63``;
+    leaving ``t**9/9! < 2**-102`` out, and the roundings of double-doubles, are less. The sum of
+    all is less than 2**-88.
+
+    >>> near = exp(exact(np.array([1.0])))
+    >>> near.high, near.error < 2.0**-86
+    (array([2.71828183]), array([ True]))
+    """
+    first, second, third = _steps()
+    at = np.clip(np.where(x.masked, 0.0, x.high), -2 * _MOST, _MOST + 1)
+    step = np.rint(at * (_ENTRIES / np.log(2.0)))
+    high, low = two_sum(at - step * first, -step * second)
+    t, more = two_sum(high, low + (np.where(x.masked, 0.0, x.low) - step * third))
+    tail = t * t
+    tail = tail * tail * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t * (1 / 5040 + t / 40320))))
+    sixth = multiply_pairs(t, more, np.array(1 / 6), np.array(_SIXTH))
+    series = add_pairs(np.array(0.5), np.array(0.0), *sixth)
+    series = multiply_pairs(*series, *multiply_pairs(t, more, t, more))
+    series = add_pairs(*series, tail, np.array(0.0))
+    series = add_pairs(t, more, *series)
+    whole = step.astype(np.int32)
+    head, rest = (part[whole % _ENTRIES] for part in _powers())
+    power = add_pairs(head, rest, *multiply_pairs(head, rest, *series))
+    scale = whole // _ENTRIES
+    high, low = fast_two_sum(*(np.ldexp(part, scale) for part in power))
+    near = np.minimum(x.error, 1.0)
+    # exp(e) - 1 <= e (1 + e) up to 1.
+    share = np.where(x.error <= 1, near * (1 + near) + _EXP, np.inf)
+    error = (high * share + TINY) * UP
+    known = (x.high <= _MOST) & (x.high >= -_MOST)
+    # Below, what is known is that it is next to nothing.
+    below = (x.high < -_MOST) & (x.error <= 1)
+    result = settled(high, low, np.where(known, error, np.inf))
+    return result.but(below, 0.0, TINY).but(x.masked, 0.0, 0.0)
+
+
+#: What 1/6 has beyond its float.
+_SIXTH = float(Fraction(1, 6) - Fraction(1 / 6))
+
+
+def log(x: DoubleDouble) -> DoubleDouble:
+    """``log(x)``; not known where ``x`` may be 0 or less.
+
+    One step of Newton's: with y near ``log(x)`` and ``w = x exp(-y) - 1``, ``log(x) = y +
+    log(1 + w)``, which is ``w - w**2/2`` but for less than ``|w|**3`` where w is below 1/2.
+    However bad the float's own logarithm is, w tells.
+
+    >>> near = log(exact(np.array([2.0, 0.0])))
+    >>> near.high, near.error < 2.0**-86
+    (array([0.69314718, 0.        ]), array([ True, False]))
+    """
+    start = exact(np.where(x.high > 0, np.log(np.where(x.high > 0, x.high, 1.0)), 0.0))
+    w = add(multiply(x, exp(negative(start))), exact(np.full_like(x.high, -1.0)))
+    half = multiply(multiply(w, w), exact(np.full_like(x.high, -0.5)))
+    result = add(add(start, w), half)
+    size = np.abs(w.high) * (1 + 2.0**-50) + w.error
+    good = (x.high > x.error) & (size < 0.5)
+    return settled(result.high, result.low, np.where(good, result.error + size**3 * UP, np.inf))
+
+
+# -- matrix products of double-doubles by Ozaki slices -----------------------------------
+
+#: Ozaki slices that a factor is cut into at most.
+_SLICES = 4
+#: Entries of a product that are added at a time: so many stay near the processor.
+_TILE = 1 << 13
+
+
+def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
+    """The matrix product of the last two axes, to about 85 bits of ``n * max|x_i| *
+    max|y_j|``, row i by column j.
+
+    Each factor is cut into Ozaki slices of few bits, whose products are exact in every
+    order of summation (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free
+    transformations of matrix multiplication*, Numerical Algorithms 59, 2012). With n terms,
+    powers of two a and c more than twice the entries of the row and of the column, and b
+    bits, slice i is at most ``a 2**(-(b+1) i)``, half of it for the first one, and what s
+    slices leave is at most ``a 2**(-(b+1) s)``, half a unit of the last one. The products of
+    slices i and j with ``i + j >= s`` are left out, and those of what is left: they sum
+    to less than ``(s + 1) n a c 2**(-(b+1) s)``, times 1.01. The m others are added from the
+    smallest on. Where ``i + j >= 2`` they are at most ``n a c 2**(-2 (b+1))`` each and added
+    as floats; the highs of the rest are added exactly, and their lows, at most ``U n a c``
+    each, to those. So at most m sums are rounded, of numbers that are at most ``m (2**(-2 (b+1))
+    + U) n a c`` together: they are off by less than ``m**2 U (2**(-2 (b+1)) + U) n a c``, times
+    1.01. Where all products are added and no sum was rounded, the product is exact.
+
+    >>> from symattn.numbers.double_double import exact
+    >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
+    >>> product.high, product.low == 2.0**-60, product.error < 2.0**-90
+    (array([[1.]]), array([[ True]]), array([[ True]]))
+    """
+    terms = x.shape[-1]
+    # Sums of n products of 2 b bits have one to spare, for the third slice; see _slices.
+    bits = (52 - max(terms - 1, 1).bit_length()) // 2
+    left, above, cut = _slices(x, bits, -1)
+    right, beside, cut_too = _slices(y, bits, -2)
+    pairs = [(i, j) for i in range(len(left)) for j in range(len(right)) if i + j < _SLICES]
+    pairs.sort(key=sum, reverse=True)
+    whole = not (cut or cut_too) and len(pairs) == len(left) * len(right)
+    high, low, is_exact = _sums(left, right, pairs, whole)
+    small = 2.0 ** (-2 * (bits + 1)) if sum(pairs[0]) >= 2 else 0.0
+    share = len(pairs) ** 2 * 2.0**-53 * (small + 2.0**-53)
+    if cut or cut_too or len(left) + len(right) - 1 > _SLICES:
+        share += (_SLICES + 1) * 2.0 ** (-(bits + 1) * _SLICES)
+    error = (1.02 * terms * share) * (above * beside)
+    error = error + np.where(_some(x, above, -1) & _some(y, beside, -2), TINY, 0.0)
+    if whole:
+        # Nothing can be lost but in sums, where it is seen, and in what underflows.
+        normal = (above >= 2.0**-300) & (beside >= 2.0**-300)
+        error = np.where(is_exact & normal, 0.0, error)
+    if y.error.any():
+        error = error + (np.abs(x.high) * (1 + 2.0**-50) + x.error) @ y.error
+    if x.error.any():
+        error = error + x.error @ (np.abs(y.high) * (1 + 2.0**-50))
+    return settled(high, low, error * UP)
+
+
+def _sums(
+    left: Sequence[Array],
+    right: Sequence[Array],
+    pairs: Sequence[tuple[int, int]],
+    watched: bool,
+) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
+    """The sums of products of slices, some rows or columns of them at a time, and if they are
+    ``watched`` which of them no rounding has changed."""
+    rows, columns = left[0].shape[-2], right[0].shape[-1]
+    many = np.broadcast_shapes(left[0].shape[:-2], right[0].shape[:-2])
+    high, low = np.empty((*many, rows, columns)), np.empty((*many, rows, columns))
+    is_exact = np.full(high.shape, watched)
+    step = max(1, _TILE // min(rows, columns))
+    for start in range(0, max(rows, columns), step):
+        across = (..., slice(start, start + step))
+        down = (..., slice(start, start + step), slice(None))
+        first, second = (down, ...) if rows > columns else (..., across)
+        total, rest, lost = np.zeros(()), np.zeros(()), np.zeros((), dtype=bool)
+        for i, j in pairs:
+            more = left[i][first] @ right[j][second]
+            if i + j < 2:
+                total, more = two_sum(total, more)
+            if watched:
+                rest, over = two_sum(rest, more)
+                lost = lost | (over != 0)
+            else:
+                rest = rest + more
+        place = down if rows > columns else across
+        high[place], low[place] = two_sum(total, rest)
+        is_exact[place] &= ~lost
+    return high, low, is_exact
+
+
+def _some(x: DoubleDouble, above: Array, axis: int) -> npt.NDArray[np.bool_]:
+    """Rows or columns with entries that may not be 0."""
+    some: npt.NDArray[np.bool_] = (above != 0) | x.error.any(axis=axis, keepdims=True)
+    return some
+
+
+def _slices(x: DoubleDouble, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
+    """Ozaki slices of the entries, each a whole multiple of one power of two by row (or
+    column) that ``bits`` bits and a sign hold; powers of two above twice the entries along
+    the axis, 0 where all are 0; and whether something is left over.
+
+    Adding and subtracting ``1.5 * 2**52 * unit`` rounds to multiples of the unit, ``2**-bits``
+    of the power of two at first; what is left is at most half a unit, so the next slice
+    begins a bit lower. The low floats join when two slices are cut: they are at most half
+    the unit of the second one, so that the third may have a bit more; what is lost in
+    joining them, U of half that unit, is less than what four slices leave.
+    """
+    largest = np.max(np.abs(x.high), axis=axis, keepdims=True, initial=0.0)
+    above = np.where(largest > 0, np.ldexp(2.0, np.frexp(largest)[1]), 0.0)
+    slices: list[Array] = []
+    rest = x.high
+    unit = above * 2.0**-bits
+    lost = False
+    for k in range(_SLICES):
+        big = unit * (1.5 * 2.0**52)
+        part = (rest + big) - big
+        slices.append(part)
+        rest = rest - part
+        if k == 1:
+            rest, over = two_sum(rest, x.low)
+            lost = bool(over.any())
+        if not rest.any() and (k >= 1 or not x.low.any()):
+            return slices, above, lost
+        unit = unit * 2.0 ** -(bits + 1)
+    return slices, above, True

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from flint import arb
 
 from symattn.ieee import need_ieee
-from symattn.numbers import double_double, products, series
+from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import Masked
@@ -145,7 +145,7 @@ def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
     """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
     sign = np.where(x.high < 0, -1.0, 1.0)
     twice = double_double.multiply(_open(x), double_double.exact(-2.0 * sign))
-    power = series.exp(twice)
+    power = double_double.exp(twice)
     ones = double_double.exact(np.ones_like(x.high))
     size = double_double.divide(
         double_double.add(ones, double_double.negative(power)), double_double.add(ones, power)
@@ -156,7 +156,7 @@ def _tanh(node: Node, x: DoubleDouble) -> DoubleDouble:
 def _softmax(node: Node, x: DoubleDouble, *factors: DoubleDouble) -> DoubleDouble:
     """Shifted by a float near the largest score of the row."""
     largest = np.max(x.high, axis=-1, keepdims=True)
-    powers = series.exp(
+    powers = double_double.exp(
         double_double.add(x, double_double.exact(np.where(np.isfinite(largest), -largest, 0.0)))
     )
     weights = double_double.divide(powers, double_double.total(powers, -1))
@@ -180,7 +180,7 @@ def _softmax(node: Node, x: DoubleDouble, *factors: DoubleDouble) -> DoubleDoubl
 
 def _matmul(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     x, y = _open(x), _open(y)
-    product = products.matmul(x, y)
+    product = double_double.matmul(x, y)
     if not sums_to_zero(*node.operands) or y.error.any() or y.low.any():
         return product
     # Nothing is left of what is the same for all that sums to 0.
@@ -232,14 +232,14 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "divide": _divide,
     "matmul": _matmul,
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
-    "exp": lambda node, x: series.exp(x),
-    "log": lambda node, x: series.log(_open(x)),
+    "exp": lambda node, x: double_double.exp(x),
+    "log": lambda node, x: double_double.log(_open(x)),
     "tanh": _tanh,
     "maximum": lambda node, x, y: double_double.maximum(x, y),
     "above": lambda node, x, y: double_double.above(x, y),
-    "sin": lambda node, x: series.sin(_open(x)),
-    "cos": lambda node, x: series.cos(_open(x)),
-    "erf": lambda node, x: series.erf(_open(x)),
+    "sin": lambda node, x: double_double.sin(_open(x)),
+    "cos": lambda node, x: double_double.cos(_open(x)),
+    "erf": lambda node, x: double_double.erf(_open(x)),
     "softmax": _softmax,
     "hide": _hide,
     "concat": _concat,

@@ -18,8 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from symattn.cases.case import Case, make
-from symattn.cases.letters import registered
+from symattn.cases.case import Case, make, registered
 from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
@@ -29,8 +28,7 @@ from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import ZERO, Value
 from symattn.shapes import Shape, show
-from symattn.solution.layouts import HeadLayout, arrangement
-from symattn.solution.masks import Alignment, Seen, seen
+from symattn.solution.layouts import Alignment, HeadLayout, Seen, arrangement, seen
 
 #: Some rows: from one to another, or by their numbers.
 Some = slice | npt.NDArray[np.intp]

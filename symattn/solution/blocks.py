@@ -32,7 +32,7 @@ from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
 from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble
-from symattn.numbers.reading import Masked
+from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value, total
@@ -42,11 +42,95 @@ from symattn.programs.nodes import Run, ancestors
 from symattn.shapes import Shape, grid
 from symattn.solution.arguments import Head, Some, rows_of, scores_of
 from symattn.solution.entries import EntryValue
-from symattn.solution.log_sums import log_sum_pairs, log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import EntrySource
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name
+
+Flags = npt.NDArray[np.bool_]
+
+
+class _LogSums(EntrySource):
+    """The entries of ``log(rowsum(exp(scores)))``, scores possibly masked, as one row; those
+    of rows that see no key are masked."""
+
+    def __init__(
+        self, scores: Quantity, weights: Quantity, empty: Flags, kept: dict[str, DoubleDouble]
+    ) -> None:
+        super().__init__(self._entry)
+        self._scores = scores
+        self._weights = weights
+        self._empty = empty
+        self._kept = kept
+
+    def _entry(self, i: int, j: int) -> Value | Masked:
+        if self._empty[j]:
+            return MASKED
+        row = (self._scores.entry(j, k) for k in range(self._scores.grid[1]))
+        return total(score.exp() for score in row if isinstance(score, Value)).log()
+
+    def pairs(self) -> DoubleDouble | None:
+        """See :meth:`EntrySource.pairs`."""
+        if "lse" not in self._kept:
+            scores, weights = self._scores.source.pairs(), self._weights.source.pairs()
+            if scores is None or weights is None:
+                return None
+            self._kept["lse"] = log_sum_pairs(scores, weights, self._empty)
+        return self._kept["lse"]
+
+    def balls(self, bits: int) -> Sequence[arb | None] | None:
+        """See :meth:`EntrySource.balls`."""
+        scores = self._scores.source.balls(bits)
+        if scores is None:
+            return None
+        rows, columns = self._scores.grid
+        with precision(bits):
+            lines = (scores[i * columns : (i + 1) * columns] for i in range(rows))
+            powers = ([x.exp() for x in line if x is not None] for line in lines)
+            sums = [sum(row, arb(0)).log() for row in powers]
+        return [None if empty else x for x, empty in zip(sums, self._empty, strict=True)]
+
+
+def log_sum_pairs(scores: DoubleDouble, weights: DoubleDouble, empty: Flags) -> DoubleDouble:
+    """Pairs around the log-sum-exps, as one row: ``x - log(a)`` for the largest score x of each
+    row and its weight a, which is no less than one over the number of keys."""
+    largest = np.argmax(scores.high, axis=-1)[:, None]
+    score, weight = (
+        x.map(lambda part: np.take_along_axis(part, largest, -1).T) for x in (scores, weights)
+    )
+    with np.errstate(all="ignore"):
+        sums = double_double.add(score, double_double.negative(double_double.log(weight)))
+    return DoubleDouble(
+        np.where(empty, -np.inf, sums.high),
+        np.where(empty, 0.0, sums.low),
+        np.where(empty, 0.0, sums.error),
+    )
+
+
+def log_sums(head: Solution) -> Quantity:
+    """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part. For a
+    query that sees no key it is masked, minus infinity.
+
+    >>> from symattn import attention
+    >>> log_sums(attention([[1]], [[0], [0]], [[1], [2]], scale=1).solution).at(0)
+    log(2)
+    """
+    scores = head["concat(M, sink)" if "sink" in head else "M"]
+    weights = head["W" if "W" in head else "A"]
+    live = head["live"].nearest()[:, 0] if "live" in head else np.ones(scores.shape[0])
+
+    def put(numbers: Mapping[str, object]) -> Quantity:
+        return log_sums(head.at(**numbers))
+
+    return Quantity(
+        "lse",
+        (scores.shape[0],),
+        _LogSums(scores, weights, live == 0, head.kept),
+        head.case.rounding,
+        scores.letters,
+        put=put if scores.is_open else None,
+    )
+
 
 #: What has a row for each key, and what flows into the output.
 _BY_KEY = tuple(map(gradient_name, "KV"))

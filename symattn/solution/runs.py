@@ -23,7 +23,7 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.double_double import DoubleDouble, joined
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
-from symattn.programs import double_double, enclosures, entrywise, pointwise, polynomials
+from symattn.programs import double_double, enclosures, entrywise, polynomials
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import LazyGrid
 from symattn.programs.nodes import LINEAR, Leaf, Node, Op, Run, ancestors
@@ -133,7 +133,7 @@ class Runs:
         """Entry (i, j) of a node in a ball of its own, computed at ``bits`` bits."""
         if bits not in self._points:
             leaf = partial(self._pointed, bits=bits)
-            self._points[bits] = Run(pointwise.EntrywiseBalls(self._keeps), leaf)
+            self._points[bits] = Run(enclosures.EntrywiseBalls(self._keeps), leaf)
         with precision(bits):
             ball = self._points[bits][node].number(i, j)
         return ball
@@ -141,7 +141,7 @@ class Runs:
     def _pointed(self, node: Node, bits: int) -> LazyGrid[arb] | None:
         rows = self.inputs.get(node.serial)
         if rows is not None:
-            return pointwise.balls(rows)
+            return enclosures.balls(rows)
         if self._base is None or self.degree(node):
             return None
         base, grid = self._base, node.grid

@@ -13,9 +13,9 @@ from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.ieee import need_ieee
 from symattn.numbers.reading import Masked
+from symattn.programs.enclosures import Axes
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, ancestors
-from symattn.programs.pointwise import Axes
 from symattn.shapes import show
 from symattn.solution import entries
 from symattn.solution.quantity import Quantity

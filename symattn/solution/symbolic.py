@@ -5,31 +5,374 @@ Loads SymPy: :attr:`symattn.solution.solution.Solution.symbolic` is the door.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, reduce
+from itertools import chain
 from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
+import numpy.typing as npt
 import sympy
 
 from symattn import formulas as f
+from symattn import syntax
 from symattn.cases.case import Case
-from symattn.errors import Fault, Malformed, NoClosedForm, UnknownName, expected, short
+from symattn.errors import Fault, Faults, Malformed, NoClosedForm, UnknownName, expected, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
-from symattn.numbers.reading import Masked
+from symattn.numbers.arrays import FloatEntries, as_array
+from symattn.numbers.reading import MASKED, Masked, read_entry
+from symattn.numbers.rows import read_each, shape_of
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs.display import symbol
 from symattn.programs.entrywise import Keeps
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.program import uses
-from symattn.solution.float_function import FloatFunction
+from symattn.shapes import Shape, chosen, grid, rows_at, show
 from symattn.solution.formula_lines import Entries, align, expression, stage_lines
 from symattn.solution.quantity import Quantity
-from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, letters_of
-from symattn.solution.substitution import NOT_REAL, GivenLetters, Givens
+from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, form_of, letters_of
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.intp]
+
+_FUNCTIONS: Mapping[Any, Any] = {
+    sympy.exp: np.exp,
+    sympy.log: np.log,
+    sympy.tanh: np.tanh,
+    sympy.cos: np.cos,
+    sympy.sin: np.sin,
+    sympy.erf: np.vectorize(math.erf, otypes=[np.float64]),
+    sympy.Heaviside: np.heaviside,
+}
+#: Powers that NumPy has functions for.
+_POWERS: Mapping[Expr, Any] = {
+    sympy.Integer(-1): np.reciprocal,
+    sympy.Rational(1, 2): np.sqrt,
+    sympy.Rational(-1, 2): lambda x: np.reciprocal(np.sqrt(x)),
+}
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """Entries of one form: where each has its letters, by the dummy of the form, and where they
+    stand themselves, among all letters."""
+
+    form: Expr
+    dummies: list[Expr]
+    taken: Places
+    put: Places
+
+    def work_out(self, letters: Floats) -> None:
+        values = dict(zip(self.dummies, letters[self.taken].T, strict=True))
+        letters[self.put] = _worked_out(self.form, values)
+
+
+@dataclass(frozen=True)
+class _Exponentials:
+    """The exponentials of a row of scores, which stand where these do, all divided by the
+    largest: it cancels in weights and in what flows back through them."""
+
+    row: Places
+
+    def work_out(self, letters: Floats) -> None:
+        scores = letters[self.row]
+        letters[self.row] = np.exp(scores - scores.max())
+
+
+class FloatFunction:
+    """A formula as a function of floats; made by ``formula.lambdify()``.
+
+    Takes arrays of the shapes of what is given, by keywords, the upstream gradient dL/dY
+    as ``dY``; what isn't passed has the numbers of the case. Raises :class:`Malformed` for
+    other names and shapes, and for what are no real numbers.
+
+    >>> from symattn.solution.solution import solve
+    >>> f = solve("cat-sat-mat").symbolic["T"].lambdify()
+    >>> f
+    <FloatFunction of T: X, d_k>
+    >>> f(X=np.eye(3, 4)).tolist()
+    [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shape: Shape,
+        stages: Stages,
+        givens: Givens,
+        numbers: Mapping[Expr, Value],
+    ) -> None:
+        self.name = name
+        self._shape = shape
+        self._entries = [*chain(*stages[name].letters)]
+        self._givens = givens
+        self._numbers = numbers
+        #: Where each letter stands among all.
+        self._places: dict[Expr, int] = {}
+        self._work: list[_Entries | _Exponentials] = []
+        given = (stage for stage in stages.up_to(name) if stage.is_given)
+        self.given = tuple(stage.name for stage in given)
+        for stage in stages.up_to(name):
+            letters = givens.given[stage.name].all if stage.is_given else stage.defined
+            for letter in letters:
+                self._places[letter] = len(self._places)
+            self._work += self._of_stage(stage, stage.name in stages.powers)
+
+    def _of_stage(self, stage: Stage, is_powers: bool) -> Iterator[_Entries | _Exponentials]:
+        """How the entries of a stage are worked out."""
+        rows = [[x for x in row if x in stage.defined] for row in stage.letters]
+        defined = dict(stage.defined)
+        # A row with another entry, a number that needs no letter, is as it is.
+        rows = [
+            row
+            for row, letters in zip(rows, stage.letters, strict=True)
+            if is_powers and all(isinstance(defined.get(x), sympy.exp) or x == 0 for x in letters)
+        ]
+        defined |= {letter: defined[letter].args[0] for letter in chain(*rows)}
+        forms: dict[Expr, list[tuple[Expr, list[Expr]]]] = {}
+        dummies_of: dict[Expr, list[Expr]] = {}
+        for letter, definition in defined.items():
+            form, letters, dummies_of[form] = form_of(definition)
+            forms.setdefault(form, []).append((letter, letters))
+        for form, entries in forms.items():
+            taken = [[self._places[x] for x in letters] for _, letters in entries]
+            put = [self._places[letter] for letter, _ in entries]
+            yield _Entries(form, dummies_of[form], np.array(taken, dtype=np.intp), np.array(put))
+        for row in filter(None, rows):
+            yield _Exponentials(np.array([self._places[letter] for letter in row]))
+
+    def __repr__(self) -> str:
+        return f"<FloatFunction of {self.name}: {', '.join(self.given)}>"
+
+    def __call__(self, **arrays: Any) -> Floats:
+        """The floats of the quantity, in its shape."""
+        values = self._defaults | self._givens.floats(arrays)
+        faults = Faults()
+        for name in self.given:
+            if any(letter not in values for letter in self._givens.given[name].all):
+                faults.append(Fault(name, "has symbols in the case: pass its numbers"))
+        faults.raise_all()
+        letters = np.empty(len(self._places))
+        for letter, place in self._places.items():
+            letters[place] = values.get(letter, 0.0)
+        for work in self._work:
+            work.work_out(letters)
+        entries = [self._entry(entry, letters) for entry in self._entries]
+        return np.array(entries).reshape(self._shape)
+
+    @cached_property
+    def _defaults(self) -> dict[Expr, float]:
+        numbers = self._numbers.items()
+        return {
+            letter: number.nearest()
+            for letter, number in numbers
+            if letter in self._places and not number.has_symbols
+        }
+
+    def _entry(self, entry: Expr | Masked, letters: Floats) -> np.float64:
+        if isinstance(entry, Masked):
+            return -np.float64(np.inf)
+        place = self._places.get(entry)
+        return _number(entry) if place is None else letters[place]
+
+
+@lru_cache(maxsize=1 << 10)
+def _number(number: Expr) -> np.float64:
+    return np.float64(from_sympy(number).nearest())
+
+
+def _worked_out(form: Expr, letters: Mapping[Expr, Floats]) -> Any:
+    """A form with arrays, or numbers, for its letters."""
+    if form in letters:
+        return letters[form]
+    if not form.args:
+        return _number(form)
+    parts = [_worked_out(part, letters) for part in form.args]
+    match form:
+        case sympy.Add():
+            return reduce(np.add, parts)
+        case sympy.Mul():
+            return reduce(np.multiply, parts)
+        case Largest() | sympy.Max():
+            return reduce(np.maximum, parts)
+        case sympy.Pow(args=(_, power)) if power in _POWERS:
+            return _POWERS[power](parts[0])
+        case sympy.Pow():
+            return np.power(*parts)
+    return _FUNCTIONS[form.func](*parts)
+
+
+_ARRAYS = (sympy.MatrixExpr, sympy.IndexedBase)
+#: What is no real number.
+_NOT_FINITE = (sympy.oo, -sympy.oo, sympy.zoo, sympy.nan)
+NOT_REAL = (*_NOT_FINITE, sympy.I)
+
+
+@dataclass(frozen=True)
+class GivenLetters:
+    """A given quantity, or the upstream gradient, and its letters by rows of the grid;
+    a masked score has none."""
+
+    name: str
+    shape: Shape
+    letters: tuple[tuple[Expr | Masked, ...], ...]
+
+    @property
+    def all(self) -> Iterator[Expr]:
+        """Every letter."""
+        return (letter for letter in chain(*self.letters) if not isinstance(letter, Masked))
+
+    def paired(self, rows: Any) -> Iterator[tuple[Expr, Any]]:
+        """Each letter with the entry of ``rows`` in its place."""
+        entries = zip(chain(*self.letters), chain(*rows), strict=True)
+        return (pair for pair in entries if not isinstance(pair[0], Masked))
+
+    def need(self, shape: Shape) -> None:
+        """Raise :class:`Malformed` for another shape; a vector may be a matrix of one row."""
+        is_other = len(shape) > 2 or grid(shape) != grid(self.shape)
+        if shape != self.shape and is_other:
+            raise Malformed(f"expected {show(self.shape)}, found {show(shape)}")
+
+    def need_masks(self, is_masked: npt.NDArray[np.bool_]) -> None:
+        """Raise :class:`Malformed` where other scores are masked than those of the case."""
+        known = np.array([[isinstance(x, Masked) for x in row] for row in self.letters])
+        for i, j in np.argwhere(known != is_masked.reshape(known.shape)).tolist():
+            found = "-inf, which masks a score that the case does not mask"
+            if known[i, j]:
+                found = "a number, but the case masks this score with -inf"
+            raise Malformed(f"entry {i}, {j}: found {found}")
+
+    def read(self, values: Any) -> Iterator[tuple[Expr, Expr]]:
+        """What an array of exact numbers and expressions puts in for the letters."""
+        self.need(shape_of(values))
+        _, rows = read_each(values, as_expression)
+        self.need_masks(np.array([[isinstance(x, Masked) for x in row] for row in rows]))
+        return self.paired(rows)
+
+    def floats(self, values: Any) -> Iterator[tuple[Expr, float]]:
+        """What an array of real numbers puts in for the letters."""
+        floats = _floats(values)
+        self.need(floats.shape)
+        if not (np.isfinite(floats) | np.isneginf(floats)).all():
+            raise Malformed("expected finite numbers, found infinity or NaN")
+        self.need_masks(np.isneginf(floats))
+        return self.paired(floats.reshape(grid(self.shape)).tolist())
+
+    def letter(self, keys: tuple[syntax.Key, ...]) -> Expr:
+        """The letter at a place."""
+        numbers = [key for key in keys if isinstance(key, int)]
+        if len(numbers) != len(keys) or len(keys) != len(self.shape):
+            example = ", ".join("0" * len(self.shape))
+            place = f"{self.name}[{example}]" if example else self.name
+            raise Malformed(f"expected the place of one entry, such as {place}")
+        _, places = chosen(self.shape, numbers)
+        letter = self.letters[rows_at(self.shape, places)[0]][places[-1][0]]
+        if isinstance(letter, Masked):
+            raise Malformed("the case masks this score with -inf")
+        return letter
+
+
+def _floats(values: Any) -> npt.NDArray[np.float64]:
+    """An array of real numbers in double precision."""
+    try:
+        array = values.array if isinstance(values, FloatEntries) else as_array(values)
+        array = np.asarray(values) if array is None else array
+        if array.dtype.kind in "iuf":
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise Malformed(f"expected an array of real numbers, found {short(repr(values))}")
+
+
+@dataclass(frozen=True)
+class Givens:
+    """What can be put in; ``known`` tells the name that results have of any other one, None for
+    what is no name."""
+
+    given: Mapping[str, GivenLetters]
+    known: Callable[[str], str | None]
+
+    def called(self, name: str) -> GivenLetters:
+        """What has that name, else :class:`Malformed`.
+
+        >>> d_k = GivenLetters("d_k", (), ((sympy.Symbol("d_k"),),))
+        >>> Givens({"d_k": d_k}, {"S": "S"}.get).called("S")
+        Traceback (most recent call last):
+        ...
+        symattn.errors.Malformed: S is computed: expected one of d_k
+        """
+        known = self.known(name)
+        if known is None:
+            raise Malformed(f"unknown name {short(name)!r}: {expected(name, self.given)}")
+        if known not in self.given:
+            raise Malformed(f"{known} is computed: {expected('', self.given)}")
+        return self.given[known]
+
+    def put(self, values: Iterable[tuple[Any, Any]]) -> dict[Expr, Expr]:
+        """What is put in for which letter: arrays by a name, entries by a place, ``"Q[0, 1]"``
+        or SymPy's letter of it. :class:`Malformed` with every fault."""
+        faults, found = Faults(), dict[Expr, Expr]()
+        for key, value in values:
+            with faults.inside(short(str(key))):
+                for letter, entry in self._read(key, value):
+                    if letter in found:
+                        raise Malformed(f"{letter} is put in twice")
+                    found[letter] = entry
+        faults.raise_all()
+        return found
+
+    def _read(self, key: object, value: object) -> Iterator[tuple[Expr, Expr]]:
+        if not isinstance(key, str | sympy.Basic):
+            raise Malformed("expected a name such as 'Q', or a place such as 'Q[0, 1]'")
+        name = str(key)
+        tree = None if self.known(name) else syntax.parse(name)
+        if not isinstance(tree, syntax.Indexed):
+            return self.called(name).read(value)
+        letter = self.called(syntax.text(tree.operand)).letter(tree.keys)
+        entry = as_expression(value)
+        if isinstance(entry, Masked):
+            raise Malformed("-inf masks a score that the case does not mask")
+        return iter([(letter, entry)])
+
+    def floats(self, values: Mapping[str, Any]) -> dict[Expr, float]:
+        """Floats that are put in for letters, by the names of arrays; :class:`Malformed`
+        with every fault."""
+        faults, found = Faults(), dict[Expr, float]()
+        for name, value in values.items():
+            with faults.inside(short(str(name))):
+                given = self.called(str(name))
+                if any(x in found for x in chain(*given.letters)):
+                    raise Malformed(f"{given.name} is put in twice")
+                found |= given.floats(value)
+        faults.raise_all()
+        return found
+
+
+def as_expression(entry: Any) -> Expr | Masked:
+    """An exact number, or text of one, as SymPy's; an expression of SymPy's as it is.
+    :class:`Malformed` for the rest, floats and expressions with floats among it.
+
+    >>> as_expression("sqrt(2) / 4"), as_expression(sympy.Symbol("a") + 1)
+    (sqrt(2)/4, a + 1)
+    """
+    if not isinstance(entry, sympy.Basic):
+        value = read_entry(entry, symbols=True)
+        return value if isinstance(value, Masked) else to_sympy(value)
+    if entry == -sympy.oo:
+        return MASKED
+    if not isinstance(entry, sympy.Expr) or isinstance(entry, _ARRAYS):
+        raise Malformed(f"expected a number or an expression, found {type(entry).__name__}")
+    for number in entry.atoms(sympy.Float):
+        raise Malformed(f"{number} is a float, not an exact number: write a Rational")
+    if entry.has(*_NOT_FINITE):
+        raise Malformed(f"expected a finite number, found {entry}")
+    return entry
+
 
 #: How a formula is printed.
 FormulaStyle: TypeAlias = Literal["stages", "matrix", "entry"]

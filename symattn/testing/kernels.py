@@ -19,7 +19,7 @@ from symattn.numbers.float_formats import FORMATS, FloatFormat
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
-from symattn.solution.masks import Alignment
+from symattn.solution.layouts import Alignment
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import BY_KEY, Array, rounded_to
 from symattn.testing.frameworks import (
@@ -117,7 +117,7 @@ def _causes(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[Ke
     if all(one.report.verdict is Verdict.HOLDS for one in judged.values()):
         return ()
     # Loads all that is tried.
-    from symattn.testing.causes import causes_of
+    from symattn.testing.faults import causes_of
 
     return causes_of(judged, precision)
 

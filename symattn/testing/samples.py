@@ -84,7 +84,7 @@ class Sample:
         >>> sample("rectangular", n=5).visible.astype(int).tolist()
         [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
         """
-        from symattn.solution.masks import seen
+        from symattn.solution.layouts import seen
 
         options = {name: self.options.get(name) for name in ("mask", "causal", "window", "lengths")}
         return seen(self.q.shape[:-2], self.q.shape[-2], self.k.shape[-2], **options)

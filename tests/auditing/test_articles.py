@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.auditing import findings, reports
-from symattn.auditing.findings import errata
+from symattn.auditing import reports
+from symattn.auditing.reports import errata
 from symattn.cases.article import case_of
 from symattn.cases.case import make
 from symattn.documents.reading import ArticleNumber
@@ -65,7 +65,7 @@ def test_a_statement_over_two_lines():
     assert cut(source, item) == "1 is more\nthan 2"
     ((result,),) = (
         [one for one in run["results"] if one["ruleId"] == "statement"]
-        for run in json.loads(findings.sarif([found], "0"))["runs"]
+        for run in json.loads(reports.sarif([found], "0"))["runs"]
     )
     region = result["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 2, "startColumn": 1, "endLine": 3, "endColumn": 7}
@@ -75,13 +75,13 @@ def test_annotations_and_logs_have_the_same_places():
     """Those of JSON, in the article's own file."""
     found = audited()
     (wrong,) = (x for x in reports.as_dict(found)["claims"] if x["verdict"] == "refuted")
-    line, *notices = findings.github([found]).splitlines()
+    line, *notices = reports.github([found]).splitlines()
     assert line.startswith(
         f"::error file=post.md,line=9,col={wrong['column']},endLine=9,"
         f"endColumn={wrong['end_column']},title=last-digit::A[0, 1] is printed as 0.39"
     )
     assert all(notice.startswith("::notice file=post.md,line=") for notice in notices)
-    (run,) = json.loads(findings.sarif([found], "0"))["runs"]
+    (run,) = json.loads(reports.sarif([found], "0"))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place == {
@@ -146,7 +146,7 @@ def test_every_report_says_how_the_article_was_read():
     """The coverage, what was assumed, and what is left open."""
     found = audited()
     pen = str(sheet(found).blocks)
-    texts = [findings.github([found]), findings.sarif([found], "0"), errata(found), pen]
+    texts = [reports.github([found]), reports.sarif([found], "0"), errata(found), pen]
     for text in (*texts, str(reports.as_dict(found))):
         assert "a quarter" in text
         assert "assuming softmax row by row" in text

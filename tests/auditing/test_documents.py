@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from symattn.auditing import findings, reports
+from symattn.auditing import reports
 from symattn.auditing.audit import audit
 from symattn.cases import library
 from symattn.errors import Malformed
@@ -67,9 +67,9 @@ def test_reports_point_at_the_claims():
     for entry in entries:
         at = entry["line"] - 1
         assert lines[at : at + 2] == ["[[claims]]", f'where = "{entry["where"]}"']
-    log = json.loads(findings.sarif([found], "0"))
+    log = json.loads(reports.sarif([found], "0"))
     results = log["runs"][0]["results"]
     assert log["version"] == "2.1.0"
-    assert {result["ruleId"] for result in results} <= set(findings.RULES)
+    assert {result["ruleId"] for result in results} <= set(reports.RULES)
     assert len(results) == found.count(Verdict.REFUTED) > 0
-    assert findings.github([found]).count("::error") == len(found.roots) > 0
+    assert reports.github([found]).count("::error") == len(found.roots) > 0

@@ -7,9 +7,8 @@ from string import ascii_lowercase
 import numpy as np
 import pytest
 
-from symattn.auditing.edits import KINDS, Exactly
+from symattn.auditing.edits import KINDS, Exactly, Site
 from symattn.auditing.model import AuditedGraph, Model
-from symattn.auditing.sites import Site
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.languages.language import fields

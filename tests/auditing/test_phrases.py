@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.auditing.edits import KINDS
+from symattn.auditing.edits import KINDS, Site
 from symattn.auditing.edits import phrase as said
 from symattn.auditing.model import AuditedGraph, Model
-from symattn.auditing.sites import Site
 from symattn.cases.case import make
 from symattn.languages.language import fields
 from symattn.solution.solution import Solution

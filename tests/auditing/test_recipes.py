@@ -7,7 +7,7 @@ import math
 import pytest
 
 from symattn.auditing.audit import Audit, audit
-from symattn.auditing.findings import RULES
+from symattn.auditing.reports import RULES
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
 

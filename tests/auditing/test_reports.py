@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from symattn.auditing import findings, reports
+from symattn.auditing import reports
 from symattn.auditing.audit import audit
-from symattn.auditing.findings import errata
+from symattn.auditing.reports import errata
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -169,13 +169,13 @@ def test_what_holds_is_no_origin() -> None:
 def test_a_case_without_a_file() -> None:
     """It goes by its name, and its claims stand on the first line."""
     found = document(("a", "0.433"), holds=["a < b"])
-    first, second = findings.github([found]).splitlines()
+    first, second = reports.github([found]).splitlines()
     assert first == (
         "::error file=paper,line=1,title=root::line 0: a is printed as 0.433; "
         "the correct value is 0.333 (incorrect, no cause found)"
     )
     assert second == "::error file=paper,line=1,title=statement::claims[1]: a < b does not hold"
-    (run,) = json.loads(findings.sarif([found], "0"))["runs"]
+    (run,) = json.loads(reports.sarif([found], "0"))["runs"]
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert places == [{"artifactLocation": {"uri": "paper"}, "region": {"startLine": 1}}] * 2
     assert [item["line"] for item in reports.as_dict(found)["claims"]] == [0, 0]
@@ -185,11 +185,11 @@ def test_several_audits_follow_each_other() -> None:
     """Annotations and results of several documents are one list, in their order."""
     wrong = document(("a", "0.433"))
     other = audit(Solution(make("other", GIVEN, STEPS, claims=[{"of": "c", "printed": "0.777"}])))
-    assert [line.partition(",")[0] for line in findings.github([wrong, other]).splitlines()] == [
+    assert [line.partition(",")[0] for line in reports.github([wrong, other]).splitlines()] == [
         "::error file=paper",
         "::error file=other",
     ]
-    (run,) = json.loads(findings.sarif([wrong, other], "0"))["runs"]
+    (run,) = json.loads(reports.sarif([wrong, other], "0"))["runs"]
     assert len(run["results"]) == 2
 
 

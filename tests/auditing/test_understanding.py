@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.auditing import findings, reports, understanding
+from symattn.auditing import reports, understanding
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
 from symattn.documents.binding import evidence, read
@@ -161,10 +161,10 @@ def test_each_refutation_says_on_what_it_rests():
     found = rested()
     said = f"bound by: {BASIS}"
     assert f"      {said}\n" in text_of(found)
-    assert f"(off by one unit in the last place; {said})" in findings.github([found])
+    assert f"(off by one unit in the last place; {said})" in reports.github([found])
     (result,) = (
         one
-        for one in json.loads(findings.sarif([found], "0"))["runs"][0]["results"]
+        for one in json.loads(reports.sarif([found], "0"))["runs"][0]["results"]
         if one["ruleId"] == "last-digit"
     )
     assert said in result["message"]["text"]
@@ -257,4 +257,4 @@ def test_what_holds_as_printed_is_told():
     assert "2 hold (1 as printed), 0 refuted" in text
     assert f"  {said} (line 1)\n" in text
     assert said in document(page(found))
-    assert f"title=as-printed::{said}" in findings.github([found])
+    assert f"title=as-printed::{said}" in reports.github([found])

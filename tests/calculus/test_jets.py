@@ -8,22 +8,22 @@ import mpmath
 import pytest
 from flint import arb
 
-from symattn.calculus import jets
-from symattn.calculus.jets import Jet, slope
+from symattn.calculus import sampling
+from symattn.calculus.sampling import Jet, slope
 
 FUNCTIONS = {
-    "exp": (jets.exp, mpmath.exp),
-    "log": (jets.log, mpmath.log),
-    "sin": (jets.sin, mpmath.sin),
-    "cos": (jets.cos, mpmath.cos),
-    "erf": (jets.erf, mpmath.erf),
-    "root": (lambda x: jets.power(x, Fraction(1, 2)), mpmath.sqrt),
-    "third": (lambda x: jets.power(x, Fraction(1, 3)), mpmath.cbrt),
-    "inverse": (lambda x: jets.power(x, Fraction(-2)), lambda x: x**-2),
-    "inverse root": (lambda x: jets.power(x, Fraction(-3, 2)), lambda x: x ** mpmath.mpf(-1.5)),
-    "cube": (lambda x: jets.power(x, Fraction(3)), lambda x: x**3),
-    "product": (lambda x: x * jets.sin(x) * 3, lambda x: x * mpmath.sin(x) * 3),
-    "difference": (lambda x: 2 - x * x - jets.exp(-x), lambda x: 2 - x * x - mpmath.exp(-x)),
+    "exp": (sampling.exp, mpmath.exp),
+    "log": (sampling.log, mpmath.log),
+    "sin": (sampling.sin, mpmath.sin),
+    "cos": (sampling.cos, mpmath.cos),
+    "erf": (sampling.erf, mpmath.erf),
+    "root": (lambda x: sampling.power(x, Fraction(1, 2)), mpmath.sqrt),
+    "third": (lambda x: sampling.power(x, Fraction(1, 3)), mpmath.cbrt),
+    "inverse": (lambda x: sampling.power(x, Fraction(-2)), lambda x: x**-2),
+    "inverse root": (lambda x: sampling.power(x, Fraction(-3, 2)), lambda x: x ** mpmath.mpf(-1.5)),
+    "cube": (lambda x: sampling.power(x, Fraction(3)), lambda x: x**3),
+    "product": (lambda x: x * sampling.sin(x) * 3, lambda x: x * mpmath.sin(x) * 3),
+    "difference": (lambda x: 2 - x * x - sampling.exp(-x), lambda x: 2 - x * x - mpmath.exp(-x)),
     "sum": (lambda x: 1 + x + x * 2, lambda x: 1 + x + x * 2),
 }
 
@@ -56,22 +56,30 @@ def test_slopes_are_not_confused() -> None:
 
 def test_steps_have_no_slope() -> None:
     """1 above 0, else 0; nothing where it jumps while something moves, or may be above 0."""
-    assert (jets.positive(2), jets.positive(arb(-2)), jets.positive(Jet(1, 3, 1))) == (1, 0, 1)
-    assert (jets.positive(0), jets.positive(arb(0))) == (0, 0)
-    assert jets.positive(Jet(1, 0, 1)).base == 0
-    assert not slope(jets.positive(Jet(1, 0, 1)), 1).is_finite()
-    assert not slope(jets.positive(Jet(2, Jet(1, 0, 1), 0)).base, 1).is_finite()
-    assert not jets.positive(arb(0, 1)).is_finite()
+    assert (sampling.positive(2), sampling.positive(arb(-2)), sampling.positive(Jet(1, 3, 1))) == (
+        1,
+        0,
+        1,
+    )
+    assert (sampling.positive(0), sampling.positive(arb(0))) == (0, 0)
+    assert sampling.positive(Jet(1, 0, 1)).base == 0
+    assert not slope(sampling.positive(Jet(1, 0, 1)), 1).is_finite()
+    assert not slope(sampling.positive(Jet(2, Jet(1, 0, 1), 0)).base, 1).is_finite()
+    assert not sampling.positive(arb(0, 1)).is_finite()
 
 
 @pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1), Fraction(5)])
 def test_whole_powers_of_whole_numbers_are_exact(exponent) -> None:
     """They stay whole numbers."""
-    assert jets.power(-3, exponent) == (-3) ** int(exponent)
-    assert slope(jets.power(Jet(1, 0, 1), Fraction(0)), 1) == 0
+    assert sampling.power(-3, exponent) == (-3) ** int(exponent)
+    assert slope(sampling.power(Jet(1, 0, 1), Fraction(0)), 1) == 0
 
 
 def test_roots_of_negative_numbers_are_nothing() -> None:
     """Not finite, as everything that has no meaning."""
-    for value in (jets.power(-1, Fraction(1, 2)), jets.log(-1), jets.power(0, Fraction(-1))):
+    for value in (
+        sampling.power(-1, Fraction(1, 2)),
+        sampling.log(-1),
+        sampling.power(0, Fraction(-1)),
+    ):
         assert not value.is_finite()

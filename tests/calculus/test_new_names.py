@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.calculus.library import derive
-from symattn.calculus.names import Names
+from symattn.calculus.names import Names, spellings
 from symattn.calculus.new_names import readings
-from symattn.calculus.spellings import spellings
 
 CLAIMS = {
     "S, B: n x n\nA = softmax(S)\nrowsum(A) = ones(n)\n": (

@@ -14,8 +14,7 @@ from symattn import syntax
 from symattn.auditing import figures
 from symattn.auditing.audit import audit
 from symattn.auditing.figures import Decider
-from symattn.auditing.findings import github
-from symattn.auditing.reports import as_dict
+from symattn.auditing.reports import as_dict, github
 from symattn.cases import library
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from symattn.exercises.key import read_key
-from symattn.exercises.maxima import matrix
+from symattn.exercises.stack import matrix
 from tests.folders import written
 from tests.scripts import unscripted
 

@@ -9,8 +9,8 @@ import pytest
 
 from symattn.errors import EngineFailure
 from symattn.escaping import json_text
-from symattn.seal import coqc, seals, theorems
-from symattn.seal.coqc import Checked, without_proofs
+from symattn.seal import seals, theorems
+from symattn.seal.seals import Checked, without_proofs
 from symattn.seal.theorems import Theorem
 
 CASE = "cat-sat-mat-causal"
@@ -30,7 +30,7 @@ def kernel(monkeypatch):
 
     class Taking:
         refused: dict[str, str] = {}  # noqa: RUF012 - the test's own
-        axioms = tuple(sorted(coqc.AXIOMS))
+        axioms = tuple(sorted(seals.AXIOMS))
 
         def __init__(self, seconds):
             self.seconds = seconds
@@ -46,7 +46,7 @@ def kernel(monkeypatch):
                 without_proofs(file, self.refused), "8.16.1", 1.0, self.axioms, self.refused
             )
 
-    monkeypatch.setattr(coqc, "Kernel", Taking)
+    monkeypatch.setattr(seals, "Kernel", Taking)
     return Taking
 
 
@@ -125,7 +125,7 @@ def test_without_coq(monkeypatch, symattn) -> None:
     def missing(seconds):
         raise EngineFailure("coqc is not installed: Debian's packages coq have it")
 
-    monkeypatch.setattr(coqc, "Kernel", missing)
+    monkeypatch.setattr(seals, "Kernel", missing)
     done = symattn("seal", CASE, "--check")
     assert (done.code, done.err) == (
         2, "symattn: coqc is not installed: Debian's packages coq have it\n"

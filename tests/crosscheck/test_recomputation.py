@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symattn.crosscheck import doubts, tape
+from symattn.crosscheck import recomputation, tape
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
 from symattn.limits import RECOMPUTED
@@ -448,7 +448,7 @@ def test_products_beyond_what_is_recomputed(monkeypatch) -> None:
     """What would take too many products of numbers is left open with what comes of it, forward
     and backward, and says so; all else is recomputed."""
     limit = replace(RECOMPUTED, most=30)
-    for module in (tape, doubts):
+    for module in (tape, recomputation):
         monkeypatch.setattr(module, "RECOMPUTED", limit)
     given = {"X": [[1, 2, 3], [4, 5, 6], [7, 8, 9]]}
     steps = {"S": "X @ X", "T": "S @ X", "A": "X / 2", "L": "total(T) + total(A)"}

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import case, verify
-from symattn.crosscheck.duals import Dual, slope_of
 from symattn.crosscheck.recomputation import Loss, recompute
-from symattn.crosscheck.scalars import Tracked
+from symattn.crosscheck.scalars import Dual, Tracked, slope_of
 from symattn.verdicts import Verdict
 
 GIVEN = {"Q": [[1, "1/2"], [0, 1]], "K": [[1, 1], [2, 0]], "V": [[1, 0], ["1/3", 2]]}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from symattn import syntax
-from symattn.documents import printouts
+from symattn.documents import grids
 from symattn.documents.files import article
 from symattn.documents.grids import FlatLine, flattened
 from symattn.documents.passages import passages
@@ -341,7 +341,7 @@ def test_remarks_behind_rows_stay_with_their_numbers():
 def test_arrays_keep_their_labels_wherever_they_stand_in_a_formula():
     """In a transpose too, and in the arguments of a function."""
     printed = "K = softmax(-[[1, 0],  # cat\n [0, 1]].T)"
-    (passage,) = printouts.passages(list(Text.whole(printed).lines()), "code")
+    (passage,) = grids.passages(list(Text.whole(printed).lines()), "code")
     chain = passage.pieces[0]
     assert isinstance(chain, Chain)
     labels = [part.rows_said for part in walk(chain.members[1]) if isinstance(part, Labelled)]

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from symattn import syntax
-from symattn.documents import binding, code, passages, printouts
+from symattn.documents import binding, code, grids, passages
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.binding import (
     binder,
     construction,
     definitions,
     equalities,
-    outline,
-    prose,
+    subjects,
     values,
 )
 from symattn.documents.binding import tables as bound_tables
@@ -57,14 +56,14 @@ READERS = {
     "code": (code.Codes, "_code", CODE),
     "statement": (FollowedProgram, "follow", CODE),
     "events": (code.Codes, "_program", CODE),
-    "output": (printouts, "read_parts", OUTPUT),
-    "signs": (outline, "_signed", DISPLAY),
+    "output": (grids, "read_parts", OUTPUT),
+    "signs": (binder, "_signed", DISPLAY),
     "definition": (definitions, "_said", DISPLAY),
     "gift": (construction, "_are_shares", f"\n\n$$M = [[{MARK}, 1], [2, 3]]$$\n"),
     "columns": (bound_tables, "inputs", TABLE),
     "chain": (equalities.Equalities, "read", DISPLAY),
     "bound table": (bound_tables, "bind", TABLE),
-    "sentence": (prose.Sentences, "read", SENTENCE),
+    "sentence": (subjects.Sentences, "read", SENTENCE),
 }
 ERRORS = (
     *(KeyError("lost"), IndexError(3), ValueError("math"), TypeError(), AttributeError("x")),

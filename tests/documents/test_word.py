@@ -16,8 +16,8 @@ from symattn.cases import library
 from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.files import article
+from symattn.documents.word.body import formula
 from symattn.documents.word.elements import parsed
-from symattn.documents.word.formulas import formula
 from symattn.printers import docx, html, markdown
 from symattn.sheets import case_sheet
 from symattn.solution.solution import solve

@@ -41,5 +41,5 @@ def test_the_server_loads_nothing_that_work_takes():
     code = "import sys, symattn.editor.server; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
-    assert "symattn.editor.desk" in loaded
+    assert "symattn.editor.crew" in loaded
     assert not loaded & {"numpy", "flint", "sympy", "symattn.auditing", "symattn.programs"}

@@ -9,7 +9,7 @@ import pytest
 
 from symattn.documents.relocation import Memory
 from symattn.editor import judging
-from symattn.editor.memory import AnswerMemory
+from symattn.editor.judging import AnswerMemory
 from symattn.workers import Asker
 from tests.documents import marks
 

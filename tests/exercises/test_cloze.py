@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from symattn.cases import library
 from symattn.cases.case import with_numbers
 from symattn.errors import Malformed
-from symattn.exercises.cloze import cloze, escaped, weights
 from symattn.exercises.exercise import exercise
-from symattn.exercises.quiz import quiz
+from symattn.exercises.quiz import cloze, escaped, quiz, weights
 from symattn.exercises.stack import stack
 from symattn.numbers.balls import FIRST
 from symattn.solution.entries import EntryValue

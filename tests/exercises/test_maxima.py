@@ -10,7 +10,7 @@ import pytest
 from symattn.cases import library
 from symattn.cases.case import Case, make, with_numbers
 from symattn.errors import Malformed
-from symattn.exercises.maxima import function, helpers, matrix, number
+from symattn.exercises.stack import function, helpers, matrix, number
 from symattn.numbers.reading import read
 from symattn.numbers.rows import read_rows
 from symattn.numbers.values import ONE

@@ -26,8 +26,7 @@ from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.marking.collecting import DEFAULT, Blank, Script, read_answer
 from symattn.exercises.marking.judging import Examiner
-from symattn.exercises.qti.item import item
-from symattn.exercises.qti.package import package
+from symattn.exercises.qti.package import item, package
 from symattn.exercises.qti.vocabulary import QTI_3, QTI_21, Vocabulary
 from symattn.languages.language import language
 

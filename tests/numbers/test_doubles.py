@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import double_double, products, series
+from symattn.numbers import double_double
 from symattn.numbers.balls import precision
 from symattn.numbers.double_double import DoubleDouble, exact
 
@@ -158,7 +158,7 @@ def products_of_matrices(world, terms=(1, 2, 3, 5, 8, 9, 33)):
         x.error[0] = y.error[:, 0] = 0
         with precision(BITS):
             numbers = world.truth(x) @ world.truth(y)
-        wrong += outside(products.matmul(x, y), numbers)
+        wrong += outside(double_double.matmul(x, y), numbers)
     return wrong
 
 
@@ -170,7 +170,7 @@ def long_products(world):
 def exponentials_of(world, numbers=None):
     """Exponentials."""
     x = world.pairs(40) if numbers is None else numbers
-    return outside(series.exp(x), each(_exp, world.truth(x)))
+    return outside(double_double.exp(x), each(_exp, world.truth(x)))
 
 
 def _exp(x):
@@ -182,7 +182,7 @@ def logarithms_of(world, numbers=None):
     """Logarithms of what is positive for sure."""
     x = (world.pairs(40) if numbers is None else numbers).map(np.abs)
     x = DoubleDouble(np.where(x.high == 0, 1.0, x.high), np.where(x.high == 0, 0.0, x.low), x.error)
-    return outside(series.log(x), each(arb.log, world.truth(x)))
+    return outside(double_double.log(x), each(arb.log, world.truth(x)))
 
 
 def waves_of(world, numbers=None):
@@ -191,7 +191,7 @@ def waves_of(world, numbers=None):
     truth = each(_reduced, world.truth(x))
     return [
         place
-        for function in (series.sin, series.cos)
+        for function in (double_double.sin, double_double.cos)
         for place in outside(function(x), each(getattr(arb, function.__name__), truth))
     ]
 
@@ -206,7 +206,7 @@ def errors_of(world, numbers=None):
     x = world.pairs(40) if numbers is None else numbers
     # 1 - erf(50) is less than the truth has bits.
     clipped = each(lambda t: arb.max(arb.min(t, arb(50)), arb(-50)), world.truth(x))
-    return outside(series.erf(x), each(arb.erf, clipped))
+    return outside(double_double.erf(x), each(arb.erf, clipped))
 
 
 def choosing(world):
@@ -247,7 +247,7 @@ def test_long_products_and_sums_hold_too(world):
     y = DoubleDouble(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
     with precision(BITS):
         numbers = world.truth(x) @ sign
-    assert outside(products.matmul(x, y), numbers[:, None]) == []
+    assert outside(double_double.matmul(x, y), numbers[:, None]) == []
     flat = DoubleDouble(x.high * sign, x.low * sign, x.error)
     assert outside(double_double.total(flat, 1), numbers[:, None]) == []
 
@@ -271,7 +271,7 @@ def test_slices_hold_the_worst_digits(n):
             y = y.map(np.transpose)
             with precision(BITS):
                 numbers = world.truth(x) @ world.truth(y)
-            assert outside(products.matmul(x, y), numbers) == []
+            assert outside(double_double.matmul(x, y), numbers) == []
 
 
 def test_exponentials_hold_at_the_edges_of_their_table():
@@ -283,12 +283,12 @@ def test_exponentials_hold_at_the_edges_of_their_table():
     edges = np.concatenate([steps, [-700.0, 700.0, np.nextafter(700, 0), 0.0, half, -half, 1e-300]])
     for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
         assert exponentials_of(world, x) == []
-    beyond = series.exp(exact(np.array([-701.0, -1e300, 701.0, 1e300])))
+    beyond = double_double.exp(exact(np.array([-701.0, -1e300, 701.0, 1e300])))
     assert beyond.high.tolist() == [0.0] * 4
     assert (beyond.error[:2] == double_double.TINY).all()
     assert (beyond.error[2:] == np.inf).all()
     vague = DoubleDouble(np.array([-701.0, 1.0]), np.zeros(2), np.array([2.0, 1.5]))
-    assert (series.exp(vague).error == np.inf).all()
+    assert (double_double.exp(vague).error == np.inf).all()
 
 
 def test_logarithms_hold_near_one_and_far():
@@ -299,7 +299,7 @@ def test_logarithms_hold_near_one_and_far():
     for x in (exact(np.array(far)), dense(near), exact(near)):
         assert logarithms_of(world, x) == []
     doubtful = DoubleDouble(np.array([0.0, -1.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
-    assert (series.log(doubtful).error == np.inf).all()
+    assert (double_double.log(doubtful).error == np.inf).all()
 
 
 def test_waves_hold_at_the_edges_of_their_table():
@@ -313,7 +313,7 @@ def test_waves_hold_at_the_edges_of_their_table():
     for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
         assert waves_of(world, x) == []
         known = np.abs(x.high) <= 2.0**15
-        assert np.isfinite(series.sin(x).error[known]).all()
+        assert np.isfinite(double_double.sin(x).error[known]).all()
 
 
 def test_the_error_function_holds_at_the_edges_of_its_table():
@@ -323,7 +323,7 @@ def test_the_error_function_holds_at_the_edges_of_its_table():
     edges = np.concatenate([steps, [8.0, -8.0, np.nextafter(8, 9), 1e300, 0.0, 1e-300, 5e-324]])
     for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
         assert errors_of(world, x) == []
-        assert (series.erf(x).error < 2.0**-92).all()
+        assert (double_double.erf(x).error < 2.0**-92).all()
 
 
 @pytest.mark.sampled(1)
@@ -335,7 +335,7 @@ def test_a_hundred_thousand_points_are_within_the_bound(name):
     zeros = rng.integers(-20_000, 20_000, 50_000) * (np.pi / 2)
     near = zeros + np.spacing(zeros) * rng.integers(-3, 4, 50_000)
     x = np.concatenate([drawn, near / (1 if name != "erf" else 2000)])
-    found = getattr(series, name)(exact(x.reshape(100, -1)))
+    found = getattr(double_double, name)(exact(x.reshape(100, -1)))
     parts = (part.ravel().tolist() for part in (found.high, found.low, found.error))
     function = getattr(arb, name)
     with precision(200):
@@ -350,13 +350,13 @@ def test_a_hundred_thousand_points_are_within_the_bound(name):
 
 def fewer(monkeypatch):
     """Three slices where there should be four."""
-    cut = products._slices
+    cut = double_double._slices
 
     def cut_short(x, bits, axis):
         found, above, rest = cut(x, bits, axis)
         return found[:3], above, rest
 
-    monkeypatch.setattr(products, "_slices", cut_short)
+    monkeypatch.setattr(double_double, "_slices", cut_short)
 
 
 def short(monkeypatch):
@@ -391,16 +391,16 @@ def thin(module, name, value):
         (rooting, thin(double_double, "PAIR", 2.0**-106)),
         (rooting, thin(double_double, "TINY", 0.0)),
         (summing, thin(double_double, "PAIR", 2.0**-112)),
-        (products_of_matrices, thin(products, "TINY", 0.0)),
+        (products_of_matrices, thin(double_double, "TINY", 0.0)),
         (long_products, fewer),
-        (exponentials_of, thin(series, "_EXP", 2.0**-96)),
-        (exponentials_of, thin(series, "TINY", 0.0)),
-        (logarithms_of, thin(series, "_EXP", 2.0**-96)),
-        (waves_of, thin(series, "_SERIES", 2.0**-110)),
-        (waves_of, thin(series, "PAIR", 2.0**-112)),
-        (waves_of, thin(series, "_TERMS", 10)),
-        (errors_of, thin(series, "_SERIES", 2.0**-110)),
-        (errors_of, thin(series, "_ONE", 5)),
+        (exponentials_of, thin(double_double, "_EXP", 2.0**-96)),
+        (exponentials_of, thin(double_double, "TINY", 0.0)),
+        (logarithms_of, thin(double_double, "_EXP", 2.0**-96)),
+        (waves_of, thin(double_double, "_SERIES", 2.0**-110)),
+        (waves_of, thin(double_double, "PAIR", 2.0**-112)),
+        (waves_of, thin(double_double, "_TERMS", 10)),
+        (errors_of, thin(double_double, "_SERIES", 2.0**-110)),
+        (errors_of, thin(double_double, "_ONE", 5)),
         (choosing, both),
     ],
 )
@@ -425,23 +425,23 @@ def test_what_is_not_known_stays_unknown():
         double_double.sqrt(unknown),
         double_double.negative(unknown),
         double_double.total(unknown, 0),
-        series.exp(unknown),
-        series.log(unknown),
-        series.sin(unknown),
-        series.cos(unknown),
-        series.erf(unknown),
+        double_double.exp(unknown),
+        double_double.log(unknown),
+        double_double.sin(unknown),
+        double_double.cos(unknown),
+        double_double.erf(unknown),
         double_double.maximum(unknown, one),
         double_double.maximum(one, unknown),
         double_double.sign(unknown),
-        series.sin(exact(np.array([32769.0]))),
-        series.cos(exact(np.array([-1e300]))),
-        products.matmul(row(unknown), row(exact(np.zeros(1)))),
-        products.matmul(row(one), row(unknown)),
+        double_double.sin(exact(np.array([32769.0]))),
+        double_double.cos(exact(np.array([-1e300]))),
+        double_double.matmul(row(unknown), row(exact(np.zeros(1)))),
+        double_double.matmul(row(one), row(unknown)),
         double_double.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
         double_double.multiply(exact(np.array([1e200])), exact(np.array([1e200]))),
         double_double.divide(one, exact(np.zeros(1))),
         double_double.sqrt(exact(-np.ones(1))),
-        products.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
+        double_double.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
     ):
         assert found.error == np.inf
         assert np.isfinite([found.high, found.low]).all()
@@ -471,14 +471,14 @@ def test_masked_scores_stay_masked_beside_what_is_positive():
         double_double.divide(masked, vague),
         double_double.divide(two, masked),
         double_double.negative(masked),
-        series.log(masked),
-        series.sin(masked),
-        series.cos(masked),
-        series.erf(masked),
+        double_double.log(masked),
+        double_double.sin(masked),
+        double_double.cos(masked),
+        double_double.erf(masked),
     ):
         assert not found.masked.any()
         assert found.error == np.inf
-    assert series.exp(masked).is_zero.all()
+    assert double_double.exp(masked).is_zero.all()
     for found in (double_double.maximum(masked, vague), double_double.maximum(vague, masked)):
         assert found.high == found.error == 1
     assert double_double.maximum(masked, masked).masked.all()
@@ -495,11 +495,11 @@ def test_zeros_are_exact():
         double_double.add(some_number, double_double.negative(some_number)),
         double_double.sqrt(zero),
         double_double.total(zero, 0),
-        products.matmul(zero, made),
-        products.matmul(made, zero),
-        series.sin(zero),
-        series.erf(zero),
-        double_double.add(series.cos(zero), exact(-np.ones((2, 2)))),
+        double_double.matmul(zero, made),
+        double_double.matmul(made, zero),
+        double_double.sin(zero),
+        double_double.erf(zero),
+        double_double.add(double_double.cos(zero), exact(-np.ones((2, 2)))),
         double_double.maximum(zero, double_double.negative(made)),
         double_double.sign(zero),
     ):
@@ -509,9 +509,9 @@ def test_zeros_are_exact():
     for found in (
         double_double.multiply(next_to, small),
         double_double.divide(next_to, exact(np.full((2, 2), 2.0**500))),
-        products.matmul(next_to, small),
-        products.matmul(small, next_to),
-        products.matmul(small, double_double.multiply(small, small)),
+        double_double.matmul(next_to, small),
+        double_double.matmul(small, next_to),
+        double_double.matmul(small, double_double.multiply(small, small)),
     ):
         assert not found.is_zero.any()
 
@@ -525,7 +525,7 @@ def test_large_arrays_are_done_in_blocks():
             found, whole = operation(x, y), inspect.unwrap(operation)(x, y)
             for part in ("high", "low", "error"):
                 assert (getattr(found, part) == getattr(whole, part)).all()
-    exps = series.exp(wide), inspect.unwrap(series.exp)(wide)
+    exps = double_double.exp(wide), inspect.unwrap(double_double.exp)(wide)
     assert (exps[0].high == exps[1].high).all()
     assert exps[0].shape == wide.shape
 

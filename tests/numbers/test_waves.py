@@ -14,7 +14,7 @@ from symattn.errors import Malformed
 from symattn.formulas import latex, text
 from symattn.limits import DECIDING
 from symattn.numbers import exponential_sums, zero_test
-from symattn.numbers.division import divide
+from symattn.numbers.quotients import divide
 from symattn.numbers.reading import read
 from symattn.numbers.rows import read_rows
 from symattn.numbers.values import PI, Value, compare, of_parts, rational, symbol, total

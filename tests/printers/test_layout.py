@@ -16,8 +16,7 @@ from symattn.cases.case import make
 from symattn.escaping import latex as escape
 from symattn.printers.engine import engine_for
 from symattn.printers.layout import broken, unbreakable, width
-from symattn.sheets.figures import rational_formula
-from symattn.sheets.presentation import Presentation
+from symattn.sheets.presentation import Presentation, rational_formula
 from symattn.solution.solution import Solution
 
 from ..notation import read

@@ -9,7 +9,7 @@ import pytest
 from symattn.drawing.picture import What, draw
 from symattn.printers import blocks as b
 from symattn.printers import latex, typst
-from symattn.printers.tikz import picture
+from symattn.printers.latex import picture
 from symattn.sheets.case_sheet import sheet
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from symattn import formulas as f
 from symattn.programs.display import formula, gradient_symbol, names
-from symattn.programs.pointwise import Axes
+from symattn.programs.enclosures import Axes
 from symattn.programs.program import differentiate, program
 
 from ..machines import floats

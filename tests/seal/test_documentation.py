@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from symattn.calculus.library import derivation
-from symattn.seal.coqc import AXIOMS
 from symattn.seal.derivations import sealed as of_lines
+from symattn.seal.seals import AXIOMS
 from symattn.seal.walkthroughs import sealed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "seals.md").read_text("utf-8")

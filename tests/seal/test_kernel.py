@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import EngineFailure
-from symattn.seal import coqc
+from symattn.seal import seals
 from symattn.seal.theorems import File, Theorem
 from symattn.seal.walkthroughs import sealed
 
@@ -25,7 +25,7 @@ FALSE = 100
 
 @pytest.fixture(scope="module")
 def kernel():
-    with coqc.Kernel(600) as made:
+    with seals.Kernel(600) as made:
         yield made
 
 
@@ -64,7 +64,7 @@ def test_what_is_wrong_does_not_go_through(kernel) -> None:
 
 def test_coq_leaves_nothing_in_the_package(kernel) -> None:
     """It works in a folder of its own, also where it keeps what lia has found."""
-    folder = Path(coqc.__file__).parent
+    folder = Path(seals.__file__).parent
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.is_file()}
     proof = "intros i j H. lia."
     stated = Theorem("some", "forall i j, (i < j)%nat -> (i + 1 <= j)%nat", proof, "some")
@@ -157,4 +157,4 @@ def test_false_gradients_do_not_go_through(kernel, files) -> None:
 def test_without_coq(monkeypatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(EngineFailure, match="coqc is not installed: Debian's packages coq"):
-        coqc.Kernel()
+        seals.Kernel()

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from symattn.calculus import library
 from symattn.calculus.library import derivation
 from symattn.errors import Malformed
-from symattn.seal.coqc import Kernel
 from symattn.seal.derivations import sealed
+from symattn.seal.seals import Kernel
 from symattn.seal.theorems import Names, Theorem
 from symattn.seal.walkthroughs import sealed as of_case
 

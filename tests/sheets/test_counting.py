@@ -13,7 +13,7 @@ import pytest
 from symattn.crosscheck import definitions
 from symattn.printers.latex import document
 from symattn.sheets.case_sheet import sheet
-from symattn.sheets.counting import counted_from_1
+from symattn.sheets.definitions import counted_from_1
 
 #: Rows and columns of all matrices, and the sizes that definitions are told.
 SIZE = 4

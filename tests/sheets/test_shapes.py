@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from symattn.auditing import findings, reports
+from symattn.auditing import reports
 from symattn.auditing.audit import audit
-from symattn.auditing.findings import errata
+from symattn.auditing.reports import errata
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.printers.latex import document
@@ -63,9 +63,9 @@ def reported(given, steps, places=2):
     judged = audit(held)
     assert r"\begin{document}" in document(redpen.sheet(judged))
     json.dumps(reports.as_dict(judged), allow_nan=False)
-    json.loads(findings.sarif([judged], "0"))
+    json.loads(reports.sarif([judged], "0"))
     assert errata(judged)
-    assert bool(findings.github([judged])) == bool(judged.count(Verdict.REFUTED))
+    assert bool(reports.github([judged])) == bool(judged.count(Verdict.REFUTED))
 
 
 @pytest.mark.sampled(1, 13)

@@ -11,7 +11,7 @@ import pytest
 from symattn import formulas as f
 from symattn.cases.case import make
 from symattn.printers.latex import document
-from symattn.sheets import worked
+from symattn.sheets import presentation
 from symattn.sheets.case_sheet import sheet
 from symattn.sheets.presentation import Presentation
 from symattn.solution.solution import solve
@@ -71,7 +71,7 @@ def test_the_work_on_a_sheet_is_bounded(step, detail, monkeypatch):
 
 def test_all_entries_of_a_sheet_together_are_bounded(monkeypatch):
     """What is left for the entries of a sheet is spent, and what comes after is given by digits."""
-    monkeypatch.setattr(worked, "WORKED_ALL", 100)
+    monkeypatch.setattr(presentation, "WORKED_ALL", 100)
     made = document(sheet("cat-sat-mat", detail="full"))
     assert "S_{0,0} &= 1" in made
     assert re.search(r"Entries of \$\\mathrm\{d\}X\$ are too long to be worked out here", made)

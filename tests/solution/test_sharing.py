@@ -10,7 +10,7 @@ import pytest
 
 from symattn import attention, from_floats
 from symattn.sharing import shared
-from symattn.solution import sharing
+from symattn.solution import attention as attention_module
 from symattn.solution.attention import Gradients
 
 OPTIONS: dict[str, tuple[dict[str, Any], int]] = {
@@ -71,7 +71,7 @@ def test_the_same_whoever_works(
     lazy, ours, broken = made(name), made(name), made(name)
     told: list[tuple[int, int]] = []
     with monkeypatch.context() as here:
-        here.setattr(sharing, "_worked", _away)
+        here.setattr(attention_module, "_worked", _away)
         ours.compute(executor, lambda *done: told.append(done))
     assert told == [(k + 1, len(told)) for k in range(len(told))]
     assert len(told) == (2 if OPTIONS[name][1] < 300 else 6)

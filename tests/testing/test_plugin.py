@@ -14,9 +14,9 @@ import pytest
 
 # Tests that run in this process forget what they load, and not all can be loaded twice.
 from symattn import ownership
-from symattn.testing import causes, kernels, plugin
+from symattn.testing import faults, kernels, plugin
 
-LOADED = ownership, causes, kernels
+LOADED = ownership, faults, kernels
 
 ROOT = Path(__file__).parent.parent.parent
 

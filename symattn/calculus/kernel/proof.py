@@ -16,12 +16,10 @@ from itertools import product
 from math import ceil, prod
 from typing import Any
 
-from symattn.calculus.kernel import place_rules, power_rules, sum_rules
+from symattn.calculus.kernel import power_rules, sum_rules
 from symattn.calculus.kernel.computing import Choice, Computing
-from symattn.calculus.kernel.place_rules import identified
-from symattn.calculus.kernel.power_rules import cleared
+from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, cleared, identified
 from symattn.calculus.kernel.reading import Reading
-from symattn.calculus.kernel.rule_table import MOST_WRITTEN, RULES, check
 from symattn.calculus.kernel.signs import Condition, Relation, Source, refuse_beyond
 from symattn.calculus.kernel.terms import (
     UNIT,
@@ -46,7 +44,7 @@ from symattn.calculus.kernel.terms import (
 )
 from symattn.calculus.language import Array, Expr, Index, ParsedLine, arrays
 
-_TABLES = (place_rules, power_rules, sum_rules)
+_TABLES = (power_rules, power_rules, sum_rules)
 """The modules whose rules fill the table."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.germs import expansion
-from symattn.calculus.kernel.rule_table import MOST_WRITTEN, RULES, check, only, rule
+from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,

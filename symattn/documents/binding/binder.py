@@ -8,22 +8,25 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, masks, tables
-from symattn.documents.binding import rows as row_runs
+from symattn.documents.binding import author, context, standard, tables, values
+from symattn.documents.binding import tables as row_runs
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.construction import Column, Construction
-from symattn.documents.binding.coverage import figures
+from symattn.documents.binding.coverage import Coverage, figures
+from symattn.documents.binding.definitions import collected
+from symattn.documents.binding.discovery import Found
 from symattn.documents.binding.equalities import Equalities
+from symattn.documents.binding.joining import joined
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
-from symattn.documents.binding.outline import Outline, chains_of, words_of
-from symattn.documents.binding.prose import Sentences
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Place,
+    Sentences,
     Speech,
     Subject,
+    counts_from_zero,
     labelled_tokens,
     spoken_tokens,
 )
@@ -42,6 +45,56 @@ from symattn.documents.trees import (
     alone,
 )
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
+
+
+class Outline:
+    """The passages of an article that assert something, the chains in them, what names are
+    defined as, and what blocks are of each other by their figures."""
+
+    def __init__(self, passages: Sequence[Passage], notes: Help) -> None:
+        every = list(joined([_signed(passage) for passage in passages]))
+        noted = author.without(every, notes.ignored)
+        self.passages = list(context.asserted(noted))
+        self.found = Found.of(self.passages)
+        self.chains = list(chains_of(self.passages))
+        self.definitions = collected(self.chains, notes)
+        self.runs = list(row_runs.found(self.passages))
+        self._coverage = Coverage(every)
+        self._coverage.leave(noted, "the author says so")
+        self._coverage.leave(self.passages, "it is only supposed")
+        #: What rows and entries are counted from.
+        self.first = 0 if counts_from_zero(map(words_of, self.passages)) else 1
+
+    def coverage(self) -> Coverage:
+        """All numbers, of which nothing is known yet."""
+        return self._coverage.copy()
+
+
+def words_of(passage: Passage) -> str:
+    """The words of a passage, without its formulas."""
+    return " ".join(piece.text for piece in passage.pieces if isinstance(piece, Words)).strip()
+
+
+def _signed(passage: Passage) -> Passage:
+    """The passage with each sign before a figure in the figure itself."""
+    pieces = tuple(
+        replace(piece, members=tuple(map(values.signed, piece.members)))
+        if isinstance(piece, Chain)
+        else piece
+        for piece in passage.pieces
+    )
+    return replace(passage, pieces=pieces)
+
+
+def chains_of(passages: Sequence[Passage]) -> Iterator[Chain]:
+    """All chains in their order."""
+    for passage in passages:
+        for piece in passage.pieces:
+            if isinstance(piece, Chain):
+                yield piece
+            elif isinstance(piece, ReadTable):
+                yield from (part for part in piece.pieces if isinstance(part, Chain))
+
 
 #: Where a reader fails, the article is read so many times at most to learn with what.
 _AGAIN = 40
@@ -138,11 +191,11 @@ def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[B
         tried.append(binder.standard)
         if best is None or (binder.is_better(best) and binder.needs_mask()):
             best, found = binder, reading
-        if not reading.assumptions and not masks.SPOKEN.search(article.source):
+        if not reading.assumptions and not standard.SPOKEN.search(article.source):
             break
     assert best is not None
-    if masks.SPOKEN.search(article.source) and best.is_doubtful():
-        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), notes, best)
+    if standard.SPOKEN.search(article.source) and best.is_doubtful():
+        best = Binder(article, passages, Variant(mask=standard.UNKNOWN), notes, best)
         found = best.read()
     return best, found
 
@@ -151,9 +204,9 @@ def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant
     """The forms that an article may have in mind where it doesn't define its steps."""
     yield Variant()
     yield Variant(scaled=False)
-    hidden: list[masks.Mask] = [masks.CAUSAL]
-    if masks.SPOKEN.search(article.source):
-        hidden += masks.told(" ".join(map(words_of, passages)), chains_of(passages))
+    hidden: list[standard.Mask] = [standard.CAUSAL]
+    if standard.SPOKEN.search(article.source):
+        hidden += standard.told(" ".join(map(words_of, passages)), chains_of(passages))
     for mask in list(dict.fromkeys(hidden))[:_MASKS]:
         yield Variant(mask=mask)
         yield Variant(scaled=False, mask=mask)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from symattn import syntax
-from symattn.documents.binding import context, prose, tables, values, workings
+from symattn.documents.binding import context, subjects, tables, values, workings
 from symattn.documents.binding.bounds import bounds, same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
@@ -99,7 +99,7 @@ class Outputs:
         """The figures in the words of an output, each of what code showed behind the same
         words: "un 0.310 petit 0.272"."""
         at = 0
-        for placing in prose.placed(words) if self._kind == "output" else ():
+        for placing in subjects.placed(words) if self._kind == "output" else ():
             said = _folded(words.text[at : placing.start])
             at = placing.end
             if any(map(str.isalpha, said)) and self._is_behind(said):

@@ -14,7 +14,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import discovery, tables, values
 from symattn.documents.binding.bounds import bounds, coming
-from symattn.documents.binding.trials import Measured, Trials
+from symattn.documents.binding.discovery import Measured, Trials
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import masks, values
+from symattn.documents.binding import standard, values
 from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
@@ -194,14 +194,14 @@ class Names:
         """Whether a name is that of a mask of which no numbers are printed."""
         step = self.recipe.steps.get(name)
         is_assumed = step is not None and step.assumed and name not in self._versions
-        return masks.is_name(name) and (is_assumed or not self.is_defined(name))
+        return standard.is_name(name) and (is_assumed or not self.is_defined(name))
 
     def _masked(self, scores: syntax.Tree, name: str) -> syntax.Tree:
         """Scores that a mask of that name is added to."""
         known = self.definition(name)
         match known and known.tree:
             case syntax.Call("causal", (syntax.Literal("0"),)):
-                masked = masks.CAUSAL.over(scores, self.recipe.shape(scores))
+                masked = standard.CAUSAL.over(scores, self.recipe.shape(scores))
             case _:
                 masked = self.standard.under_mask(scores)
         if masked is None:

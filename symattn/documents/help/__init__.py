@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from symattn.documents.article import Article
-from symattn.documents.help.draft import (
+from symattn.documents.help.notes import (
     FigureHelp,
     Help,
     HelpDraft,
     HelpExpression,
     Origin,
+    SideFile,
     Under,
     WrittenValue,
-    malformed,
-)
-from symattn.documents.help.notes import (
-    SideFile,
     beside,
+    malformed,
     read_side_file,
     take_notes,
     take_side_file,

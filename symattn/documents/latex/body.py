@@ -19,9 +19,8 @@ from symattn.documents.article import (
     TableBuilder,
     TableCell,
 )
-from symattn.documents.latex import tokens as commands
-from symattn.documents.latex.macros import Stream, formula, inside
-from symattn.documents.latex.tokens import is_paragraph, shown
+from symattn.documents.latex import macros as commands
+from symattn.documents.latex.macros import Stream, formula, inside, is_paragraph, shown
 from symattn.documents.text import DISPLAYS, INNER, WITH_ARGUMENT, Text
 from symattn.limits import MACROS
 from symattn.spelling import is_figure

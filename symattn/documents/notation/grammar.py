@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symattn import syntax
-from symattn.documents.notation import arrays, printed_values, scripts
+from symattn.documents.notation import arrays, scripts
 from symattn.documents.notation.products import (
     is_factor,
     is_number,
@@ -253,11 +253,11 @@ class Grammar(TokenRanges):
                 self.at += self.peek().kind == "percent"
                 return figure
             case "name":
-                return printed_values.name(self)
+                return scripts.name(self)
             case "open":
                 return self.bracket(token)
             case "command":
-                return printed_values.command(self, token)
+                return scripts.command(self, token)
         raise UnreadNotation
 
     def bracket(self, token: NotationToken) -> Tree:

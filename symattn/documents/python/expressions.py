@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import arranging, library, making
+from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
     INFINITE,
     MASKED,
@@ -331,9 +331,9 @@ class ExpressionReader:
             case ast.Call(func=ast.Attribute(attr="finfo") | ast.Name(id="finfo")), "min":
                 return MASKED
         if attribute in _TRANSPOSED:
-            return arranging.flipped(self.tree(value, depth))
+            return making.flipped(self.tree(value, depth))
         if attribute == "shape":
-            return arranging.sizes(self.scope, self.tree(value, depth))
+            return making.sizes(self.scope, self.tree(value, depth))
         if attribute in _ITSELF:
             return self.value(value, depth)
         raise UnreadCode

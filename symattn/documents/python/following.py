@@ -14,23 +14,26 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python import library, loops, making
 from symattn.documents.python.code_values import (
     UNKNOWN,
+    Applied,
     CodeScope,
     FollowedFunction,
     Items,
     UnreadCode,
     Value,
+    is_expressible,
+    number,
     value_names,
 )
 from symattn.documents.python.expressions import ExpressionReader
-from symattn.documents.python.frames import Frame, bound_arguments, in_order, is_plain
 from symattn.documents.python.loops import filled, is_entry, is_of_integers, rounds, take
-from symattn.documents.python.showing import bare, compared, member, mention, shown
 from symattn.documents.python.source import ProgramSource, statement_head
 from symattn.documents.python.stores import (
+    SHOWN,
     FunctionEffects,
+    Sharing,
     effects_of,
     is_library,
     last_name,
@@ -38,6 +41,264 @@ from symattn.documents.python.stores import (
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
+
+#: How deep expressions that are shown are looked into.
+_DEEPEST = 50
+
+
+def member(reader: ExpressionReader, node: ast.expr, value: Value) -> Member | None:
+    """A value as the member of a chain; None of what is no quantity."""
+    if value is None or isinstance(value, bool | Applied | FollowedFunction):
+        return None
+    try:
+        tree = reader.scope.tree(value)
+    except UnreadCode:
+        return reader.opaque(node)
+    return tree if is_expressible(tree) else reader.opaque(node)
+
+
+def mention(quantity: Member, span: Span) -> Chain:
+    """A chain that only mentions something."""
+    return Chain((quantity,), (), (span,), is_code=True)
+
+
+def shown(reader: ExpressionReader, node: ast.expr, depth: int = 0) -> Iterator[Words | Chain]:
+    """The words and the values that an argument of ``print`` shows."""
+    match node:
+        case _ if depth > _DEEPEST:
+            return
+        case ast.Constant(value=str() as text):
+            if text.strip():
+                yield Words(text, reader.span(node))
+            return
+        case ast.Starred(value=ast.GeneratorExp(element, [loop]) | ast.ListComp(element, [loop])):
+            yield from _each(reader, element, loop, depth + 1)
+            return
+    if (parts := _parts(node)) is not None:
+        with reader.within(node if isinstance(node, ast.JoinedStr) else None):
+            for part in parts:
+                yield from shown(reader, part, depth + 1)
+        return
+    meaning = reader.tried(node)
+    if isinstance(meaning, str):
+        yield Words(meaning, reader.span(node))
+    elif (quantity := member(reader, node, meaning)) is not None:
+        yield mention(quantity, reader.span(node))
+
+
+def _parts(node: ast.expr) -> Sequence[ast.expr] | None:
+    """What is shown, in its order, where an expression is shown; None of a value."""
+    match node:
+        case ast.JoinedStr(values=parts):
+            return parts
+        case ast.FormattedValue(value=value) | ast.Starred(value=value):
+            return [value]
+        case ast.ListComp(element, turns) if (inner := _formatted(element)) is not None:
+            return [ast.copy_location(ast.ListComp(inner, turns), node)]
+        case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(right):
+            return [left, right]
+        case ast.BinOp(left=ast.Constant(value=str()) as text, op=ast.Mod(), right=right):
+            return [text, *(right.elts if isinstance(right, ast.Tuple) else [right])]
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str()) as text, attr="format"), args=given
+        ):
+            return [text, *given]
+        case ast.Call() if (inner := bare(node)) is not node:
+            return [inner]
+    return None
+
+
+def _each(
+    reader: ExpressionReader, element: ast.expr, loop: ast.comprehension, depth: int
+) -> Iterator[Words | Chain]:
+    """What each turn of a comprehension shows: ``print(*(f"{a:.2f}" for a in row))``."""
+    with reader.scope.restored():
+        try:
+            if loop.ifs:
+                raise UnreadCode
+            for turn in loops.rounds(reader, loop.iter):
+                reader.scope.follow()
+                loops.take(loop.target, turn, reader.scope)
+                yield from shown(reader, element, depth)
+        except UnreadCode:
+            # Something is shown here that isn't known.
+            yield mention(reader.opaque(element), reader.span(element))
+
+
+def _formatted(element: ast.expr) -> ast.expr | None:
+    """What ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; None of others."""
+    match element:
+        case ast.JoinedStr(values=[ast.FormattedValue(value=value)]):
+            return value
+        case ast.Call() if (inner := bare(element)) is not element:
+            return inner
+    return None
+
+
+def bare(node: ast.expr) -> ast.expr:
+    """What a call that shows a value, as it is or rounded, is of; others themselves."""
+    match node:
+        case ast.Call(func=function) if last_name(function) not in SHOWN:
+            return node
+        case ast.Call(func=ast.Attribute(value=value), args=[]):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr="round")) if not (
+            isinstance(value, ast.Name) and value.id in ("np", "torch", "jnp", "numpy")
+        ):
+            return value
+        case ast.Call(args=[first, *_]):
+            return first
+    return node
+
+
+def _is_text(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=str()) | ast.JoinedStr():
+            return True
+        case ast.Call(func=ast.Name(id="str" | "repr")):
+            return True
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
+            return _is_text(left) or _is_text(right)
+    return False
+
+
+def compared(reader: ExpressionReader, value: ast.expr) -> Sequence[Chain] | None:
+    """``a == b`` and ``np.allclose(a, b)`` as the claims that they are; None of others."""
+    link: Link
+    match value:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            link = "="
+        case ast.Call(func=function, args=[left, right, *_]) if "close" in last_name(function):
+            link = "≈"
+        case _:
+            return None
+    members = [
+        member(reader, side, reader.tried(side)) or reader.opaque(side) for side in (left, right)
+    ]
+    if all(isinstance(side, Opaque) for side in members):
+        return ()
+    spans = (reader.span(left), reader.span(right))
+    return [Chain(tuple(members), (link,), spans, is_code=True)]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where statements are followed: at the top, in a function, in a loop.
+
+    ``own`` are the names of this frame that were told, so far; None where nothing of it is:
+    its names stand for what they are assigned. Entries of the arrays ``filling`` are set
+    for the first time. A silent frame tells nothing of what it follows.
+    """
+
+    scope: CodeScope
+    own: set[str] | None
+    filling: set[str] = field(default_factory=set)
+    sharing: Sharing = field(default_factory=Sharing)
+    depth: int = 0
+    is_silent: bool = False
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name that is assigned is that of a quantity, by which it is told."""
+        if self.own is None:
+            return False
+        return self.depth == 0 or name in self.own or name not in self.scope.names
+
+    def bind(self, name: str, meaning: Value) -> bool:
+        """Let a name stand for what it is assigned; whether it is a quantity's own."""
+        scope = self.scope
+        self.filling.discard(name)
+        if not self.is_own(name):
+            scope.stands_for[name] = meaning
+            return False
+        assert self.own is not None
+        tree, shape, whole, are_integers = None, None, None, False
+        with suppress(UnreadCode):
+            tree = scope.tree(meaning)
+            if is_expressible(tree):
+                shape = scope.shape(tree)
+                are_integers = making.are_integers(tree, scope)
+                whole = number(str(scope.whole(tree))) if shape == () else None
+        self.own.add(name)
+        scope.names.add(name)
+        scope.drop(name)
+        if tree is None:
+            if meaning is not UNKNOWN:
+                # It is no longer what it was told to be, and nobody knows what it is.
+                scope.stand(name, meaning)
+        elif not is_expressible(tree):
+            scope.stand(name, tree)
+        else:
+            if are_integers:
+                scope.integers.add(name)
+            if shape is not None:
+                scope.shapes[name] = shape
+            if isinstance(meaning, Items):
+                scope.stand(name, meaning)
+            elif isinstance(tree, Labelled | syntax.Literal) or whole is not None:
+                scope.known[name] = whole or tree
+        return True
+
+    def know(self, name: str, value: syntax.Tree) -> None:
+        """Take what was printed of a name that nothing else is known of: its shape, and its
+        numbers where it is a mask, which is never rounded."""
+        scope = self.scope
+        if name in scope.stands_for or name in scope.known:
+            return
+        if (shape := scope.shape(value)) is not None:
+            scope.shapes[name] = shape
+        if making.is_mask(value, scope):
+            scope.known[name] = scope.each(value, lambda entry: number(entry.text))
+
+
+def in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """Names with what they become: first those that others are not made of."""
+    waiting = sorted(values.items())
+    ordered: list[tuple[str, Value]] = []
+    while waiting:
+        names = [value_names(value) for _, value in waiting]
+        free = [
+            k
+            for k, (name, _) in enumerate(waiting)
+            if not any(name in other for j, other in enumerate(names) if j != k)
+        ]
+        ordered.append(waiting.pop(free[0] if free else 0))
+    return ordered
+
+
+def bound_arguments(
+    reader: ExpressionReader,
+    takes: ast.arguments,
+    values: list[Value],
+    named: dict[str, Value],
+) -> dict[str, Value]:
+    """What the parameters of a function stand for where it is called."""
+    parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
+    if takes.vararg or takes.kwarg or len(values) > len(parameters):
+        raise UnreadCode
+    every = [*parameters, *(parameter.arg for parameter in takes.kwonlyargs)]
+    first = len(parameters) - len(takes.defaults)
+    defaults = dict(zip(every[first:], [*takes.defaults, *takes.kw_defaults], strict=True))
+    bound = {name: reader.tried(node) for name, node in defaults.items() if node is not None}
+    bound |= dict(zip(parameters, values, strict=False)) | named
+    if bound.keys() != set(every):
+        raise UnreadCode
+    return bound
+
+
+def is_plain(node: ast.FunctionDef, result: Value) -> bool:
+    """Whether a function's value says all of it: it is a single return, or a softmax."""
+    body = [
+        statement
+        for statement in node.body
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+    ]
+    if len(body) == 1:
+        return True
+    match result:
+        case syntax.Call("softmax") | syntax.Transposed(syntax.Call("softmax")):
+            return not any(isinstance(statement, ast.Expr) for statement in body)
+    return False
+
 
 #: Functions whose arrays are there to be filled.
 _EMPTY = frozenset({"zeros", "empty", "zeros_like", "empty_like"})

@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import arranging, making
-from symattn.documents.python.arranging import ARRANGERS
+from symattn.documents.python import making
 from symattn.documents.python.code_values import (
     AXES,
     INFINITE,
@@ -25,7 +24,7 @@ from symattn.documents.python.code_values import (
     down,
     number,
 )
-from symattn.documents.python.making import MAKERS
+from symattn.documents.python.making import ARRANGERS, MAKERS
 from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
 
 #: Names of libraries, as they are usually imported.
@@ -122,7 +121,7 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
         else:
             summed = call("total" if everything else "rowsum" if axis else "colsum", x)
         if kind == "mean":
-            summed = syntax.Binary("/", summed, arranging.count(scope, x, rank, axis))
+            summed = syntax.Binary("/", summed, making.count(scope, x, rank, axis))
         keeps = given.option(KEPT, default=False) is True
         if everything or keeps:
             return summed

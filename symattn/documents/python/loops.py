@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symattn import syntax
-from symattn.documents.python import arranging, library, making
+from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
     MASKED,
     CodeScope,
@@ -183,7 +183,7 @@ def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth:
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         tree = reader.tree(value.value, depth)
         axis = scope.whole(reader.value(key, depth))
-        return arranging.size(tree, -1 if scope.rank(tree) == 1 else axis)
+        return making.size(tree, -1 if scope.rank(tree) == 1 else axis)
     operand = reader.value(value, depth)
     if isinstance(operand, Items) and not isinstance(key, ast.Slice | ast.Tuple):
         return _item(operand, reader.value(key, depth), scope)
@@ -200,9 +200,9 @@ def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth:
             return tree
     match [ast.unparse(part).rpartition(".")[2] for part in keys]:
         case ["None" | "newaxis"] | ["None" | "newaxis", ":"]:
-            return arranging.expanded(scope, tree, 0)
+            return making.expanded(scope, tree, 0)
         case [":", "None" | "newaxis"]:
-            return arranging.expanded(scope, tree, 1)
+            return making.expanded(scope, tree, 1)
     indices = tuple(_key(reader, part, depth) for part in _full(keys, scope.rank(tree) or 2))
     if (
         isinstance(tree, syntax.Indexed)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from symattn.documents.article import Contents, PlaceKind
 from symattn.documents.word.body import BodyReader
-from symattn.documents.word.elements import Element
+from symattn.documents.word.elements import Element, Styles
 from symattn.documents.word.package import Package, WrittenText, tree
-from symattn.documents.word.styles import Styles
 
 __all__ = ["read"]
 

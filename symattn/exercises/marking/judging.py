@@ -19,9 +19,8 @@ from flint import arb, fmpq
 
 from symattn import syntax
 from symattn.auditing.figures import Cause, Figure, Slip
-from symattn.auditing.naming import SlipNaming
 from symattn.auditing.prints import pen_slips
-from symattn.auditing.search import Gate
+from symattn.auditing.search import Gate, SlipNaming
 from symattn.auditing.standard import Judgement, Recipes, Standard, correct_count, is_truncated
 from symattn.cases.case import Claim
 from symattn.errors import SymattnError, Undecided

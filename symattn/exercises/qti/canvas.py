@@ -15,8 +15,7 @@ from symattn.escaping import html_text
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import At, InjectedFault
-from symattn.exercises.qti.item import identifier
-from symattn.exercises.qti.package import archive
+from symattn.exercises.qti.package import archive, identifier
 from symattn.exercises.qti.processing import Blanks
 from symattn.exercises.qti.vocabulary import document, written
 from symattn.languages.language import ENGLISH, Language

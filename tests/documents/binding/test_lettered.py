@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symattn import syntax
-from symattn.documents.binding.numbered import by_letters
+from symattn.documents.binding.definitions import by_letters
 
 
 def whole(head, body):

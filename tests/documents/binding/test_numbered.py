@@ -8,7 +8,7 @@ import pytest
 
 from symattn import syntax
 from symattn.documents.binding import read
-from symattn.documents.binding.numbered import by_numbers
+from symattn.documents.binding.definitions import by_numbers
 from symattn.documents.files import article
 
 GIVEN = r"""

@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from symattn.documents.binding import joining, prose, roles, subjects
+from symattn.documents.binding import joining, roles, subjects
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, PrintedFigure, Words
 
@@ -24,7 +24,7 @@ def sentences(words):
     pieces = (
         Words(words, Span(0, len(words)), tuple(PrintedFigure("42.2%", one) for one in spans)),
     )
-    return list(prose.told(*prose.joined(Passage("prose", pieces)), ["cat", "dog"], None))
+    return list(subjects.told(*subjects.joined(Passage("prose", pieces)), ["cat", "dog"], None))
 
 
 def joined(words):
