@@ -336,6 +336,7 @@ class Edit:
 
 
 # -- what could be in the place of one step of a recipe ----------------------------------
+# The edits of a node.
 
 FORMATS: tuple[FloatFormat, ...] = ("float16", "float32")
 #: Steps are rounded to so many places at most.

@@ -35,6 +35,20 @@ from symattn.solution.entries import EntryValue
 from symattn.spelling import written
 from symattn.verdicts import Verdict
 
+# -- operands as they may have been before they were rounded to what is printed ----------
+# A document that computes on with more digits than it prints gives ``0.5066 * 2 = 1.0133``: the
+# numbers as printed come to 1.0132, but what rounds to 0.5066 may well come to 1.0133. So an
+# operand with digits behind a decimal point is taken for all that rounds to it, unless it is
+# known what it is: where an article computes with an input, or with a figure that is all there is
+# of its quantity, nothing was rounded. Nor do hand sums have hidden digits, ``0.1 * 0.3 + 0.5 *
+# 0.7``: of what nothing else is known, one digit behind the point is exact, as a bare whole
+# number is, and ``2.``. Balls carry that through the arithmetic: what comes out holds all that
+# the document may have got.
+#
+# The worst case is asked of all operands together. Three deviations of their sum, as if they were
+# rounded independently, are no less for the few operands of a hand sum; of long ones they would
+# find some more mistakes, and refute a right figure for every twenty.
+
 
 def rounded(tree: syntax.Tree) -> Iterator[PrintedNumber]:
     """The numbers in an expression that may have been rounded.
@@ -226,6 +240,8 @@ class _Wide(BallMatrices):
                 flat[j] = 1 / sum(powers, arb(1))
         return arb_mat(rows, columns, flat)
 
+
+# -- equations ---------------------------------------------------------------------------
 
 _ANYTHING = arb(0, arb("inf"))
 _SIGNS = "+-\N{MINUS SIGN}"

@@ -522,6 +522,9 @@ def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
 
 
 # -- an audit for machines that mark lines of files --------------------------------------
+# GitHub's annotations, and SARIF.
+#
+# An audit as a text that can be sent to the author.
 
 #: What each rule of a SARIF log means; the identifiers are stable.
 RULES = {

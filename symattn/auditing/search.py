@@ -478,6 +478,7 @@ class Search:
 
 
 # -- slips named -------------------------------------------------------------------------
+# What the search for causes found, said as a person would, figure by figure.
 
 _REASONED = ("carried", "truncated", "rounded-inputs")
 _LAST_DIGIT = Sentence("off by one unit in the last place")

@@ -286,6 +286,8 @@ def _numbered(marks: Mapping[Index, str]) -> dict[Index, int]:
     return {each: order_of[mark] for each, mark in marks.items()}
 
 
+# -- which rules to apply to sums --------------------------------------------------------
+
 _MOST_SHIFTED = 8
 _REDUCTIONS = 300
 _TERMS = (3, 6)

@@ -23,6 +23,12 @@ from symattn.errors import Fault, Faults, Malformed
 from symattn.spelling import whole
 from symattn.spelling import words as vocabulary
 
+# -- what a text says its names are ------------------------------------------------------
+# Shapes, losses, permutations.
+#
+# What is said of a shape is known in full, or it is none: a word passed over could be the one
+# that makes another shape of it.
+
 _NAME = r"[A-Za-z_]\w*"
 _GIVEN = re.compile(
     rf"(?:(?:let|given|where|with|and|for|assume|suppose)\s+)*"
@@ -74,7 +80,12 @@ _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z$`\\])")
 
 @dataclass
 class Given:
-    """What a text says its names are, and on which lines."""
+    """The names that a text gives, and on which lines.
+
+    >>> given = Given()
+    >>> given.read("S: n x m", 1), given.read("S is large", 2), given.shapes
+    (True, False, {'S': ['n', 'm']})
+    """
 
     shapes: dict[str, list[str | int]] = field(default_factory=dict)
     losses: dict[str, str] = field(default_factory=dict)
@@ -152,6 +163,8 @@ def _shape(phrase: str, is_within: bool) -> list[str | int] | None:
     is_told = is_told and _NO_SIZES.isdisjoint(words)
     return sizes if is_told and not (kind == "vec" and sizes == [1]) else None
 
+
+# -- gradients ---------------------------------------------------------------------------
 
 SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
 """What to do about a name of which nothing is known."""

@@ -235,6 +235,10 @@ def _split_remark(text: str) -> tuple[str, str]:
 
 
 # -- what stands around the formulas of a text -------------------------------------------
+# Taken off, never a reason to pass one over.
+#
+# What only dresses a line is peeled off: marks of lists, quotes, brackets around all of it, words
+# such as "hence", the reason behind it.
 
 _ARROW = re.compile(r"(?:=>|⇒|⟹|∴|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))")
 #: Marks of lists; those that may be signs of a formula are told apart by what stands around.
@@ -304,7 +308,13 @@ def _ranges(match: re.Match[str]) -> tuple[tuple[str, str], ...]:
 
 
 def peeled(line: str, wording: Wording) -> Peeled:
-    """A line without what dresses it."""
+    """A line without what dresses it.
+
+    >>> peeled("**(A = B)**, by the chain rule", Wording()).formulas
+    ('A = B',)
+    >>> peeled("twice A = B", Wording()).formulas, peeled("twice $A = B$", Wording()).strange
+    (('twice A = B',), 'twice')
+    """
     return _Peeler(wording).line(line)
 
 

@@ -133,6 +133,7 @@ def head(text: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 # -- how names are set -------------------------------------------------------------------
+# Letters that look different, and are read as one.
 
 _COMMANDS = re.compile(r"(?:\\[A-Za-z]+\s*\{?\s*){1,4}\Z")
 _STYLES = {
@@ -167,7 +168,11 @@ def style_of(text: str, token: NotationToken) -> tuple[str, str]:
 
 def spellings(text: str) -> Iterator[tuple[str, str, str]]:
     """The names of a formula that stand for all of what they name, each with a way in which it
-    can be told from others, and how it looks in that way."""
+    can be told from others, and how it looks in that way.
+
+    >>> [*spellings(r"\\mathbf{x} + x")]
+    [('x', 'style', 'bold'), ('x', 'style', 'plain')]
+    """
     if len(text) > CHARACTERS.most:
         return
     tokens = latex_tokens(text) if "\\" in text else plain_tokens(text)

@@ -44,6 +44,9 @@ from symattn.programs import functions as steps
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
+# -- what formulas may mean in two ways --------------------------------------------------
+# Refused, with what to write.
+
 #: What counts a formula in brackets behind it.
 _MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
 _EXPONENT = "write exponents in brackets, as in x^(2n)"
@@ -224,6 +227,8 @@ def unseen(text: str) -> str:
         before = sign
     return ""
 
+
+# -- names -------------------------------------------------------------------------------
 
 _INFINITE = ("oo", "inf")
 #: Letters side by side that are one name, at most.
@@ -640,6 +645,8 @@ def unjoined(tokens: Iterable[NotationToken]) -> Iterator[NotationToken]:
             yield token
         before = token.text
 
+
+# -- notation ----------------------------------------------------------------------------
 
 #: Sums run over fewer indices.
 _INDICES = 9

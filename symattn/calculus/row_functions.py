@@ -452,7 +452,7 @@ def _is_positive(value: Expr) -> bool:
     return False
 
 
-# -- losses of steps, by their definitions for any size ----------------------------------
+# -- losses of steps ---------------------------------------------------------------------
 
 BY_ROWS = (
     "whole numbers that name places are no numbers that a line computes with: give a row of 0 "

@@ -2,7 +2,7 @@
 
 The second witness of every line. It shares no code with the kernel
 of :mod:`symattn.calculus.kernel`: each expression is evaluated as it stands, sums
-term by term, derivatives by numbers that carry them (:mod:`symattn.calculus.jets`)."""
+term by term, derivatives by numbers that carry them (:class:`Jet`)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index, ParsedLine
 from symattn.numbers.balls import precision
+
+# -- numbers that carry a derivative -----------------------------------------------------
+# Balls, and balls with the slope in a variable.
+#
+# Forward differentiation, nested by tags: the slope in one variable may itself carry the slope in
+# another (B. Pearlmutter, J. Siskind, Perturbation confusion, 2005). Plain whole numbers and
+# fractions are exact.
 
 Value: TypeAlias = Any
 """An ``int``, an ``fmpq``, an ``arb`` or a :class:`Jet`."""
@@ -196,6 +203,8 @@ def _ball(x: Fraction | int | fmpq | arb) -> arb:
         return arb(fmpq(x.numerator, x.denominator))
     return x if isinstance(x, flint.arb) else arb(x)
 
+
+# -- sampling ----------------------------------------------------------------------------
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
 #: that is no whole one, so that what swings does not look at rest.

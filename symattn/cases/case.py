@@ -49,6 +49,9 @@ from symattn.numbers.reading import read, written
 from symattn.numbers.substitution import put
 from symattn.shapes import nested
 
+# -- the symbols of a case ---------------------------------------------------------------
+# Which are declared, which occur, and numbers put in their place.
+
 #: What is called so is a size, which everything is made for: always a number.
 _SIZE = re.compile(r"(?:n|d|h)(?:_\w+)?")
 
@@ -165,6 +168,8 @@ def texts(shape: Shape, rows: Rows) -> object:
         shape, [[str(x) if isinstance(x, Masked) else written(x) for x in row] for row in rows]
     )
 
+
+# -- case --------------------------------------------------------------------------------
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 

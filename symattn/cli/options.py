@@ -33,6 +33,9 @@ from contextlib import contextmanager
 from symattn.errors import expected
 from symattn.libraries import library
 
+# -- who does the work of a command ------------------------------------------------------
+# Processes of this machine, or a cluster.
+
 #: The processes that a command starts itself.
 PROCESSES = "processes"
 _DASK = "dask="
@@ -88,6 +91,8 @@ def opened(name: str) -> Iterator[Executor | None]:
     with client, client.get_executor() as executor:
         yield executor
 
+
+# -- options -----------------------------------------------------------------------------
 
 #: Where a context keeps what -o says.
 _SAID = f"{__name__}.output"

@@ -22,6 +22,13 @@ from symattn.crosscheck.lines import erf as error_function
 from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Dual, Tracked, tracked
 from symattn.crosscheck.tape import Tape
 
+# -- the chain rule through a definition -------------------------------------------------
+# Numbers that note what they are made of.
+#
+# A definition is run on such numbers; what arrives at its results is then sent back along the
+# notes, last one first (A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd ed., chapter
+# 3). So one definition gives a result and its gradients.
+
 #: What becomes of what arrives at a number on its way to one that it is made of.
 Edge = Callable[[Any], Any]
 
@@ -166,6 +173,8 @@ def sent_back(journal: Sequence[Noted], arriving: Sequence[tuple[Any, Any]]) -> 
             sent = edge(number.arrived)
             of.arrived = sent if of.arrived is None else of.arrived + sent
 
+
+# -- evaluation --------------------------------------------------------------------------
 
 Rows = list[list[Any]]
 Tracks = list[list[Tracked]]

@@ -28,6 +28,9 @@ from symattn.ieee import need_ieee
 from symattn.languages.sentence import Sentence
 from symattn.limits import RECOMPUTED
 
+# -- what floats can't tell --------------------------------------------------------------
+# The lines of a tape where that begins.
+
 #: What can't be told where an operation has no float for a result.
 _NO_FLOAT = {
     "quotient": Sentence("a divisor can't be distinguished from 0"),
@@ -144,6 +147,8 @@ def _name(line: TapeLine) -> str:
     """The quantity that a line belongs to."""
     return line.where.partition(".")[2]
 
+
+# -- recomputation -----------------------------------------------------------------------
 
 Floats = npt.NDArray[np.float64]
 

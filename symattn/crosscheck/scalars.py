@@ -2,8 +2,8 @@
 
 The same definition is run on four kinds of scalar: Python's ``float``,
 :class:`Tracked` (a float with a bound on its error), such floats that move
-(:class:`~symattn.crosscheck.duals.Dual`) and complex NumPy vectors
-(one component per perturbed entry). Only the functions of :mod:`.functions` have
+(:class:`~Dual`) and complex NumPy vectors
+(one component per perturbed entry). Only the functions of :mod:`~symattn.crosscheck.lines` have
 to know which one they are given.
 
 The running error analysis is that of J. H. Wilkinson; see N. J. Higham,
@@ -360,6 +360,11 @@ def tracked(number: Fraction) -> Tracked:
 
 
 # -- tracked floats that move ------------------------------------------------------------
+# A number with its slope along one direction.
+#
+# The definitions run in these as in every other scalar. What comes out beside the number is how
+# it changes, with a bound on its error: so a gradient in dual numbers gives second derivatives
+# (A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd ed., section 5.3).
 
 _ZERO = Tracked(0.0)
 

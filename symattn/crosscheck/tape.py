@@ -17,6 +17,9 @@ from symattn.crosscheck.scalars import PI, UNKNOWN, Tracked
 from symattn.errors import Faults, Malformed, expected
 from symattn.limits import RECOMPUTED
 
+# -- the functions that a case defines ---------------------------------------------------
+# Heads and bodies, read anew.
+
 #: Names that have a meaning of their own, and are no parameters.
 _MEANT = ("pi", "inf", "True", "False", "None")
 
@@ -88,6 +91,8 @@ def _names_in(tree: Expression) -> Iterator[str]:
     for part in (*tree.operands, *(part for _, part in tree.options)):
         yield from _names_in(part)
 
+
+# -- tape --------------------------------------------------------------------------------
 
 #: The functions of heads, which the tape itself follows.
 _HEADS = ("heads", "merge")

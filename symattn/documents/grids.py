@@ -459,7 +459,12 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine
         number += 1
 
 
-# -- lines of output, of code that is no Python, and of plain text -----------------------
+# -- lines of output ---------------------------------------------------------------------
+# Each a passage of its own.
+#
+# Printed arrays are written as one line first (:mod:`~symattn.documents.grids`). A line that
+# begins with a sign of equality, or stands behind one that ends with it, goes on with the chain
+# of the line before.
 
 #: What a line begins with that goes on with the one before: signs of equality, operations on
 #: numbers, and operations alone; in prose also any operation, and what an arrow leads to.

@@ -22,6 +22,8 @@ from symattn.documents.article import PartKind
 from symattn.documents.commonmark import Closers, note
 from symattn.documents.text import DISPLAYS, Text, is_formula
 
+# -- images whose address is a formula ---------------------------------------------------
+
 #: Addresses of images that draw a formula.
 _DRAWING = re.compile(r"latex|math|tex|codecogs|zhihu", re.IGNORECASE)
 _QUERY = re.compile(r"(?:[a-z]++=[^&=\\]*+&)*?(?:math|tex|latex|eq|from)=", re.IGNORECASE)
@@ -59,6 +61,8 @@ def _character(code: re.Match[str]) -> str:
     named = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(code[0])
     return unquote_to_bytes(code[0]).decode(errors="replace") if named is None else named
 
+
+# -- inline ------------------------------------------------------------------------------
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.

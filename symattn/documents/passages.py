@@ -32,6 +32,13 @@ from symattn.documents.trees import (
 )
 from symattn.spelling import DECIMAL, EITHER, SIGN
 
+# -- numbers as an article writes them all through ---------------------------------------
+# Decimal commas, and blanks between thousands.
+#
+# ``0,506`` is one number where the article writes its decimals so, and a list of two or nobody
+# knows what where it doesn't: all its words and formulas say which. ``50.000`` is fifty thousand
+# where points part thousands. Programs write points.
+
 _SEPARATOR = r"(?:[ \xa0\u2009\u202f.]|\\[,; ]|~|\{\.\})"
 _COMMA = r"(?:,|\{,\})"
 #: Digits in groups of three, and what may be behind a comma. It is no part of a longer list.
@@ -209,6 +216,9 @@ def _together(part: BlockPart, thousands: re.Pattern[str]) -> BlockPart:
         return None if is_row else text.group(number).sub(_BY, "")
 
     return replace(part, text=text.sub(thousands, plain))
+
+
+# -- passages ----------------------------------------------------------------------------
 
 
 def passages(article: Article, memory: Memory | None = None) -> tuple[Passage, ...]:

@@ -153,6 +153,7 @@ def _threaded(worker: Worker, job: Job) -> asyncio.Future[Any]:
 
 
 # -- the texts that lie on the desk ------------------------------------------------------
+# Each is judged as it is now, and a version that is no longer the last one is not told of.
 
 #: Seconds after the last change until a text is judged.
 _PAUSE = 0.03

@@ -87,6 +87,9 @@ def _judged_of(reading: Reading) -> object:
     return known, meant, list(chains(reading))
 
 
+# -- where in the text of a file something stands that an audit --------------------------
+
+
 class Places:
     """Places in the text of an article or a walkthrough."""
 
@@ -139,8 +142,16 @@ class Places:
         return Span(start, start + len(text.strip()))
 
 
+# -- judging -----------------------------------------------------------------------------
+
 #: So many hints are given, and so many figures named that another one follows from.
 _HINTS, _RELATED = 200, 8
+# -- what was told of texts before -------------------------------------------------------
+# All that an audit of an article depends on is its reading, and of the places in it only how they
+# stand to each other, and what people call them. So a text whose reading is that of an earlier
+# version, moved, is answered what that was, moved. There is nothing that could become stale: a
+# text is read anew each time, and what differs in anything is judged anew.
+
 #: So many audits a worker keeps: hovers and corrections ask for them again.
 _KEPT = 4
 
@@ -284,7 +295,7 @@ def _coverage(found: Audit) -> str:
     return f"{total} number{'' if total == 1 else 's'}" + (f": {parts}" if parts else "")
 
 
-# -- what a figure is, for whoever points at it ------------------------------------------
+# -- what a figure is, for whoever points at it -------------------------------------------
 
 #: So many digits are shown, and of a closed form so many letters; of one place at most so many
 #: figures.
@@ -368,6 +379,7 @@ def _number(found: Audit, number: ArticleNumber) -> str:
 
 
 # -- what can be changed in an article ---------------------------------------------------
+# Figures corrected, and notes put where they are read.
 
 #: So many lines before a block a note may have to stand: before the fence of code, say.
 _BEFORE = 4

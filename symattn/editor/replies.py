@@ -14,6 +14,9 @@ from symattn.editor.answers import Answer, Correction, Explanation, Finding, Fun
 from symattn.editor.held import Held, Piece
 from symattn.escaping import markdown, markdown_code
 
+# -- walkthroughs as one types them ------------------------------------------------------
+# The names in a TOML text that need not be whole yet.
+
 _HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([A-Za-z0-9_.-]+)")
 _ENTRY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|"([^"\n]*)"|'([^'\n]*)')[ \t]*=[ \t]*(.*)""")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -88,6 +91,8 @@ class Walkthrough:
                 return Span(start + word.start(), start + word.end())
         return None
 
+
+# -- replies -----------------------------------------------------------------------------
 
 _SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,

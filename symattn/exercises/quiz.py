@@ -302,6 +302,7 @@ def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
 
 
 # -- cloze questions ---------------------------------------------------------------------
+# A numerical blank for every entry, marked by Moodle alone.
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.

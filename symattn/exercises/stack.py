@@ -30,6 +30,13 @@ from symattn.printers import blocks as b
 from symattn.printers import web
 from symattn.programs.nodes import FLOW, Node, ancestors
 
+# -- programs as Maxima code -------------------------------------------------------------
+# What a question computes from its numbers.
+#
+# A quantity is a matrix of its grid, and one of a single entry a plain number. Numbers stay exact
+# up to the first exponential, logarithm or tanh, which are floats. A masked score is ``-inf``;
+# whatever holds ``inf`` is one.
+
 
 def _entrywise(name: str, entry: str, more: str = "") -> str:
     return f"{name}(x{more}) := sa_plain(matrixmap(lambda([s], {entry}), sa_matrix(x)))"
@@ -295,6 +302,8 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[str]], str]] = {
     "scatter": _scatter,
 }
 
+
+# -- stack -------------------------------------------------------------------------------
 
 #: What is taken off for each wrong try, where a quiz allows several.
 _PENALTY = 0.1

@@ -1,15 +1,13 @@
 """Double-double numbers with proved error bounds.
 
-A :class:`DoubleDouble` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971; see
-:mod:`~symattn.numbers.double_double`), each within ``error`` of the exact number: a ball whose
-middle has 106 bits, in three NumPy arrays. It stands between floats, which certify
-nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
-for Arb. Matrix products are in
-:mod:`~symattn.numbers.products`, exponentials and logarithms in
-:mod:`~symattn.numbers.series`.
+A :class:`DoubleDouble` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971),
+each within ``error`` of the exact number: a ball whose middle has 106 bits, in three NumPy
+arrays. It stands between floats, which certify nothing, and Arb, which takes a Python object
+per entry: what it leaves in doubt is for Arb. Matrix products are sums of slices that are
+exact; exponentials, logarithms, sines and the error function are Taylor series.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow
-(IEEE 754-2019). The bounds of :mod:`~symattn.numbers.double_double`, ``3 U**2`` and ``5 U**2``,
+(IEEE 754-2019). The bounds in the literature, ``3 U**2`` and ``5 U**2``,
 are here taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats
 themselves: what the roundings of a sum of up to 2**20 terms may take from them is
 less than the factor :data:`UP` adds. What underflows in a product or a quotient, of the
@@ -425,7 +423,23 @@ def total(x: DoubleDouble, axis: int) -> DoubleDouble:
     return total.map(lambda z: np.expand_dims(z, axis))
 
 
-# -- sines, cosines and the error function of double-doubles -----------------------------
+# -- sines, cosines, the error function; exponentials and logarithms ---------------------
+# Taylor series about the nearest point of a table.
+#
+# Points are less than ``2**-6`` apart, so a number is a point and h, ``|h| < 2**-7``. What the
+# series of all three functions lose is bounded at once. Where ``|z - a| <= 2``, ``|sin z|`` and
+# ``|cos z|`` are at most ``cosh 2 < 4``, and ``|erf z| < 1 + 2/sqrt(pi)`` times the integral of
+# ``exp(y**2)`` from 0 to 2, which is less than 20; so the coefficient of ``h**k`` is below
+# ``20/2**k`` (Cauchy), and its term below ``20/2**(8 k)``:
+#
+# - terms from 13 on, which are left out: less than 2**-99 together;
+# - terms from 6 on, computed in floats: the sixth is rounded twice, its coefficient and the
+#   sum with the rest, which is less than 2**-6 of it and off by some ten U: less than ``3 U 20
+#   2**-48 < 2**-94``;
+# - sums and products of double-doubles: each off by 16 U**2 of what it gives, ``20/2**k`` at most,
+#   times ``h**k``: less than ``2 16 U**2 20 / (1 - 2**-8) < 2**-96``.
+#
+# That is less than 2**-93, whatever the number is.
 
 #: What the series lose; the terms taken, and those in double-doubles.
 _SERIES = 2.0**-93

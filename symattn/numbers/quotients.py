@@ -28,6 +28,12 @@ from symattn.numbers.exponential_sums import (
     Wave,
 )
 
+# -- division of exponential sums --------------------------------------------------------
+# Where waves occur, a term with one is two exponentials of imaginary angles, ``cos t = (e^(it) +
+# e^(-it))/2`` and ``sin t = (e^(it) - e^(-it))/2i``, whose products are their sums: so the long
+# division is the same. A quotient of real sums is real, and its terms at opposite angles are a
+# wave again.
+
 
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     """``numerator / denominator`` if that is again a sum and found quickly.
@@ -225,6 +231,9 @@ def _real(angle: Exponent, coefficient: Sum) -> Sum:
             factor: Sum = {((), abs(m), ()): 2 * q if m > 0 else -2 * q}
             exponential_sums.accumulate(terms, exponential_sums.multiply(wave, factor))
     return terms
+
+
+# -- quotients ---------------------------------------------------------------------------
 
 
 class Normaliser:

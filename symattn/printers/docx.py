@@ -36,6 +36,12 @@ from symattn.printers.layout import (
     width,
 )
 
+# -- paragraphs and tables of Word documents ---------------------------------------------
+# Rows, matrices to be filled in, heat maps.
+#
+# Word makes columns as wide as what is in them, other programs as wide as they are told: widths
+# are estimated.
+
 #: A line to write on, in text and in mathematics.
 _LINE_TO_WRITE = re.compile(r"(_{4,})")
 #: What stands below a table: two that touched would become one, and a cell ends with a paragraph.
@@ -333,6 +339,8 @@ def _shade(shade: float, figure: t.Row) -> Cell:
 def _colour(name: str) -> str:
     return f'<w:color w:val="{name}"/>' if name else ""
 
+
+# -- docx --------------------------------------------------------------------------------
 
 _PARTS = Path(__file__).with_name("word")
 #: The parts by their places in the file, the first of which says what the others are.

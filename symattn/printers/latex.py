@@ -33,6 +33,9 @@ from symattn.printers.layout import (
     width,
 )
 
+# -- drawings in LaTeX -------------------------------------------------------------------
+# The SVG of :mod:`symattn.drawing`, element by element, as TikZ.
+
 #: What elements hand down to those in them.
 _HANDED_DOWN = ("fill", "font-size", "font-weight", "font-style", "text-anchor")
 #: Where a text is held, by its anchor.
@@ -162,6 +165,8 @@ def _run(text: str, style: _Style, raised: float) -> str:
     run = rf"{{\fontsize{{{size:g}}}{{{size:g}}}\selectfont{look} {escape(text)}}}"
     return rf"\raisebox{{{_PIXEL * raised:g}bp}}{{{run}}}" if raised else run
 
+
+# -- latex -------------------------------------------------------------------------------
 
 _SHARED = r"""
 \usepackage[textwidth=166mm,hcentering,top=17mm,bottom=20mm,footskip=9mm]{geometry}

@@ -429,6 +429,17 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
 
 
 # -- balls of single entries -------------------------------------------------------------
+# Each costs only what it depends on, at the precision it needs.
+#
+# Whole matrices of balls are quicker by the entry (:mod:`~symattn.programs.enclosures`); here one
+# entry in doubt is followed up. The precision is that of the surrounding
+# :func:`~symattn.numbers.balls.precision` block, in which entries must be asked for.
+#
+# Which axes of a program's quantities run over the same things.
+#
+# Two axes are the same where an operation lines them up: the columns of S in ``S = Q @ K.T`` run
+# over the rows of K. A sheet labels with tokens the axes that are the same as the rows of the
+# output, and no others.
 
 
 class _BallScalars:

@@ -17,6 +17,10 @@ from symattn.programs.nodes import Node, WrittenCall, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.syntax import Binary, Call, Cell, Literal, Name, Negative, Slice, Transposed, Tree
 
+# -- which axes of a program's quantities are as long as each other ----------------------
+# Two axes have one size where an operation needs it: the columns of Q and of K where there is ``Q
+# @ K.T``. What is picked, put side by side or written in numbers has its length for good.
+
 Size = str | int
 """The name of a size, or a length."""
 
@@ -198,6 +202,8 @@ class Sizes:
             if root not in self._fixed
         }
 
+
+# -- lines -------------------------------------------------------------------------------
 
 #: The size that a length stands for.
 Lengths = Mapping[int, Size]

@@ -31,6 +31,9 @@ from symattn.seal.terms import (
 )
 from symattn.seal.theorems import Theorem
 
+# -- what definitions come to ------------------------------------------------------------
+# Rational numbers, or balls where they are none.
+
 _CONDITIONS: Mapping[str, Callable[..., bool]] = {
     "causal": lambda i, j: j <= i,
     "Nat.ltb": lambda i, j: i < j,
@@ -73,6 +76,8 @@ class Numbers:
             return Number(definition.rows[i][j]), {}
         return definition.term, {"i": i, "j": j}
 
+
+# -- bounds ------------------------------------------------------------------------------
 
 #: Bits of the balls that bounds are taken from.
 _BALLS = 320

@@ -21,6 +21,8 @@ from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slo
 from symattn.seal.seals import Sealing, Unsealed
 from symattn.seal.theorems import File, Names, Theorem
 
+# -- how the gradients of a derivation come from one another -----------------------------
+
 AXES = 4
 """Arrays of so many axes can vary in the library."""
 
@@ -136,6 +138,8 @@ class ChainRules:
         return of is by or any(self._past(without, each, by) for each in self.terms.direct(of))
 
 
+# -- conditions of lines as premises of theorems -----------------------------------------
+
 EVERY = " for all "
 """What says of a condition that it is one of all places."""
 _RELATIONS = {"!=": "<>", ">=": ">=", "<=": "<=", ">": ">"}
@@ -228,6 +232,8 @@ class SideConditions:
                 )
         return False
 
+
+# -- derivations -------------------------------------------------------------------------
 
 _OPENING = """\
 Section Lines.

@@ -48,6 +48,11 @@ from symattn.seal.terms import (
 )
 from symattn.seal.theorems import Theorem
 
+# -- what flows back through each operation ----------------------------------------------
+# Into its operands, of what flows into its result.
+#
+# As the lemmas of the library say it; a gradient is a function of the places of its entries.
+
 Index = int | Moved
 #: What one entry of a gradient is, at a place.
 Gradient = Callable[[Index, Index], Term]
@@ -238,6 +243,8 @@ def _taken(
     inside = shifted(index, -places.start) if len(places) > 1 else 0
     return inside, (places.start, len(places), index)
 
+
+# -- gradients ---------------------------------------------------------------------------
 
 _CALLED = {**FUNCTIONS, "negate": "Ropp"}
 

@@ -25,6 +25,11 @@ from symattn.escaping import json_text
 from symattn.seal.theorems import LIBRARY, File, Theorem, library
 from symattn.tables.file import content
 
+# -- the verdicts of Coq's kernel on files of theorems -----------------------------------
+# A file goes to ``coqc`` as it is. Where that refuses it, each theorem is tried by itself, what
+# does not go through is stated without a proof, and the rest goes to ``coqc`` again: what counts
+# as proved was compiled whole.
+
 #: What a theorem may rest on: how Coq makes the real numbers, and classical logic.
 AXIOMS = frozenset(
     {
@@ -184,6 +189,8 @@ def _reason(said: str) -> str:
     )
     return " ".join((found[1] if found else said).split())[:300] or "it gave no reason"
 
+
+# -- seals -------------------------------------------------------------------------------
 
 FORMAT = "symattn seal 2"
 SUFFIX = ".seal.json"

@@ -30,6 +30,9 @@ from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
+# -- printed figures as theorems ---------------------------------------------------------
+# That what a walkthrough defines rounds to them, or does not.
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -141,6 +144,9 @@ def within(of: str, printed: PrintedNumber) -> str:
     far = decimal_text(printed)
     sign = "+" if far.startswith("- ") else "-"
     return f"Rabs ({of} {sign} {far.removeprefix('- ')}) <= {number_text(printed.unit / 2)}"
+
+
+# -- walkthroughs ------------------------------------------------------------------------
 
 
 class _Writer:

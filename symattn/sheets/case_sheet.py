@@ -44,6 +44,9 @@ from symattn.tables.file import folder
 from symattn.verdicts import Verdict
 from symattn.verification import Verification, verify
 
+# -- softmax on a sheet ------------------------------------------------------------------
+# Its exponentials, the sums of their rows, its weights.
+
 _NOTHING = t.number("0")
 
 
@@ -185,6 +188,9 @@ def weights(steps: Steps, node: Node) -> Iterator[b.Block]:
         exact += steps.whole(node, steps.name(node), exact=False)
     matrices = (b.Matrices(tuple(exact)),) if exact else ()
     yield b.Beside((*worked, *matrices, shades))
+
+
+# -- case sheet --------------------------------------------------------------------------
 
 
 def commands(case: Case, settings: SheetSettings) -> Iterator[b.Block]:

@@ -34,6 +34,13 @@ from symattn.sheets.presentation import grouped
 _FIRST_PLACE = ast.Constant(1)
 
 
+# -- definitions whose indices are counted from 1 ----------------------------------------
+# Their source counts from 0, as Python does.
+#
+# Of what moves with an index as the index does, ``j`` or ``i - a``, nothing changes as an index
+# or beside its like; as a number it is one more, and what is no index is one less than it.
+
+
 def counted_from_1(tree: ast.expr, indices: Collection[str]) -> ast.expr:
     """The same entries as ``tree`` has, by ``indices`` and those of its sums counted from 1.
 
@@ -120,6 +127,8 @@ def _more(tree: ast.expr) -> ast.expr:
         return ast.Constant(tree.value + 1)
     return ast.BinOp(tree, ast.Add(), _FIRST_PLACE)
 
+
+# -- definitions -------------------------------------------------------------------------
 
 Named = Mapping[int, f.Formula]
 

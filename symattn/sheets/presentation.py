@@ -36,6 +36,9 @@ from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
+# -- entries worked out number by number -------------------------------------------------
+# Formulas as scalars, on the one walk over a program.
+
 
 class FormulaScalars:
     """Formulas as the scalars of :class:`~symattn.programs.entrywise.Entrywise`;
@@ -322,6 +325,10 @@ def _is_masked(node: Node) -> bool:
     return node.op == "multiply" and node.operands[1].op == "triangle"
 
 
+# -- numbers as they are written ---------------------------------------------------------
+# Short decimals, fractions, powers of ten.
+
+
 def rational_formula(number: fmpq, places: int) -> f.Formula:
     """A rational number: as a decimal where that is exact and short, else as
     a fraction.
@@ -363,6 +370,8 @@ def scientific(number: Decimal) -> f.Formula:
     product = f.Product((mantissa, raised))
     return f.Negated(product) if sign else product
 
+
+# -- presentation ------------------------------------------------------------------------
 
 #: Widest cell of a matrix that stands beside its rounded one, in em.
 NARROW = 7.0

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
+# -- the heads of attention --------------------------------------------------------------
+
+
 def certify(
     heads: Sequence[tuple[HeadSolution, HeadSolution]],
     executor: Executor | None,
@@ -116,6 +119,9 @@ def _keep(
     for name, pairs in results[0].items():
         (forward if name in ("Y", "lse") else head).keep(name, pairs)
     head.kept["done"] = results[0]["Y"]
+
+
+# -- attention ---------------------------------------------------------------------------
 
 
 def stacked(

@@ -47,6 +47,8 @@ from symattn.solution.runs import EntrySource
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name
 
+# -- the logarithm of the sum of exponentials of each row of scores ----------------------
+
 Flags = npt.NDArray[np.bool_]
 
 
@@ -131,6 +133,8 @@ def log_sums(head: Solution) -> Quantity:
         put=put if scores.is_open else None,
     )
 
+
+# -- blocks ------------------------------------------------------------------------------
 
 #: What has a row for each key, and what flows into the output.
 _BY_KEY = tuple(map(gradient_name, "KV"))

@@ -23,6 +23,13 @@ from symattn.programs.program import Program
 from symattn.shapes import Shape, keys
 from symattn.solution.stages import Expr, Stage, Stages
 
+# -- the general entry of a stage --------------------------------------------------------
+# One definition with indices for all of its entries.
+#
+# The definition of one entry is the pattern: terms that differ in an index alone become a sum
+# over it, and the place of the entry becomes indices. What comes out is put to the proof: it must
+# give the definition of every entry.
+
 #: So many entries are tried as patterns, and a sum is over so many axes of letters at most.
 _PATTERNS, _AXES = 6, 6
 
@@ -159,6 +166,8 @@ def _spelled_out(expression: Expr) -> Expr:
         whole = sympy.Add(*(whole.xreplace({index: sympy.Integer(k)}) for k in places))
     return whole
 
+
+# -- formula lines -----------------------------------------------------------------------
 
 #: Operations that one expression has at most: each time that a step is used it is written anew.
 _OPERATIONS = 500

@@ -23,6 +23,9 @@ from symattn.numbers.values import ONE, ZERO, compare
 from symattn.shapes import Shape, show
 from symattn.verdicts import Verdict
 
+# -- which keys queries see --------------------------------------------------------------
+# Masks, causal order, windows and lengths.
+
 #: Which positions queries have among the keys: the first ones, or the last.
 Alignment = Literal["top-left", "bottom-right"]
 _ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
@@ -200,6 +203,8 @@ def _counts(name: str, lengths: object, lead: Shape, most: int) -> _Counts:
     wide = counts.reshape(*counts.shape, *([1] * (len(lead) - counts.ndim)), 1, 1)
     return wide.astype(np.intp)
 
+
+# -- layouts -----------------------------------------------------------------------------
 
 _Places = npt.NDArray[np.intp]
 

@@ -37,6 +37,10 @@ from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, form_of
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
+# -- formulas as functions of NumPy arrays -----------------------------------------------
+# Entries of a stage that have one form are worked out together: SymPy's expression is walked with
+# arrays for its letters, so that no code is written and run.
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Places: TypeAlias = npt.NDArray[np.intp]
 
@@ -207,6 +211,9 @@ def _worked_out(form: Expr, letters: Mapping[Expr, Floats]) -> Any:
     return _FUNCTIONS[form.func](*parts)
 
 
+# -- what is put in for letters ----------------------------------------------------------
+# Arrays by the name of what is given, entries by their place.
+
 _ARRAYS = (sympy.MatrixExpr, sympy.IndexedBase)
 #: What is no real number.
 _NOT_FINITE = (sympy.oo, -sympy.oo, sympy.zoo, sympy.nan)
@@ -373,6 +380,8 @@ def as_expression(entry: Any) -> Expr | Masked:
         raise Malformed(f"expected a finite number, found {entry}")
     return entry
 
+
+# -- symbolic ----------------------------------------------------------------------------
 
 #: How a formula is printed.
 FormulaStyle: TypeAlias = Literal["stages", "matrix", "entry"]

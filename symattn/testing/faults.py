@@ -463,6 +463,11 @@ def _total(terms: Array, form: FloatFormat) -> Array:
 
 
 # -- why an array is wrong ---------------------------------------------------------------
+# The usual faults of kernels, each computed, and the one that gives it.
+#
+# A fault (:mod:`~symattn.testing.faults`) is named if what it makes of the same inputs is, within
+# the bounds of a correct kernel that makes it, what was found in every wrong array, while the
+# truth is far off; and if nothing else gives that too.
 
 #: Rounding may differ where a fault rounds: of so many entries in ten.
 _NINE = 0.9

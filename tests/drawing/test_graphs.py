@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn.drawing import lettering
-from symattn.drawing.layout import Size, layout
+from symattn.drawing.flow import Size, layout
 
 from ..strategies import many
 

@@ -31,6 +31,11 @@ from symattn.calculus.kernel.terms import (
 )
 from symattn.calculus.language import Index
 
+# -- the table of all rules that need a choice -------------------------------------------
+# A rule is given the product that it is applied to and what it is applied with; it raises
+# :class:`Unproved` where it does not apply. What it needs it notes (:meth:`Signs.need`), so that
+# a line that is proved by it holds where that is so.
+
 MOST_WRITTEN = 12
 """Sums over axes of fixed length are written out up to this, and places shifted."""
 
@@ -57,6 +62,8 @@ def check(condition: bool, what: str = "this rule does not apply") -> None:
     if not condition:
         raise Unproved(what)
 
+
+# -- power rules -------------------------------------------------------------------------
 
 _MOST_CLEARED = 64
 

@@ -46,6 +46,9 @@ from symattn.documents.trees import (
 )
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
 
+# -- what an article says ----------------------------------------------------------------
+# That is found out once, and holds for all forms that are tried.
+
 
 class Outline:
     """The passages of an article that assert something, the chains in them, what names are
@@ -95,6 +98,8 @@ def chains_of(passages: Sequence[Passage]) -> Iterator[Chain]:
             elif isinstance(piece, ReadTable):
                 yield from (part for part in piece.pieces if isinstance(part, Chain))
 
+
+# -- binder ------------------------------------------------------------------------------
 
 #: Where a reader fails, the article is read so many times at most to learn with what.
 _AGAIN = 40

@@ -26,6 +26,12 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member, Opaque, walk
 from symattn.numbers.rationals import MINUS_INFINITY
 
+# -- findings ----------------------------------------------------------------------------
+# What blocks are of each other, taken into the recipe of an article.
+#
+# Each is defined under the name that the article gives it, or one after its role; a block that
+# others are computed from, and that nothing is known of, is an input.
+
 #: A block is a quantity that so many bits of its figures speak for.
 _LIKELY = 6.0
 #: And where nothing else says so, so many.
@@ -305,6 +311,10 @@ def _operation(tree: syntax.Tree) -> str:
 _ROWS = 64
 
 
+# -- the gradient that a backward pass begins with ---------------------------------------
+# Printed, given by the author, or of a loss.
+
+
 def take(chains: Sequence[Chain], names: Names, ledger: Ledger, notes: Help) -> None:
     """Take dL/d(output) where the author or a chain gives it as a printed value, or where
     it is what an output differs from a target by; the first there is."""
@@ -363,6 +373,8 @@ def _take_squares(of: str, target: syntax.Tree, span: Span, names: Names) -> Non
     if loss is not None:
         recipe.set_upstream(loss, syntax.Literal("1"))
 
+
+# -- construction ------------------------------------------------------------------------
 
 #: What is usually computed: a value that is printed of it is an input only where
 #: nothing says from what it could be.

@@ -32,6 +32,8 @@ from symattn.documents.trees import (
 )
 from symattn.limits import STEPS
 
+# -- definitions of one row --------------------------------------------------------------
+
 
 def by_letters(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
     """What an entry or a row in letters defines as a whole, or None: every index of the
@@ -315,6 +317,9 @@ def _without_cells(tree: Member, matrices: set[str]) -> Member:
 def _each_of(tree: syntax.Tree) -> syntax.Tree:
     assert isinstance(tree, syntax.Cell)
     return syntax.Name(f"{_base(tree)}_{_name(tree.places[0])}")
+
+
+# -- definitions -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

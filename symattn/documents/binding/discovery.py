@@ -27,6 +27,12 @@ from symattn.documents.trees import Chain, Passage, ReadTable, of_table
 from symattn.programs.enclosures import Matrix
 from symattn.spelling import written
 
+# -- what attention and its neighbours make of printed blocks ----------------------------
+# What is tried of them for others.
+#
+# Blocks of the same shapes are worked out together, and expressions are written of those alone
+# that are found to be right.
+
 #: So many numbers are worked out together, as many times as there are ways to try.
 AT_ONCE = 1 << 14
 
@@ -266,6 +272,8 @@ class Trials:
 def _is_bias(a: Made, shape: tuple[int, ...]) -> bool:
     return len(shape) == 2 and a[1].middle.shape == shape[-1:]
 
+
+# -- discovery ---------------------------------------------------------------------------
 
 #: A block is held against so many before it, and larger ones against none.
 _BEFORE, _ENTRIES = 24, 1024

@@ -22,6 +22,9 @@ from symattn.limits import TOKENS
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.shapes import Shape
 
+# -- what an article hides from its queries ----------------------------------------------
+# Later positions, or columns that are padding.
+
 #: What an article that masks something speaks of.
 SPOKEN = re.compile(r"causal|mask|padding|<pad>|\[PAD\]|look(?:ing)? ahead|future", re.I)
 _NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -105,6 +108,8 @@ def is_name(name: str) -> bool:
     """Whether something of that name, added to scores, hides some of them."""
     return name in _MASK_LETTERS or named(name) == "masked"
 
+
+# -- standard ----------------------------------------------------------------------------
 
 #: The usual letters of the steps.
 _LETTERS: dict[Role, str] = {

@@ -378,7 +378,8 @@ class Place:
         return self.label.within(about.within(Subject(self.topic.role)))
 
 
-# -- figures among words, claimed of what their sentence speaks of -----------------------
+# -- figures among words -----------------------------------------------------------------
+# 'pays 42.2% to itself'.
 
 _ITSELF = re.compile(r"\b(?:itself|themselves|its own|self-attention)\b", re.I)
 _ENDS = re.compile(r"(?<=[.!?;])\s+|\n[^\S\n]*+[-*•]\s|\n\n")

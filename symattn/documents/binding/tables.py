@@ -28,6 +28,8 @@ from symattn.documents.trees import (
 )
 from symattn.spelling import is_figure
 
+# -- rows that are printed one by one under each other -----------------------------------
+
 _QUOTES = "\"'“”‘’«»„`*"
 _QUOTED = re.compile(r"[\"“‘«„`']([^\"“”‘’«»„`'\n]{1,40})[\"”’»“`']")
 #: What stands between a label and its row, where rows follow each other on one line.
@@ -171,6 +173,8 @@ def note_tokens(value: syntax.Tree, names: Names) -> None:
         if labels and are_tokens(labels):
             names.tokens = labels
 
+
+# -- tables ------------------------------------------------------------------------------
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: So many more figures agree with a quantity than with any other.

@@ -76,6 +76,9 @@ from symattn.spelling import is_figure
 from symattn.tables.file import File, content, parsed
 from symattn.tables.places import kind, misfits, unknown
 
+# -- what was said so far ----------------------------------------------------------------
+# What an author says to symattn, whichever way it was said.
+
 
 class Origin(NamedTuple):
     """Where something was said: the file and the line; ``where`` is the path inside a
@@ -423,6 +426,8 @@ def listed(text: str) -> Sequence[str]:
             parts[-1] += piece
     return [part.strip() for part in parts]
 
+
+# -- notes -------------------------------------------------------------------------------
 
 #: The tag of a notebook's cell that claims nothing.
 IGNORED = "symattn-ignore"

@@ -26,6 +26,18 @@ from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
 from symattn.spelling import pairs, words
 
+# -- the tokens of HTML ------------------------------------------------------------------
+# Tags, comments and characters, each with its place.
+#
+# The standard library's parser tells where a tag begins, not where its attributes do, and
+# formulas stand in those too.
+#
+# What elements of HTML mean to a reader of formulas and figures.
+#
+# Tables of HTML while their cells come.
+#
+# MathML to the source that LaTeX would have, each character with its place.
+
 _TOKEN = re.compile(
     r"""
     (?P<comment> <!-- )
@@ -257,7 +269,7 @@ def formula(start: Tag, tokens: Iterator[Token]) -> Text:
     """The source of the formula that a ``math`` tag begins: its annotation in LaTeX, or
     what is made of its elements. Reads up to its end.
 
-    >>> from symattn.documents.html.tokens import tokens
+    >>> from symattn.documents.html.body import tokens
     >>> found = tokens(Text.whole("<math><mfrac><mi>x</mi><mn>2</mn></mfrac></math>"))
     >>> str(formula(next(found), found))
     '\\\\frac{x}{2}'
@@ -381,6 +393,8 @@ def _operator(text: Text) -> Text:
     meant = _OPERATORS.get(text.string)
     return text if meant is None else Text.at(meant, text.span())
 
+
+# -- body --------------------------------------------------------------------------------
 
 _MAIN = re.compile(r"<(main|article)\b", re.IGNORECASE)
 #: A single dollar among the marks of formulas in a page's settings.

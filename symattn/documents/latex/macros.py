@@ -17,6 +17,14 @@ from symattn.documents.text import FORMULAS, Span, Text
 from symattn.limits import MACROS
 from symattn.spelling import pairs, words
 
+# -- the tokens of LaTeX -----------------------------------------------------------------
+# Commands, marks and runs of characters, each with its place.
+#
+# TeX libraries either lose places or walk by recursion; a scanner of one pattern keeps both
+# promises, and is what expanding macros needs: a stream to push back to.
+#
+# What commands and environments of LaTeX mean to a reader of formulas and figures.
+
 #: Environments whose text is taken as it stands.
 _VERBATIM = words(
     "verbatim verbatim* Verbatim Verbatim* BVerbatim alltt lstlisting minted pycode pyblock"
@@ -185,6 +193,8 @@ KEPT = frozenset(
     }
 )
 
+
+# -- macros ------------------------------------------------------------------------------
 
 #: Macros that every document knows: signature and body. A letter of a signature is an
 #: argument: ``m`` in braces, ``o`` in brackets or left out, ``p`` in parentheses or left

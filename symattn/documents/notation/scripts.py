@@ -362,6 +362,7 @@ def bracketed(grammar: TokenRanges, tree: Tree) -> Tree | None:
 
 
 # -- values that letters and commands write ----------------------------------------------
+# Names, calls, quotients, roots, gradients, sums.
 
 #: What gradients are those of.
 _LOSSES = frozenset(("L", "ell", "Loss", "loss", "J", "E", "Cost", "cost"))

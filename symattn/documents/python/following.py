@@ -42,6 +42,9 @@ from symattn.documents.python.stores import (
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
 
+# -- what a program shows ----------------------------------------------------------------
+# The words and the values of ``print``, and values by themselves.
+
 #: How deep expressions that are shown are looked into.
 _DEEPEST = 50
 
@@ -181,6 +184,10 @@ def compared(reader: ExpressionReader, value: ast.expr) -> Sequence[Chain] | Non
     return [Chain(tuple(members), (link,), spans, is_code=True)]
 
 
+# -- what names mean where statements are followed ---------------------------------------
+# At the top, in a function, in a loop.
+
+
 @dataclass(frozen=True)
 class Frame:
     """Where statements are followed: at the top, in a function, in a loop.
@@ -299,6 +306,8 @@ def is_plain(node: ast.FunctionDef, result: Value) -> bool:
             return not any(isinstance(statement, ast.Expr) for statement in body)
     return False
 
+
+# -- following ---------------------------------------------------------------------------
 
 #: Functions whose arrays are there to be filled.
 _EMPTY = frozenset({"zeros", "empty", "zeros_like", "empty_like"})

@@ -295,7 +295,8 @@ def _exact(text: str) -> Fraction | float:
     return float(text) if text.endswith("inf") else Fraction(text)
 
 
-# -- arrays put together, turned and in other shapes -------------------------------------
+# -- arrays put together -----------------------------------------------------------------
+# Their figures are those they had.
 
 
 def count(scope: CodeScope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:

@@ -26,6 +26,10 @@ from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element, Styles
 from symattn.spelling import DECIMAL, pairs
 
+# -- Office mathematics to the source that LaTeX would have ------------------------------
+# An element becomes a form of LaTeX, in which its arguments stand. What is typed in a line, ``Q
+# K^T`` or ``■(1&2@3&4)``, is LaTeX already but for its matrices.
+
 #: What elements become: a name in angles is the argument of that name.
 _FORMS = pairs(
     r"f \frac{<num>}{<den>} sSup <e>^{<sup>} sSub <e>_{<sub>} sSubSup <e>_{<sub>}^{<sup>}"
@@ -302,6 +306,8 @@ def _nary(element: Element) -> Iterator[Text]:
             form = f"{form.rstrip()}{mark}{{<{name}>}} "
     yield from _filled(element, form + "<e>")
 
+
+# -- body --------------------------------------------------------------------------------
 
 #: What is no part of the text: what was taken out, what only tells how something looks.
 _SKIPPED = frozenset(

@@ -21,6 +21,9 @@ from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
 from symattn.printers.web import Platform
 
+# -- the item of an exercise -------------------------------------------------------------
+# One version, with a blank for every figure.
+
 #: Letters that fit into a blank, and lines of the box for a proof.
 _BOX, _LINES = 8, 30
 _ON = Platform(mathml=True)
@@ -184,6 +187,8 @@ class _Essay(_Item):
             self.v("item-body", "\n".join([text, box, marker])),
         )
 
+
+# -- package -----------------------------------------------------------------------------
 
 #: When all files of a package were made: as early as an archive can say.
 _MADE = (1980, 1, 1, 0, 0, 0)

@@ -31,6 +31,12 @@ from symattn.programs.entrywise import Entrywise, LazyGrid, grid
 from symattn.programs.nodes import Elementwise, Node, Run
 from symattn.solution.entries import EntryValue
 
+# -- arithmetic on answers ---------------------------------------------------------------
+# A program runs over expressions as it does over numbers (:mod:`~symattn.programs.entrywise`):
+# what is known becomes a number at once, what rests on answers is kept as an operation.
+# Operations of which several others are made are computed first, and kept in ordered containers:
+# single outcomes are no place for them, since players round what they hold.
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -222,6 +228,8 @@ def _shared(targets: Sequence[Expression]) -> Iterator[tuple[Operation, int]]:
             below[operation] += 1
             yield operation, below[operation]
 
+
+# -- processing --------------------------------------------------------------------------
 
 #: Digits of the exact value beyond the places that are asked for.
 _MORE = 8
