@@ -123,10 +123,10 @@ class _MarkdownReader:
             stop = start + len(self.string[start:end].rstrip())
             at = stop - len(core)
             lead = line[: len(line) - len(line.lstrip())] if core else ""
-            if self.string[at - len(lead) : at] == lead:
-                parts.append(self.text[at - len(lead) : stop])
-            else:  # a tab, part of which belonged to the container
-                parts += [Text.at(lead, self.text.span(at, at)), self.text[at:stop]]
+            while lead and at > start and self.string[at - 1] == lead[-1]:
+                lead, at = lead[:-1], at - 1
+            # Blanks that are left are of a tab, part of which belonged to the container.
+            parts += [Text.at(lead, self.text.span(at, at)), self.text[at:stop]]
             parts.append(self.text[end : end + 1])
         text = Text.joined(parts)
         return text[: len(text.string.rstrip("\n"))]

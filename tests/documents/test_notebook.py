@@ -151,6 +151,7 @@ def test_all_faults_are_told():
 
 
 @example(["-\t\t1"], True, "markdown")
+@example(["- 1", "\n\t\u20281"], False, "markdown")
 @given(
     st.lists(st.text(st.sampled_from('aα😀\n"\\$x*1\t `-#\u2028'), max_size=20), max_size=4),
     st.booleans(),
