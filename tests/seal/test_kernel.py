@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from symattn.seal.walkthroughs import sealed
 pytestmark = [pytest.mark.needs("coqc"), pytest.mark.heavy]
 
 #: Walkthroughs that are checked whole: with a mask and gradients, with what is refuted.
-WHOLE = ("cat-sat-mat-causal", "please-study-man")
+WHOLE = (
+    "cat-sat-mat-causal", pytest.param("please-study-man", marks=pytest.mark.campaign),
+)  # fmt: skip
 #: How many false theorems are tried of each.
 FALSE = 100
 
@@ -32,13 +35,13 @@ def kernel():
 @pytest.fixture(scope="module")
 def files():
     """The files of whole walkthroughs."""
-    return {name: sealed(name) for name in WHOLE}
+    return cache(sealed)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_walkthroughs_are_sealed(name, kernel, files) -> None:
     """Every figure, forward and backward; nothing is believed but the real numbers."""
-    sealing = files[name]
+    sealing = files(name)
     checked = kernel.check(sealing.file)
     assert checked.refused == {}
     assert checked.is_sound
@@ -103,7 +106,7 @@ def only(file: File, wanted: Callable[[Theorem], bool]) -> File:
 def test_false_figures_do_not_go_through(name, kernel, files) -> None:
     """Figures, gradients among them, that are two or three units off."""
     seed = random.Random(name)
-    file = files[name].file
+    file = files(name).file
     of = [x for x in file.sealing() if falsified(x, random.Random(0))]
     chosen = {x.name for x in seed.sample(of, FALSE)}
     parts = tuple(
@@ -129,7 +132,7 @@ CHANGED = {
 @pytest.mark.parametrize("change", CHANGED)
 def test_other_definitions_do_not_give_the_figures(change, kernel, files) -> None:
     old, new = CHANGED[change]
-    file = files["cat-sat-mat-causal"].file
+    file = files("cat-sat-mat-causal").file
     last = next(k for k, x in enumerate(file.parts) if isinstance(x, str) and "dY" in x)
     parts = file.parts[:last]
     assert any(isinstance(part, str) and old in part for part in parts)
@@ -139,7 +142,7 @@ def test_other_definitions_do_not_give_the_figures(change, kernel, files) -> Non
 
 def test_false_gradients_do_not_go_through(kernel, files) -> None:
     """A definition that is no gradient of the loss is not proved to be its derivative."""
-    file = files["cat-sat-mat-causal"].file
+    file = files("cat-sat-mat-causal").file
     gradients = [x for x in file.parts if isinstance(x, str) and re.match(r"Definition d[A-Z]", x)]
     assert len(gradients) > 5
     stated = {x.name for x in file.sealing() if "forall" in x.statement}
