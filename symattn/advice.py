@@ -73,7 +73,7 @@ _MODULES = frozenset(
 
 
 def of_sign(text: str, place: int, powers: bool = False) -> str:
-    """What to write instead of the sign at ``place``; '' where nothing is known.
+    """Return what to write instead of the sign at ``place``; '' where nothing is known.
     ``powers`` tells whether there is an operator for them.
 
     >>> of_sign("X^T", 1), of_sign("X^2", 1)
@@ -90,7 +90,7 @@ def of_sign(text: str, place: int, powers: bool = False) -> str:
 
 
 def of_word(name: str) -> str:
-    """What to write instead of a function or an attribute; '' where nothing is known.
+    """Return what to write instead of a function or an attribute; '' where nothing is known.
 
     >>> of_word("ln")
     'write log(X)'
@@ -99,7 +99,7 @@ def of_word(name: str) -> str:
 
 
 def of_attribute(operand: str, dotted: str) -> str:
-    """What to write instead of ``operand.dotted``, with ``operand`` '' where it has no name.
+    """Return what to write instead of ``operand.dotted``, with ``operand`` '' where it has no name.
 
     >>> of_attribute("np", "sqrt"), of_attribute("X", "exp")
     ("write sqrt(...), without 'np.'", 'write exp(X)')
@@ -113,7 +113,7 @@ def of_attribute(operand: str, dotted: str) -> str:
 
 
 def of_neighbours(left: str, right: str) -> str:
-    """What to write between two values that stand side by side.
+    """Return what to write between two values that stand side by side.
 
     >>> of_neighbours("Q", "K")
     "write 'Q @ K' for the matrix product, 'Q * K' entry by entry"

@@ -241,7 +241,7 @@ class _CaseTables:
             yield f"sum({column}, {name}{places}) == 1"
 
     def _uses(self, name: str) -> str:
-        """Where a quantity is used: what its gradient comes from."""
+        """Return where a quantity is used: what its gradient comes from."""
         users = [
             step
             for step, text in self.case.steps.items()

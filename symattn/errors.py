@@ -40,7 +40,7 @@ def alike(name: object, known: Iterable[str]) -> str:
 
 
 def expected(name: object, known: Iterable[str]) -> str:
-    """What a name that nothing has may have meant: the closest that is known, or which are.
+    """Return what a name that nothing has may have meant: the closest that is known, or which are.
 
     >>> expected("sofmax", ["softmax", "exp"]), expected("Z", ["Q", "K"])
     ('did you mean softmax?', 'expected one of Q, K')
@@ -67,13 +67,13 @@ _PACKAGE = Path(__file__).parent
 
 
 def shows_tracebacks() -> bool:
-    """Whether who runs symattn asked for the tracebacks of its own faults: readers then
+    """Return whether who runs symattn asked for the tracebacks of its own faults: readers then
     let them pass, and commands print them."""
     return os.environ.get(_TRACEBACK, "0") not in ("", "0")
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an exception says, in its own way, that there was no memory.
+    """Return whether an exception says, in its own way, that there was no memory.
 
     >>> lacks_memory(MemoryError()), lacks_memory(KeyError())
     (True, False)
@@ -94,7 +94,8 @@ def lacks_memory(error: BaseException) -> bool:
 
 
 def unforeseen(error: BaseException) -> str:
-    """What is told of an exception that nobody has foreseen: a fault of symattn's, and where.
+    """Return what is told of an exception that nobody has foreseen: a fault of symattn's, and
+    where.
 
     >>> try:
     ...     short("text", None)
@@ -112,7 +113,7 @@ def unforeseen(error: BaseException) -> str:
 
 
 def reported(why: str, trace: str) -> tuple[str, str]:
-    """What is told of internal error that ends the work: the message, and the
+    """Return what is told of internal error that ends the work: the message, and the
     traceback where it was asked for.
 
     >>> reported("a fault", "")[0]

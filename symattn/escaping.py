@@ -20,7 +20,7 @@ _unseen = re.compile(
 
 
 def is_hidden(c: str) -> bool:
-    r"""Whether a character steers or hides text instead of showing itself:
+    r"""Return whether a character steers or hides text instead of showing itself:
     controls, marks of direction, zero widths, separators of lines, half of a
     pair of surrogates, and what no standard knows.
 

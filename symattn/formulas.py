@@ -388,7 +388,7 @@ def name_parts(name: str) -> tuple[str, str]:
 
 
 def typeset_name(name: str) -> t.Row:
-    r"""How a quantity's name is set: what follows ``_`` is a subscript,
+    r"""Return how a quantity's name is set: what follows ``_`` is a subscript,
     where there are letters before and after it.
 
     >>> names = "W_Q", "d_k", "g1", "scores", "A_"

@@ -116,7 +116,7 @@ def _is_stream(path: Path) -> bool:
 
 
 def _target(path: Path) -> tuple[Path, os.stat_result | None]:
-    """What ``path`` leads to, and its status if it is there."""
+    """Return what ``path`` leads to, and its status if it is there."""
     target = path
     for _ in range(_MAX_LINKS):
         if _is_stream(target) or not target.is_symlink():
@@ -148,7 +148,7 @@ def _can_be_replaced(target: Path, status: os.stat_result) -> bool:
 
 @contextmanager
 def _opened(target: Path) -> Iterator[BinaryIO]:
-    """What is there already, to be written into."""
+    """Return what is there already, to be written into."""
     if _is_stream(target):
         # Opened anew, a file that a stream leads to would be begun again.
         number = {"stdout": 1, "stderr": 2}.get(target.name) or int(target.name)
@@ -210,7 +210,7 @@ def _temporary(target: Path) -> Path:
 
 
 def _appeared(temporary: Path, target: Path) -> bool:
-    """Whether a new file has got its name; not if something was made there meanwhile, or
+    """Return whether a new file has got its name; not if something was made there meanwhile, or
     the disk knows no second names."""
     with suppress(OSError):
         target.hardlink_to(temporary)
@@ -219,7 +219,7 @@ def _appeared(temporary: Path, target: Path) -> bool:
 
 
 def _has_attributes(target: Path, handle: int) -> bool:
-    """Whether a new file has got the extended attributes of an old one, its access list
+    """Return whether a new file has got the extended attributes of an old one, its access list
     among them; where there are no such, all of them."""
     if not hasattr(os, "listxattr"):
         return True

@@ -79,7 +79,7 @@ class Outputs:
             raise Malformed(faults)
 
     def may_write(self, path: Path, by: str) -> bool:
-        """Whether a file is not there yet, or may be replaced."""
+        """Return whether a file is not there yet, or may be replaced."""
         try:
             self._check(path, by)
         except Malformed:
@@ -180,7 +180,7 @@ class _Record:
         self._makers: dict[str, set[tuple[str, str]]] = defaultdict(set)
 
     def makers(self, name: str) -> set[tuple[str, str]]:
-        """What wrote the file of that name, each with the digest of what it wrote."""
+        """Return what wrote the file of that name, each with the digest of what it wrote."""
         self._refresh()
         return self._makers[_escaped(name)]
 
@@ -230,7 +230,7 @@ def _digest(content: bytes) -> str:
 
 
 def _identities(file: str | Path | int) -> list[object]:
-    """What tells a file from others, however it is spelled; of an open file, its number."""
+    """Return what tells a file from others, however it is spelled; of an open file, its number."""
     keys: list[object] = []
     with suppress(OSError, ValueError):
         if not isinstance(file, int):

@@ -47,7 +47,7 @@ def keys(shape: Shape, i: int, j: int, first: int = 0) -> tuple[int, ...]:
 
 
 def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, ...]]:
-    """What indices choose, as in NumPy: its shape, and its places along each axis, two
+    """Return what indices choose, as in NumPy: its shape, and its places along each axis, two
     at least, those of the grid. Raises :class:`OutOfRange`.
 
     >>> chosen((2, 3), (1, slice(1, None)))

@@ -22,7 +22,7 @@ Watch = Callable[[int, int], None]
 def shared(
     work: Callable[..., T], pieces: Iterable[tuple[Any, ...]], executor: Executor | None
 ) -> Iterator[tuple[int, T]]:
-    """What ``work`` gives for each piece, its arguments, with the place of the piece, as they
+    """Yield what ``work`` gives for each piece, its arguments, with the place of the piece, as they
     end; what the executor loses, with a machine or a process that was ended, is done here at
     last, as everything is where there is none. Pieces are taken as the work goes on.
 
@@ -54,7 +54,7 @@ def shared(
 
 
 def _ended(waiting: dict[Future[T], _Piece], lost: list[_Piece]) -> Iterator[tuple[int, T]]:
-    """What the first that end of those that are waited for give, or that they are lost."""
+    """Yield what the first that end of those that are waited for give, or that they are lost."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     for future in wait(waiting, return_when=FIRST_COMPLETED).done:

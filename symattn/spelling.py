@@ -90,7 +90,7 @@ def written(text: str) -> WrittenNumber:
 
 
 def is_figure(text: str) -> bool:
-    """Whether a text is one printed number and nothing else.
+    """Return whether a text is one printed number and nothing else.
 
     >>> [is_figure(text) for text in ("-0.50", "27.4 %", "1,234", "4.2 × 10⁻²", "A")]
     [True, True, True, True, False]
@@ -99,7 +99,7 @@ def is_figure(text: str) -> bool:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text is a whole number, perhaps with a sign.
+    """Return whether a text is a whole number, perhaps with a sign.
 
     >>> is_whole("-12"), is_whole("12.0")
     (True, False)
@@ -117,7 +117,7 @@ def whole(text: str) -> int | None:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """What stands behind each other word of a table that is written as text.
+    """Return what stands behind each other word of a table that is written as text.
 
     >>> pairs("part 1 section 2")
     {'part': '1', 'section': '2'}

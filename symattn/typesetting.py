@@ -325,7 +325,7 @@ def signed(whole: Row) -> Iterator[Node]:
 
 
 def _is_open(before: Node | None) -> bool:
-    """Whether an operand is still to come behind a node."""
+    """Return whether an operand is still to come behind a node."""
     match before:
         case None | Limits() | Indexed(Limits()):
             return True
@@ -375,7 +375,7 @@ def in_words(tree: Any, words: Mapping[str, str]) -> Any:
 
 
 def has(tree: Any, *kinds: Node | type) -> bool:
-    """Whether a node of one of the kinds, or equal to one that is given, is in a row.
+    """Return whether a node of one of the kinds, or equal to one that is given, is in a row.
 
     >>> has(fraction(number("1"), number("2")), Fraction)
     True
@@ -385,13 +385,13 @@ def has(tree: Any, *kinds: Node | type) -> bool:
 
 
 def begins(whole: Row, *kinds: type) -> bool:
-    """Whether the first node of a row, without its indices, is of one of the kinds."""
+    """Return whether the first node of a row, without its indices, is of one of the kinds."""
     first = whole.nodes[0]
     return isinstance(first.base if isinstance(first, Indexed) else first, kinds)
 
 
 def has_index(whole: Row) -> bool:
-    """Whether anything in a row has something below it, or in its name."""
+    """Return whether anything in a row has something below it, or in its name."""
     return any(
         (isinstance(node, Indexed) and bool(node.below))
         or (isinstance(node, SlantedName | UprightName) and "_" in node.text)

@@ -126,7 +126,7 @@ class Verification:
 
     @property
     def doubts(self) -> dict[str, list[str]]:
-        """Why floats leave quantities undecided: each reason, with those that it is for."""
+        """Return why floats leave quantities undecided: each reason, with those that it is for."""
         return _by_reason((check.doubt, check.quantity) for check in self.checks)
 
     @property
@@ -221,7 +221,7 @@ def _points(solution: Solution) -> Iterator[tuple[tuple[tuple[str, Fraction], ..
 
 
 def _same_at(form: Quantity, there: Quantity, numbers: Mapping[str, Fraction]) -> Verdict:
-    """Whether a form in letters is what solving gives where numbers are put into it."""
+    """Return whether a form in letters is what solving gives where numbers are put into it."""
     known = {name: read(number) for name, number in numbers.items()}
     pairs = zip(form.values(), there.values(), strict=True)
     return Verdict.all(

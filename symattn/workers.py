@@ -168,7 +168,7 @@ def results(
 
 
 def answers(jobs: Sequence[Job], limits: WorkLimits) -> list[Any]:
-    """What every job gives, or the exception that it ended with, in their order: what an
+    """Return what every job gives, or the exception that it ended with, in their order: what an
     executor is asked for, whose own processes have no limits and are not to die of a job."""
     found: dict[int, Any] = {}
     with closing(results(jobs, limits)) as ended:
@@ -204,7 +204,7 @@ class _Team:
             worker.connection.send(job)
 
     def heard(self, connection: Connection) -> tuple[int, str, Any]:
-        """What a worker says, with the index of its job: ``stage``, ``ended``, or
+        """Return what a worker says, with the index of its job: ``stage``, ``ended``, or
         ``again`` where its memory was full before it began."""
         worker, index = self.busy[connection].worker, self.busy[connection].index
         try:
@@ -260,7 +260,8 @@ class Worker:
         os.close(said)
 
     def ask(self, job: Job) -> Any:
-        """What a job gives, or the exception it ends with; the thread that asks waits for it."""
+        """Return what a job gives, or the exception it ends with; the thread that asks waits for
+        it."""
         self.jobs += 1
         try:
             self.connection.send(job)
@@ -391,7 +392,7 @@ def _answer(connection: Connection, client: Client, seconds: float) -> None:
 
 
 def done(work: Callable[..., Any], asker: Asker, arguments: tuple[Any, ...]) -> Any:
-    """What work gives, or the exception it ends with; raises what says that memory lacks."""
+    """Return what work gives, or the exception it ends with; raises what says that memory lacks."""
     try:
         return work(asker, *arguments)
     except (SymattnError, RecursionError) as error:

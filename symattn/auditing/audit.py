@@ -76,7 +76,7 @@ def _place(figure: Figure) -> tuple[int, tuple[int, ...]]:
 
 
 def _cause(figure: Figure, first: Figure) -> Cause:
-    """Why numbers do not come to a figure; ``first`` is where those are wrong first."""
+    """Return why numbers do not come to a figure; ``first`` is where those are wrong first."""
     if figure is not first and figure.rounds_from(first.number):
         reason = Sentence("repeats {figure}", figure=first.description)
         return Cause("carried", reason, (first,))
@@ -141,12 +141,12 @@ class Audit:
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What the document says that no claim can say."""
+        """Return what the document says that no claim can say."""
         return self.case.unchecked
 
     @property
     def open(self) -> tuple[OpenQuestion, ...]:
-        """What an article leaves open: read in more than one way or in none, or without an
+        """Return what an article leaves open: read in more than one way or in none, or without an
         answer; in order."""
         reading = self.case.reading
         items = (*(reading.open if reading else ()), *self._lost)
@@ -160,7 +160,7 @@ class Audit:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What an article was taken to mean, though it does not say so."""
+        """Return what an article was taken to mean, though it does not say so."""
         return self.case.reading.assumptions if self.case.reading else ()
 
     @cached_property
@@ -279,7 +279,7 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
 
 
 def _as_printed(figure: Figure, comes_of_right_figures: Callable[[Figure], bool]) -> bool:
-    """Whether a refuted figure of an article holds after all, as it comes of what is printed
+    """Return whether a refuted figure of an article holds after all, as it comes of what is printed
     before it: who works by hand goes on with the digits on paper."""
     if not comes_of_right_figures(figure):
         return False
@@ -288,7 +288,7 @@ def _as_printed(figure: Figure, comes_of_right_figures: Callable[[Figure], bool]
 
 
 def _covering(items: Sequence[OpenQuestion]) -> Callable[[Span], OpenQuestion | None]:
-    """What tells of a place the item that it lies in, if there is one."""
+    """Return what tells of a place the item that it lies in, if there is one."""
     ordered = sorted(items, key=lambda item: item.span)
     starts = [item.span.start for item in ordered]
     #: Up to each, the one that reaches furthest.
@@ -464,7 +464,7 @@ class _Document:
 
 
 def _systematic_error(figures: list[Figure]) -> str:
-    """What explains every miss at once, if something does; '' for nothing."""
+    """Return what explains every miss at once, if something does; '' for nothing."""
     missed = [figure for figure in figures if figure.cause]
     causes = {figure.cause for figure in missed}
     if len(missed) > 2 and causes == {"rounded-inputs"}:
@@ -475,7 +475,7 @@ def _systematic_error(figures: list[Figure]) -> str:
 
 
 def _may_be_cut(figure: Figure) -> bool:
-    """Whether a document that cuts its figures off would print this one."""
+    """Return whether a document that cuts its figures off would print this one."""
     if figure.cause == "carried" or figure.printed is None or figure.off is None:
         return True
     return is_truncated(figure.entry, figure.printed)

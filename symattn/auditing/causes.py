@@ -54,7 +54,7 @@ def _look(
     order: int,
     computed: RecomputedValue,
 ) -> arb | None:
-    """What a document prints of a term, by a choice among its figures;
+    """Return what a document prints of a term, by a choice among its figures;
     ``taken`` says what to take a figure for."""
     before, until = prints.around(term, order)
     computed.within(before[-1].order if before else -1, until)
@@ -89,15 +89,15 @@ class _Way:
         return [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
 
     def rounds(self) -> bool:
-        """Whether what comes of it rounds to the figure."""
+        """Return whether what comes of it rounds to the figure."""
         return self.figure.rounds_from(self.computed.value)
 
     def is_cut(self) -> bool:
-        """Whether what comes of it is cut off to the figure."""
+        """Return whether what comes of it is cut off to the figure."""
         return self.figure.cut_from(self.computed.value)
 
     def is_near(self) -> bool:
-        """Whether wrong figures lead to this one, if the author went on with
+        """Return whether wrong figures lead to this one, if the author went on with
         more digits of them than were printed."""
         figure = self.figure
         if figure.off is None or not self.computed.is_wrong:
@@ -167,7 +167,7 @@ class Causes:
         return Cause("root", NO_CAUSE)
 
     def comes_of_right_figures(self, figure: Figure) -> bool:
-        """Whether a figure is what figures before it give that hold, as they are printed."""
+        """Return whether a figure is what figures before it give that hold, as they are printed."""
         return any(way.rounds() and not way.wrong for way in self._ways(figure))
 
     def propagated_from_later(self, figure: Figure, known: Known) -> Cause:
@@ -224,7 +224,7 @@ class Causes:
     def _definitions(
         self, prints: Prints, figure: Figure, after: bool = False
     ) -> Iterator[tuple[Term, bool]]:
-        """What a figure may have been computed as: what was printed of it
+        """Yield what a figure may have been computed as: what was printed of it
         before, or its definition; and whether that itself may be looked up."""
         term = prints.term(figure)
         if not after and prints.before(term, figure.order):
@@ -243,7 +243,7 @@ class Causes:
                 yield Term("*", (term_number(ratio), part)), True
 
     def _is_whole(self, figure: Figure) -> bool:
-        """Whether the quantity needs no rounding at the places of the figure."""
+        """Return whether the quantity needs no rounding at the places of the figure."""
         if figure.printed is None:
             return True
         unit = figure.printed.unit
@@ -260,7 +260,7 @@ class Causes:
 
 
 def _is_only_cut(figure: Figure, known: Known) -> bool:
-    """Whether a wrong figure is cut off, or wrong because of such figures only."""
+    """Return whether a wrong figure is cut off, or wrong because of such figures only."""
     kinds = (known[source].kind for source in behind(figure, known.get))
     return all(kind in ("carried", "truncated") for kind in kinds)
 

@@ -189,12 +189,12 @@ class Exactly:
             self._printed.setdefault(printed.serial, {})[i, j] = rational(number)
 
     def made(self, node: Node) -> Node:
-        """What is printed of a node: made of what is used of its operands."""
+        """Return what is printed of a node: made of what is used of its operands."""
         self._take(node)
         return self._made[node.serial]
 
     def used(self, node: Node) -> Node:
-        """What is used of a node: what is printed, where anything is."""
+        """Return what is used of a node: what is printed, where anything is."""
         self._take(node)
         return self._used[node.serial]
 
@@ -212,7 +212,7 @@ class Exactly:
 def confirmed_by(
     recipe: AuditedGraph, nodes: Sequence[Node], places: Iterable[tuple[int, Figure]], cuts: bool
 ) -> Iterator[int]:
-    """Which figures come out as printed, by balls, where these are the nodes of all figures;
+    """Yield which figures come out as printed, by balls, where these are the nodes of all figures;
     ``cuts``: or cut off so."""
     for place, figure in places:
         _, i, j = recipe.places[place]
@@ -331,7 +331,7 @@ class Edit:
 
     @property
     def price(self) -> float:
-        """How rare its kind is, in bits."""
+        """Return how rare its kind is, in bits."""
         return KINDS[self.kind].price
 
 
@@ -555,7 +555,7 @@ class Site:
                 yield from self._instead("other-matrix", changed, name, self.recipe.text(inner))
 
     def _is_at_hand(self, other: Node) -> bool:
-        """Whether a quantity is known where the step is made: it is not computed from that,
+        """Return whether a quantity is known where the step is made: it is not computed from that,
         and no gradient where there are none yet."""
         recipe, node = self.recipe, self.node
         early = not recipe.is_backward(node) and recipe.is_backward(other)

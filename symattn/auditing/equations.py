@@ -116,7 +116,7 @@ class Operands:
         return self._enclosed(_named(tree, given), given)
 
     def _unknown(self, digits: str) -> arb | None:
-        """What a number may be of which nothing is known: one digit is exact."""
+        """Return what a number may be of which nothing is known: one digit is exact."""
         printed = _rounded(digits)
         if printed is None or written(digits).is_exact:
             return None
@@ -133,7 +133,7 @@ class Operands:
             return None
 
     def may_hold(self, tree: syntax.Tree) -> bool:
-        """Whether a statement may have been true of its operands before they were rounded.
+        """Return whether a statement may have been true of its operands before they were rounded.
 
         >>> from symattn.syntax import parse
         >>> Operands().may_hold(parse("0.51 + 0.18 + 0.30 == 1"))
@@ -156,7 +156,7 @@ class Operands:
 
 
 def _may_be(difference: arb, relation: str) -> bool:
-    """Whether something in a ball stands so to zero."""
+    """Return whether something in a ball stands so to zero."""
     if relation == "==":
         return bool(difference.contains(0))
     if relation.startswith(">"):
@@ -269,7 +269,8 @@ class OperandPlaces:
         }
 
     def result(self, number: ArticleNumber) -> ArticleNumber | None:
-        """Where the result that a number is was printed: there, or what says the same before."""
+        """Return where the result that a number is was printed: there, or what says the same
+        before."""
         if self._is_result(number):
             return number
         same = self._results.get(number.text.lstrip(_SIGNS), ())
@@ -281,8 +282,8 @@ class OperandPlaces:
         return None if last.status == "given" and not self._is_result(last) else last
 
     def is_known(self, number: ArticleNumber) -> bool:
-        """Whether something says of which quantity a number is: more than a single digit that
-        it has in common with one."""
+        """Return whether something says of which quantity a number is: more than a single digit
+        that it has in common with one."""
         if number.status in ("bound", "given"):
             return True
         figure = written(number.text)
@@ -291,7 +292,7 @@ class OperandPlaces:
         return first is not None and first.status in ("bound", "given")
 
     def is_rounded(self, text: str) -> bool:
-        """Whether an input that is shown rounded is printed so."""
+        """Return whether an input that is shown rounded is printed so."""
         given = (one for one in self._results.get(text, ()) if one.status == "given")
         return any(map(self._is_result, given))
 
@@ -316,7 +317,7 @@ class OperandPlaces:
         return places
 
     def of(self, claim: Claim) -> Sequence[ArticleNumber]:
-        """What is printed where the numbers of a claim stand: right before its value;
+        """Return what is printed where the numbers of a claim stand: right before its value;
         nothing where that reads otherwise."""
         texts = [literal.text for literal in literals(claim.tree)]
         if not claim.spans or not texts:
@@ -348,7 +349,8 @@ class Equations:
         return self.enclosed(claim, i, j, known)
 
     def known(self, number: ArticleNumber) -> arb | None:
-        """What an operand may be, for what it is the value of; None where that isn't known."""
+        """Return what an operand may be, for what it is the value of; None where that isn't
+        known."""
         text = number.text.lstrip(_SIGNS)
         near = self._operands.rounded(text)
         if near is None:
@@ -371,8 +373,8 @@ class Equations:
         return None if enclosure is None else enclosure[i, j]
 
     def vouch_for(self, chains: Sequence[Figure], doubted: Container[Span]) -> bool:
-        """Whether equations are true, of numbers that nobody surely knows what they are: then
-        what they give may be of something else than it was taken for."""
+        """Return whether equations are true, of numbers that nobody surely knows what they are:
+        then what they give may be of something else than it was taken for."""
         operands = [number for chain in chains for number in self.places.of(chain.claim)]
         return all(map(_is_true, chains)) and any(
             number.span in doubted or not self.places.is_known(number) for number in operands
@@ -436,20 +438,20 @@ class _Settling:
         return True
 
     def _repeated(self, figure: Figure) -> arb | None:
-        """What an earlier figure may be that this one repeats, maybe with fewer digits."""
+        """Return what an earlier figure may be that this one repeats, maybe with fewer digits."""
         for first in self._earlier[figure.term.key]:
             if figure.rounds_from(first.number):
                 return self._reached[first]
         return None
 
     def _says_results_again(self, figure: Figure) -> bool:
-        """Whether a figure is off by a unit in a row of which each figure is the result of an
-        equation before it: rounding on the way makes no more of it."""
+        """Return whether a figure is off by a unit in a row of which each figure is the result of
+        an equation before it: rounding on the way makes no more of it."""
         row = self._rows[figure.claim.number]
         return abs(figure.off or 0) == 1 and len(row) > 1 and all(map(self._is_result, row))
 
     def _is_result(self, figure: Figure) -> bool:
-        """Whether an equation before a figure that holds comes to it."""
+        """Return whether an equation before a figure that holds comes to it."""
         return figure.span is not None and any(
             chain.claim.is_arithmetic and _is_true(chain) and figure.rounds_from(chain.number)
             for span, figures in self._at.items()
@@ -458,7 +460,8 @@ class _Settling:
         )
 
     def _given(self, figure: Figure) -> arb | None:
-        """What the equation that gives a figure may come to, if that may be the exact value."""
+        """Return what the equation that gives a figure may come to, if that may be the exact
+        value."""
         chains = self._chains[_place(figure)]
         if not chains or any(not _is_true(chain) for chain in chains):
             return None
@@ -471,7 +474,7 @@ class _Settling:
         return reach
 
     def _reach(self, chain: Figure) -> arb | None:
-        """What an equation may come to, as its operands may be: anything where one is wrong
+        """Return what an equation may come to, as its operands may be: anything where one is wrong
         that it depends on."""
         known: list[arb | None] = []
         for number in self._equations.places.of(chain.claim):
@@ -482,16 +485,16 @@ class _Settling:
         return self._equations.enclosed(chain.claim, chain.entry.i, chain.entry.j, known)
 
     def _widened(self, figures: Sequence[Figure]) -> arb | None:
-        """What figures may be that hold as printed."""
+        """Return what figures may be that hold as printed."""
         reaches = (self._reached[figure] for figure in figures if figure in self._reached)
         return next(reaches, None)
 
 
 def _is_true(chain: Figure) -> bool:
-    """Whether an equation holds, and says something."""
+    """Return whether an equation holds, and says something."""
     return chain.verdict is Verdict.HOLDS and not chain.vacuous
 
 
 def _place(figure: Figure) -> object:
-    """Where a figure stands, in an article or in a table."""
+    """Return where a figure stands, in an article or in a table."""
     return figure.span or (figure.claim.number, figure.at)

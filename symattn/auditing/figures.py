@@ -128,7 +128,7 @@ class Figure:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the figure holds at its printed places."""
+        """Return whether the figure holds at its printed places."""
         return self.judgement.verdict
 
     @property
@@ -138,27 +138,27 @@ class Figure:
 
     @property
     def off(self) -> int | None:
-        """How many units of its last place it is too large; None where that is no number."""
+        """Return how many units of its last place it is too large; None where that is no number."""
         return self.judgement.off
 
     @property
     def coarse(self) -> bool:
-        """Whether it holds as a bare whole number of a quantity that is not whole."""
+        """Return whether it holds as a bare whole number of a quantity that is not whole."""
         return self.judgement.detail == "coarse"
 
     @property
     def vacuous(self) -> bool:
-        """Whether it holds with so few digits that almost anything would."""
+        """Return whether it holds with so few digits that almost anything would."""
         return self.judgement.detail == "vacuous"
 
     @property
     def within_rounding(self) -> bool:
-        """Whether it holds only if its operands were rounded to what is printed of them."""
+        """Return whether it holds only if its operands were rounded to what is printed of them."""
         return self.judgement.within_rounding
 
     @property
     def as_printed(self) -> bool:
-        """Whether it holds as the document's own equation gives it, and is not exact."""
+        """Return whether it holds as the document's own equation gives it, and is not exact."""
         return self.judgement.as_printed
 
     @property
@@ -195,7 +195,7 @@ class Figure:
 
     @property
     def span(self) -> Span | None:
-        """Where an article prints it; None where the claim is of none."""
+        """Return where an article prints it; None where the claim is of none."""
         spans = self.claim.spans
         return spans[self.entry.i][self.entry.j] if spans else self.claim.span
 
@@ -249,19 +249,20 @@ class Figure:
 
     @property
     def is_single_precision(self) -> bool:
-        """Whether the figure has as many digits as a float of 32 bits, and is no more off."""
+        """Return whether the figure has as many digits as a float of 32 bits, and is no more
+        off."""
         if self.printed is None or self.printed.digits < _SINGLE:
             return False
         return bool(abs(self.number - self.entry.ball(FIRST)) < _ULPS * abs(self.number))
 
     def rounds_from(self, value: arb) -> bool:
-        """Whether something in ``value`` rounds to the figure."""
+        """Return whether something in ``value`` rounds to the figure."""
         if self.printed is None or not value.is_finite():
             return self.printed is None and value == self.number
         return not abs(value - self.number) > self._half
 
     def cut_from(self, value: arb) -> bool:
-        """Whether something in ``value`` is cut off to the figure."""
+        """Return whether something in ``value`` is cut off to the figure."""
         if self.printed is None or not value.is_finite():
             return False
         beyond = (value - self.number) * (1 if self.printed.value >= 0 else -1)
@@ -323,7 +324,7 @@ class Decider:
         self.solution = solution
 
     def decide(self, statement: Claim | str) -> Verdict:
-        """Whether a statement holds, of a claim or as text; :class:`Malformed`
+        """Return whether a statement holds, of a claim or as text; :class:`Malformed`
         if it can't be read, or has no answer at these numbers.
 
         A comparison of matrices is meant for every entry.
@@ -373,7 +374,7 @@ class Decider:
 
 
 def _value(function: Function, operand: Quantity) -> Node:
-    """What a function that only statements know gives, worked out exactly."""
+    """Return what a function that only statements know gives, worked out exactly."""
     if function != "abs":
         return nodes.constant(_extreme(function, operand))
     entries = (tuple(map(_number, row)) for row in operand.rows)
@@ -389,7 +390,8 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
 
 
 def _verdicts(x: Quantity, relation: str, y: Quantity) -> Iterator[Verdict]:
-    """How each entry compares: as pairs of floats show at once for all, or by its exact value."""
+    """Yield how each entry compares: as pairs of floats show at once for all, or by its exact
+    value."""
     signs = np.full((max(x.grid[0], y.grid[0]), max(x.grid[1], y.grid[1])), np.nan)
     near = x.source.pairs(), y.source.pairs()
     if near[0] is not None and near[1] is not None:

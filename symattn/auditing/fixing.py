@@ -154,7 +154,7 @@ class _Corrected:
         )
 
     def result(self) -> CorrectedArticle:
-        """What became of the article."""
+        """Return what became of the article."""
         article, origins = _reading(self.audit).article, self._origins
         if self._refused:
             return _refused(article, self._refused)
@@ -271,7 +271,7 @@ class _Plan:
         insort(self._wrong, span)
 
     def _correction(self, span: Span, figures: Sequence[Figure]) -> TextEdit | str:
-        """What corrects a figure, or why nothing does."""
+        """Return what corrects a figure, or why nothing does."""
         of = [figure for figure in figures if not figure.claim.is_arithmetic]
         judges = of or figures
         if span in self._inputs:
@@ -310,7 +310,7 @@ class _Plan:
         return edits.pop() or "its digits do not stand in the file as they were read"
 
     def _is_led_astray(self, figure: Figure) -> bool:
-        """Whether a wrong figure stands in what leads to this one."""
+        """Return whether a wrong figure stands in what leads to this one."""
         if any(number.span in self._wrong for number in self._operands.of(figure.claim)):
             return True
         start, end = figure.claim.span or Span(0, 0)
@@ -318,7 +318,8 @@ class _Plan:
         return first < len(self._wrong) and self._wrong[first].end <= end
 
     def _goes_on(self, claim: Claim) -> bool:
-        """Whether a row of a claim is printed again, and a wrong figure of it not refuted there."""
+        """Return whether a row of a claim is printed again, and a wrong figure of it not refuted
+        there."""
         if claim.number not in self._going_on:
             self._going_on[claim.number] = any(map(self._is_again, claim.spans))
         return self._going_on[claim.number]
@@ -339,14 +340,14 @@ class _Plan:
 
     @cached_property
     def _begins(self) -> Mapping[str, Sequence[int]]:
-        """Which numbers are printed so."""
+        """Return which numbers are printed so."""
         begins: dict[str, list[int]] = defaultdict(list)
         for k, number in enumerate(self._numbers):
             begins[number.text].append(k)
         return begins
 
     def _is_in_program(self, span: Span) -> bool:
-        """Whether a number stands there that a program computes with."""
+        """Return whether a number stands there that a program computes with."""
         first = bisect_left(self._literals, Span(span.start, 0))
         return first < len(self._literals) and self._literals[first].start < span.end
 
@@ -366,7 +367,7 @@ class _Plan:
 
     @cached_property
     def _signs(self) -> dict[str, tuple[list[int], list[str]]]:
-        """Where figures have a minus, and how it is written, by the kind of text."""
+        """Return where figures have a minus, and how it is written, by the kind of text."""
         by_kind: dict[str, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
         for span in self._places:
             if sign := self._rewriter.sign(span):
@@ -377,7 +378,7 @@ class _Plan:
 
 
 def _misread(audit: Audit) -> str:
-    """Why an article may have been misread as a whole, '' if it doesn't look so."""
+    """Return why an article may have been misread as a whole, '' if it doesn't look so."""
     figures = [figure for figure in audit.figures if not figure.claim.is_arithmetic]
     refuted = sum(figure.verdict is Verdict.REFUTED for figure in figures)
     doubted, count = refuted + len(audit.unjudged), len(figures) + len(audit.unjudged)
@@ -417,7 +418,7 @@ def _names(figure: Figure) -> Iterable[str]:
 
 
 def _crossing(spans: Iterable[Span]) -> set[Span]:
-    """Those that others stand in, or cross."""
+    """Return those that others stand in, or cross."""
     crossing: set[Span] = set()
     widest = Span(-1, -1)
     for span in sorted(spans):
@@ -429,7 +430,7 @@ def _crossing(spans: Iterable[Span]) -> set[Span]:
 
 
 def _places(audit: Audit) -> dict[Span, list[str]]:
-    """What is said at each place: figures and statements as messages name them."""
+    """Return what is said at each place: figures and statements as messages name them."""
     places: dict[Span, list[str]] = defaultdict(list)
     for span, figures in figures_at(_judged(audit)).items():
         places[span] += [f"{figure.label} = {figure.text}" for figure in figures]
@@ -440,19 +441,19 @@ def _places(audit: Audit) -> dict[Span, list[str]]:
 
 
 def _refuted(audit: Audit) -> set[Span]:
-    """Where something is refuted."""
+    """Return where something is refuted."""
     figures = {judged.span for judged in audit.figures if judged.verdict is Verdict.REFUTED}
     claims = {judged.claim.span for judged in audit.statements if judged.verdict is Verdict.REFUTED}
     return {span for span in figures | claims if span is not None}
 
 
 def _open(audit: Audit) -> set[Span]:
-    """Where it is open what is printed."""
+    """Return where it is open what is printed."""
     return {item.span for item in audit.unjudged}
 
 
 def _lost(old: Audit, new: Audit, moves: Moves) -> str:
-    """What was understood of the old text and is not of the new one; '' for nothing."""
+    """Return what was understood of the old text and is not of the new one; '' for nothing."""
     before, after = _reading(old), _reading(new)
     for name, given in before.given.items():
         if name not in after.given or after.given[name].entries != given.entries:
@@ -475,7 +476,7 @@ def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
 
 
 def _fixes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
-    """What was corrected, in the order of the article."""
+    """Yield what was corrected, in the order of the article."""
     article = _reading(new).article
     for span, figures in figures_at(_judged(new)).items():
         origin = origins.get(span)

@@ -56,7 +56,7 @@ class Graph:
         return self._of[node.serial]
 
     def place(self, node: Node, i: int, j: int) -> Place:
-        """Where an entry of a node stands first: not behind indices and transposes."""
+        """Return where an entry of a node stands first: not behind indices and transposes."""
         while node.op in ("pick", "transpose"):
             if node.op == "pick":
                 rows, columns = node.extra
@@ -128,7 +128,7 @@ class Graph:
         return self._made[key]
 
     def powers(self, scores: Node) -> tuple[Node, Node]:
-        """What a softmax divides: exponentials, and their sums by rows."""
+        """Return what a softmax divides: exponentials, and their sums by rows."""
         above = self.node("exp", [scores], scores.grid)
         return above, self.node("rowsum", [above], (scores.grid[0], 1))
 
@@ -201,12 +201,12 @@ _FIRST = range(1)
 
 
 def _has_all(x: Node, axis: int) -> bool:
-    """Whether all rows, or all columns, are picked."""
+    """Return whether all rows, or all columns, are picked."""
     return x.op == "pick" and x.extra[axis] == range(x.operands[0].grid[axis])
 
 
 def _among(before: range, places: range) -> range:
-    """What places are among those picked before."""
+    """Return what places are among those picked before."""
     first, last = before[places[0]], before[places[-1]]
     step = before.step * places.step
     return range(first, last + (1 if step > 0 else -1), step)
@@ -264,13 +264,13 @@ class AuditedGraph:
         return np.array([[_float(entry) for entry in row] for row in rows])
 
     def depends(self, node: Node, on: Node) -> bool:
-        """Whether a node is computed from another, or is that."""
+        """Return whether a node is computed from another, or is that."""
         if node.serial not in self._above:
             self._above[node.serial] = frozenset(part.serial for part in ancestors([node]))
         return on.serial in self._above[node.serial]
 
     def is_backward(self, node: Node) -> bool:
-        """Whether a node is computed from the upstream gradient."""
+        """Return whether a node is computed from the upstream gradient."""
         upstream = self.solution.program.upstream
         return upstream is not None and self.depends(node, upstream)
 
@@ -282,7 +282,7 @@ class AuditedGraph:
         return self._texts[node.serial]
 
     def _formula(self, node: Node) -> f.Formula:
-        """What a node computes: as a call where it was written as one."""
+        """Return what a node computes: as a call where it was written as one."""
         origin = self.graph.origin.get(node.serial)
         if origin is not None and origin.written:
             return display.formula(origin, display.names(self.solution.program))
@@ -298,7 +298,7 @@ class AuditedGraph:
         return f"{label}[{j}]" if is_row else f"{label}[{i}, {j}]"
 
     def _label(self, node: Node) -> tuple[str, bool]:
-        """What stands before the index of an entry, and whether that has a column only."""
+        """Return what stands before the index of an entry, and whether that has a column only."""
         text = self.text(node)
         plain = node.serial in self.names or isinstance(self._formula(node), f.Function)
         origin = self.graph.origin.get(node.serial)
@@ -367,22 +367,22 @@ class Model:
         return np.where(where, numbers, matrix)
 
     def __getitem__(self, node: Node) -> Matrix:
-        """What is used of a node by what is computed from it."""
+        """Return what is used of a node by what is computed from it."""
         if node.serial not in self._used:
             self._take_all(ancestors([node], stop=lambda x: x.serial in self._used))
         return self._used[node.serial]
 
     def has_printed(self, node: Node) -> bool:
-        """Whether printed figures stand for entries of a node."""
+        """Return whether printed figures stand for entries of a node."""
         return node.serial in self._fixed
 
     def made(self, node: Node) -> Matrix:
-        """What a node's operation makes of what is used of its operands."""
+        """Return what a node's operation makes of what is used of its operands."""
         self[node]
         return self._made[node.serial]
 
     def predicted(self, node: Node, values: Matrix, in_use: bool) -> Predicted:
-        """What all figures would be if a node had these values, one for each of the first
+        """Return what all figures would be if a node had these values, one for each of the first
         axis; ``in_use``: printed as it is, but these used in what is computed from it."""
         many = []
         for k in range(0, len(values), _MANY):
@@ -393,7 +393,8 @@ class Model:
     def predicted_of(
         self, node: Node, values: Matrix, in_use: bool, figures: Sequence[int]
     ) -> Predicted:
-        """What one figure would be for each of the values of a node: see :meth:`predicted`."""
+        """Return what one figure would be for each of the values of a node: see
+        :meth:`predicted`."""
         predicted = np.empty(len(values))
         for k in range(0, len(values), _MANY):
             changed = self._followed(node, values[k : k + _MANY], in_use)
@@ -413,7 +414,7 @@ class Model:
         return changed
 
     def below(self, node: Node) -> list[Node]:
-        """What is computed from a node, in order."""
+        """Return what is computed from a node, in order."""
         if node.serial not in self._below:
             reached = {node.serial}
             order = []

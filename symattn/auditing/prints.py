@@ -48,7 +48,7 @@ class Prints:
             self._figures[self.term(figure).key].append(figure)
 
     def term(self, figure: Figure) -> Term:
-        """What a figure is the value of."""
+        """Return what a figure is the value of."""
         return self.recipes.at(figure.node, figure.entry.i, figure.entry.j)
 
     def before(self, term: Term, order: int) -> list[Figure]:
@@ -83,7 +83,7 @@ class RecomputedValue:
     until: float = inf
 
     def holds_at(self, order: int) -> bool:
-        """Whether nothing that it is computed from is printed anew there."""
+        """Return whether nothing that it is computed from is printed anew there."""
         return self.since < order < self.until
 
     def take(self, figure: Figure) -> None:
@@ -235,8 +235,8 @@ def pen_slips(figure: Figure) -> Iterator[Sentence]:
 
 
 def _is_shifted(figure: Figure, printed: PrintedNumber, correct: int) -> bool:
-    """Whether a power of ten other than 1 takes a figure to the right one, at the places that it
-    then has: to all of it, or to more of its digits than one, which says nothing."""
+    """Return whether a power of ten other than 1 takes a figure to the right one, at the places
+    that it then has: to all of it, or to more of its digits than one, which says nothing."""
     if printed.count * correct <= 0:
         return False
     power = round(log10(abs(correct)) - log10(abs(printed.count)))

@@ -64,7 +64,7 @@ def _seen(path: Path, folder: Path) -> str:
 
 
 def spanned(case: Case, span: Span) -> SourceRegion:
-    """Where characters of an article stand."""
+    """Return where characters of an article stand."""
     assert case.reading is not None
     article = case.reading.article
     first, last = article.place(span.start), article.place(max(span.end - 1, span.start))
@@ -74,13 +74,13 @@ def spanned(case: Case, span: Span) -> SourceRegion:
 
 
 def region(case: Case, judged: Figure | Statement) -> SourceRegion:
-    """Where a figure or a statement stands."""
+    """Return where a figure or a statement stands."""
     span = judged.span if isinstance(judged, Figure) else judged.claim.span
     return SourceRegion(judged.claim.line) if span is None else spanned(case, span)
 
 
 def where(case: Case, judged: Figure | Statement) -> str:
-    """Where it stands, for a reader: what its claim says of that, and in an article the
+    """Return where it stands, for a reader: what its claim says of that, and in an article the
     line and the column."""
     if judged.claim.span is None:
         return judged.claim.where
@@ -93,7 +93,7 @@ def where(case: Case, judged: Figure | Statement) -> str:
 
 
 def place(case: Case, span: Span) -> Sentence:
-    """Where something begins in an article, for a reader: its line and its column."""
+    """Return where something begins in an article, for a reader: its line and its column."""
     assert case.reading is not None
     article = case.reading.article
     if paragraph := article.paragraph(span.start):
@@ -123,23 +123,23 @@ _BY_STATUS = {
 
 
 def counts(numbers: Sequence[ArticleNumber]) -> dict[str, int]:
-    """How many numbers there are, and how many of each status."""
+    """Return how many numbers there are, and how many of each status."""
     counts = Counter(number.status for number in numbers)
     return {"numbers": len(numbers)} | {name: counts[name] for name in get_args(Status)}
 
 
 def with_status(numbers: Sequence[ArticleNumber], status: Status) -> list[ArticleNumber]:
-    """Those of some numbers that have that status, in order."""
+    """Return those of some numbers that have that status, in order."""
     return [number for number in numbers if number.status == status]
 
 
 def line(audit: Audit) -> str:
-    """What became of the numbers of an article, in a sentence; '' without one."""
+    """Return what became of the numbers of an article, in a sentence; '' without one."""
     return sentence(audit.case, audit.numbers) if audit.case.reading is not None else ""
 
 
 def sentence(case: Case, numbers: Sequence[ArticleNumber]) -> str:
-    """What became of the numbers that the article of a case prints.
+    """Return what became of the numbers that the article of a case prints.
 
     ``12 numbers: 8 bound, 2 local, 1 given, 1 not read (line 40)``.
     """
@@ -261,7 +261,7 @@ def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
 
 
 def coarse_sentence(figure: Figure) -> str:
-    """What is to be said of a coarse figure, in a sentence."""
+    """Return what is to be said of a coarse figure, in a sentence."""
     finer = f": {figure.correct}" if figure.correct else ""
     return f"{figure.label} is printed as {figure.text}, but is not a whole number{finer}"
 
@@ -273,7 +273,7 @@ def within_rounding(audit: Audit) -> list[Figure]:
 
 
 def as_printed_sentence(figure: Figure) -> str:
-    """What is to be said of a figure that its own equation gives, in a sentence."""
+    """Return what is to be said of a figure that its own equation gives, in a sentence."""
     return Sentence(
         "{figure} = {text} holds as printed; the exact value is {exact}",
         figure=figure.label,
@@ -309,7 +309,7 @@ def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
 
 
 def cause_number(audit: Audit, figure: Figure) -> int | None:
-    """Which of the causes explains a figure, counted from 1; None where none does."""
+    """Return which of the causes explains a figure, counted from 1; None where none does."""
     return audit.causes.index(figure.explained) + 1 if figure.explained else None
 
 
@@ -318,7 +318,7 @@ def _is_unexplained(figure: Figure) -> bool:
 
 
 def several_unexplained(audit: Audit) -> bool:
-    """Whether no cause was found for more than one root: that is not repeated for each."""
+    """Return whether no cause was found for more than one root: that is not repeated for each."""
     return sum(map(_is_unexplained, audit.figures)) > 1
 
 
@@ -332,7 +332,7 @@ def rivals_sentence(slip: Slip) -> str:
 
 
 def why(audit: Audit, figure: Figure) -> str:
-    """Why a figure is wrong, where the causes are told before: by the number of its own."""
+    """Return why a figure is wrong, where the causes are told before: by the number of its own."""
     number = cause_number(audit, figure)
     if number is None:
         return figure.reason
@@ -355,7 +355,7 @@ def cause_sentence(audit: Audit, figure: Figure, several: bool) -> str:
 
 
 def propagated(count: int) -> Sentence:
-    """How many other figures are wrong because of one."""
+    """Return how many other figures are wrong because of one."""
     return Sentence(
         "1 more figure is wrong because of it"
         if count == 1
@@ -386,7 +386,7 @@ def propagated_line(audit: Audit, figures: Sequence[Figure], most: int = 6) -> s
 
 
 def _entry(audit: Audit, figure: Figure) -> str:
-    """What a figure is of: ``A[0, 2]`` for ``A[0][2]``."""
+    """Return what a figure is of: ``A[0, 2]`` for ``A[0][2]``."""
     if figure.term.op != "entry":
         return figure.label
     name, i, j = figure.term.parts
@@ -603,7 +603,7 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
 
 
 def _reading(audit: Audit) -> Iterator[_Finding]:
-    """What is said of how an article was read."""
+    """Yield what is said of how an article was read."""
     for item in audit.open:
         yield _Finding("open", spanned(audit.case, item.span), f"{item.what}: {item.why}")
     for sentence in audit.assumptions:
@@ -614,7 +614,7 @@ def _reading(audit: Audit) -> Iterator[_Finding]:
 
 
 def _where(judged: Figure | Statement) -> str:
-    """Where a document says it, unless that is an article, whose places are told."""
+    """Return where a document says it, unless that is an article, whose places are told."""
     return "" if judged.claim.span else f"{judged.claim.where}: "
 
 
@@ -771,7 +771,7 @@ def _coarse_rows(audit: Audit) -> Iterator[str]:
 
 
 def _reading_items(audit: Audit) -> Iterator[str]:
-    """How an article was read: what was assumed and left open, and what was not read."""
+    """Yield how an article was read: what was assumed and left open, and what was not read."""
     if audit.assumptions:
         yield from ("Assumptions:", "")
         yield from (*(f"- {markdown_start(sentence)}" for sentence in audit.assumptions), "")
@@ -796,7 +796,7 @@ def _row(audit: Audit, figure: Figure, *more: str) -> str:
 
 
 def _within_rounding(figure: Figure) -> str:
-    """What is to be said of a figure within rounding, in a sentence."""
+    """Return what is to be said of a figure within rounding, in a sentence."""
     gives = f" (as printed they give {figure.correct})" if figure.correct else ""
     holds = f"which holds only within the rounding of its operands{gives}"
     return f"{figure.label} is printed as {figure.text}, {holds}"

@@ -88,7 +88,7 @@ class Hypothesis:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What it is said to be: the same by whatever numbers it was computed."""
+        """Return what it is said to be: the same by whatever numbers it was computed."""
         words = self.edit.words
         return (self.edit.kind, *(words if self.solved is None else words[-1:]))
 
@@ -112,13 +112,13 @@ class Candidate:
         return np.asarray(self.reproduces | self.follows)
 
     def is_like(self, other: Candidate) -> bool:
-        """Whether no figure tells the two apart."""
+        """Return whether no figure tells the two apart."""
         return np.array_equal(self.explains, other.explains) and np.array_equal(
             self.breaks, other.breaks
         )
 
     def passes(self, gate: Gate) -> bool:
-        """Whether chance is ruled out, and any other cause."""
+        """Return whether chance is ruled out, and any other cause."""
         few = self.breaks.sum() <= BROKEN * self.changed
         alone = all(self.is_like(other) for other in self.rivals)
         return bool(self.bits >= gate.bits and self.coverage >= COVERAGE and few and alone)
@@ -172,11 +172,11 @@ class Search:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was passed over for want of time."""
+        """Return whether nothing was passed over for want of time."""
         return self._work > 0
 
     def _printed(self) -> dict[Place, fmpq]:
-        """What the document prints of entries, and what it prints last."""
+        """Return what the document prints of entries, and what it prints last."""
         return {
             place: figure.printed.value
             for place, figure in zip(self.recipe.places, self.recipe.figures, strict=True)

@@ -131,7 +131,8 @@ class Standard:
             return ""
 
     def _may_be(self, near: arb, printed: PrintedNumber, is_exact: bool) -> bool:
-        """Whether something in ``near`` would be printed so; ``is_exact``: is that itself."""
+        """Return whether something in ``near`` would be printed so; ``is_exact``: is that
+        itself."""
         if not near.is_finite():
             return True
         part = 2 if self.mode.startswith("half") else 1
@@ -140,7 +141,7 @@ class Standard:
             return not abs(near - arb(printed.value)) > (0 if is_exact else arb(room))
 
     def verdict(self, real: rounding.Real, printed: PrintedNumber) -> Verdict:
-        """Whether a figure holds.
+        """Return whether a figure holds.
 
         It does when the exact value rounds to it at its printed places; on an
         exact tie either neighbour holds. A declared directed rounding must
@@ -158,8 +159,8 @@ class Standard:
 
 
 def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
-    """Whether ``|real - centre| <= distance``, decided exactly at the ends; :class:`Undecided`
-    where they can't be told from the number."""
+    """Return whether ``|real - centre| <= distance``, decided exactly at the ends;
+    :class:`Undecided` where they can't be told from the number."""
     for bits in (FIRST, 4 * FIRST):
         with precision(bits):
             gap = abs(real.ball(bits) - arb(centre)) - arb(distance)
@@ -177,7 +178,7 @@ def correct_count(real: rounding.Real, printed: PrintedNumber, mode: RoundingMod
 
 
 def places_of(figures: Iterable[PrintedNumber | None]) -> int:
-    """How many decimal places the finest of printed figures has.
+    """Return how many decimal places the finest of printed figures has.
 
     >>> from symattn.numbers.rationals import read_printed
     >>> places_of(map(read_printed, ["3", "0.25", "12.5 %", "-inf"]))
@@ -188,7 +189,7 @@ def places_of(figures: Iterable[PrintedNumber | None]) -> int:
 
 
 def is_truncated(real: rounding.Real, printed: PrintedNumber) -> bool:
-    """Whether the figure is known to be the exact value cut off behind its last place."""
+    """Return whether the figure is known to be the exact value cut off behind its last place."""
     try:
         return correct_count(real, printed, "down") == printed.count
     except Undecided:
@@ -196,12 +197,12 @@ def is_truncated(real: rounding.Real, printed: PrintedNumber) -> bool:
 
 
 def is_coarse(value: Value, printed: PrintedNumber) -> bool:
-    """Whether a bare whole number is printed of a value that certainly is not that."""
+    """Return whether a bare whole number is printed of a value that certainly is not that."""
     return printed.is_bare and (value - printed.value).is_zero() is Verdict.REFUTED
 
 
 def _is_wide(near: arb, printed: PrintedNumber) -> bool:
-    """Whether a ball leaves not even the first digit of a figure certain."""
+    """Return whether a ball leaves not even the first digit of a figure certain."""
     if not near.is_finite():
         return True
     first = printed.unit * fmpq(10) ** (printed.digits - 1)
@@ -210,7 +211,7 @@ def _is_wide(near: arb, printed: PrintedNumber) -> bool:
 
 
 def is_vacuous(value: Value, printed: PrintedNumber) -> bool:
-    """Whether so few digits are printed that almost anything would pass:
+    """Return whether so few digits are printed that almost anything would pass:
     one or none, of a value that is not exactly what is printed."""
     return printed.digits <= 1 and (value - printed.value).is_zero() is not Verdict.HOLDS
 
@@ -308,13 +309,13 @@ class Recipes:
         return MASKED if isinstance(term, Masked) else term
 
     def work(self, node: Node, i: int, j: int) -> Term:
-        """What an entry is computed as, though it has a name; an input is itself."""
+        """Return what an entry is computed as, though it has a name; an input is itself."""
         name = self.names.get(node.serial)
         terms = self.definitions(name, i, j) if name else ()
         return terms[0] if terms else self.at(node, i, j)
 
     def definitions(self, name: str, i: int, j: int) -> tuple[Term, ...]:
-        """What an entry of a step is computed as; for weights also with a
+        """Return what an entry of a step is computed as; for weights also with a
         score subtracted that the document subtracts."""
         place = (name, i, j)
         if place not in self._definitions:
@@ -341,7 +342,7 @@ class Recipes:
         return Term("exp", (term,)) if not is_one else Term("exp", (ZERO,))
 
     def _made(self, node: Node, i: int, j: int) -> Term:
-        """What a node's operation makes of its operands' entries."""
+        """Return what a node's operation makes of its operands' entries."""
         if node.serial not in self._worked:
             self._worked[node.serial] = self._run.work(node)
         term = self._worked[node.serial].at(i, j)

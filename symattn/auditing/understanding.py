@@ -42,7 +42,7 @@ _REASONS: Mapping[str, str] = {
 
 
 def basis(claim: Claim) -> str:
-    """What a claim's binding rests on, in a sentence; '' where nothing is known of it.
+    """Return what a claim's binding rests on, in a sentence; '' where nothing is known of it.
 
     >>> from symattn.syntax import parse
     >>> found = Claim("", "A", parse("A"), basis="its name, its labels; 11 of 12 figures agree")
@@ -53,7 +53,7 @@ def basis(claim: Claim) -> str:
 
 
 def _in_short(basis: str) -> str:
-    """What a claim's binding rests on first of all, in a word."""
+    """Return what a claim's binding rests on first of all, in a word."""
     first = (one.short for one in EVIDENCE.values() if basis.startswith(one.called))
     return next(first, basis)
 
@@ -80,7 +80,7 @@ def _step_note(article: Article, name: str, expression: str, when: str) -> Note:
 
 
 def _note(article: Article, text: str, start: int | None, when: str) -> Note:
-    """What has that effect before the line of a place; in what has no comments the line of a
+    """Return what has that effect before the line of a place; in what has no comments the line of a
     side file."""
     line = 0 if start is None else article.place(start).line
     if article.form in _SILENT:
@@ -93,7 +93,7 @@ def _note(article: Article, text: str, start: int | None, when: str) -> Note:
 
 
 def _advice(article: Article, start: int | None, when: str) -> str:
-    """What to do, in a sentence that the note follows."""
+    """Return what to do, in a sentence that the note follows."""
     if article.form in _SILENT:
         file = article.path.with_suffix(SIDE_FILE).name
         return Sentence("{when}, write into {file} beside it:", when=when, file=file)
@@ -134,7 +134,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _bound(audit: Audit) -> str:
-    """How many figures are judged, and by what they were bound."""
+    """Return how many figures are judged, and by what they were bound."""
     counts: Counter[str] = Counter()
     for figure in audit.figures:
         if figure.claim.basis and not figure.claim.is_arithmetic:
@@ -199,12 +199,12 @@ class Group:
 
     @property
     def spans(self) -> list[Span]:
-        """Where they are."""
+        """Return where they are."""
         return [item.span for item in self.items]
 
 
 def open_groups(audit: Audit) -> list[Group]:
-    """What is open by its reasons, the largest group first; without names that nothing
+    """Return what is open by its reasons, the largest group first; without names that nothing
     defines, which are why numbers were not read."""
     groups: dict[str, list[OpenQuestion]] = defaultdict(list)
     for item in audit.open:

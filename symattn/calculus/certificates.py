@@ -83,7 +83,7 @@ def replay(
 
 
 def report(draft: DerivationDraft, where: Where) -> str:
-    """What a certificate proves of a derivation, line by line."""
+    """Return what a certificate proves of a derivation, line by line."""
     lines = []
     for number, statement in enumerate(draft.lines, 1):
         proved = number in where

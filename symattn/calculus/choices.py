@@ -209,7 +209,7 @@ class SumChoices:
         return colours
 
     def _standing(self, atom: Atom) -> Iterator[tuple[str, tuple[tuple[Any, str], ...]]]:
-        """Where indices stand in an atom, and which."""
+        """Yield where indices stand in an atom, and which."""
         places = places_of(atom)
         if places:
             word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind)
@@ -226,7 +226,7 @@ class SumChoices:
                         yield f"{atom.kind}{c}.{e}{path}", at
 
     def _is_symmetric(self, array: Array) -> bool:
-        """Whether rows and columns of a matrix may be exchanged."""
+        """Return whether rows and columns of a matrix may be exchanged."""
         if self.equations is None or len(array.axes) != 2 or len({*array.axes}) != 1:
             return False
         if array not in self.symmetric:
@@ -268,7 +268,7 @@ def _places(body: Mono, own: Index) -> Iterator[Place]:
 
 
 def _least_offset(body: Mono, own: Index) -> int:
-    """How far beyond an index all its places are; 0 where some are where it is."""
+    """Return how far beyond an index all its places are; 0 where some are where it is."""
     least = min((offset for _, offset, _ in _places(body, own)), default=0)
     return least if abs(least) <= _MOST_SHIFTED and not _images(body, own) else 0
 
@@ -308,7 +308,7 @@ def _led(atom: Atom) -> int:
 
 
 def _weight(atom: Atom) -> Fraction:
-    """How much an atom counts: a sum as much as what is summed, and more."""
+    """Return how much an atom counts: a sum as much as what is summed, and more."""
     if atom.kind in "pdm":
         return Fraction(0)
     if atom.kind == "S":
@@ -566,7 +566,7 @@ class Choices(SumChoices):
 
     @staticmethod
     def below(poly: Poly) -> tuple[Atom, int] | None:
-        """What stands below in a term, and with which power."""
+        """Return what stands below in a term, and with which power."""
         lowest: dict[Atom, Fraction] = {}
         for mono in poly:
             for atom, e in mono:
@@ -614,7 +614,7 @@ def _switch(poly: Poly) -> Atom | None:
 
 
 def _arms(of: Poly) -> Iterator[Fraction]:
-    """What a sum of numbers times what is 0 or 1 is for all of these: it is taken apart as if
+    """Yield what a sum of numbers times what is 0 or 1 is for all of these: it is taken apart as if
     any deltas could be 1 at once, and what has no value then is left as it is."""
     switches = {*atoms_of(of)}
     if len(switches) <= _MOST_SWITCHES and all(atom.kind in BOOLEAN for atom in switches):

@@ -65,7 +65,7 @@ def counterexample(
     sides: tuple[arb, arb],
     names: Set[str],
 ) -> Counterexample:
-    """Where two sides of a line differ, in words; the sizes are those of these names."""
+    """Return where two sides of a line differ, in words; the sizes are those of these names."""
     values = {name: _digits(value) for name, value in _numbers(line, point)}
     bodies = [array.body for array in term.arrays(*line.sides) if array.body]
     parts = [at for part in term.walk(*line.sides, *bodies) for at in term.places(part)]
@@ -104,7 +104,7 @@ def _entry(name: str, at: tuple[int, ...]) -> str:
 
 
 def _gradient(loss: Array, named: set[Array]) -> str:
-    """What a line calls the gradient of a loss in what it is a function of."""
+    """Return what a line calls the gradient of a loss in what it is a function of."""
     for candidate in named:
         match candidate.body:
             case term.Partial(term.Entry(of, ()), array, at) if of is loss and array is loss.of:

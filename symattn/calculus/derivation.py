@@ -59,7 +59,7 @@ class Derivation:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """How many lines have each status."""
+        """Return how many lines have each status."""
         return Counter(line.status for line in self.lines)
 
     @property
@@ -71,7 +71,7 @@ class Derivation:
         return tuple(dict.fromkeys(chain.from_iterable(along)))
 
     def summary(self) -> str:
-        """How many lines are proved, and how many are not."""
+        """Return how many lines are proved, and how many are not."""
         counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
         count = len(self.lines)
         counts += [f"{len(self.unused)} defined without a claim"] if self.unused else []

@@ -87,7 +87,7 @@ class DerivationDraft:
         return self.conclusions or tuple(line.line for line in self.lines[-1:])
 
     def given(self) -> list[str]:
-        """What is given, with its shape: ``S (n × m)``."""
+        """Return what is given, with its shape: ``S (n × m)``."""
         groups: dict[str, list[str]] = {}
         for array in self.ground.given:
             shape = " × ".join(map(str, array.axes))
@@ -95,13 +95,13 @@ class DerivationDraft:
         return [f"{', '.join(names)} {shape}".strip() for shape, names in groups.items()]
 
     def ground_of(self, without: Sequence[int]) -> Ground:
-        """What is given, without the hypotheses at some places."""
+        """Return what is given, without the hypotheses at some places."""
         kept = [line for k, line in enumerate(self.ground.hypotheses) if k not in without]
         return replace(self.ground, hypotheses=tuple(kept)) if without else self.ground
 
     @property
     def shapes(self) -> dict[str, int]:
-        """How many axes each array and permutation has, as the printers want to know."""
+        """Return how many axes each array and permutation has, as the printers want to know."""
         axes = {name: len(array.axes) for name, array in self.scope.arrays.items()}
         return axes | dict.fromkeys(self.scope.permutations, 0)
 
@@ -211,7 +211,7 @@ def _names(names: list[Any], where: str, faults: Faults) -> Iterator[str]:
 
 
 def _shapes(shapes: Mapping[str, Any], sizes: Sequence[str], faults: Faults) -> Iterator[Array]:
-    """What has a shape: what is given, and definitions whose shape is said."""
+    """Yield what has a shape: what is given, and definitions whose shape is said."""
     for name, shape in shapes.items():
         where = f"shapes.{name}"
         if not name.isidentifier():
@@ -258,7 +258,7 @@ def _defined(
 def _masks(
     good: Mapping[str, Any], given: Sequence[Array], scope: LineScope, faults: Faults
 ) -> list[str]:
-    """What is assumed of given arrays that hide scores: each of their entries is 0 or 1.
+    """Return what is assumed of given arrays that hide scores: each of their entries is 0 or 1.
 
     That has to be said of one that is used as something else, too.
     """

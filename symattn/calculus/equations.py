@@ -400,7 +400,7 @@ class Equations(Gradients):
         return full, (), side
 
     def _means(self, name: str, side: Formula) -> str:
-        """What a name means already that can't be defined again; '' if nothing."""
+        """Return what a name means already that can't be defined again; '' if nothing."""
         if name in self._gradients or self._is_gradient(name):
             return f"{name} is the gradient of {self._losses[0]}"
         if name in self._defined:

@@ -95,14 +95,14 @@ class Given:
     """The names as they are set where they are given."""
 
     def of(self, name: str) -> tuple[str, object]:
-        """What a name is said to be."""
+        """Return what a name is said to be."""
         for table in ("shapes", "losses", "permutations"):
             if name in getattr(self, table):
                 return table, getattr(self, table)[name]
         return "", None
 
     def read(self, text: str, at: int) -> bool:
-        """Whether a line says what something is, which is kept; :class:`Malformed` where it
+        """Return whether a line says what something is, which is kept; :class:`Malformed` where it
         says something else of it than a line before."""
         sentences = _SENTENCE.split(text)
         if len(sentences) > 1:
@@ -276,7 +276,7 @@ class Gradients:
                 self._names.add(loss, 0)
 
     def _is_gradient(self, name: str) -> bool:
-        """Whether a name is that of a gradient, as ``dA`` where there is a loss."""
+        """Return whether a name is that of a gradient, as ``dA`` where there is a loss."""
         if name in self._gradients:
             return True
         return (
@@ -287,7 +287,8 @@ class Gradients:
         )
 
     def _may_vary(self, array: Array | None) -> bool:
-        """Whether there is a gradient in an array: in what is given, or the loss is built of."""
+        """Return whether there is a gradient in an array: in what is given, or the loss is built
+        of."""
         if array is None:
             return False
         arrays = self._scope.arrays
@@ -382,7 +383,7 @@ class Gradients:
                 return
 
     def _may_be(self, reading: Reading, own: Array) -> bool:
-        """Whether what is defined has the shape of a gradient, or is put as one number."""
+        """Return whether what is defined has the shape of a gradient, or is put as one number."""
         axes, count = len(self._scope.arrays[reading.of].axes), len(own.axes)
         if reading.kind != "the gradient in" or self._scope.arrays[reading.of] is own:
             return False
@@ -391,7 +392,7 @@ class Gradients:
         return count in (0, 2 * axes) if reading.exactly else not (own.uses or count)
 
     def _derivatives(self, of: str, own: Array, name: str) -> Iterator[str]:
-        """What to write for the gradient in an array, or of it, where there is one."""
+        """Yield what to write for the gradient in an array, or of it, where there is one."""
         arrays = self._scope.arrays
         array = arrays[of]
         if array.of or (array.uses and own not in array.uses):

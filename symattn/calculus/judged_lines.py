@@ -104,12 +104,12 @@ class JudgedLine:
 
     @property
     def proved(self) -> bool:
-        """Whether both witnesses agree that it holds for all sizes."""
+        """Return whether both witnesses agree that it holds for all sizes."""
         return self.status == "proved"
 
     @property
     def against(self) -> tuple[str, ...]:
-        """What speaks against a refuted line: its counterexample, and its hint."""
+        """Return what speaks against a refuted line: its counterexample, and its hint."""
         place = str(self.counterexample) if self.counterexample else ""
         return tuple(filter(None, (place, self.hint)))
 

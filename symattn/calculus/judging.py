@@ -125,7 +125,7 @@ class Judge:
     # -- reasons ---------------------------------------------------------------
 
     def stands(self, reason: str, without: Sequence[int]) -> bool:
-        """Whether a reason is taken for granted, or proved, without the hypotheses at some
+        """Return whether a reason is taken for granted, or proved, without the hypotheses at some
         places: what follows from it is too."""
         done = next(
             (item for item in self.done if reason in (str(item.number), item.said.label)), None
@@ -138,7 +138,7 @@ class Judge:
         return reason == PLAIN or reason in defined
 
     def _reasoned(self, line: tensors.ParsedLine, by: Sequence[str]) -> Evidence:
-        """Why a line does not follow from what it names as reasons; nothing if it does.
+        """Return why a line does not follow from what it names as reasons; nothing if it does.
 
         With only these it has to follow, and without any one of them it must not.
         """
@@ -205,7 +205,7 @@ class Judge:
         ]
 
     def concluded(self, name: str) -> tuple[tensors.ParsedLine, ...] | None:
-        """What another derivation concludes; None if there is none of that name."""
+        """Return what another derivation concludes; None if there is none of that name."""
         other = None if name in self.conclusions else self.library(name)
         if other is not None:
             lines = []
@@ -217,8 +217,8 @@ class Judge:
         return self.conclusions.get(name)
 
     def tied(self, line: tensors.ParsedLine, statement: Said) -> str:
-        """What is wrong with a line that varies something tied to other things in it by what is
-        assumed; nothing if it does not."""
+        """Return what is wrong with a line that varies something tied to other things in it by what
+        is assumed; nothing if it does not."""
         tie = self.draft.ground_of(statement.without).tie(line)
         if tie is None:
             return ""
@@ -229,7 +229,7 @@ class Judge:
         )
 
     def _hint(self, line: str) -> str:
-        """What would make a line hold, if it can be read as a line at all."""
+        """Return what would make a line hold, if it can be read as a line at all."""
         with suppress(Malformed):
             ground = self.draft.ground_of(self._without)
             return hint(line, self.draft.scope, ground, self.trials.holds)
@@ -247,7 +247,7 @@ class Judge:
         return line
 
     def _verdict(self, number: int, statement: Said) -> JudgedLine:
-        """What is to be said of a line as a whole, but for hints."""
+        """Return what is to be said of a line as a whole, but for hints."""
         try:
             line = line_reading.line(statement.line, self.draft.scope)
         except Malformed as error:
@@ -293,7 +293,8 @@ class Judge:
 
 
 def _shown(line: JudgedLine) -> Shown:
-    """What a line may be cited with; one that was not proved is no reason, whatever it says."""
+    """Return what a line may be cited with; one that was not proved is no reason, whatever it
+    says."""
     return line.evidence.prover.shown(line.evidence.proof) if line.evidence else Shown()
 
 

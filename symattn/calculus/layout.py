@@ -180,21 +180,21 @@ def _uncounted(text: str) -> str:
 
 
 def _is_scaffold(line: str) -> bool:
-    """Whether a line has nothing but commands of a document, without a formula in them."""
+    """Return whether a line has nothing but commands of a document, without a formula in them."""
     return bool(_SCAFFOLD.fullmatch(line)) and not any(
         map(related, re.findall(r"\{([^{}]*)\}", line))
     )
 
 
 def _closing(opening: str) -> re.Pattern[str]:
-    """What closes a display that is opened so."""
+    """Return what closes a display that is opened so."""
     if opening.startswith("\\begin"):
         return re.compile(re.escape(opening.partition("}")[0].replace("begin", "end") + "}"))
     return re.compile(r"\$\$" if opening == "$$" else r"(?<!\\)\\\]")
 
 
 def open_brackets(text: str) -> int:
-    """How many brackets stay open, marks of lists left out."""
+    """Return how many brackets stay open, marks of lists left out."""
     plain = re.sub(r"\\[{}]", "", text)
     if numbered := NUMBERED.match(plain):
         plain = plain[numbered.end() :]
@@ -215,7 +215,7 @@ def _columns(row: str) -> list[str]:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether what stands apart in a row is a formula, and not what one is of: ``i ≠ j``."""
+    """Return whether what stands apart in a row is a formula, and not what one is of: ``i ≠ j``."""
     return related(text) and not _UNEQUAL.search(text)
 
 
@@ -295,7 +295,7 @@ class Peeled:
 
 
 def _emphasised(match: re.Match[str]) -> str:
-    """What stands between two marks: words, or a whole formula; else they are powers."""
+    """Return what stands between two marks: words, or a whole formula; else they are powers."""
     inner = match[2]
     is_plain = related(inner) or not re.search(r"[-+*/^=\d]", inner)
     return inner if is_plain else match[0]
@@ -341,7 +341,7 @@ class _Peeler:
         self._assumed = ""
 
     def line(self, line: str) -> Peeled:
-        """What a whole line says."""
+        """Return what a whole line says."""
         result = self._result
         text = unspaced(line).strip()
         text = _EMPHASIS.sub(_emphasised, text) if related(unquoted(text)) else text
@@ -512,7 +512,7 @@ def _without_reason(text: str) -> tuple[str, str]:
 
 
 def _encloses(text: str, opening: str, closing: str) -> bool:
-    """Whether a bracket at the beginning closes at the end."""
+    """Return whether a bracket at the beginning closes at the end."""
     depths = [*accumulate((sign == opening) - (sign == closing) for sign in text)]
     return 0 not in depths[:-1]
 
@@ -538,13 +538,14 @@ def _parts(text: str, sign: str = "") -> Iterator[tuple[str, str]]:
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Where a pattern is found outside of brackets; what is within is for who reads formulas."""
+    """Return where a pattern is found outside of brackets; what is within is for who reads
+    formulas."""
     depths = [0, *accumulate((sign in "([{") - (sign in ")]}") for sign in formula)]
     return (piece for piece in pattern.finditer(formula) if depths[piece.start()] == 0)
 
 
 def apart(formula: str, pattern: re.Pattern[str]) -> list[str]:
-    """What stands between the places where a pattern is found."""
+    """Return what stands between the places where a pattern is found."""
     pieces, start = [], 0
     for separator in outside(formula, pattern):
         pieces.append(formula[start : separator.start()].strip())

@@ -107,8 +107,8 @@ def _derived(file: File, seconds: float = LINE_SECONDS) -> Derivation:
 
 
 def replayed(name: str, certificate: Path) -> str:
-    """What a certificate proves of the bundled derivation of that name, or of the one in the file
-    at that path, as text: no proof is looked for, and no numbers are tried.
+    """Return what a certificate proves of the bundled derivation of that name, or of the one in the
+    file at that path, as text: no proof is looked for, and no numbers are tried.
 
     Raises :class:`UnknownName`, or :class:`Malformed` with the faults of either file.
     """
@@ -156,7 +156,7 @@ def derive(text: str, *, seconds: float = LINE_SECONDS) -> Derivation:
 
 @cache
 def draft_of(name: str) -> DerivationDraft | None:
-    """What a bundled derivation says; None if there is none of that name."""
+    """Return what a bundled derivation says; None if there is none of that name."""
     if name not in names():
         return None
     path = _folder() / f"{name}.toml"

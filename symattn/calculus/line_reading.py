@@ -59,12 +59,13 @@ PLAIN = ("i", "j", "k", "l")
 
 
 def line(text: str, scope: LineScope) -> ParsedLine:
-    """What a line says. Raises :class:`Malformed` with what is wrong, and what to write."""
+    """Return what a line says. Raises :class:`Malformed` with what is wrong, and what to write."""
     return _Reader(scope).line(syntax.parse(text, letters=True), ("==",))
 
 
 def hypothesis(text: str, scope: LineScope) -> ParsedLine:
-    """What is assumed: an equation, or ``x > y`` or ``x >= y``. Raises :class:`Malformed`."""
+    """Return what is assumed: an equation, or ``x > y`` or ``x >= y``. Raises
+    :class:`Malformed`."""
     return _Reader(scope).line(syntax.parse(text, letters=True), ("==", ">", ">=", "<", "<="))
 
 
@@ -290,7 +291,7 @@ class _Reader(StepCalls):
         raise Malformed(f"there is no function {name!r}; {hint}")
 
     def _has_letters(self, call: syntax.Call) -> bool:
-        """Whether a sum is over indices, not of all entries or along an axis."""
+        """Return whether a sum is over indices, not of all entries or along an axis."""
         match call.arguments:
             case (syntax.Name(name), syntax.Literal() | syntax.Negative()):
                 return name not in self.scope.arrays

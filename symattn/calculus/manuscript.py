@@ -116,7 +116,7 @@ class Manuscript(File):
 
 
 def is_by_hand(text: str) -> bool:
-    """Whether a derivation is written by hand, not in the tables of a TOML file.
+    """Return whether a derivation is written by hand, not in the tables of a TOML file.
 
     >>> is_by_hand("A = softmax(S)"), is_by_hand("[shapes]")
     (True, False)
@@ -241,7 +241,7 @@ class _Reader:
             at = end
 
     def _surely_listed(self, line: Line) -> bool:
-        """Whether the mark before a line can only be that of a list."""
+        """Return whether the mark before a line can only be that of a list."""
         text = line.text[1:].lstrip()
         if not related(text):
             return not (self._wording.is_formula(text) or self._wording.is_quantity(text))
@@ -424,7 +424,7 @@ class _Reader:
             because = peeled.quantity = ""
 
     def _is_limited(self, line: Line, peeled: Peeled) -> bool:
-        """Whether it is not clear of what, or up to where, something is assumed."""
+        """Return whether it is not clear of what, or up to where, something is assumed."""
         if not peeled.assumed and re.search(r"(?i)\b(?:assum|suppos)\w*\b", line.text):
             self._fault(line.at, "say 'assume' right before what is assumed, as in 'assume t > 0'")
             return True
@@ -458,7 +458,7 @@ class _Reader:
         return False
 
     def _may_count(self, mark: str) -> bool:
-        """Whether a letter or number before a formula is one of a list, and no factor."""
+        """Return whether a letter or number before a formula is one of a list, and no factor."""
         plain = mark.strip("().")
         self._counted |= {plain, "1"} & {"1", "a", "A", "i", "I"} if plain in "1aAiI" else {plain}
         is_factor = plain in self._wording.names or (mark[0] == "(" and plain[0].isdigit())
@@ -491,7 +491,7 @@ class _Reader:
         self.equations.append(Equation(at, tuple(sides), kind, *how))
 
     def _given(self, line: Line) -> bool:
-        """Whether a line says what something is: a shape, a loss, a permutation."""
+        """Return whether a line says what something is: a shape, a loss, a permutation."""
         if line.kind == "formula" and "\\in" not in line.text and "∈" not in line.text:
             return False
         try:

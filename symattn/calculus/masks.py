@@ -14,7 +14,7 @@ from symattn.syntax import Tree
 
 
 def is_indicator(value: Expr, masks: Collection[str]) -> bool:
-    """Whether a number is 0 or 1 wherever the entries of ``masks`` are."""
+    """Return whether a number is 0 or 1 wherever the entries of ``masks`` are."""
     match value:
         case term.Number(known):
             return known in (0, 1)
@@ -36,7 +36,7 @@ def is_indicator(value: Expr, masks: Collection[str]) -> bool:
 
 
 def _is_one_at_most(parts: tuple[Expr, ...]) -> bool:
-    """Whether of terms that are 0 or 1 no two are 1 at once."""
+    """Return whether of terms that are 0 or 1 no two are 1 at once."""
     match parts:
         case (term.Apply("positive", more), term.Apply("positive", less)):
             # Of x > y and y > x.
@@ -70,7 +70,7 @@ def _terms(value: Expr, sign: int = 1) -> list[tuple[int, Expr]]:
 
 
 def same(x: object, y: object) -> bool:
-    """Whether two expressions are written alike; sums over indices of their own are not."""
+    """Return whether two expressions are written alike; sums over indices of their own are not."""
     match x, y:
         case Expr(), Expr():
             return type(x) is type(y) and all(
@@ -83,7 +83,7 @@ def same(x: object, y: object) -> bool:
 
 
 def vanishes_without(value: Expr, keep: Expr) -> bool:
-    """Whether a number is 0 for certain wherever ``keep`` is, by the factors of both."""
+    """Return whether a number is 0 for certain wherever ``keep`` is, by the factors of both."""
     factors = [*_factors(value)]
     return all(
         any(same(factor, other) or _implies(factor, other) for factor in factors)
@@ -104,7 +104,8 @@ def _factors(value: Expr) -> Iterator[Expr]:
 
 
 def _implies(factor: Expr, other: Expr) -> bool:
-    """Whether places that are the same are in order, too: ``delta(i, j)``, ``step(j <= i)``."""
+    """Return whether places that are the same are in order, too: ``delta(i, j)``, ``step(j <=
+    i)``."""
     match factor, other:
         case term.Delta(x, y), term.AtMost(first, second):
             for a, b in ((x, y), (y, x)):
@@ -148,7 +149,8 @@ def hiding(tree: Tree) -> Iterator[str]:
 
 
 def is_used_otherwise(name: str, tree: Tree, as_factor: bool = False) -> bool:
-    """Whether an array stands for anything but what hides scores, and a factor beside others."""
+    """Return whether an array stands for anything but what hides scores, and a factor beside
+    others."""
 
     def otherwise(part: Tree, as_factor: bool = False) -> bool:
         return is_used_otherwise(name, part, as_factor)
@@ -173,7 +175,7 @@ def is_used_otherwise(name: str, tree: Tree, as_factor: bool = False) -> bool:
 
 
 def _slot(call: syntax.Call) -> tuple[Tree | None, list[Tree]]:
-    """What of a call is to be 0 or 1, and the rest of it."""
+    """Return what of a call is to be 0 or 1, and the rest of it."""
     options = dict(call.options)
     place = {"mask": 1, "where": 0}.get(call.function)
     if place is None:

@@ -24,7 +24,7 @@ from symattn.errors import Malformed
 
 
 def told_apart(axis: int, place: AxisPlace, value: Callable[[int], Expr]) -> Expr:
-    """What stands at a place along an axis, by the number of the place, 0 at the first."""
+    """Return what stands at a place along an axis, by the number of the place, 0 at the first."""
     if (place.index or place.size or place.images) and place.offset:
         raise Malformed("a place beside an index or an end, of a part, may be none: name the part")
     if axis == 1:

@@ -76,7 +76,7 @@ class Names:
         return [name for name in self._lower.get(written.lower(), ()) if name in self.axes]
 
     def begins(self, written: str) -> bool:
-        """Whether a name is that, or that with more behind ``_``."""
+        """Return whether a name is that, or that with more behind ``_``."""
         return spelt(written) in self._stems
 
 
@@ -153,7 +153,7 @@ _ALPHABETS = {
 
 
 def style_of(text: str, token: NotationToken) -> tuple[str, str]:
-    """How a letter or number is set, and the accent above it."""
+    """Return how a letter or number is set, and the accent above it."""
     before = _COMMANDS.search(text, max(token.start - 40, 0), token.start)
     commands = re.findall(r"\\[A-Za-z]+", before[0]) if before else []
     alphabet = unicodedata.name(text[token.start : token.start + 1], "")

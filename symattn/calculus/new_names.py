@@ -113,7 +113,7 @@ def _paths(name: str, names: Names) -> list[tuple[tuple[str, str], ...]]:
 def _parts(
     name: str, at: int, path: tuple[tuple[str, str], ...], names: Names
 ) -> Iterator[tuple[str, str, int]]:
-    """What may begin at a place of a name, behind these parts, and where it ends."""
+    """Yield what may begin at a place of a name, behind these parts, and where it ends."""
     before = path[-1][0] if path else ""
     if name[at] == "_":
         if path and before != "_":

@@ -98,7 +98,7 @@ class DoubleMeanings(Grammar):
             raise Malformed(f"{short(self.text.string)!r}: {why}")
 
     def is_beside(self) -> bool:
-        """Whether a factor stands here without a sign before it."""
+        """Return whether a factor stands here without a sign before it."""
         token = self.peek()
         if token.kind in ("name", "command", "open"):
             return True
@@ -163,8 +163,8 @@ class DoubleMeanings(Grammar):
             )
 
     def may_be_below(self, token: NotationToken) -> bool:
-        """Whether a reader may take a factor behind a quotient to be below: not a large sum, nor
-        what is apart; in LaTeX blanks set nothing apart."""
+        """Return whether a reader may take a factor behind a quotient to be below: not a large sum,
+        nor what is apart; in LaTeX blanks set nothing apart."""
         word = plain_name(token.text) or token.text
         stem = word.removeprefix("\\").partition("_")[0]
         last = self.tokens[self.at - 1]
@@ -173,7 +173,7 @@ class DoubleMeanings(Grammar):
         return FUNCTIONS.get(stem, stem) != "sum" and not is_apart
 
     def tried(self, read: Callable[[], Tree], mark: int) -> Tree | None:
-        """What stands behind a sum, or a limit, must not have the letter that it is over."""
+        """Return what stands behind a sum, or a limit, must not have the letter that it is over."""
         bound = self.bound_up_to.get(mark, frozenset())
         right = super().tried(read, mark)
         if right is not None and bound & _free(right):
@@ -184,7 +184,7 @@ class DoubleMeanings(Grammar):
         return right
 
     def is_matrix(self, tree: Tree) -> bool:
-        """Whether a value is seen to be a matrix."""
+        """Return whether a value is seen to be a matrix."""
         match tree:
             case syntax.Name(name):
                 return self.names.axes.get(name, 0) > 1
@@ -244,7 +244,7 @@ _OTHERWISE = (
 
 
 def otherwise(text: str) -> str:
-    """How to write what can't be read, where that is known."""
+    """Return how to write what can't be read, where that is known."""
     return next((advice for sign, advice in _OTHERWISE if re.search(sign, text)), "")
 
 
@@ -300,7 +300,7 @@ class Quantities(DoubleMeanings):
         return (best, end) if best else (plain_name(first.text) or first.text, self.at + 1)
 
     def _means(self, written: str) -> bool:
-        """Whether letters are the beginning of what has a meaning."""
+        """Return whether letters are the beginning of what has a meaning."""
         return (
             self.names.begins(written)
             or written in functions()
@@ -350,7 +350,7 @@ class Quantities(DoubleMeanings):
         return None
 
     def _special(self, written: str, end: int, following: NotationToken) -> Tree | None:
-        """What letters mean that are no name here; None where it is nothing else."""
+        """Return what letters mean that are no name here; None where it is nothing else."""
         function = FUNCTIONS.get(written, written)
         start = self.at
         if written in _INFINITE:
@@ -488,7 +488,7 @@ class Quantities(DoubleMeanings):
         return syntax.Name(known or written)
 
     def mark(self, piece: tuple[int, int]) -> str:
-        """What stands below or above as a part of a name."""
+        """Return what stands below or above as a part of a name."""
         texts = [plain_name(token.text) or token.text for token in self.few(*piece)]
         if texts[:1] == ["("] and texts[-1:] == [")"]:
             texts = texts[1:-1]
@@ -509,12 +509,12 @@ class Quantities(DoubleMeanings):
         return None
 
     def is_differential(self, ahead: int) -> bool:
-        """Whether a differential begins there: ``dz``, ``∂z``."""
+        """Return whether a differential begins there: ``dz``, ``∂z``."""
         token = self.peek(ahead)
         return token.text == "∂" or (token.kind == "name" and token.text[:1] == "d")
 
     def differential(self) -> Tree:
-        """What is differentiated by: ``dz_k``, ``∂z_k``."""
+        """Return what is differentiated by: ``dz_k``, ``∂z_k``."""
         if self.peek().text == "∂":
             self.at += 1
             written, self.at = self.run()
@@ -718,14 +718,14 @@ def _read(text: str, names: Names) -> tuple[Tree, str]:
 
 
 def _calls_a_quantity(tree: Tree, names: Names) -> bool:
-    """Whether a quantity stands before brackets as if it were a function."""
+    """Return whether a quantity stands before brackets as if it were a function."""
     return any(
         isinstance(part, syntax.Call) and names.known(part.function) for part in syntax.walk(tree)
     )
 
 
 def _is_known(tree: Tree, names: Names) -> bool:
-    """Whether each name in a tree means something."""
+    """Return whether each name in a tree means something."""
     # An entry, x_i, is no index.
     letters = frozenset(letter for letter in tensors.letters_of(tree) if "_" not in letter)
     calls = functions()
@@ -966,7 +966,7 @@ class _Notation(Quantities):
         raise UnreadNotation
 
     def _under_root(self) -> Tree:
-        """What stands behind a root in plain text: an exponent is one of the root."""
+        """Return what stands behind a root in plain text: an exponent is one of the root."""
         token = self.peek()
         if token.text == "(":
             return self.inside(*self.group(self.at))
@@ -990,7 +990,7 @@ class _Notation(Quantities):
         return syntax.Binary("/", self.inside(*above), self.inside(*below))
 
     def _begins_differential(self, start: int, end: int) -> bool:
-        """Whether a range is a differential, ``dp_j``, or its sign alone."""
+        """Return whether a range is a differential, ``dp_j``, or its sign alone."""
         first = self.tokens[start]
         if first.kind != "name" or first.text[:1] != "d":
             return False
@@ -1007,7 +1007,7 @@ class _Notation(Quantities):
         return isinstance(name, syntax.Name) and bool(self.names.known(name.name))
 
     def _ranged(self, piece: tuple[int, int], read: Callable[[], Tree]) -> Tree:
-        """What is read of a whole range."""
+        """Return what is read of a whole range."""
         state = self.at, self.end
         self.at, self.end = piece
         try:
@@ -1019,7 +1019,7 @@ class _Notation(Quantities):
         return tree
 
     def _of(self) -> Tree:
-        """What is differentiated, behind the sign of it."""
+        """Return what is differentiated, behind the sign of it."""
         if self.peek().text == "∂":
             self.at += 1
             return self.postfix()

@@ -206,7 +206,7 @@ def _power(above: t.Row) -> str:
 
 
 def is_array(tree: Tree, shapes: Shapes) -> bool:
-    """Whether a tree stands for more than one number."""
+    """Return whether a tree stands for more than one number."""
     match tree:
         case syntax.Name(name):
             return bool(shapes.get(name))
@@ -306,11 +306,12 @@ class _Printer:
         raise AssertionError(type(tree).__name__)
 
     def _first(self, tree: Tree) -> t.Row:
-        """What stands before a factor, which must not go on with a sum that ends it."""
+        """Return what stands before a factor, which must not go on with a sum that ends it."""
         return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, _PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
-        """Whether a product goes on with the last factor of a tree: a sum, a divisor, a root."""
+        """Return whether a product goes on with the last factor of a tree: a sum, a divisor, a
+        root."""
         match tree:
             case syntax.Call("limit", _) | syntax.Call("sum" | "mean", (_, _, *_)):
                 return True
@@ -410,7 +411,7 @@ class _Printer:
         return t.row(t.UprightName(function, True), _around(inside)), _ATOM
 
     def _goal(self, target: Tree) -> t.Row:
-        """What a variable tends to."""
+        """Return what a variable tends to."""
         match target:
             case syntax.Name("oo" | "inf"):
                 return t.row(t.Letter("∞"))
@@ -475,7 +476,7 @@ def _around(row: t.Row, fences: str = "()") -> t.Row:
 
 
 def _opens(row: t.Row) -> bool:
-    """Whether a row begins with a bracket that doesn't grow."""
+    """Return whether a row begins with a bracket that doesn't grow."""
     return row.nodes[0] in (t.sign("(") + t.sign("[")).nodes
 
 

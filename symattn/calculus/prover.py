@@ -91,7 +91,7 @@ class Prover:
             kernel.forget()
 
     def shown(self, proof: Proof) -> Shown:
-        """What a line that was proved may be cited with."""
+        """Return what a line that was proved may be cited with."""
         bound = (each.bound for each in self._equations)
         bound_by = frozenset(self._supposed).union(*bound)
         defined = frozenset[Array]().union(*(each.defined for each in self._equations))
@@ -99,7 +99,7 @@ class Prover:
         return Shown(conditions, bound_by, self._folded, defined, proof.sources)
 
     def proof(self, line: ParsedLine, record: Record | None = None) -> Proof:
-        """What can be shown of a line, or what a record shows of it."""
+        """Return what can be shown of a line, or what a record shows of it."""
         kernel = self.kernel
         self._given = list(record.lasts) if record else None
         with self.entered(record):
@@ -143,7 +143,7 @@ class Prover:
         return all(self._vanishes(part, depth + 1) for part in self.kernel.last(poly, step))
 
     def _last(self, poly: Poly) -> Last | None:
-        """What to do with a difference that has not vanished."""
+        """Return what to do with a difference that has not vanished."""
         if self._given is not None:
             return self._given.pop(0) if self._given else None
         below = self._choices.below(poly)

@@ -132,7 +132,7 @@ class Sampler:
         return outcome
 
     def holds(self, line: ParsedLine) -> bool:
-        """Whether a line stands all trials; where it does not is not asked."""
+        """Return whether a line stands all trials; where it does not is not asked."""
         needed, telling = _needed(line, self._ground), self._telling
         if telling is not None and _sizes(line, self._ground, needed) <= telling.sizes.keys():
             # What refuted the line that this is to mend refutes most others.
@@ -143,7 +143,7 @@ class Sampler:
         return isinstance(outcome, Outcome) and outcome.verdict == "held"
 
     def _tried(self, line: ParsedLine) -> tuple[frozenset[Array], Outcome | _Difference]:
-        """What trying a line gave, and the arrays that numbers were drawn for."""
+        """Return what trying a line gave, and the arrays that numbers were drawn for."""
         needed = _needed(line, self._ground)
         outcome = self._tried_with(line, needed)
         if isinstance(outcome, _Difference):
@@ -252,7 +252,8 @@ class Sampler:
                 yield _Trial(sizes, "any", 0, entries=_FEW)
 
     def _is_solvable(self, needed: frozenset[Array], sizes: Mapping[str, int]) -> bool:
-        """Whether so few numbers are in equations at these sizes that they are soon solved."""
+        """Return whether so few numbers are in equations at these sizes that they are soon
+        solved."""
         equations = (given for given in self._ground.assumed(needed) if mask(given) is None)
         sides = [side for given in equations for side in given.sides]
         bound = [array for array in term.arrays(*sides) if array.body is None]
@@ -275,7 +276,8 @@ class Sampler:
     def _at(
         self, line: ParsedLine, needed: frozenset[Array], trial: _Trial
     ) -> bool | str | _Difference:
-        """What one point says: True, a reason why it says nothing, or where the sides differ."""
+        """Return what one point says: True, a reason why it says nothing, or where the sides
+        differ."""
         try:
             with precision(trial.bits):
                 point = self._point(needed, trial)
@@ -319,7 +321,8 @@ class Sampler:
     def _smallest(
         self, line: ParsedLine, needed: frozenset[Array], names: Sequence[str]
     ) -> _Difference | None:
-        """Where sides differ at small sizes and plain numbers, if there is such near at hand."""
+        """Return where sides differ at small sizes and plain numbers, if there is such near at
+        hand."""
         sums = product((1, 2, 3), repeat=len(names))
         small = sorted(sums, key=lambda lengths: (max(lengths, default=0), sum(lengths)))
         for total in small[:24]:
@@ -385,13 +388,14 @@ def _compared(
 
 
 def _is_cheap(line: ParsedLine, needed: frozenset[Array]) -> bool:
-    """Whether a line can be tried at large sizes: few sums in one another, no derivatives."""
+    """Return whether a line can be tried at large sizes: few sums in one another, no
+    derivatives."""
     bodies = [*line.sides, *(part.body for part in needed if part.body is not None)]
     return all(_depth(part) <= 1 for part in bodies)
 
 
 def _depth(value: Expr) -> int:
-    """How many sums stand in one another; a derivative is as many as are too many."""
+    """Return how many sums stand in one another; a derivative is as many as are too many."""
     if isinstance(value, term.Partial | term.Expectation):
         return 9
     inner = max(map(_depth, term.inside(value)), default=0)
@@ -399,7 +403,7 @@ def _depth(value: Expr) -> int:
 
 
 def _jumps(line: ParsedLine) -> bool:
-    """Whether there are steps of values in a line."""
+    """Return whether there are steps of values in a line."""
     parts = term.walk(*line.sides)
     return any(isinstance(part, term.Apply) and part.function == "positive" for part in parts)
 

@@ -34,10 +34,10 @@ DEFINITION = re.compile(r":=|≔|≜|\\(?:coloneqq|triangleq)(?![A-Za-z])")
 
 
 def related(text: str) -> bool:
-    """Whether words or a formula relate something to something."""
+    """Return whether words or a formula relate something to something."""
     return RELATION.search(text) is not None
 
 
 def begins(text: str) -> bool:
-    """Whether a text begins with a relation."""
+    """Return whether a text begins with a relation."""
     return RELATION.match(text.lstrip()) is not None

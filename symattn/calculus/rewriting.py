@@ -184,7 +184,7 @@ class Rewriting:
 
 
 def _smaller(changed: Poly, mono: Mono) -> bool:
-    """Whether all that a rule made is smaller than what it was applied to."""
+    """Return whether all that a rule made is smaller than what it was applied to."""
     return all(size_of(product) < size_of(mono) for product in changed)
 
 
@@ -207,7 +207,7 @@ def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, boo
 
 
 def _named(monos: Iterable[Mono]) -> set[object]:
-    """What stands in products that is given a value: arrays, derivatives, counts."""
+    """Return what stands in products that is given a value: arrays, derivatives, counts."""
     names: set[object] = set()
     for outer in atoms_of(monos):
         for atom in within(outer):
@@ -222,7 +222,7 @@ def _named(monos: Iterable[Mono]) -> set[object]:
 
 
 def _covers(mono: Mono, free: Set[Index], zero: Poly) -> bool:
-    """Whether a product has all indices of its equation, and nothing that is only 0 or 1."""
+    """Return whether a product has all indices of its equation, and nothing that is only 0 or 1."""
     used = free & free_in(zero)
     return used <= free_in((mono,)) and all(atom.kind not in BOOLEAN for atom, _ in mono)
 

@@ -160,7 +160,7 @@ def scaled(forms: Forms, x: Tensor, y: Tensor, op: str) -> Tensor:
 
 
 def _along(forms: Forms, axis: int, x: Tensor, of_rows: Callable[[Tensor], Tensor]) -> Tensor:
-    """What a function of rows gives along an axis."""
+    """Return what a function of rows gives along an axis."""
     if axis == 0 and len(x.axes) == 2:
         return forms.transposed(of_rows(forms.transposed(x)))
     if not x.axes:
@@ -437,7 +437,7 @@ def _l2norm(forms: Forms, x: Tensor) -> Tensor:
 
 
 def _is_positive(value: Expr) -> bool:
-    """Whether a number is above 0 wherever it can be divided by."""
+    """Return whether a number is above 0 wherever it can be divided by."""
     match value:
         case term.Number(known):
             return known > 0

@@ -224,7 +224,7 @@ def _number(rng: Random, style: Style, above: bool, named: Sequence[fmpq]) -> ar
 
 
 def _holds(point: SamplePoint, line: ParsedLine) -> bool:
-    """Whether an inequality is so at a point, for all its indices."""
+    """Return whether an inequality is so at a point, for all its indices."""
     is_reached = line.relation == ">="
     return all(apart > 0 or (is_reached and apart == 0) for apart in _residuals(point, [line]))
 

@@ -259,7 +259,7 @@ class SamplePoint:
         self._tables: dict[Array, dict[tuple[int, ...], Value]] = {}
 
     def length(self, axis: Axis) -> int:
-        """How long an axis is here."""
+        """Return how long an axis is here."""
         return axis if isinstance(axis, int) else self.sizes[axis]
 
     def places(self, axes: Sequence[Axis]) -> Iterator[tuple[int, ...]]:
@@ -287,7 +287,7 @@ class SamplePoint:
 
     @property
     def worked(self) -> int:
-        """How many expressions were evaluated since the last line began."""
+        """Return how many expressions were evaluated since the last line began."""
         return WORK - self._left
 
     def renew(self) -> None:
@@ -322,7 +322,7 @@ class SamplePoint:
     # -- places ------------------------------------------------------------------
 
     def place(self, at: AxisPlace, axis: Axis) -> int:
-        """Where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
+        """Return where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
         position = self._start(at)
         if not 1 <= position <= self.length(axis):
             raise Missing
@@ -446,7 +446,7 @@ class SamplePoint:
         return product
 
     def _is_ruled_out(self, value: Expr) -> bool:
-        """Whether a step or a delta makes 0 of an expression, of which it is a factor."""
+        """Return whether a step or a delta makes 0 of an expression, of which it is a factor."""
         match value:
             case term.Mul(factors):
                 return any(map(self._is_ruled_out, factors))
@@ -478,7 +478,8 @@ class SamplePoint:
         return found.of.get(at, 0) if isinstance(found, Slopes) else found
 
     def _limit(self, value: term.Limit) -> Value:
-        """What a body comes near to; at a number from both sides, where both have a meaning."""
+        """Return what a body comes near to; at a number from both sides, where both have a
+        meaning."""
         with precision(max(_LIMIT_BITS, ctx.prec)):
             if isinstance(value.target, str):
                 return self._approached(value, 1 if value.target == "oo" else -1)
@@ -542,7 +543,7 @@ class SamplePoint:
         return total
 
     def _counted(self, value: Expr) -> int:
-        """How many operations one value of an expression takes."""
+        """Return how many operations one value of an expression takes."""
         match value:
             case term.Add(parts) | term.Mul(parts):
                 return len(parts) - 1 + sum(map(self._counted, parts))
@@ -569,7 +570,8 @@ class SamplePoint:
 
 
 def _is_guard(value: Expr) -> bool:
-    """Whether an expression is made of steps and deltas: what they are 0 beside is left out."""
+    """Return whether an expression is made of steps and deltas: what they are 0 beside is left
+    out."""
     match value:
         case term.Delta() | term.AtMost() | term.Apply("positive"):
             return True

@@ -37,7 +37,7 @@ class _Line:
     scope: LineScope
 
     def rank(self, name: str) -> int | None:
-        """How many axes what has a name has."""
+        """Return how many axes what has a name has."""
         array = self.scope.arrays.get(name)
         return None if array is None else len(array.axes)
 
@@ -57,7 +57,8 @@ _PartEdit = Callable[[Tree, _Line], _Edits]
 
 
 def hint(text: str, scope: LineScope, ground: Ground, holds: Callable[[ParsedLine], bool]) -> str:
-    """What a line would have to say to hold, or be assumed; nothing if nothing usual helps."""
+    """Return what a line would have to say to hold, or be assumed; nothing if nothing usual
+    helps."""
     tree = syntax.parse(text, letters=True)
     if not isinstance(tree, syntax.Comparison) or len(tree.operands) != 2:
         return ""
@@ -272,7 +273,8 @@ _SQUARE = ("{0}[i, j] == {0}[j, i]", "{0}[i, j] == -{0}[j, i]")
 
 
 def _assumptions(line: _Line, known: Set[Array]) -> Iterator[str]:
-    """What might have been assumed of what is given in a line, and of which nothing is known."""
+    """Yield what might have been assumed of what is given in a line, and of which nothing is
+    known."""
     names = dict.fromkeys(name for side in (line.left, line.right) for name in syntax.names(side))
     for name in names:
         array = line.scope.arrays.get(name)

@@ -50,14 +50,14 @@ class StepCalls(Forms):
 
     @abstractmethod
     def tensor(self, tree: Tree) -> Tensor:
-        """What a tree stands for, which has no hidden scores."""
+        """Return what a tree stands for, which has no hidden scores."""
 
     @abstractmethod
     def scores(self, tree: Tree) -> Tensor:
-        """What a tree stands for, of which scores may be hidden."""
+        """Return what a tree stands for, of which scores may be hidden."""
 
     def step_call(self, call: syntax.Call) -> Tensor:
-        """What a function of steps gives."""
+        """Return what a function of steps gives."""
         name = steps.ALIASES.get(call.function, call.function)
         if name in UNSAYABLE:
             raise Malformed(f"{call.function}: {UNSAYABLE[name]}")
@@ -77,7 +77,7 @@ class StepCalls(Forms):
         return DEFINITIONS[name](self, *parts, **read)
 
     def _argument(self, function: calls.StepFunction, name: str, tree: Tree) -> Any:
-        """What an argument is, by what it may be."""
+        """Return what an argument is, by what it may be."""
         annotation = function.parameters[name].annotation
         allowed = get_args(annotation) if get_origin(annotation) is not Literal else (annotation,)
         allowed = allowed or (annotation,)

@@ -155,7 +155,7 @@ def common(left: tuple[Axis, ...], right: tuple[Axis, ...]) -> tuple[Axis, ...] 
 
 
 def described(axes: tuple[Axis, ...]) -> str:
-    """What has such axes, in words."""
+    """Return what has such axes, in words."""
     match axes:
         case ():
             return "a number"
@@ -165,7 +165,7 @@ def described(axes: tuple[Axis, ...]) -> str:
 
 
 def misplaced(name: str, axes: int, places: int) -> str:
-    """What is wrong where an array has another number of axes than places."""
+    """Return what is wrong where an array has another number of axes than places."""
     return f"{name} has {axes} {'axis' if axes == 1 else 'axes'}, found {places} in brackets"
 
 

@@ -245,7 +245,7 @@ def _clause(behind: Sequence[_Token]) -> Iterator[_Token]:
 
 
 def is_quoted(text: str) -> bool:
-    """Whether formulas stand between quotes in a line."""
+    """Return whether formulas stand between quotes in a line."""
     return _QUOTED.search(text) is not None
 
 
@@ -299,7 +299,7 @@ class Wording:
     # -- what stands beside formulas -------------------------------------------------------
 
     def strange(self, around: str) -> str:
-        r"""What of the words around formulas, each ``\0``, is not known to say nothing."""
+        r"""Return what of the words around formulas, each ``\0``, is not known to say nothing."""
         tokens = self._tokens(around)
         for place, token in enumerate(tokens):
             if not self._fits(tokens, place):
@@ -308,7 +308,7 @@ class Wording:
         return self.stated(around)
 
     def lead(self, text: str) -> int:
-        """How far what stands before a formula goes, that says nothing of it."""
+        """Return how far what stands before a formula goes, that says nothing of it."""
         relation = RELATION.search(text)
         end = relation.start() if relation else len(text)
         tokens = self._tokens(text[:end])
@@ -321,7 +321,7 @@ class Wording:
         return length
 
     def reason(self, text: str) -> int:
-        """Where what stands behind a formula begins that says nothing of it."""
+        """Return where what stands behind a formula begins that says nothing of it."""
         start = max((match.end() for match in RELATION.finditer(text)), default=0)
         tokens = self._tokens(text[start:])
         place = len(tokens)
@@ -371,7 +371,7 @@ class Wording:
         return "letter" if len(word) == 1 and word.islower() else "strange"
 
     def _is_bare(self, quote: str) -> bool:
-        """Whether what is quoted is but a name of the text, or an index."""
+        """Return whether what is quoted is but a name of the text, or an index."""
         names = head(quote)
         return names is not None and (
             self.is_known(names[0])
@@ -380,7 +380,7 @@ class Wording:
         )
 
     def _is_product(self, word: str) -> bool:
-        """Whether a short word is made of names of the text: ``AB`` may be a product."""
+        """Return whether a short word is made of names of the text: ``AB`` may be a product."""
         if len(word) > _SHORT:
             return False
         cuts = range(1, len(word))
@@ -390,11 +390,11 @@ class Wording:
         )
 
     def is_known(self, word: str) -> bool:
-        """Whether a word is a name of the text, or the gradient in one."""
+        """Return whether a word is a name of the text, or the gradient in one."""
         return not self.names.isdisjoint({word, word.removeprefix("d")}) or word in self.sizes
 
     def _fits(self, tokens: Sequence[_Token], place: int) -> bool:
-        """Whether a piece is accounted for by what it is, and by what stands beside it."""
+        """Return whether a piece is accounted for by what it is, and by what stands beside it."""
         kind, text, _, _ = tokens[place]
         before = tokens[place - 1] if place else _NONE
         behind = tokens[place + 1] if place + 1 < len(tokens) else _NONE
@@ -432,7 +432,7 @@ class Wording:
         return False
 
     def _leads(self, before: Sequence[_Token]) -> bool:
-        """Whether what stands right before a formula leaves it a line of its own."""
+        """Return whether what stands right before a formula leaves it a line of its own."""
         if not before:
             return True
         kind, text, _, _ = before[-1]
@@ -441,7 +441,7 @@ class Wording:
         return kind in ("mark", "formula", "phrase")
 
     def _may_end(self, token: _Token) -> bool:
-        """Whether a piece may begin what stands behind a formula."""
+        """Return whether a piece may begin what stands behind a formula."""
         is_word = token.kind == "word" and len(token.text) > 1
         is_word = is_word and token.plain not in ("of", "to", "into")
         return is_word or token.kind in ("aside", "phrase")
@@ -449,7 +449,7 @@ class Wording:
     # -- words alone -----------------------------------------------------------------------
 
     def states(self, text: str) -> bool:
-        """Whether words say something of formulas: ``rowsum(A) turns out to be 1``."""
+        """Return whether words say something of formulas: ``rowsum(A) turns out to be 1``."""
         if re.fullmatch(r"\|\s.*\s\|", text):
             cells = [cell.strip() for cell in text.strip("|").split("|")]
             return any(self.is_quantity(cell) or self.states(cell) for cell in cells)
@@ -584,7 +584,7 @@ class Wording:
         return ""
 
     def _is_nameable(self, quote: str) -> bool:
-        """Whether what is quoted among words is a name, known or not, or a form of one."""
+        """Return whether what is quoted among words is a name, known or not, or a form of one."""
         if quote in self.given:
             return True
         return self._is_bare(quote) or quote.removeprefix("\\") in GREEK or bool(
@@ -594,7 +594,7 @@ class Wording:
         )  # fmt: skip
 
     def _is_of(self, chunk: str) -> bool:
-        """Whether a name of the text or a function of one stands in a piece of a line."""
+        """Return whether a name of the text or a function of one stands in a piece of a line."""
         words = re.findall(r"[^\W\d_]+", chunk)
         is_call = "(" in chunk and not functions().isdisjoint(words)
         return is_call or any(map(self.is_known, words)) or "∇" in chunk
@@ -603,7 +603,7 @@ class Wording:
         return self._is_of(chunk) or chunk.strip(".,;:").isdigit()
 
     def is_formula(self, text: str) -> bool:
-        """Whether a text without a relation is a formula, and no words."""
+        """Return whether a text without a relation is a formula, and no words."""
         plain = unquoted(text).strip(" .,;:")
         plain = re.sub(r"_(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z]{1,3}\b)", "_", plain)
         if not re.search(r"[-+*/@^_()\[\]\\⊙∘·×√Σ∑∂−²³ᵀ0-9]", plain):
@@ -617,7 +617,7 @@ class Wording:
         ) and bool(re.search(r"\w", plain))
 
     def is_quantity(self, text: str) -> bool:
-        """Whether nothing but names and numbers stands in a text, and signs between them."""
+        """Return whether nothing but names and numbers stands in a text, and signs between them."""
         plain = _OPERATORS.sub(" ", unquoted(text))
         words = re.findall(r"[^\W_]\w*", plain)
         return bool(words) and all(
@@ -626,14 +626,14 @@ class Wording:
         )
 
     def is_name(self, text: str) -> bool:
-        """Whether a text is a name that means something, or a number."""
+        """Return whether a text is a name that means something, or a number."""
         plain = unquoted(text).strip(" .,;:")
         names = head(plain)
         return plain.isdigit() or (names is not None and self.is_known(names[0]))
 
 
 def _is_sign(character: str) -> bool:
-    """Whether a letter looks like a sign."""
+    """Return whether a letter looks like a sign."""
     if character.isascii():
         return False
     return any(sign in unicodedata.name(character, "") for sign in ("PLUS", "MINUS", "EQUAL"))

@@ -234,8 +234,8 @@ class Case:
 
     @cached_property
     def lettered(self) -> frozenset[str]:
-        """What is given in letters; the output where its upstream gradient is no linear form in
-        symbols of its own."""
+        """Return what is given in letters; the output where its upstream gradient is no linear form
+        in symbols of its own."""
         known = {name: occurring(rows) for name, rows in self.given.items()}
         names = {name for name, found in known.items() if found}
         above = {} if isinstance(self.upstream, NumberTable) else dict.fromkeys(self.symbols)
@@ -517,7 +517,7 @@ def _differentiated(
 
 
 def _unjudged(full: Program, unsound: Set[str]) -> set[str]:
-    """What claims may name without a fault of their own: what has one itself,
+    """Return what claims may name without a fault of their own: what has one itself,
     and gradients of that; all gradients where the output has one."""
     without = unsound if full.upstream else full.quantities.keys() | unsound
     return {*unsound, *(f"d{name}" for name in without), *map(gradient_name, without)}
@@ -547,7 +547,7 @@ def _upstream(raw: object, full: Program, registry: Letters, faults: Faults) -> 
 
 
 def _entry_faults(entry: Value | Masked, full: Program) -> Iterator[str]:
-    """What keeps an entry from being one of an upstream gradient."""
+    """Yield what keeps an entry from being one of an upstream gradient."""
     if isinstance(entry, Masked):
         yield "expected a finite number, found -inf"
         return

@@ -70,13 +70,13 @@ class Claim:
 
     @cached_property
     def is_arithmetic(self) -> bool:
-        """Whether the figures are of an expression of numbers only: that says
+        """Return whether the figures are of an expression of numbers only: that says
         what these come to, and nothing of any quantity."""
         return self.node is not None and self.is_local
 
     @cached_property
     def is_local(self) -> bool:
-        """Whether the figures or the statement are of numbers only, which are all there."""
+        """Return whether the figures or the statement are of numbers only, which are all there."""
         return next(syntax.names(self.tree), None) is None
 
     @property
@@ -193,7 +193,7 @@ class _ClaimReader:
             yield Claim(where, text, tree, comparisons=comparisons, key="holds", number=number)
 
     def _text(self, entry: Mapping[str, object], key: str) -> str:
-        """What stands under a key, as text; '' where there is none."""
+        """Return what stands under a key, as text; '' where there is none."""
         value = entry.get(key)
         if isinstance(value, syntax.Tree):
             text = syntax.text(value)
@@ -207,7 +207,7 @@ class _ClaimReader:
         return self._trees[text]
 
     def _sound(self, text: str) -> bool:
-        """Whether all that the text names can be held against the program."""
+        """Return whether all that the text names can be held against the program."""
         tree = self._tree(text)
         return self.passed_over.isdisjoint((*syntax.names(tree), *calls(tree)))
 
@@ -226,7 +226,7 @@ class _ClaimReader:
 
 
 def _form(entry: Mapping[str, object]) -> Iterator[Fault]:
-    """What keeps a table from being a claim, whatever the program."""
+    """Yield what keeps a table from being a claim, whatever the program."""
     keys = [key for key in ("where", *_EXPRESSIONS, "holds") if key in entry]
     yield from texts(entry, [key for key in keys if not isinstance(entry[key], syntax.Tree)])
     about = [key for key in ("of", "as_printed") if key in entry]
@@ -237,7 +237,7 @@ def _form(entry: Mapping[str, object]) -> Iterator[Fault]:
 
 
 def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:
-    """What tables with ``where``, ``what`` and ``reason`` say can't be checked.
+    """Return what tables with ``where``, ``what`` and ``reason`` say can't be checked.
 
     Raises :class:`Malformed` with every fault, each at its position.
 

@@ -171,7 +171,7 @@ def _base(chain: list[File], find: _FindFile) -> File:
 
 
 def _merged(base: Document, document: Document) -> Document:
-    """What a document says, on top of what it extends."""
+    """Return what a document says, on top of what it extends."""
     # What a document says is said of its own numbers only.
     merged = {**base, "claims": [], "unchecked": [], "exercise": {}, **document}
     merged["given"] = {**base.get("given", {}), **document.get("given", {})}

@@ -78,7 +78,7 @@ def _read(head: object, body: object) -> OwnFunction:
 
 
 def _foreign(body: syntax.Tree) -> Iterator[str]:
-    """What has no meaning in a function."""
+    """Yield what has no meaning in a function."""
     for part in syntax.walk(body):
         match part:
             case syntax.Gradient() | syntax.Call("grad"):
@@ -114,7 +114,7 @@ def _head(head: str) -> tuple[str, dict[str, syntax.Tree | None] | None]:
 
 
 def _name_faults(name: str, what: str) -> Iterator[str]:
-    """What keeps a name from being that of a function or a parameter."""
+    """Yield what keeps a name from being that of a function or a parameter."""
     if name in FUNCTIONS or name in ALIASES or name in _OUTSIDE:
         yield f"{name} is a function already: call the {what} {name}1"
     elif name in _VALUES or name == "e":
@@ -211,7 +211,7 @@ class _Reader:
         return self.faults.inside(f"functions.{head}")
 
     def _misfits(self, own: OwnFunction) -> Iterator[str]:
-        """What keeps a function from standing beside the others."""
+        """Yield what keeps a function from standing beside the others."""
         if own.name in self.taken:
             yield f"{own.name} is a quantity, too: give one of them another name"
         if own.name in self.read:

@@ -92,8 +92,8 @@ def reading(
     data: bytes | None = None,
     memory: Memory | None = None,
 ) -> Reading | None:
-    """What the article at ``path`` is understood to say, or one of that name with these bytes,
-    with its side file; None where the path is that of no article. A ``memory`` keeps what
+    """Return what the article at ``path`` is understood to say, or one of that name with these
+    bytes, with its side file; None where the path is that of no article. A ``memory`` keeps what
     blocks are read as.
 
     Raises :class:`Malformed` with every fault of the article, its notes and its side file.
@@ -116,7 +116,7 @@ def _about(allow_outside: bool, name: str, path: Path) -> Path:
 
 
 def _beside(allow_outside: bool, name: str, path: Path) -> Path:
-    """What the file at ``path`` extends: a bundled case or a file beside itself."""
+    """Return what the file at ``path`` extends: a bundled case or a file beside itself."""
     if name in names():
         return find(name)
     wanted = path.parent / find(name)

@@ -88,11 +88,11 @@ class SheetSettings:
 
     @property
     def say(self) -> Language:
-        """What says the sentences of the sheet in its language."""
+        """Return what says the sentences of the sheet in its language."""
         return language(self.language)
 
     def beyond(self, table: Mapping[str, object]) -> dict[str, object]:
-        """What must be said on top of a ``[sheet]`` table to come to these settings.
+        """Return what must be said on top of a ``[sheet]`` table to come to these settings.
 
         >>> author = settings({"audience": "author", "places": 6})
         >>> author.beyond({}), author.beyond({"audience": "author", "audit": False})
@@ -144,7 +144,7 @@ def settings(*tables: Mapping[str, object]) -> SheetSettings:
 
 
 def _wrong(name: str, value: object) -> Iterator[str]:
-    """What is wrong with the value of a setting."""
+    """Yield what is wrong with the value of a setting."""
     if name in PARTS:
         if not isinstance(value, bool):
             yield f"expected true or false, found {kind(value)}"
@@ -211,7 +211,7 @@ class ExerciseTable:
 def read_asked(
     program: Program, entry: Mapping[str, object], passed_over: Collection[str] = ()
 ) -> ExerciseTable:
-    """What an ``[exercise]`` table says about a program.
+    """Return what an ``[exercise]`` table says about a program.
 
     Names that are ``passed_over`` are not held against it, nor are those of
     derivations. Raises :class:`Malformed` with every fault.

@@ -246,7 +246,7 @@ def _open_group(audit: Audit, out: Console, group: Group) -> None:
 
 
 def _place(audit: Audit, item: OpenQuestion) -> str:
-    """Where something is open, and what it may be of."""
+    """Return where something is open, and what it may be of."""
     figure = item.why.pieces.get("figure") if isinstance(item.why, Sentence) else None
     of = f" ({short(str(figure), _LABEL)}?)" if figure else ""
     return f"{reports.spanned(audit.case, item.span)} {short(item.what, _LABEL)}{of}"
@@ -329,7 +329,7 @@ def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
 
 
 def _claims(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
-    """How many figures are of each quantity, and on which lines."""
+    """Yield how many figures are of each quantity, and on which lines."""
     spans: dict[str, list[Span]] = {}
     for claim in reading.claims:
         figures = [*_figures(claim.spans)] or [claim.span]
@@ -339,7 +339,7 @@ def _claims(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
 
 
 def _quantity(claim: Claimed) -> str:
-    """What a claim is about, whichever entries of it are printed."""
+    """Return what a claim is about, whichever entries of it are printed."""
     if claim.key == "as_printed":
         return "(from the numbers printed there)"
     if claim.key == "holds":
@@ -348,7 +348,7 @@ def _quantity(claim: Claimed) -> str:
 
 
 def _whole(tree: syntax.Tree) -> syntax.Tree:
-    """What an entry, a row or a column is taken from."""
+    """Return what an entry, a row or a column is taken from."""
     while isinstance(tree, syntax.Indexed | syntax.Transposed):
         tree = tree.operand
     return tree

@@ -274,7 +274,7 @@ def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
 
 
 def _is_file(output: Path, form: str) -> bool:
-    """Whether a single page goes into that very file, and not into a folder."""
+    """Return whether a single page goes into that very file, and not into a folder."""
     return output.suffix == f".{form}" or (output.exists() and not output.is_dir())
 
 

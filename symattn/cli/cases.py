@@ -48,7 +48,7 @@ class CaseArgument:
 
     @property
     def label(self) -> str:
-        """What it is called where several are told apart: by its name, an article by its
+        """Return what it is called where several are told apart: by its name, an article by its
         path."""
         return Path(self.name).stem if self.name.endswith(".toml") else self.name
 
@@ -127,7 +127,7 @@ def _distinct(names: Iterable[str]) -> None:
 
 
 def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Results[Any]:
-    """What jobs of these names give, within limits; see :func:`of_each`."""
+    """Return what jobs of these names give, within limits; see :func:`of_each`."""
     answers = [*as_they_come(names, jobs, pace)]
     messages, done = [], []
     for name, answer in zip(names, answers, strict=True):
@@ -143,7 +143,7 @@ def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Re
 def as_they_come(
     names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace
 ) -> Generator[Any, None, None]:
-    """What every job gave, or the exception that it ended with, each as soon as all before
+    """Return what every job gave, or the exception that it ended with, each as soon as all before
     it are there; ``names`` are what a terminal is shown of them."""
     progress = Progress(names)
     waiting: dict[int, Any] = {}
@@ -162,7 +162,7 @@ def as_they_come(
 
 
 def failure(answer: object, name: str, limits: WorkLimits) -> Malformed | None:
-    """What is told of a job that gave nothing; None of one that gave something.
+    """Return what is told of a job that gave nothing; None of one that gave something.
 
     Raises what is no fault of the input.
     """
@@ -201,7 +201,7 @@ def elsewhere(
     executor: Executor,
     watcher: Watcher | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
-    """What every job gave that an executor does, as :func:`symattn.workers.results`."""
+    """Return what every job gave that an executor does, as :func:`symattn.workers.results`."""
     from symattn.sharing import shared
 
     # Starting a process takes as long as some jobs do: where there are many, it does several.
@@ -260,7 +260,7 @@ def console(is_asked: bool = False) -> Console:
 
 
 def printed(show: Callable[[Console], None], is_asked: bool = False) -> str:
-    """What ``show`` prints on standard output, as text with its colours.
+    """Return what ``show`` prints on standard output, as text with its colours.
 
     A console that printed by itself would end the program where nobody reads.
     """
@@ -271,7 +271,7 @@ def printed(show: Callable[[Console], None], is_asked: bool = False) -> str:
 
 
 def in_file(show: Callable[[Console], None]) -> str:
-    """What ``show`` prints, for a file: plain, even where the environment forces colours."""
+    """Return what ``show`` prints, for a file: plain, even where the environment forces colours."""
     from rich.console import Console
 
     buffer = io.StringIO()

@@ -166,7 +166,8 @@ class _Marked(NamedTuple):
 def _all_marked(
     key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: options.Pace
 ) -> Iterator[tuple[str, _Marked | Malformed]]:
-    """What became of each student's script, or why nothing did, in their order as they come."""
+    """Yield what became of each student's script, or why nothing did, in their order as they
+    come."""
     jobs: list[Job] = [(_marked, (key, script, scheme, language)) for script in scripts]
     students = [script.student for script in scripts]
     with closing(case_arguments.as_they_come(students, jobs, pace)) as given:

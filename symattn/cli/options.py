@@ -142,13 +142,13 @@ def _output(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def output_as_said() -> str | None:
-    """What -o says, letter for letter: an address is no path."""
+    """Return what -o says, letter for letter: an address is no path."""
     said: str | None = click.get_current_context().meta.get(_SAID)
     return said
 
 
 def _read(context: click.Context) -> Iterator[str | Path | int]:
-    """What may name a file that a command reads: each of its arguments, and of its options
+    """Yield what may name a file that a command reads: each of its arguments, and of its options
     all that are no choice. ``-`` is standard input."""
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")

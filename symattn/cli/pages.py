@@ -100,7 +100,7 @@ def bound(name: str, sheets: Sequence[PrintedSheet]) -> PrintedSheet:
 
 
 def papers(sheet: Sheet, tex: str = "") -> tuple[str, ...]:
-    """What a PDF of a sheet can be made of: LaTeX, and where its engine is not there,
+    """Return what a PDF of a sheet can be made of: LaTeX, and where its engine is not there,
     Typst's notation."""
     tex = tex or page(sheet, "tex").decode()
     if find_engine(tex):
@@ -185,7 +185,7 @@ def write(
 
 
 def _names(sheets: Sequence[PrintedSheet], form: str | None) -> Iterator[str]:
-    """What the files of sheets will be called, as far as that is certain."""
+    """Yield what the files of sheets will be called, as far as that is certain."""
     for sheet in sheets:
         yield from (f"{sheet.name}.{suffix}" for suffix in sheet.documents)
         if form == "pdf" or (sheet.papers and find_engine(made_of(sheet.papers))):

@@ -135,7 +135,7 @@ def _stated(asker: Asker, wanted: CaseArgument, is_text: bool, places: int | Non
 
 
 def _checked(sealings: Sequence[Sealing], pace: options.Pace) -> list[_Result]:
-    """What Coq says of each file."""
+    """Return what Coq says of each file."""
     from symattn.seal.seals import Kernel
 
     try:
@@ -222,7 +222,7 @@ def _said(each: _Result, output: Path) -> list[str]:
 
 
 def _stated_of(sealing: Sealing) -> str:
-    """How many figures or lines are stated, and how many of them without a proof."""
+    """Return how many figures or lines are stated, and how many of them without a proof."""
     theorems = sealing.file.sealing()
     said = f"{len(theorems)} of {sealing.count} {sealing.kind} stated"
     unproved = sum(theorem.proof is None for theorem in theorems)

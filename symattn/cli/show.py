@@ -87,7 +87,7 @@ def _report(
     rounding: str | None,
     form: str,
 ) -> str:
-    """What is printed."""
+    """Return what is printed."""
     from symattn.numbers.rounding import rounding_mode
     from symattn.solution.solution import solve
 
@@ -219,7 +219,7 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
 
 
 def _formulas(name: str, quantity: Quantity) -> Iterator[str]:
-    """What has symbols in it, of which there are no decimals."""
+    """Yield what has symbols in it, of which there are no decimals."""
     from symattn.shapes import keys, show
 
     table = [[_exact(entry) or _NO_FORM for entry in row] for row in quantity.rows]
@@ -238,7 +238,7 @@ def _formulas(name: str, quantity: Quantity) -> Iterator[str]:
 
 
 def _all_short(quantity: Quantity) -> bool:
-    """Whether the closed forms of a large quantity are as short as figures; the first that
+    """Return whether the closed forms of a large quantity are as short as figures; the first that
     is not ends the search. Those of a very large one are not looked at."""
     rows, columns = quantity.grid
     if rows * columns > _MOST:

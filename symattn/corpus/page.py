@@ -60,7 +60,7 @@ def sheet(tally: Tally, corpus: str, **changes: Any) -> b.Sheet:
 
 
 def summary(tally: Tally) -> Sentence:
-    """How many articles there are, and what became of them, in a sentence."""
+    """Return how many articles there are, and what became of them, in a sentence."""
     count = tally.articles
     return Sentence(
         "{articles}: {judged} judged, {wrong} with refuted figures, {failed} failed",

@@ -70,13 +70,13 @@ class HeldArticle:
 
     @property
     def digest(self) -> str:
-        """What tells its content from any other."""
+        """Return what tells its content from any other."""
         return sha256(self.data).hexdigest()
 
     @property
     def key(self) -> str:
-        """What its result goes by: the same name and bytes have the same result, wherever they
-        lie, from one version of symattn.
+        """Return what its result goes by: the same name and bytes have the same result, wherever
+        they lie, from one version of symattn.
 
         >>> HeldArticle("a.md", b"1").key == HeldArticle("a.md", b"1", b"").key
         False
@@ -177,8 +177,8 @@ def json_bytes(data: Any) -> bytes:
 
 
 def unpacked(content: bytes, path: str) -> dict[str, Any]:
-    """What is kept of an article, as that of the one at ``path``. Raises ``ValueError``, or as
-    gzip does, where it is damaged or something else."""
+    """Return what is kept of an article, as that of the one at ``path``. Raises ``ValueError``, or
+    as gzip does, where it is damaged or something else."""
     with gzip.open(BytesIO(content)) as file:
         about: dict[str, Any] = json.loads(file.read(_MOST_BYTES))
     check(about, _KEPT)

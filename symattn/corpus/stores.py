@@ -27,7 +27,7 @@ _WILD = frozenset("*?[")
 
 
 def is_remote(where: str) -> bool:
-    """Whether that is no path of this machine, but an address as fsspec reads it.
+    """Return whether that is no path of this machine, but an address as fsspec reads it.
 
     >>> is_remote("s3://bucket/posts"), is_remote("posts/*.md")
     (True, False)
@@ -164,7 +164,7 @@ def content(path: str) -> tuple[bytes, bytes | None]:
 
 
 def _reason(error: Exception) -> str:
-    """Why a file can't be read."""
+    """Return why a file can't be read."""
     reason = getattr(error, "strerror", None)
     if reason is None and isinstance(error, FileNotFoundError):
         # fsspec says only which.
@@ -193,10 +193,10 @@ class Store(Protocol):
     """A folder of results: each is there as a whole or not at all, whatever ends the program."""
 
     def names(self, folder: str) -> set[str]:
-        """What the files in a folder and below are called, without their folders."""
+        """Return what the files in a folder and below are called, without their folders."""
 
     def read(self, name: str) -> bytes:
-        """What a file holds. Raises :class:`OSError`."""
+        """Return what a file holds. Raises :class:`OSError`."""
 
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         """Put a file in the place of what was there."""
@@ -291,7 +291,7 @@ class _Folder:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Whether a file is this process's alone now; where there are no locks nobody asks."""
+    """Return whether a file is this process's alone now; where there are no locks nobody asks."""
     try:
         import fcntl
     except ImportError:

@@ -95,7 +95,7 @@ def _article_rows(line: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _finding_rows(line: Mapping[str, Any]) -> Iterator[Row]:
-    """What does not hold, and what is coarse."""
+    """Yield what does not hold, and what is coarse."""
     for claim in line["audit"]["claims"] if line["audit"] else ():
         if claim["verdict"] != "holds" or claim["coarse"]:
             yield {name: claim[name] for name in _FINDING}

@@ -30,7 +30,7 @@ def row(w: TapeLines, X: Place, function: str) -> Place:
 
 
 def given_or(w: TapeLines, given: Place | None, default: float) -> Place:
-    """What is given, or a number that stands for it."""
+    """Return what is given, or a number that stands for it."""
     return w.number(default) if given is None else given
 
 

@@ -62,7 +62,7 @@ Rules: TypeAlias = Mapping[str, tuple[str, tuple[str | None, ...]]]
 
 
 def normaliser(S: Matrix, m: int, i: int) -> Scalar:
-    """What the exponentials of row i of the scores (n, m) sum to."""
+    """Return what the exponentials of row i of the scores (n, m) sum to."""
     return sum(exp(S[i][k]) for k in range(m))
 
 
@@ -308,22 +308,22 @@ _RULES_OF_CHOICES: Rules = {
 
 
 def rowsum(A: Matrix, d: int, i: int) -> Scalar:
-    """What row i sums to; d columns."""
+    """Return what row i sums to; d columns."""
     return sum(A[i][j] for j in range(d))
 
 
 def colsum(A: Matrix, n: int, j: int) -> Scalar:
-    """What column j sums to; n rows."""
+    """Return what column j sums to; n rows."""
     return sum(A[i][j] for i in range(n))
 
 
 def total(A: Matrix, n: int, d: int) -> Scalar:
-    """What all entries of A (n, d) sum to."""
+    """Return what all entries of A (n, d) sum to."""
     return sum(A[i][j] for i in range(n) for j in range(d))
 
 
 def cumulative(A: Matrix, i: int, j: int) -> Scalar:
-    """What row i sums to up to column j."""
+    """Return what row i sums to up to column j."""
     return sum(A[i][k] for k in range(j + 1))
 
 
@@ -795,7 +795,7 @@ def parameters(name: str) -> Mapping[str, str]:
 
 @cache
 def operands(operation: str) -> tuple[str, ...]:
-    """What a definition calls the operands of its operation.
+    """Return what a definition calls the operands of its operation.
 
     >>> operands("score"), operands("softmax")
     (('Q', 'K'), ('S',))

@@ -220,7 +220,7 @@ def _bindings(
     result: Rows | None = None,
     gradient: Rows | None = None,
 ) -> dict[str, Any]:
-    """What the definition ``name`` takes of a line: operands as the kinds of its parameters
+    """Return what the definition ``name`` takes of a line: operands as the kinds of its parameters
     say, the sizes of the first and of the result, and what a gradient needs besides."""
     pairs = zip(operands, known, strict=True)
     named = dict(zip(definitions.operands(line.operation), pairs, strict=True))
@@ -265,12 +265,12 @@ def _whole(ids: Tracks, line: TapeLine) -> list[int]:
 
 
 def is_class(entry: Tracked, classes: int) -> bool:
-    """Whether it is certainly a whole number from 0 to ``classes - 1``."""
+    """Return whether it is certainly a whole number from 0 to ``classes - 1``."""
     return not entry.error and entry.value.is_integer() and 0 <= entry.value < classes
 
 
 def _kept(mask: Sequence[Sequence[Tracked]]) -> list[list[float]]:
-    """What a mask holds: 0 or 1, whichever of them alone is near, and NaN where
+    """Return what a mask holds: 0 or 1, whichever of them alone is near, and NaN where
     floats can't tell."""
     return [
         [near[0] if len(near := entry.near(0.0, 1.0)) == 1 else math.nan for entry in row]
@@ -343,7 +343,7 @@ def _finite(logits: Rows, known: Tracks, targets: Tracks) -> Rows:
 def flow(
     line: TapeLine, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
 ) -> Tracks | None:
-    """What flows from a line's result into its operand number ``index``; None: nothing."""
+    """Return what flows from a line's result into its operand number ``index``; None: nothing."""
     rows = flow_of(line, index, operands, result, gradient, operands)
     return None if rows is None else tracks(rows)
 

@@ -325,7 +325,7 @@ def magnitude(x: Any) -> Any:
 
 
 def _place(x: Any) -> Any:
-    """Where a number or a complex vector is, however it moves; components that have met
+    """Return where a number or a complex vector is, however it moves; components that have met
     a kink know nothing any more."""
     if not isinstance(x, np.ndarray):
         return x

@@ -130,7 +130,7 @@ def _filled(line: TapeLine, entry: Tracked) -> Tracks:
 def _faults(
     line: TapeLine, operands: Sequence[Tracks]
 ) -> Iterator[tuple[int | None, int | None, str]]:
-    """What has no value because of an operand: row and column (None: all), and why."""
+    """Yield what has no value because of an operand: row and column (None: all), and why."""
     if line.operation in _RANGES:
         place, least, most = _RANGES[line.operation]
         for i, row in enumerate(operands[place]):
@@ -252,7 +252,7 @@ def _useful(tape: Tape, wanted: Collection[int]) -> set[int]:
 def _bent(
     tape: Tape, lines: Sequence[Tracks], line: TapeLine, arriving: Tracks, useful: Set[int]
 ) -> Iterator[tuple[int, Tracks]]:
-    """What flows from a gradient into the lines that it is computed from, each for itself.
+    """Yield what flows from a gradient into the lines that it is computed from, each for itself.
 
     With g the gradient of f by w, the derivative of ``sum(arriving * g)`` is that of the slope
     of f along ``arriving``: so w moves by that, and what changes in each flow back to w from
@@ -295,7 +295,7 @@ def _paired(rows: Tracks, slopes: Tracks) -> Tracks:
 
 
 def _sloped(tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks) -> Tracks:
-    """What flows on from the output: unknown where that may hold -inf, which an entry that
+    """Return what flows on from the output: unknown where that may hold -inf, which an entry that
     nothing is known of may, if anything that it is computed from does."""
     used = chain.from_iterable(lines[place] for place in tape.uses(output))
     if not any(entry.is_masked for entry in chain.from_iterable(used)):
@@ -347,7 +347,7 @@ def complex_step(
 
 
 def smallest_derivative(lines: Sequence[Tracks], flows: Mapping[int, Tracks]) -> float:
-    """What underflow may take from a derivative by complex steps.
+    """Return what underflow may take from a derivative by complex steps.
 
     One operation on entries that move by :data:`STEP` loses up to the smallest
     subnormal times its result, or over it, where it is divided by; ``flows``, from
@@ -395,7 +395,7 @@ def _perturbed_run(
 
 
 def _moves(line: TapeLine) -> bool:
-    """Whether a result moves with its operands; signs and comparisons don't."""
+    """Return whether a result moves with its operands; signs and comparisons don't."""
     rule = definitions.RULES.get(line.operation)
     return rule is None or any(name is not None for name in rule[1])
 

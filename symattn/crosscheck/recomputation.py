@@ -81,13 +81,13 @@ class Doubts:
         }
 
     def of_quantity(self, place: int) -> str:
-        """Why floats leave a quantity open; '' where they don't."""
+        """Return why floats leave a quantity open; '' where they don't."""
         if place in self._unknown:
             return self._first(self._tape.uses(place))
         return self._masks.get(self._tape.lines[place].where, "")
 
     def of_gradient(self, output: int, flow: Tracks, slopeless: bool) -> str:
-        """Why floats leave a gradient open; ``slopeless`` where the output holds
+        """Return why floats leave a gradient open; ``slopeless`` where the output holds
         -inf at an entry that counts."""
         if not _has_unknown(flow):
             return ""
@@ -125,7 +125,7 @@ class Doubts:
 
 
 def _has_unknown(rows: Tracks) -> bool:
-    """Whether nothing is known of an entry."""
+    """Return whether nothing is known of an entry."""
     return any(entry.is_unknown for row in rows for entry in row)
 
 
@@ -296,7 +296,7 @@ def recompute(
 
 
 def _is_slopeless(output: Tracks, upstream: Tracks) -> bool:
-    """Whether the output holds -inf at an entry that counts."""
+    """Return whether the output holds -inf at an entry that counts."""
     return any(
         entry.is_masked and not weight.is_zero
         for rows in zip(output, upstream, strict=True)

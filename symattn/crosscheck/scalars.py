@@ -58,7 +58,7 @@ class Tracked:
 
     @property
     def is_masked(self) -> bool:
-        """Whether it is certainly minus infinity: an overflow is none.
+        """Return whether it is certainly minus infinity: an overflow is none.
 
         >>> Tracked(-math.inf).is_masked, Tracked(-math.inf, math.inf).is_masked
         (True, False)
@@ -67,12 +67,12 @@ class Tracked:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is certainly 0."""
+        """Return whether it is certainly 0."""
         return self.value == 0.0 and self.error == 0.0
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it certainly has no value.
+        """Return whether it certainly has no value.
 
         >>> (Tracked(1.0) / Tracked(0.0)).is_nothing
         True
@@ -81,7 +81,7 @@ class Tracked:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether there is no number that the true value is known to be near.
+        """Return whether there is no number that the true value is known to be near.
 
         >>> Tracked(1.0).is_unknown, (Tracked(1e200) * Tracked(1e200)).is_unknown
         (False, True)
@@ -100,7 +100,7 @@ class Tracked:
         return self.exact
 
     def near(self, *numbers: float) -> tuple[float, ...]:
-        """Those of the numbers that the true value may be.
+        """Return those of the numbers that the true value may be.
 
         >>> Tracked(1.0 + UNIT, 2.0).near(0.0, 1.0), Tracked(math.inf, math.inf).near(0.0, 1.0)
         ((1.0,), (0.0, 1.0))
@@ -484,5 +484,5 @@ def plain_of(number: Any) -> Tracked:
 
 
 def slope_of(number: Any) -> Tracked:
-    """How a number changes: 0 where it is a constant."""
+    """Return how a number changes: 0 where it is a constant."""
     return number.slope if isinstance(number, Dual) else _ZERO

@@ -57,7 +57,7 @@ def own_functions(definitions: Mapping[str, str]) -> dict[str, OwnFunction]:
 
 
 def arguments(call: Expression, function: OwnFunction) -> dict[str, Expression]:
-    """What a call gives for each parameter."""
+    """Return what a call gives for each parameter."""
     name, known = call.text, function.parameters
     if len(call.operands) > len(known):
         raise Malformed(f"{name} takes {len(known)} arguments, found {len(call.operands)}")
@@ -222,7 +222,7 @@ class _Writer(TapeLines):
         self.head = 0, 1
 
     def count(self, tree: Expression) -> int:
-        """How many heads a step has; 0 where it is of none."""
+        """Return how many heads a step has; 0 where it is of none."""
         if tree.operation == "name":
             return self.heads.get(tree.text, 0)
         if tree.operation == "call" and tree.text == "merge":
@@ -323,7 +323,7 @@ class _Writer(TapeLines):
         raise Malformed("expected a whole number that is written out or given")
 
     def call(self, tree: Expression) -> Place:
-        """What a function of steps writes, with its arguments read as it takes them."""
+        """Return what a function of steps writes, with its arguments read as it takes them."""
         if tree.text == "heads":
             return self.part(*self.divided(tree))
         if tree.text == "merge":
@@ -351,7 +351,7 @@ class _Writer(TapeLines):
         return function(*bound.args, **bound.kwargs)
 
     def own(self, tree: Expression) -> Place:
-        """What the body of a function of the case writes: numbers and words as they stand in
+        """Return what the body of a function of the case writes: numbers and words as they stand in
         the call, for other arguments their lines."""
         given = {
             parameter: part if _stands(part) else Expression("line", keys=(self.write(part),))
@@ -390,7 +390,7 @@ class _Writer(TapeLines):
         raise Malformed(f"{name} expects {wanted}")
 
     def divided(self, tree: Expression) -> tuple[Expression, int]:
-        """What ``heads`` divides, and into how many."""
+        """Return what ``heads`` divides, and into how many."""
         if len(tree.operands) != 2 or tree.options:
             raise Malformed("heads expects a matrix and the number of heads")
         matrix, count = tree.operands[0], self.whole(tree.operands[1])
@@ -453,7 +453,7 @@ def _plain(terms: Mapping[str, Tracked]) -> Tracked:
 
 
 def _stands(tree: Expression) -> bool:
-    """Whether an argument is a number, a fraction or a word that is written out."""
+    """Return whether an argument is a number, a fraction or a word that is written out."""
     if tree.operation in ("negation", "quotient"):
         return all(part.operation == "number" for part in tree.operands)
     is_word = tree.operation == "name" and tree.text in ("True", "False", "None")
@@ -461,7 +461,7 @@ def _stands(tree: Expression) -> bool:
 
 
 def _rooted(tree: Expression) -> Expression | None:
-    """What a square root is taken of."""
+    """Return what a square root is taken of."""
     match tree:
         case Expression(operation="call", text="sqrt", operands=(width,), options=()):
             return width

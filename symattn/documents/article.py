@@ -81,7 +81,7 @@ class Block:
 
     @property
     def span(self) -> Span:
-        """Where it begins and ends in the file."""
+        """Return where it begins and ends in the file."""
         spans = [part.text.span() for part in self.all_parts if len(part.text)]
         if not spans:
             return Span(0, 0)
@@ -199,7 +199,7 @@ class Article:
 
     @cached_property
     def _lines(self) -> list[int]:
-        """Where lines begin; ``\\r\\n``, ``\\n`` and ``\\r`` end one. A byte-order mark
+        """Return where lines begin; ``\\r\\n``, ``\\n`` and ``\\r`` end one. A byte-order mark
         is no character of the first."""
         source, at = self.source, 0
         starts = [int(source.startswith("\ufeff"))]
@@ -219,7 +219,7 @@ class Article:
         return Place(line, offset - self._lines[line - 1] + 1)
 
     def cell(self, offset: int) -> CellPlace | None:
-        """Where in a cell a character stands; None in what is no notebook."""
+        """Return where in a cell a character stands; None in what is no notebook."""
         at = bisect_right(self.cells, offset, key=lambda cell: cell.text.span().start) - 1
         if at < 0:
             return None
@@ -236,7 +236,7 @@ class Article:
         return self.paragraphs[min(self.place(offset).line, len(self.paragraphs)) - 1]
 
     def said(self, offset: int) -> Sentence:
-        """Where a character stands, as people are told: its line; in a notebook that of
+        """Return where a character stands, as people are told: its line; in a notebook that of
         its cell, in a Word document its paragraph or row.
 
         >>> cells = (CellText(7, False, Text.whole("a\\nb")[1:]),)
@@ -251,7 +251,7 @@ class Article:
 
     @property
     def line_count(self) -> int:
-        """How many lines the file has; a line end at its end begins none."""
+        """Return how many lines the file has; a line end at its end begins none."""
         lines = self._lines
         return len(lines) - (len(lines) > 1 and lines[-1] >= len(self.source))
 
@@ -271,7 +271,7 @@ class Article:
         return self.source[start:end].rstrip("\r\n")
 
     def text(self, span: Span) -> str:
-        """What the file has there."""
+        """Return what the file has there."""
         return self.source[span.start : span.end]
 
 

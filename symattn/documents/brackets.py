@@ -135,7 +135,7 @@ def _squared(text: Text, tall: re.Match[str]) -> Text:
 
 
 def is_index(before: str) -> bool:
-    """Whether a bracket behind that character indexes what stands before it."""
+    """Return whether a bracket behind that character indexes what stands before it."""
     return before.isalnum() or before in "_])"
 
 

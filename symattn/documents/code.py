@@ -129,7 +129,7 @@ class Codes:
         return min((self.known.get(name, inf) for name in syntax.names(part)), default=inf)
 
     def passages(self, block: Block) -> tuple[Passage, ...]:
-        """What a block of code says.
+        """Return what a block of code says.
 
         A statement is a passage: chains for what it assigns; words and chains of one
         member, marked :attr:`~symattn.documents.trees.Chain.is_code`, for what it shows.
@@ -195,7 +195,7 @@ class Codes:
     def _program(
         self, parsed: ProgramSource, events: Sequence[StatementMeaning]
     ) -> Iterator[Passage]:
-        """What the statements of a piece of Python say, and its comments."""
+        """Yield what the statements of a piece of Python say, and its comments."""
         labels = {label for event in events for label in _labels(event.pieces)}
         taken = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
         before = min((node.lineno for node in parsed.body), default=1 << 30)
@@ -250,7 +250,7 @@ def _chains(passage: Passage) -> list[Chain]:
 
 
 def _shown(passages: Sequence[Passage]) -> Iterator[tuple[int, str, Chain]]:
-    """What code shows, or what was printed: the number of its passage, the words before it,
+    """Yield what code shows, or what was printed: the number of its passage, the words before it,
     and the chain; a number among words is something that is printed as well."""
     words = ""
     for place, passage in enumerate(passages):
@@ -278,7 +278,7 @@ def _folded(words: str) -> str:
 
 
 def _decimals(value: Member) -> float:
-    """How many decimals are printed of a value; of whole numbers, all."""
+    """Return how many decimals are printed of a value; of whole numbers, all."""
     texts = [one.text for one in walk(value) if isinstance(one, syntax.Literal)]
     return max((written(text).decimals for text in texts), default=0) or inf
 
@@ -290,7 +290,7 @@ def _lost(passage: Passage, show: Chain) -> Passage:
 
 
 def _given(passage: Passage, name: str, value: Chain) -> Passage:
-    """What was printed, as the value that a name has."""
+    """Return what was printed, as the value that a name has."""
     span = value.spans[-1]
     said = Chain((Named(name, span), value.members[-1]), ("=",), (span, span), is_code=True)
     pieces = (said if piece is value else piece for piece in passage.pieces)
@@ -298,7 +298,7 @@ def _given(passage: Passage, name: str, value: Chain) -> Passage:
 
 
 def _remarks(lines: Iterable[Text]) -> Iterator[Passage]:
-    """What lines of code say that are no Python, and comments among them."""
+    """Return what lines of code say that are no Python, and comments among them."""
     marks = ((line, _HASHES.match(line.string)) for line in lines)
     return grids.passages([line[m.end() :] if m else line for line, m in marks], "code")
 
@@ -322,7 +322,7 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None
 
 
 def literals(block: Block) -> Iterator[Span]:
-    """Where the numbers stand that the program in a block of code computes with; those in
+    """Yield where the numbers stand that the program in a block of code computes with; those in
     comments, and of what it shows, are none of them.
 
     >>> from symattn.documents.text import Text
@@ -342,7 +342,7 @@ def literals(block: Block) -> Iterator[Span]:
 
 
 def _is_program(parsed: ProgramSource) -> bool:
-    """Whether a piece among others that are no Python is meant as Python, not as a
+    """Return whether a piece among others that are no Python is meant as Python, not as a
     line of notation that happens to be."""
     for node in parsed.body:
         match node:
@@ -368,7 +368,7 @@ def _is_result(member: object) -> bool:
 
 
 def _is_size(member: object) -> bool:
-    """Whether it may well be the size of what is assigned: whole numbers in brackets."""
+    """Return whether it may well be the size of what is assigned: whole numbers in brackets."""
     match member:
         case syntax.Array(items):
             return all(isinstance(item, syntax.Literal) and item.text.isdigit() for item in items)

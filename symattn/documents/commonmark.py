@@ -94,7 +94,7 @@ def _parser() -> MarkdownIt:
 
 
 def _deep(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """What is nested too deep to be told apart is one paragraph."""
+    """Return what is nested too deep to be told apart is one paragraph."""
     if state.level < _NESTING or silent:
         return False
     state.line = last
@@ -162,7 +162,7 @@ def _push(state: StateBlock, kind: str, first: int, last: int) -> None:
 
 
 def _open(line: str, closer: str) -> str:
-    """What closes the formula that is still open at the end of a line, if one is;
+    """Return what closes the formula that is still open at the end of a line, if one is;
     ``closer`` is what closes the one that was open at its beginning."""
     if not closer and (directive := MATH_DIRECTIVE.fullmatch(line)):
         return directive[1]
@@ -250,7 +250,7 @@ def _decoded(text: Text) -> Text:
 
 
 def _back(word: str, page: str) -> str:
-    """What the bytes of a run are in UTF-8, if they were read in that code page; else ''."""
+    """Return what the bytes of a run are in UTF-8, if they were read in that code page; else ''."""
     try:
         good = _bytes(word, page).decode()
     except (UnicodeEncodeError, UnicodeDecodeError):
@@ -344,7 +344,7 @@ _NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
 
 
 def note(comment: Text) -> Text | None:
-    """What a comment says to symattn, if it does.
+    """Return what a comment says to symattn, if it does.
 
     >>> str(note(Text.whole(" symattn: ignore ")))
     'ignore'

@@ -102,7 +102,7 @@ class Rewriter:
     def edit(
         self, span: Span, printed: PrintedNumber, count: int, minus: str = "-"
     ) -> TextEdit | None:
-        """What makes ``count`` units of its last place of the figure at ``span``.
+        """Return what makes ``count`` units of its last place of the figure at ``span``.
 
         ``minus`` is the sign where it gets one that it doesn't have. None if the
         figure isn't there as it was read: a macro gives it, or its digits are no
@@ -122,7 +122,7 @@ class Rewriter:
         return figure.edit(self._source, span, count, minus)
 
     def is_rendered(self, span: Span) -> bool:
-        """Whether it stands in the source of a formula that a page has beside the formula
+        """Return whether it stands in the source of a formula that a page has beside the formula
         itself: then it would be right there, and wrong where readers see it."""
         place = bisect_right(self._rendered, Span(span.start, len(self._source))) - 1
         return place >= 0 and span.start < self._rendered[place].end
@@ -137,7 +137,7 @@ class Rewriter:
         return self._source[slice(*text.span(start, end))]
 
     def kind(self, span: Span) -> str:
-        """What kind of part a figure stands in; '' for none."""
+        """Return what kind of part a figure stands in; '' for none."""
         part = self._part(span)
         return "" if part is None else part.kind
 
@@ -205,7 +205,7 @@ class _WrittenFigure(NamedTuple):
         return [*self.whole, *self.part]
 
     def is_one(self) -> bool:
-        """Whether nothing but a point and separators stands among the digits."""
+        """Return whether nothing but a point and separators stands among the digits."""
         string = self.text.string
         inside = [string[i + 1 : j] for i, j in pairwise(self.whole)]
         inside += [string[i + 1 : j] for i, j in pairwise(self.part)]
@@ -215,7 +215,7 @@ class _WrittenFigure(NamedTuple):
         return begins and point in _POINTS and all(x in ("", *_SEPARATORS) for x in inside)
 
     def stands_in(self, source: str) -> bool:
-        """Whether every digit is a character of the file, one after the other."""
+        """Return whether every digit is a character of the file, one after the other."""
         spans = [self.text.span(k, k + 1) for k in self.digits]
         follow = all(a.end <= b.start for a, b in pairwise(spans))
         digits = (self.text.string[k] for k in self.digits)
@@ -272,6 +272,6 @@ class _WrittenFigure(NamedTuple):
 
 
 def _braced(string: str, sign: int) -> tuple[int, int]:
-    """Where a sign begins and ends, with the braces right around it."""
+    """Return where a sign begins and ends, with the braces right around it."""
     braced = string[sign - 1 : sign] == "{" and string[sign + 1 : sign + 2] == "}"
     return (sign - 1, sign + 2) if braced else (sign, sign + 1)

@@ -47,7 +47,7 @@ SIDE_FILE = ".symattn.toml"
 
 
 def is_side_file(name: str | Path) -> bool:
-    """Whether a file of that name is a side file.
+    """Return whether a file of that name is a side file.
 
     >>> is_side_file("post.symattn.toml"), is_side_file("post.toml")
     (True, False)
@@ -56,7 +56,7 @@ def is_side_file(name: str | Path) -> bool:
 
 
 def is_article(name: str | Path) -> bool:
-    """Whether a file of that name is an article.
+    """Return whether a file of that name is an article.
 
     >>> is_article("post.md"), is_article("post.toml"), is_article("cat-sat-mat")
     (True, False, False)
@@ -86,7 +86,7 @@ def articles_in(folder: Path) -> list[str]:
 
 
 def is_there(path: Path) -> bool:
-    """Whether a path is one of something; what can be no path is none."""
+    """Return whether a path is one of something; what can be no path is none."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -192,7 +192,7 @@ def _pages(data: bytes) -> tuple[str, str]:
 
 
 def _read(form: Form, text: Text) -> Contents:
-    """What a text of that form holds; only its own reader is loaded."""
+    """Return what a text of that form holds; only its own reader is loaded."""
     match form:
         case "markdown":
             from symattn.documents.markdown import read

@@ -105,7 +105,7 @@ class _Row:
 
     @property
     def is_doubled(self) -> bool:
-        """Whether brackets around all rows stand in it."""
+        """Return whether brackets around all rows stand in it."""
         return any("[[" in s.left or "]]" in s.right for s in self.segments)
 
 
@@ -182,7 +182,7 @@ def _alike(left: str, other: str) -> bool:
 
 
 def _is_label(text: str) -> bool:
-    """Whether it can be the label of a row: some words, and nothing that gives a value."""
+    """Return whether it can be the label of a row: some words, and nothing that gives a value."""
     words = text.split()
     return (
         bool(words)
@@ -326,7 +326,7 @@ def _labelled(
 
 
 def _remarks(rows: Sequence[_Row], first: int, last: int) -> Iterator[FlatLine]:
-    """What is said behind rows, where numbers are in it."""
+    """Yield what is said behind rows, where numbers are in it."""
     for row in rows:
         if any(map(str.isdigit, row.remark.string)):
             yield FlatLine(row.remark, first, last)
@@ -341,7 +341,7 @@ def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
 
 
 def _is_announced(lines: Sequence[Text], first: int) -> bool:
-    """Whether the line before says what stands under it."""
+    """Return whether the line before says what stands under it."""
     return first > 0 and _ANNOUNCES.match(lines[first - 1].string) is not None
 
 
@@ -480,7 +480,7 @@ _FRAME = re.compile(r"[ \t]*+[+┌└├╔╚╠╭╰╒╘╞][─-╿=+-]{2,
 
 
 def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) -> Iterator[Passage]:
-    """What lines say, one after the other; nothing of blank ones.
+    """Yield what lines say, one after the other; nothing of blank ones.
 
     >>> text = Text.whole("A =\\n[[1. 0.]\\n [0. 1.]]")
     >>> [str(len(passage.pieces)) for passage in passages(list(text.lines()), "output")]
@@ -526,7 +526,7 @@ def _joined(lines: Iterable[FlatLine], kind: str) -> Iterator[FlatLine]:
 
 
 def goes_on(above: str, line: str, kind: str) -> bool:
-    """Whether a line goes on with the one above.
+    """Return whether a line goes on with the one above.
 
     >>> goes_on("s = 0.1", "+ 0.2", "code"), goes_on("s = 0.1", "+ t", "code")
     (True, False)

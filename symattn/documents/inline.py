@@ -112,7 +112,8 @@ _ROLE = re.compile(r"\{([a-z][a-z:-]*+)\}(?=`)")
 
 
 def pieces(text: Text, labels: Container[str] = frozenset()) -> list[Piece]:
-    """What a block of Markdown consists of; ``labels`` are those of its links, in lower case.
+    """Return what a block of Markdown consists of; ``labels`` are those of its links, in lower
+    case.
 
     Marks of emphasis and escapes are gone, addresses of links too; line breaks stay.
 
@@ -221,7 +222,7 @@ class _Scan:
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:
-        """Where spans of code begin: the length of their marks, and their end."""
+        """Return where spans of code begin: the length of their marks, and their end."""
         runs = [
             (run.start(2), len(run[2]), len(run[1]) % 2 == 1) for run in _CODE.finditer(self.string)
         ]
@@ -268,7 +269,7 @@ class _Scan:
         self.out.append(Piece("display" if is_display else "math", text))
 
     def _is_alone(self, opened: int, closed: int) -> bool:
-        """Whether nothing but a stop stands beside it, on one side of its lines."""
+        """Return whether nothing but a stop stands beside it, on one side of its lines."""
         string = self.string
         while opened and string[opened - 1] in " \t":
             opened -= 1
@@ -280,7 +281,7 @@ class _Scan:
 
     @cached_property
     def _dollars(self) -> list[int]:
-        """Where dollars stand that no backslash and no code hides."""
+        """Return where dollars stand that no backslash and no code hides."""
         dollars = [m.start() for m in _DOLLAR.finditer(self.string) if m[0] == "$"]
         spans = [(start, end) for start, (_, end) in self._spans.items()]
         kept, k = [], 0
@@ -359,7 +360,7 @@ class _Scan:
         return self._plain(mark)
 
     def _is_tex(self, start: int, end: int) -> bool:
-        """Whether brackets hold a formula: else they are escaped ones, of words."""
+        """Return whether brackets hold a formula: else they are escaped ones, of words."""
         place = self._tex_from(start)
         if 0 <= place < end:
             return True

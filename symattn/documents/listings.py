@@ -62,7 +62,7 @@ def _block(kind: BlockKind, text: Text, language: str, tags: tuple[str, ...]) ->
 
 
 def _is_printed(string: str, before: Sequence[Block]) -> bool:
-    """Whether a listing of no language is what code printed."""
+    """Return whether a listing of no language is what code printed."""
     if _ARRAY.search(string):
         return True
     after_code = bool(before) and before[-1].kind == "code"
@@ -78,7 +78,8 @@ def _without_marks(lines: list[Text]) -> list[Text]:
 
 
 def session(text: Text) -> list[tuple[_Turn, Text]]:
-    """What was typed and what was printed in turn, without prompts; none of what is no session.
+    """Return what was typed and what was printed in turn, without prompts; none of what is no
+    session.
 
     >>> [(kind, str(turn)) for kind, turn in session(Text.whole(">>> 1 + 1\\n2"))]
     [('code', '1 + 1\\n'), ('output', '2')]
@@ -120,7 +121,7 @@ GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
 
 
 def titled(string: str) -> str:
-    """What a line says, without the link that pages set behind headings; '' where it is
+    """Return what a line says, without the link that pages set behind headings; '' where it is
     too long for a heading, or ends as none does.
 
     >>> titled("Motivation #"), titled("The sum:")
@@ -134,7 +135,7 @@ def titled(string: str) -> str:
 
 
 def is_name(title: str) -> bool:
-    """Whether it is words that name something, rather than numbers or a sentence cut off.
+    """Return whether it is words that name something, rather than numbers or a sentence cut off.
 
     >>> is_name("Attention scores"), is_name("1.0 0.5"), is_name("The sum is")
     (True, False, False)
@@ -149,7 +150,7 @@ def is_name(title: str) -> bool:
 
 
 def is_title(title: str) -> bool:
-    """Whether its words are written as those of a title.
+    """Return whether its words are written as those of a title.
 
     >>> is_title("The Final Output Matrix"), is_title("The final output")
     (True, False)

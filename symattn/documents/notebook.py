@@ -37,7 +37,7 @@ class Quoted:
 
     @property
     def text(self) -> Text:
-        """What it says; a character that is escaped has the place of its escape.
+        """Return what it says; a character that is escaped has the place of its escape.
 
         >>> node = _read_quoted(Text.whole('["a\\\\nb"]'))
         >>> node[0].text.span(1, 2)
@@ -93,7 +93,7 @@ _SWITCHED = {"r": "r", "julia": "julia", "bash": "bash", "sh": "bash", "html": "
 
 
 def read(source: Text) -> Contents:
-    """What is in a notebook. Raises :class:`Malformed` where it is none, with every fault.
+    """Return what is in a notebook. Raises :class:`Malformed` where it is none, with every fault.
 
     >>> cell = '{"cell_type": "markdown", "source": ["# Scores"], "metadata": {}}'
     >>> read(Text.whole('{"cells": [%s], "nbformat": 4}' % cell)).blocks[0].text
@@ -132,7 +132,7 @@ def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[int, dict[str, Node
 
 
 def _kind(node: Node) -> str:
-    """What a value is, for messages."""
+    """Return what a value is, for messages."""
     match node:
         case Quoted():
             return f"the text {short(str(node), 30)!r}"
@@ -210,7 +210,7 @@ class _CellReader:
         return text
 
     def _output(self, where: str, output: Node) -> Iterator[Block]:
-        """What a cell printed, or what it left; pictures and errors are no figures."""
+        """Yield what a cell printed, or what it left; pictures and errors are no figures."""
         kind = str(_get(output, "output_type"))
         if kind == "stream" and str(_get(output, "name")) != "stderr":
             yield from _printed(self._text(f"{where}.text", _get(output, "text"), is_output=True))

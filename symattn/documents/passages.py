@@ -93,13 +93,14 @@ def blocks(article: Article) -> Iterator[Block]:
 
 
 def _is_written(block: Block, article: Article) -> bool:
-    """Whether it is written by people; columns of plain text are, though they look like code."""
+    """Return whether it is written by people; columns of plain text are, though they look like
+    code."""
     is_column = block.kind == "code" and not block.language and article.form in ("text", "pdf")
     return is_column or block.kind not in ("code", "output", "note")
 
 
 def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
-    """What writes a part with points."""
+    """Return what writes a part with points."""
     commas = points = millions = 0
     for block in article.blocks:
         for part in block.all_parts if _is_written(block, article) else ():
@@ -120,12 +121,12 @@ def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
 
 
 def _tells(whole: str, part: str) -> bool:
-    """Whether a sign between digits can be no mark of thousands."""
+    """Return whether a sign between digits can be no mark of thousands."""
     return whole == "0" or len(part) != 3
 
 
 def _is_decimal(number: re.Match[str], string: str) -> bool:
-    """Whether the comma in it, if any, is no comma of a list or of an index."""
+    """Return whether the comma in it, if any, is no comma of a list or of an index."""
     start, end = number.span()
     before = string[start - 1 : start]
     if number["comma"] is None or (
@@ -163,7 +164,7 @@ def _with_commas(part: BlockPart) -> BlockPart:
 
 
 def _is_row(string: str, at: int) -> bool:
-    """Whether a line has nothing but digits and blanks, which part columns then."""
+    """Return whether a line has nothing but digits and blanks, which part columns then."""
     before, after = string[max(at - _ROW, 0) : at], string[at : at + _ROW]
     line = before.rpartition("\n")[2] + after.partition("\n")[0]
     return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
@@ -337,7 +338,7 @@ def _unread(block: Block, why: str) -> Passage:
 def _remembered(
     block: Block, is_text: bool, codes: Codes, memory: Memory | None
 ) -> Iterable[Passage]:
-    """What a block is read as; code not apart from the code before it."""
+    """Return what a block is read as; code not apart from the code before it."""
     read, first = partial(_of_block, block, is_text, codes), block.span.start
     if memory is None or block.kind == "code" or not first:
         return read()
@@ -423,7 +424,7 @@ def _as_written(parts: Sequence[BlockPart]) -> Iterator[BlockPart]:
 
 
 def _ends_range(parts: Sequence[BlockPart], at: int) -> bool:
-    """Whether a formula is the number that a range ends with."""
+    """Return whether a formula is the number that a range ends with."""
     if not 2 <= at < len(parts):
         return False
     least, to, most = parts[at - 2 : at + 1]

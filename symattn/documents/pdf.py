@@ -216,7 +216,7 @@ def _grid(
 
 
 def _are_aligned(rows: list[list[PlacedText]]) -> bool:
-    """Whether the words of all rows fill the same columns."""
+    """Return whether the words of all rows fill the same columns."""
     spans = sorted((word.left, word.right) for row in rows for word in row)
     columns = [spans[0]]
     for left, right in spans[1:]:

@@ -62,7 +62,7 @@ _STATEMENT = 400
 
 
 def read(source: Text) -> Contents:
-    """What is in a plain text, whose line ends are ``\\n``.
+    """Return what is in a plain text, whose line ends are ``\\n``.
 
     >>> text = Text.whole("Scores\\n\\n1S = [[1, 0],\\n2     [0, 1]]\\n")
     >>> [(block.kind, str(block.text)) for block in read(text).blocks]
@@ -317,7 +317,7 @@ class _PlainReader:
         return self._below if is_step or is_title(title) else 0
 
     def _marker(self, string: str) -> int:
-        """How long the mark of an item of a list is; 0 where there is none."""
+        """Return how long the mark of an item of a list is; 0 where there is none."""
         if bullet := _BULLET.match(string):
             return bullet.end()
         item = _ITEM.match(string)
@@ -361,7 +361,7 @@ def _in_formula(lines: list[_PlainLine]) -> bool:
 
 
 def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
-    """Whether the number before it is that of a line of code; ``is_sure`` inside a run."""
+    """Return whether the number before it is that of a line of code; ``is_sure`` inside a run."""
     if is_sure:
         return not rest or not (rest[0].isdigit() or rest[0] in ".,):%-/*+×·")
     if number > 1:
@@ -374,7 +374,7 @@ def _is_columned(line: _PlainLine) -> bool:
 
 
 def _statements(lines: list[_PlainLine]) -> Iterator[tuple[int, int]]:
-    """Where code of a program stands among lines of words: runs of lines that may be
+    """Yield where code of a program stands among lines of words: runs of lines that may be
     code, one of which can be nothing else."""
     start, at, is_sure = 0, 0, False
     while at < len(lines):

@@ -67,8 +67,8 @@ class Memory:
         self._kept: OrderedDict[bytes, tuple[int, Relocatable]] = OrderedDict()
 
     def value(self, key: bytes, first: int, make: Callable[[], T]) -> T:
-        """What was made of that ``key`` before, all of its spans moved to where it begins now,
-        ``first``; else what is made now. All of the key stands behind ``first``, which is not
+        """Return what was made of that ``key`` before, all of its spans moved to where it begins
+        now, ``first``; else what is made now. All of the key stands behind ``first``, which is not
         0: what stands nowhere is said to stand there."""
         if key in self._kept:
             self._kept.move_to_end(key)
@@ -114,7 +114,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def moved(before: Iterable[Span], after: Iterable[Span]) -> Mapping[int, int] | None:
-    """Where each end of some spans has moved to; None where they do not stand to each other
+    """Return where each end of some spans has moved to; None where they do not stand to each other
     as they did: in the same order, next to each other and one in the other.
 
     >>> moved([Span(0, 2), Span(5, 6)], [Span(0, 2), Span(7, 8)])

@@ -105,7 +105,7 @@ class Text:
         return Span(self.starts[i], self.ends[last - 1])
 
     def group(self, match: re.Match[str], group: str | int = 0) -> Text:
-        """What a match of its string, or a group of one, has."""
+        """Return what a match of its string, or a group of one, has."""
         return self[slice(*match.span(group))]
 
     def before(self, string: str) -> Text:
@@ -190,7 +190,7 @@ WITH_ARGUMENT = words("array alignat alignedat xalignat IEEEeqnarray")
 
 
 def is_formula(name: str) -> bool:
-    """Whether an environment of that name, perhaps with a star, is a formula.
+    """Return whether an environment of that name, perhaps with a star, is a formula.
 
     >>> is_formula("align*"), is_formula("figure")
     (True, False)

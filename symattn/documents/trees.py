@@ -199,7 +199,7 @@ def of_table(table: ReadTable) -> Labelled | None:
 def _are_counted(
     rows: Sequence[Sequence[PrintedFigure | None]], head: Sequence[Sequence[Words | Chain]]
 ) -> bool:
-    """Whether the first of each row is its number, under a heading that isn't one of the
+    """Return whether the first of each row is its number, under a heading that isn't one of the
     others' kind."""
     numbers = [row[0].text for row in rows if row[0]]
     if len(rows) < 2 or len(rows[0]) < 3 or not all(number.isdigit() for number in numbers):
@@ -236,7 +236,7 @@ T = TypeVar("T")
 
 
 def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) -> tuple[T, ...]:
-    """What a reader finds in a piece; where it fails, what stands for a piece that is not
+    """Return what a reader finds in a piece; where it fails, what stands for a piece that is not
     understood, made of the reason.
 
     >>> contained(lambda: [1, 2], len)

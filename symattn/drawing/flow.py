@@ -178,7 +178,7 @@ def _ordered(layers: list[list[_Spot]], above: _Links, below: _Links) -> list[li
 
 
 def _crossings(layers: list[list[_Spot]], below: _Links) -> int:
-    """How many pairs of arrows cross between neighbouring layers."""
+    """Return how many pairs of arrows cross between neighbouring layers."""
     count = 0
     for upper, lower in pairwise(layers):
         near = {x: i for i, x in enumerate(lower)}
@@ -195,7 +195,7 @@ def _crossings(layers: list[list[_Spot]], below: _Links) -> int:
 
 
 def _columns(layers: list[list[_Spot]], above: _Links, below: _Links) -> list[list[_Spot]]:
-    """What belongs in one column: a box and its lanes, and a box below the one
+    """Return what belongs in one column: a box and its lanes, and a box below the one
     that it alone follows from, besides what is given."""
     columns: dict[_Spot, list[_Spot]] = {}
     for layer in layers:
@@ -265,7 +265,7 @@ def _straighten(
 
 
 def _offsets(layer: Sequence[_Spot], extents: Mapping[_Spot, Size]) -> list[float]:
-    """How far each box is at least from the first of its layer, middle to middle."""
+    """Return how far each box is at least from the first of its layer, middle to middle."""
     offsets = [0.0]
     for x, y in pairwise(layer):
         beside = isinstance(x, tuple) or isinstance(y, tuple)
@@ -309,7 +309,7 @@ _RADIUS = 6.0
 
 
 def edges(program: Program) -> list[tuple[str, str]]:
-    """Which quantities each step uses.
+    """Return which quantities each step uses.
 
     >>> from symattn.solution.solution import solve
     >>> edges(solve("cat-sat-mat").program)[3:7]
@@ -500,7 +500,7 @@ def _shape(shape: Shape) -> str:
 
 
 def _ports(count: int, room: float) -> list[float]:
-    """Where so many arrows meet an operation, from its middle."""
+    """Return where so many arrows meet an operation, from its middle."""
     apart = min(14.0, max(room - 12, 0.0) / max(count - 1, 1))
     return [(k - (count - 1) / 2) * apart for k in range(count)]
 

@@ -62,7 +62,7 @@ class Cells:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """How many rows and columns of cells there are."""
+        """Return how many rows and columns of cells there are."""
         return len(self.rows), len(self.rows[0])
 
 
@@ -266,7 +266,7 @@ class HeatMapDrawing:
         self.height = self.top + self.down
 
     def parts(self, x: float, y: float) -> Iterator[str]:
-        """What is drawn, with the upper left corner there."""
+        """Yield what is drawn, with the upper left corner there."""
         left, top = x + self.left, y + self.top
         yield framed((left, top), (self.across, self.down), "paper", "rule-line")
         yield from self._shades(left, top)

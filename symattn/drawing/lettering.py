@@ -334,7 +334,7 @@ def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
 
 
 def _bound(expression: f.Formula, level: int) -> list[LetterRun]:
-    """What stands where something binds so tightly, in brackets where it must."""
+    """Return what stands where something binds so tightly, in brackets where it must."""
     runs, binding = _runs(expression)
     return runs if binding >= level else [LetterRun("("), *runs, LetterRun(")")]
 

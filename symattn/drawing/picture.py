@@ -202,7 +202,7 @@ _SHADES: dict[Scale, tuple[float, ...]] = {
 
 
 def legend(drawn: Iterable[Cells], say: Language, room: float) -> Panel:
-    """What occurs in the cells that are drawn, on lines as wide as there is room."""
+    """Return what occurs in the cells that are drawn, on lines as wide as there is room."""
     entries = [*_entries([*drawn], say)]
     parts: list[str] = []
     x = y = widest = 0.0
@@ -345,7 +345,7 @@ def _called(what: str, say: Language) -> str:
 
 
 def _attending(attention: AttentionPattern, say: Language) -> Iterator[str]:
-    """Who attends to whom, in words, where that can be told one by one."""
+    """Yield who attends to whom, in words, where that can be told one by one."""
     name = "".join(run.text for run in attention.name)
     yield say.text(
         "{name}: {queries} queries attend to {keys} keys.",
@@ -364,7 +364,7 @@ def _attending(attention: AttentionPattern, say: Language) -> Iterator[str]:
 
 
 def _flowing(solution: Solution, say: Language) -> Iterator[str]:
-    """What each quantity is, in words."""
+    """Yield what each quantity is, in words."""
     for name, node in solution.program.quantities.items():
         shape = show(node.shape)
         if name in solution.case.steps:

@@ -131,7 +131,7 @@ class Crew:
 
 
 def _threaded(worker: Worker, job: Job) -> asyncio.Future[Any]:
-    """What a worker gives, waited for in a thread that keeps nobody from ending."""
+    """Return what a worker gives, waited for in a thread that keeps nobody from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 

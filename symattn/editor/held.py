@@ -115,7 +115,7 @@ class Held:
 
     @property
     def is_notebook(self) -> bool:
-        """Whether its source has its texts in strings."""
+        """Return whether its source has its texts in strings."""
         return self.name.endswith(".ipynb")
 
     def locate(self, span: Span) -> tuple[Piece, Span] | None:

@@ -14,28 +14,28 @@ def load(asker: Asker) -> None:
 
 
 def judge(asker: Asker, name: str, source: str) -> Answer:
-    """What is told of a text; its faults, where it can't be read."""
+    """Return what is told of a text; its faults, where it can't be read."""
     from symattn.editor import judging
 
     return judging.judge(asker, name, source)
 
 
 def explain(asker: Asker, name: str, source: str, offset: int) -> Explanation | None:
-    """What stands at a character of the source."""
+    """Return what stands at a character of the source."""
     from symattn.editor import judging
 
     return judging.explain(asker, name, source, offset)
 
 
 def corrections(asker: Asker, name: str, source: str) -> tuple[Correction, ...]:
-    """What is certain to be wrong, with the right digits."""
+    """Return what is certain to be wrong, with the right digits."""
     from symattn.editor import judging
 
     return judging.corrections(asker, name, source)
 
 
 def note_place(asker: Asker, name: str, source: str, offset: int, note: str) -> int | None:
-    """Where a note on what stands at a character of the source can be put."""
+    """Return where a note on what stands at a character of the source can be put."""
     from symattn.editor import judging
 
     return judging.note_place(asker, name, source, offset, note)

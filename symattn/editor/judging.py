@@ -56,7 +56,7 @@ class AnswerMemory:
         self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
 
     def answer(self, reading: Reading, judged: Callable[[], Answer]) -> Answer:
-        """What was told of such a reading before, at its places; what is ``judged`` where it
+        """Return what was told of such a reading before, at its places; what is ``judged`` where it
         was not seen before."""
         try:
             known = Relocatable.of(_judged_of(reading))
@@ -108,7 +108,7 @@ class Places:
             return None
 
     def of(self, judged: Figure | Statement) -> Span:
-        """Where a figure or a statement stands."""
+        """Return where a figure or a statement stands."""
         span = judged.span if isinstance(judged, Figure) else judged.claim.span
         if span is not None:
             return span
@@ -119,7 +119,7 @@ class Places:
         return self._written(f"{claim}.printed{at}", judged.claim.line)
 
     def fault(self, fault: Fault) -> Span:
-        """What a fault is about, or its line."""
+        """Return what a fault is about, or its line."""
         return self._written(fault.where, fault.line)
 
     def _written(self, where: str, line: int) -> Span:
@@ -162,7 +162,7 @@ _ANSWERS, _BLOCKS = AnswerMemory(), Memory(1000)
 
 @lru_cache(maxsize=_KEPT)
 def _read(name: str, source: str) -> Reading | None:
-    """What an article is understood to say; None of a walkthrough."""
+    """Return what an article is understood to say; None of a walkthrough."""
     return library.reading(Path(name), data=source.encode(), memory=_BLOCKS)
 
 
@@ -182,7 +182,7 @@ def audited(asker: Asker, name: str, source: str) -> Audit:
 
 
 def judge(asker: Asker, name: str, source: str) -> Answer:
-    """What is told of a text; its faults, where it can't be read."""
+    """Return what is told of a text; its faults, where it can't be read."""
     asker.stage("reading")
     # What lies beside the text may have changed since.
     _read.cache_clear()
@@ -217,7 +217,7 @@ def _names(found: Audit) -> dict[str, str]:
 
 
 def _faults(error: Faulty, name: str, places: Places) -> Iterator[Finding]:
-    """What is wrong with a text, or with what lies beside it."""
+    """Yield what is wrong with a text, or with what lies beside it."""
     severity: Severity = "error" if isinstance(error, ValueError) else "information"
     for fault in error.faults:
         if error.source in ("", name):
@@ -245,7 +245,7 @@ def _refuted(found: Audit, places: Places) -> Iterator[Finding]:
 
 
 def _doubts(found: Audit, places: Places) -> Iterator[Finding]:
-    """What nothing certain is known of."""
+    """Yield what nothing certain is known of."""
     for figure in reports.coarse(found):
         yield Finding(places.of(figure), "hint", "coarse", reports.coarse_sentence(figure))
     everything: tuple[Figure | Statement, ...] = (*found.figures, *found.statements)
@@ -269,7 +269,7 @@ def _doubts(found: Audit, places: Places) -> Iterator[Finding]:
 
 
 def _coverage(found: Audit) -> str:
-    """What became of the numbers of an article; of a walkthrough, of its claims."""
+    """Return what became of the numbers of an article; of a walkthrough, of its claims."""
     if found.case.reading is None:
         return reports.summary_line(found)
     refuted = {
@@ -311,7 +311,7 @@ _STATUS: dict[Status, str] = {
 
 
 def explain(asker: Asker, name: str, source: str, offset: int) -> Explanation | None:
-    """What stands at a character of the source, as Markdown, and from where to where; None
+    """Return what stands at a character of the source, as Markdown, and from where to where; None
     where no number stands. Raises :class:`Malformed` where the text can't be read."""
     found = audited(asker, name, source)
     places = Places(name, source)
@@ -397,7 +397,7 @@ def corrections(asker: Asker, name: str, source: str) -> tuple[Correction, ...]:
 
 
 def note_place(asker: Asker, name: str, source: str, offset: int, note: str) -> int | None:
-    """Where a line with a note can be put, so that it is read as one, and everything else as
+    """Return where a line with a note can be put, so that it is read as one, and everything else as
     before: right before what stands at a character of the source, or before the block that
     this is part of. None where there is no such place."""
     asker.stage("reading")
@@ -427,7 +427,7 @@ def _candidates(before: Article, lines: Lines, offset: int) -> Iterator[int]:
 
 
 def _blocks(of: Article) -> list[tuple[str, ...]]:
-    """What the article consists of, but for notes."""
+    """Return what the article consists of, but for notes."""
     return [
         (block.kind, *(str(part.text) for part in block.all_parts))
         for block in of.blocks
@@ -436,8 +436,8 @@ def _blocks(of: Article) -> list[tuple[str, ...]]:
 
 
 def _announced(of: Article, note: Span, offset: int) -> bool:
-    """Whether a note stands within these characters, and is one on what stands at a character
-    behind it."""
+    """Return whether a note stands within these characters, and is one on what stands at a
+    character behind it."""
     is_next = False
     for block in of.blocks:
         if block.kind == "note":

@@ -76,12 +76,13 @@ class Lines:
         return self.text[starts[number] : end].rstrip("\r\n")
 
     def start(self, number: int) -> int:
-        """Where a line begins, counted from 0; beyond the last the end of the text."""
+        """Return where a line begins, counted from 0; beyond the last the end of the text."""
         return self._starts[number] if number < len(self._starts) else len(self.text)
 
     @property
     def count(self) -> int:
-        """How many lines there are; behind the last line end stands one more, an empty one."""
+        """Return how many lines there are; behind the last line end stands one more, an empty
+        one."""
         return len(self._starts)
 
     def _width(self, text: str) -> int:

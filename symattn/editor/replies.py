@@ -71,7 +71,7 @@ class Walkthrough:
         }
 
     def takes_names(self, offset: int) -> bool:
-        """Whether at a character stands an expression: in the quotes of a value."""
+        """Return whether at a character stands an expression: in the quotes of a value."""
         before = self.text[:offset]
         start = before.rfind("\n") + 1
         headers = [header for line in before.splitlines() if (header := _HEADER.match(line))]
@@ -113,7 +113,7 @@ def range_of(piece: Piece, span: Span) -> lsp.Range:
 
 
 def diagnostics(held: Held, answer: Answer) -> Iterator[tuple[Piece, list[lsp.Diagnostic]]]:
-    """What is told of each piece of a text."""
+    """Yield what is told of each piece of a text."""
     told: dict[str, list[lsp.Diagnostic]] = {piece.uri: [] for piece in held.pieces}
     for finding in answer.findings:
         if (place := held.locate(finding.span)) is not None:
@@ -140,7 +140,7 @@ def _diagnostic(held: Held, finding: Finding, where: lsp.Range) -> lsp.Diagnosti
 
 
 def hover(held: Held, found: Explanation) -> lsp.Hover | None:
-    """What stands at a place."""
+    """Return what stands at a place."""
     if (place := held.locate(found.span)) is None:
         return None
     return lsp.Hover(_marked(found.text), range_of(*place))
@@ -151,7 +151,7 @@ def _marked(text: str) -> lsp.MarkupContent:
 
 
 def lens(piece: Piece, coverage: str) -> lsp.CodeLens:
-    """What became of the numbers of a text, above its first line."""
+    """Return what became of the numbers of a text, above its first line."""
     at = range_of(piece, Span(0, 0))
     return lsp.CodeLens(at, lsp.Command(f"symattn: {coverage}", ""))
 
@@ -160,7 +160,7 @@ def lens(piece: Piece, coverage: str) -> lsp.CodeLens:
 
 
 def is_wanted(kind: str, only: Iterable[str | lsp.CodeActionKind] | None) -> bool:
-    """Whether an editor asks for actions of a kind: it names kinds, or what they begin with.
+    """Return whether an editor asks for actions of a kind: it names kinds, or what they begin with.
 
     >>> is_wanted("source.fixAll.symattn", ["source.fixAll"]), is_wanted("quickfix", ["refactor"])
     (True, False)
@@ -269,7 +269,8 @@ def name_help(
     names: Mapping[str, str],
     functions: Mapping[str, FunctionHelp],
 ) -> lsp.Hover | None:
-    """What a name in an expression means; None where none stands, or one that is not known."""
+    """Return what a name in an expression means; None where none stands, or one that is not
+    known."""
     word = draft.word(offset)
     if word is None or not draft.takes_names(word.start):
         return None

@@ -213,7 +213,7 @@ class Session:
         return answer
 
     def _failed(self, outcome: Exception) -> Answer:
-        """What is told of a text that could not be judged."""
+        """Return what is told of a text that could not be judged."""
         why = f"not judged: {workers.told(outcome, self.limits)}"
         return Answer((Finding(Span(0, 0), "information", "stopped", why),), "not judged")
 

@@ -30,7 +30,7 @@ from symattn.tables.file import content
 
 
 def _has_mask(case: Case) -> bool:
-    """Whether a case masks scores."""
+    """Return whether a case masks scores."""
     return any(node.op == "hide" for node in ancestors(case.program.quantities.values()))
 
 
@@ -81,7 +81,7 @@ def masked(case: Case) -> Case:
 
 
 def triangle(rows: int, columns: int) -> list[list[int]]:
-    """What keeps for each query the keys up to its own; of more keys than queries
+    """Return what keeps for each query the keys up to its own; of more keys than queries
     the last ones are the queries' own.
 
     >>> triangle(2, 3)
@@ -92,7 +92,7 @@ def triangle(rows: int, columns: int) -> list[list[int]]:
 
 
 def _scores(step: str) -> str:
-    """What a step takes the softmax of, as text; '' where it is no softmax."""
+    """Return what a step takes the softmax of, as text; '' where it is no softmax."""
     match syntax.parse(step):
         case syntax.Call("softmax", _) if step.lstrip().startswith("softmax"):
             return step[step.index("(") + 1 : step.rindex(")")].strip()
@@ -132,7 +132,7 @@ class Part:
 
     @property
     def tolerance(self) -> Fraction:
-        """How far an answer may be from the exact value: a unit of its last place.
+        """Return how far an answer may be from the exact value: a unit of its last place.
 
         >>> Part("S", points=2, places=3).tolerance
         Fraction(1, 1000)
@@ -153,17 +153,17 @@ class Exercise:
 
     @property
     def name(self) -> str:
-        """What its files are called: the case's name, and the version's number."""
+        """Return what its files are called: the case's name, and the version's number."""
         return f"{self.case.name}-{self.version:02}" if self.version else self.case.name
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """Return what stands above it."""
         return self.case.asked.title or self.case.title
 
     @property
     def first(self) -> int:
-        """What rows and columns are counted from: 0, or 1 where the case's sheets say so."""
+        """Return what rows and columns are counted from: 0, or 1 where the case's sheets say so."""
         return 1 if self.case.sheet.get("count_from") == 1 else 0
 
     @property
@@ -173,7 +173,7 @@ class Exercise:
 
     @property
     def is_proof(self) -> bool:
-        """Whether its parts are derivations, which have no figures."""
+        """Return whether its parts are derivations, which have no figures."""
         return self.level == "proof"
 
     @cached_property
@@ -186,7 +186,8 @@ class Exercise:
         return self.case.program.named[part.quantity].shape
 
     def labels(self, part: Part) -> list[list[str]]:
-        """What the entries of a part are called where students see them, by rows of the grid.
+        """Return what the entries of a part are called where students see them, by rows of the
+        grid.
 
         >>> made = exercise(solve("cat-sat-mat").case)
         >>> made.labels(made.parts[0])[0]
@@ -409,7 +410,7 @@ def _is_pdf(data: bytes) -> bool:
 
 
 def _is_svg(data: bytes) -> bool:
-    """Whether it is well-formed, an ``svg``, and defines nothing of its own."""
+    """Return whether it is well-formed, an ``svg``, and defines nothing of its own."""
     names: list[str] = []
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda name, attributes: names.append(name)

@@ -190,7 +190,7 @@ def _any_numbers(case: Case) -> Case:
 
 
 def _inside_calls(case: Case) -> Iterator[Node]:
-    """What a function computes on the way to its result, where it is mistaken as a whole:
+    """Yield what a function computes on the way to its result, where it is mistaken as a whole:
     nobody who takes a cross-entropy makes a slip in one of its comparisons."""
     for node in ancestors(case.program.named.values()):
         if node.written and any(mistaken_calls(node)):
@@ -200,7 +200,8 @@ def _inside_calls(case: Case) -> Iterator[Node]:
 
 
 def restricted_names(case: Case) -> set[str]:
-    """What is given to a function that is not of all numbers, such as the ids of an embedding."""
+    """Return what is given to a function that is not of all numbers, such as the ids of an
+    embedding."""
     program = case.program
     steps = ancestors(program.quantities[name] for name in program.steps)
     calls = [node.written for node in steps if node.written]
@@ -215,7 +216,7 @@ def restricted_names(case: Case) -> set[str]:
 
 
 def mask_names(case: Case) -> set[str]:
-    """What is given as a mask, and used as nothing else."""
+    """Return what is given as a mask, and used as nothing else."""
     program = case.program
     steps = ancestors(program.quantities[name] for name in program.steps)
     masks = {node.operands[1].serial for node in steps if node.op == "hide"}
@@ -239,12 +240,12 @@ def _edits(site: Site) -> Iterator[Edit]:
 
 
 def _is_sum(edit: Edit) -> bool:
-    """Whether what an edit of a sum leaves out is a sum itself."""
+    """Return whether what an edit of a sum leaves out is a sum itself."""
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
 def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Mapping[str, Formula | str]] | None:
-    """How an edit is said, and what is filled in; None where no sentence tells it."""
+    """Return how an edit is said, and what is filled in; None where no sentence tells it."""
     sentence = USUAL[edit.kind]
     if pieces := _OF_CALLS.get(edit.kind):
         return sentence, dict(zip(pieces, edit.words[1:], strict=True))
@@ -263,7 +264,8 @@ def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Mapping[str, Formula
 
 
 def _is_on_boards(recipe: AuditedGraph, term: Node) -> bool:
-    """Whether people write it, down to names: no comparison that tells a class, nor a table."""
+    """Return whether people write it, down to names: no comparison that tells a class, nor a
+    table."""
     parts = ancestors([term], stop=lambda x: x.serial in recipe.names)
     return all(x.op not in _UNWRITTEN for x in parts)
 
@@ -336,7 +338,7 @@ def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> FaultyEntry
 
 
 def is_visible(right: Decimal, wrong: Decimal, places: int) -> bool:
-    """Whether two figures are told apart at a glance.
+    """Return whether two figures are told apart at a glance.
 
     >>> is_visible(Decimal("0.5065"), Decimal("0.6652"), 4)
     True
@@ -409,7 +411,7 @@ class VersionChain:
 
 
 def _shows(exercise: Exercise, fault: InjectedFault, part: Part) -> bool:
-    """Whether a fault makes a part visibly another, and each of its entries a number."""
+    """Return whether a fault makes a part visibly another, and each of its entries a number."""
     try:
         # With a fault a step may not be defined: a row of scores is masked whole.
         exercise.solution.quantity(fault.nodes[part.quantity]).decimal(part.places)
@@ -437,7 +439,7 @@ AnswerSet = Literal["right", "propagated", "nonsense", "faults"]
 
 
 def nonsense(k: int) -> int:
-    """How far the nonsense of a part is from what is right."""
+    """Return how far the nonsense of a part is from what is right."""
     return 50 + 13 * k
 
 
@@ -460,7 +462,8 @@ class Trial:
         self._right = self._computed(lambda k, value: value)
 
     def outcomes(self, answers: AnswerSet) -> dict[int, int | None]:
-        """Which node of each part's tree a test ends at: the first that holds, if any does."""
+        """Return which node of each part's tree a test ends at: the first that holds, if any
+        does."""
         given = self._right
         if answers == "propagated":
             given = self._computed(self._propagated)
@@ -510,7 +513,7 @@ class Trial:
         return next(places, None)
 
     def _truths(self, k: int, answers: Mapping[int, Matrix]) -> Iterator[Matrix]:
-        """What the nodes of a part's tree compare an answer with."""
+        """Yield what the nodes of a part's tree compare an answer with."""
         yield self._right[k]
         if self._chain.sources[k]:
             yield self._follows(k, answers)

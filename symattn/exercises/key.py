@@ -160,7 +160,7 @@ def _read(document: Mapping[str, Any], faults: Faults) -> tuple[Exercise, ...]:
 def _checked(
     entry: Mapping[str, Any], kinds: Mapping[str, type], needed: Sequence[str], faults: Faults
 ) -> dict[str, Any]:
-    """What of a table is of the kinds that it should be."""
+    """Return what of a table is of the kinds that it should be."""
     faults += unknown(entry, kinds)
     wrong = misfits(entry, kinds)
     wrong += [
@@ -229,7 +229,7 @@ def _cases(
 
 
 def _moved(where: str) -> str:
-    """Where a fault of the first version's case stands in the key."""
+    """Return where a fault of the first version's case stands in the key."""
     if where.startswith("loss.upstream"):
         return f"versions[0].{where.removeprefix('loss.')}"
     return f"versions[0].{where}" if where.startswith("given") else where

@@ -37,7 +37,7 @@ _NUMBERS = ("given", "constant", "table")
 def page_script(
     exercise: Exercise, say: Language, faults: Sequence[InjectedFault] | None = None
 ) -> PageScript:
-    """What makes the page of a question check its answers; ``faults`` are those of the
+    """Return what makes the page of a question check its answers; ``faults`` are those of the
     catalogue unless given.
 
     Raises :class:`Malformed` for proofs, and where a step can't be enclosed.
@@ -131,7 +131,7 @@ def _number(entry: Value | Masked) -> str:
 
 
 def _words(say: Language) -> Iterator[tuple[str, str]]:
-    """What the page says, by what that is."""
+    """Yield what the page says, by what that is."""
     fields = {name: f"{{{name}}}" for name in ("quantity", "i", "j", "right", "count", "places")}
     yield "right", say.text("Right.")
     yield "early", say.text("Rounded too early: keep more places until the end.")

@@ -167,7 +167,7 @@ def _sheet(
 
 
 def letter(place: int) -> str:
-    """What the part at a place is called: a to z, then aa.
+    """Return what the part at a place is called: a to z, then aa.
 
     >>> letter(0), letter(25), letter(26)
     ('a', 'z', 'aa')
@@ -264,7 +264,7 @@ _TITLE_HEIGHT, _ROW_HEIGHT = 12.0, 7.0
 
 
 def figures(exercise: Exercise, say: Language) -> b.Line:
-    """How figures are to be given."""
+    """Return how figures are to be given."""
     return say(
         "Give every value to {places} decimal places; whole numbers may stay as they are. "
         "Keep more places in your calculation than you write down.",
@@ -273,7 +273,7 @@ def figures(exercise: Exercise, say: Language) -> b.Line:
 
 
 def part_role(exercise: Exercise, part: Part, say: Language) -> str:
-    """What a part is in the case, behind a dash; '' where nothing is said of it."""
+    """Return what a part is in the case, behind a dash; '' where nothing is said of it."""
     if part.quantity not in exercise.case.steps:
         return ""
     program = exercise.case.program
@@ -282,7 +282,7 @@ def part_role(exercise: Exercise, part: Part, say: Language) -> str:
 
 
 def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
-    """What is to be shown, for any size."""
+    """Yield what is to be shown, for any size."""
     from symattn.calculus import library
     from symattn.sheets.derivation import sheet, statement
 

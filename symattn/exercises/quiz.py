@@ -162,7 +162,8 @@ class QuestionText:
         self._axes = Axes(self.case.program)
 
     def given(self) -> Iterator[tuple[str, Node]]:
-        """What is given, by its name, and last the gradient that flows in, if it is needed."""
+        """Yield what is given, by its name, and last the gradient that flows in, if it is
+        needed."""
         program = self.case.program
         for name in program.given:
             yield name, program.quantities[name]
@@ -171,12 +172,12 @@ class QuestionText:
 
     @property
     def is_backward(self) -> bool:
-        """Whether a gradient is asked for."""
+        """Return whether a gradient is asked for."""
         own = self.case.program.quantities
         return any(part.quantity not in own for part in self.exercise.parts)
 
     def opening(self, given: str) -> list[str]:
-        """What stands before the parts: title, given numbers as they are shown, steps."""
+        """Return what stands before the parts: title, given numbers as they are shown, steps."""
         heading = f"<h5>{self.on.line(self.say('Given'))}</h5>"
         blocks = [self.on.paragraph((b.Strong(self.exercise.title),)), heading]
         blocks += [f"<div>{given}</div>", self._steps()]
@@ -205,11 +206,11 @@ class QuestionText:
         )
 
     def formula(self, node: Node) -> t.Row:
-        """What a node computes."""
+        """Return what a node computes."""
         return f.slashed(formula(node, self._named))
 
     def task(self, place: int, part: Part) -> str:
-        """What a part asks for; places are counted from 1."""
+        """Return what a part asks for; places are counted from 1."""
         name = letter(part.quantity)
         node = self.case.program.named[part.quantity]
         is_step = part.quantity in self.case.program.quantities
@@ -220,7 +221,7 @@ class QuestionText:
         return self.on.paragraph((start, asked, f"{description} ({points})"))
 
     def given_numbers(self) -> str:
-        """What is given, a matrix of numbers after the other."""
+        """Return what is given, a matrix of numbers after the other."""
         rows = self.case.given
         return "".join(
             matrix(
@@ -249,7 +250,7 @@ class QuestionText:
         return blocks
 
     def result(self, part: Part) -> t.Row:
-        """What stands before the right answers of a part."""
+        """Return what stands before the right answers of a part."""
         formula = self.formula(self.case.program.named[part.quantity])
         return letter(part.quantity) + t.EQUALS + formula + t.ABOUT
 

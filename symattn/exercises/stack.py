@@ -198,7 +198,7 @@ def _bracketed(code: str) -> str:
 
 
 def _is_call(code: str) -> bool:
-    """Whether code is one call: its first bracket is closed at the end."""
+    """Return whether code is one call: its first bracket is closed at the end."""
     depths = accumulate((c == "(") - (c == ")") for c in code[code.find("(") :])
     return _CALL.fullmatch(code) is not None and 0 not in [*depths][:-1]
 
@@ -389,8 +389,8 @@ class _StackQuestion:
             yield f"{_variable(node)}: {_of_variant(map(matrix, rows))}"
 
     def _functions(self) -> Iterator[str]:
-        """What each part is (``f``), by those it is computed from, and what common faults make
-        of it (``z``), by the given numbers."""
+        """Yield what each part is (``f``), by those it is computed from, and what common faults
+        make of it (``z``), by the given numbers."""
         given = {node.serial: _variable(node) for _, node in self.text.given()}
         for k in self.chain.order:
             part = self.chain.parts[k]
@@ -629,7 +629,7 @@ def _of_variant(code: Iterable[str]) -> str:
 
 
 def _variable(node: Node) -> str:
-    """What something given is called in code: the names of Maxima and of STACK start
+    """Return what something given is called in code: the names of Maxima and of STACK start
     otherwise."""
     return f"v_{node.extra}"
 

@@ -221,7 +221,7 @@ class _Search:
         return {place for place, (reason, met) in criteria if reason == _FAULTS or not met.all()}
 
     def _is_in_vain(self) -> bool:
-        """Whether a criterion is met by none of very many: later ones are never asked."""
+        """Return whether a criterion is met by none of very many: later ones are never asked."""
         return any(
             asked >= _IN_VAIN and not self._met[place]
             for place, asked in self._asked.items()
@@ -304,7 +304,7 @@ class _Search:
 
     @cached_property
     def _fixed(self) -> dict[int, Matrix]:
-        """What is given and not drawn, in floats."""
+        """Return what is given and not drawn, in floats."""
         program = self.base.case.program
         inputs = [program.quantities[name] for name in program.given]
         inputs += [program.upstream] if program.upstream is not None else []
@@ -339,7 +339,7 @@ class _Search:
         return values
 
     def _judge(self, values: Mapping[int, Matrix], count: int, off: float) -> Flags:
-        """Which of many candidates are pleasant, all comparisons ``off`` by so much."""
+        """Return which of many candidates are pleasant, all comparisons ``off`` by so much."""
         good = np.ones(count, bool)
         with np.errstate(all="ignore"):
             for place, (reason, passed) in enumerate(self._criteria(values, off)):
@@ -348,7 +348,7 @@ class _Search:
         return good
 
     def _counted(self, place: int, reason: str, asked: Flags, passed: Flags) -> Flags:
-        """Which of those asked have passed; how many have and have not is counted."""
+        """Return which of those asked have passed; how many have and have not is counted."""
         good = asked & passed
         self._failed[reason] += int((asked & ~passed).sum())
         self._asked[place] += int(asked.sum())
@@ -414,7 +414,7 @@ def _any(flags: Flags) -> Flags:
 
 
 def _distinct(rows: Integers) -> Flags:
-    """Whether no two rows are the same: told by sums that only equal rows share."""
+    """Return whether no two rows are the same: told by sums that only equal rows share."""
     by = Draws(rows.shape[-1]).below(1 << 32, rows.shape[-1:])
     sums = np.sort((rows * by).sum(axis=-1), axis=-1)
     return np.asarray((np.diff(sums, axis=-1) != 0).all(axis=-1))
@@ -429,7 +429,7 @@ def _first(values: Integers, good: Flags) -> Integers:
 
 
 def _are_telling(weights: Matrix, kept: Flags, least: float, off: float) -> Flags:
-    """Whether no weight is nearly 0, and no row nearly alike, but for rows of one key."""
+    """Return whether no weight is nearly 0, and no row nearly alike, but for rows of one key."""
     enough = _every(~kept | (weights >= least - off))
     high = np.where(kept, weights, 0.0).max(-1)
     low = np.where(kept, weights, 1.0).min(-1)
@@ -438,7 +438,7 @@ def _are_telling(weights: Matrix, kept: Flags, least: float, off: float) -> Flag
 
 
 def _are_others(weights: Matrix, kept: Flags, off: float) -> Flags:
-    """Whether no two rows of several keys are alike: told by sums that only those share."""
+    """Return whether no two rows of several keys are alike: told by sums that only those share."""
     rows, columns = weights.shape[-2:]
     sums = (weights * np.sqrt(np.arange(2, columns + 2))).sum(axis=-1)
     sums = np.where(kept.sum(axis=-1) > 1, sums, -1.0 - np.arange(rows))

@@ -56,7 +56,7 @@ class Language:
 
     @property
     def is_english(self) -> bool:
-        """Whether it is English, or a kind of it."""
+        """Return whether it is English, or a kind of it."""
         return self.tag.partition("-")[0] == ENGLISH.name
 
     def __call__(
@@ -73,7 +73,8 @@ class Language:
         return "".join(map(str, self._filled(sentence, values)))
 
     def again(self, text: str) -> str:
-        """What was said in English elsewhere: a :class:`Sentence`, and what is filled into it.
+        """Return what was said in English elsewhere: a :class:`Sentence`, and what is filled into
+        it.
 
         >>> german = Language("de", {"row {i}": "Zeile {i}"})
         >>> german.again(Sentence("row {i}", i=2)), german.again("a title")

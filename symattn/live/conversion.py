@@ -115,7 +115,7 @@ class _Conversion:
         self._stay(span, of[0], "it is written otherwise than the computed digits")
 
     def _obstacle(self, span: Span, of: list[Figure]) -> str:
-        """Why a figure can't be live; '' where it can."""
+        """Return why a figure can't be live; '' where it can."""
         if not of:
             return "only numbers lead to it"
         if self._rewriter.kind(span) not in ("text", "math"):
@@ -127,12 +127,12 @@ class _Conversion:
         return ""
 
     def _is_set(self, expression: str, span: Span) -> bool:
-        """Whether the document system can set an expression until it is computed."""
+        """Return whether the document system can set an expression until it is computed."""
         is_formula = self._how(span) == "mathematics" and self._spelling == "myst"
         return not is_formula or _PLAIN.fullmatch(expression) is not None
 
     def _expressions(self, figure: Figure) -> Iterator[str]:
-        """What may give a figure as it is printed."""
+        """Yield what may give a figure as it is printed."""
         expression = figure.label
         # These would end what stands around an expression, or the cell of a table.
         if figure.printed is None or any(c in expression for c in "`|{}"):
@@ -196,7 +196,7 @@ class _Conversion:
 
 
 def _given(figures: Figures, expression: str, how: How) -> str:
-    """What an expression gives there; '' for nothing."""
+    """Return what an expression gives there; '' for nothing."""
     try:
         return digits(figures, LiveFigure(Span(0, 0), "symattn", expression, how))
     except SymattnError:
@@ -204,7 +204,7 @@ def _given(figures: Figures, expression: str, how: How) -> str:
 
 
 def digits(figures: Figures, one: LiveFigure) -> str:
-    """What a number gives in the text of an article, in mathematics a matrix too."""
+    """Return what a number gives in the text of an article, in mathematics a matrix too."""
     if one.how == "mathematics":
         return t.latex(figures.row(one.text))
     number = figures.number(one.text)

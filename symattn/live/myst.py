@@ -69,7 +69,7 @@ def computed(page: Node, folder: Path, allow_outside: bool = False) -> tuple[Nod
 
 
 def _nodes(node: Node, source: Origin | SymattnError, faults: list[str]) -> list[Node]:
-    """What stands in the place of a live figure."""
+    """Return what stands in the place of a live figure."""
     name, text, place = _called(node), node["value"], node.get("position")
     if name == CASE:
         return []

@@ -22,7 +22,7 @@ class Origin(NamedTuple):
     path: Path
 
     def where(self, name: str, text: str) -> str:
-        """Where an article has a live figure, as errors say it; '' where nothing tells."""
+        """Return where an article has a live figure, as errors say it; '' where nothing tells."""
         inside = IN_MATHEMATICS.search(text)
         line = self.lines.get((name, inside[1].strip() if inside else text))
         return "" if line is None else f"{self.path}:{line}"
@@ -49,7 +49,8 @@ def worked(asker: Asker, find: Callable[[], Origin], asked: Sequence[Asked]) -> 
 
 
 def answers(find: Callable[[], Origin], asked: Sequence[Asked]) -> list[Answer]:
-    """What each live figure of a page comes to, from what is found only where there are any."""
+    """Return what each live figure of a page comes to, from what is found only where there are
+    any."""
     try:
         source = find() if asked else None
     except SymattnError as error:
@@ -73,8 +74,8 @@ def _answer(source: Origin, one: Asked) -> Answer:
 def named_origin(
     name: str, path: Path, folder: Path, allow_outside: bool, unsaid: str = ""
 ) -> Origin:
-    """What the file at ``path`` gives that a document names: one in ``folder`` or below, unless
-    others are allowed. Raises as :func:`origin`, and for no name with ``unsaid``."""
+    """Return what the file at ``path`` gives that a document names: one in ``folder`` or below,
+    unless others are allowed. Raises as :func:`origin`, and for no name with ``unsaid``."""
     from symattn.cases.library import check_inside
 
     if not name:
@@ -86,7 +87,7 @@ def named_origin(
 
 
 def origin(path: Path, allow_outside: bool = False) -> Origin:
-    """What the file at ``path`` gives. Of an article in Markdown its own live figures are
+    """Return what the file at ``path`` gives. Of an article in Markdown its own live figures are
     no part of what it says.
 
     Raises :class:`~symattn.errors.SymattnError` with every fault of the file.

@@ -98,7 +98,7 @@ def _block(source: str, span: Span, opened: re.Match[str]) -> Iterator[LiveFigur
 
 
 def found_in(source: str, start: int, end: int) -> Iterator[LiveFigure]:
-    """Those between two places of a text."""
+    """Yield those between two places of a text."""
     for one in found(source[start:end]):
         yield one._replace(span=Span(start + one.span.start, start + one.span.end))
 

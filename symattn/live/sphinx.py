@@ -78,7 +78,7 @@ def _found(env: BuildEnvironment, asked: Sequence[Asked]) -> Sequence[Answer]:
 
 
 def _fault(text: str, error: Fault, place: Any) -> nodes.Node:
-    """What a reader sees where a figure can't be computed; Sphinx warns of it."""
+    """Return what a reader sees where a figure can't be computed; Sphinx warns of it."""
     message = f"{text}: {error.message}"
     _log.warning(message, location=place, type="symattn")
     return nodes.strong("", f"[symattn: {message}]", classes=["error"])

@@ -187,7 +187,7 @@ def _finite(array: npt.NDArray[Any]) -> Array:
 
 
 def _is_narrow(array: npt.NDArray[Any]) -> bool:
-    """Whether an array holds bfloat16 or float8, as ml_dtypes adds them to NumPy."""
+    """Return whether an array holds bfloat16 or float8, as ml_dtypes adds them to NumPy."""
     return array.dtype.kind == "V" and array.dtype.names is None and "float" in array.dtype.name
 
 

@@ -115,7 +115,7 @@ def task(products: int) -> AbstractContextManager[None]:
 
 
 def is_exhausted() -> bool:
-    """Whether the task under way has nothing left to spend."""
+    """Return whether the task under way has nothing left to spend."""
     return _meter.task is not None and _meter.task < 0
 
 

@@ -197,7 +197,7 @@ def _quotient(terms: Sum, below: list[f.Formula]) -> f.Formula:
 
 
 def _common(terms: Sum) -> Monomial:
-    """What stands before a sum in letters, not in each of its terms."""
+    """Return what stands before a sum in letters, not in each of its terms."""
     if len(terms) == 1 or not _in_letters(terms):
         return exponential_sums.UNIT
     exponents = {exponent for exponent, _, _ in terms}

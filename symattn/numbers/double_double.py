@@ -139,13 +139,13 @@ class DoubleDouble:
 
     @property
     def is_zero(self) -> npt.NDArray[np.bool_]:
-        """Where numbers are known to be exactly 0."""
+        """Return where numbers are known to be exactly 0."""
         zero: npt.NDArray[np.bool_] = (self.high == 0) & (self.error == 0)
         return zero
 
     @property
     def masked(self) -> npt.NDArray[np.bool_]:
-        """Where masked scores stand."""
+        """Return where masked scores stand."""
         return np.isneginf(self.high)
 
     def map(self, change: Callable[[Array], Array]) -> DoubleDouble:
@@ -394,7 +394,7 @@ def above(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
 
 
 def is_apart(x: DoubleDouble) -> npt.NDArray[np.bool_]:
-    """Where numbers are known not to be 0: the double-double is larger than its error."""
+    """Return where numbers are known not to be 0: the double-double is larger than its error."""
     apart: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
     return apart
 

@@ -66,7 +66,7 @@ class BinaryFormat:
 
     @property
     def count(self) -> int:
-        """How many numbers from 0 on there are; the one after the last is beyond.
+        """Return how many numbers from 0 on there are; the one after the last is beyond.
 
         >>> FORMATS["float16"].count == 0x7C00
         True
@@ -158,7 +158,7 @@ def nearest(real: Real, form: BinaryFormat) -> float:
 
 
 def unsettled(ball: arb, form: BinaryFormat, bits: int) -> str:
-    """What is certain of a number that lies in a ball of so many bits, but not its float.
+    """Return what is certain of a number that lies in a ball of so many bits, but not its float.
 
     >>> unsettled(arb(1, 1e-9), FORMATS["float16"], 128)
     'the nearest float16 is not settled at 128 bits: the number is [1.00000000 +/- 1.01e-9]'
@@ -175,7 +175,7 @@ def _place(end: arb, form: BinaryFormat) -> int:
 
 
 def _beside(real: Real, low: int, form: BinaryFormat) -> int:
-    """Which of two neighbours that enclose the number is nearer: ``low`` or the next."""
+    """Return which of two neighbours that enclose the number is nearer: ``low`` or the next."""
     sizes = [place if place >= 0 else 1 + place for place in (low, low + 1)]
     ends = [form.number(abs(size)) * (1 if size >= 0 else -1) for size in sizes]
     middle = (ends[0] + ends[1]) / 2

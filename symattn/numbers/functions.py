@@ -210,7 +210,7 @@ def _negative(parts: Parts) -> Parts:
 
 
 def _is_negative(terms: Sum) -> bool:
-    """Whether a sum that is not zero is negative; :class:`Undecided` where that depends on
+    """Return whether a sum that is not zero is negative; :class:`Undecided` where that depends on
     symbols."""
     if quotients.symbols({(): terms}):
         sign = signs.of_parts({(): terms})

@@ -234,7 +234,7 @@ class PackedQuotient:
 
 
 def are_added(normalisers: Sequence[fmpz]) -> bool:
-    """Whether of parts over these some are added in a normal form, or may be where only some
+    """Return whether of parts over these some are added in a normal form, or may be where only some
     of the parts are there.
 
     >>> two, three = fmpz(2), fmpz(3)

@@ -34,7 +34,7 @@ class Operation(Protocol):
     """What is done to the operands' closed forms, and to balls."""
 
     def is_beyond(self, budget: Budget, /) -> bool | None:
-        """Whether the form is beyond the budget; None where that isn't known before."""
+        """Return whether the form is beyond the budget; None where that isn't known before."""
         ...
 
     def form(self, operands: Sequence[Parts], /) -> Parts:
@@ -175,12 +175,12 @@ class LazyExpression:
         return self._balls.get(bits)
 
     def _unknown(self, is_known: Callable[[LazyExpression], bool]) -> list[LazyExpression]:
-        """What is to be evaluated, operands first."""
+        """Return what is to be evaluated, operands first."""
         return in_order(self, lambda node: [x for x in node.operands if not is_known(x)])
 
     @property
     def waits(self) -> bool:
-        """Whether it is a closed form that is known, but written down when it is used."""
+        """Return whether it is a closed form that is known, but written down when it is used."""
         return not self.operands and self.operation is not NUMBER
 
     def _evaluated(self, bits: int) -> arb:
@@ -236,7 +236,7 @@ class LazyExpression:
         return self._forms.get(level) if short is None else short
 
     def _has(self, level: int) -> bool | None:
-        """Whether there is a form at that level; None where that isn't known yet."""
+        """Return whether there is a form at that level; None where that isn't known yet."""
         if self._at(level) is not None:
             return True
         return False if level == 0 and self._is_long else None
@@ -291,7 +291,7 @@ class LazyExpression:
     # -- questions --------------------------------------------------------------
 
     def is_zero(self, budget: Budget = DECIDING, bits: int = LAST) -> Verdict:
-        """Whether the number is zero.
+        """Return whether the number is zero.
 
         ``undecided`` where its balls hold zero at every precision up to ``bits``
         and its closed form is beyond the budget or has opaque numbers in it.
@@ -356,7 +356,7 @@ class LazyExpression:
         return sign
 
     def is_negative(self) -> bool:
-        """Whether the number is below zero; :class:`Undecided` where that isn't known."""
+        """Return whether the number is below zero; :class:`Undecided` where that isn't known."""
         if not self.symbols:
             return self.sign() < 0
         seen = self.seen_sign()
@@ -416,7 +416,7 @@ class LazyExpression:
 
 
 def _same(left: LazyExpression, right: LazyExpression) -> bool:
-    """Whether two factors are seen to be the same."""
+    """Return whether two factors are seen to be the same."""
     return left is right or (left.form() is not None and left.form() == right.form())
 
 

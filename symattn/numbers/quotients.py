@@ -88,7 +88,7 @@ _PRIME, _DEGREE = (1 << 61) - 1, 1 << 10
 
 
 def _leaves_rest(numerator: Sum, denominator: Sum) -> bool:
-    """Whether a division by a sum with coprime integer coefficients is seen to have a
+    """Return whether a division by a sum with coprime integer coefficients is seen to have a
     remainder: modulo a prime it does.
 
     False where that isn't found out. A quotient would have integer coefficients where the
@@ -108,7 +108,7 @@ def _leaves_rest(numerator: Sum, denominator: Sum) -> bool:
 
 
 def _steps(terms: Sum) -> int:
-    """What all exponents are a multiple of one by; 0 where roots or atoms occur."""
+    """Return what all exponents are a multiple of one by; 0 where roots or atoms occur."""
     steps = 1
     for exponent, radicand, atoms in terms:
         if exponent:
@@ -633,7 +633,7 @@ def _letters(atom: NumberAtom) -> Iterable[Symbol]:
 
 
 def is_linear(parts: Parts) -> bool:
-    """Whether symbols occur, at most one in each term and none below."""
+    """Return whether symbols occur, at most one in each term and none below."""
     if any(normaliser.symbols for denominator in parts for normaliser, _ in denominator):
         return False
     powers: list[list[int]] = []
@@ -647,7 +647,7 @@ def is_linear(parts: Parts) -> bool:
 
 
 def coefficient(parts: Parts, symbol: str | None) -> Parts:
-    """What stands before ``symbol`` in a linear form; None: the constant."""
+    """Return what stands before ``symbol`` in a linear form; None: the constant."""
     result: Parts = {}
     for denominator, terms in parts.items():
         for (exponent, radicand, atoms), q in terms.items():

@@ -101,7 +101,7 @@ def _need_short(bits: int) -> None:
 
 
 def refusal(number: float) -> str:
-    """What is said to a float: what to write instead."""
+    """Return what is said to a float: what to write instead."""
     if not math.isfinite(number):
         return f"expected a finite number, found {number}"
     # NumPy's own float64 is a float too, and would show itself with its type.
@@ -113,7 +113,7 @@ def refusal(number: float) -> str:
 
 
 def array_refusal(data: object) -> str:
-    """What is said to an array of floats, of any package; '' to anything else. A number of
+    """Return what is said to an array of floats, of any package; '' to anything else. A number of
     NumPy's is told by its digits, as Python's floats are."""
     package = type(data).__module__.partition(".")[0]
     kind = str(getattr(data, "dtype", "")).rpartition(".")[2]
@@ -165,7 +165,7 @@ class PrintedNumber:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is digits alone, a whole number that looks exact: no
+        """Return whether it is digits alone, a whole number that looks exact: no
         point, no percent sign, no power of ten, nothing that says "about".
 
         >>> [read_printed(text).is_bare for text in ("-3", "3.", "3%", "~3", "3...")]
@@ -217,7 +217,7 @@ def read_printed(raw: object) -> PrintedNumber | None:
 
 
 def _as_text(raw: object) -> str:
-    """What a document printed, from a TOML value: text, or a number whose
+    """Return what a document printed, from a TOML value: text, or a number whose
     digits TOML kept."""
     if isinstance(raw, str):
         return raw.strip()

@@ -86,7 +86,7 @@ class ExactQueries(Protocol):
     """What is asked of an exact number where its enclosures leave a doubt."""
 
     def is_zero(self, budget: Budget = DECIDING, /) -> Verdict:
-        """Whether the number is zero, as far as the budget tells."""
+        """Return whether the number is zero, as far as the budget tells."""
         ...
 
     def sign(self) -> int:

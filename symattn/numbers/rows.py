@@ -43,7 +43,7 @@ class Numbers:
 
     @classmethod
     def read(cls, written: Any) -> Numbers:
-        """Those of nested lists; raises :class:`Malformed`.
+        """Return those of nested lists; raises :class:`Malformed`.
 
         >>> Numbers.read(["0.50", "1/3"]).rows
         ((1/2, 1/3),)
@@ -83,7 +83,7 @@ def _plain(data: Any) -> Any:
 
 
 def _ragged(data: Any, usual: int) -> Iterator[Fault]:
-    """What keeps nested lists from being rows of ``usual`` numbers."""
+    """Yield what keeps nested lists from being rows of ``usual`` numbers."""
     for i, row in enumerate(data):
         if not _is_list(row):
             yield Fault(f"[{i}]", "expected a row of numbers, found a single value")
@@ -158,7 +158,7 @@ class AnyArray(Protocol):
 
     @property
     def dtype(self) -> Any:
-        """What its entries are."""
+        """Return what its entries are."""
 
 
 class SharedArray(Protocol):
@@ -170,7 +170,7 @@ class SharedArray(Protocol):
 
     @property
     def __dlpack_device__(self) -> Callable[[], Any]:
-        """Where that is."""
+        """Return where that is."""
 
 
 class _Listed(Protocol):

@@ -36,7 +36,7 @@ class _Put:
         self.numbers = numbers
 
     def made(self, node: Value, below: list[Value]) -> Value:
-        """What a node is of these operands."""
+        """Return what a node is of these operands."""
         if node.operation is lazy.TOTAL:
             return total(below)
         if node.operation is lazy.PRODUCTS:

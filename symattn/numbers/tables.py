@@ -110,7 +110,7 @@ class NumberTable(Sequence[Row]):
 
     @property
     def has_masked(self) -> bool:
-        """Whether masked scores are among the numbers."""
+        """Return whether masked scores are among the numbers."""
         return self.floats is not None and bool((self.floats == -inf).any())
 
     def __repr__(self) -> str:

@@ -222,19 +222,19 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     @property
     def has_symbols(self) -> bool:
-        """Whether the value is a form in symbols rather than a number."""
+        """Return whether the value is a form in symbols rather than a number."""
         return bool(self.symbols)
 
     @property
     def is_linear_form(self) -> bool:
-        """Whether symbols occur, at most one in each term and none below."""
+        """Return whether symbols occur, at most one in each term and none below."""
         if not self.letters:
             return False
         parts = self.form()
         return self.degree == 1 if parts is None else quotients.is_linear(parts)
 
     def coefficient(self, symbol: str | None) -> Value:
-        """What stands before ``symbol`` in a linear form; None: the constant.
+        """Return what stands before ``symbol`` in a linear form; None: the constant.
 
         :class:`Malformed` if the value is not linear in its symbols.
         """
@@ -284,7 +284,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     @property
     def is_closed(self) -> bool:
-        """Whether there is a closed form within the budget."""
+        """Return whether there is a closed form within the budget."""
         return self.checked_form() is not None
 
     def formula(self, names: Names | None = None) -> Formula:
@@ -391,7 +391,7 @@ def of_symbol(atom: Symbol) -> Value:
 
 
 def compare(left: Value, right: Value) -> Verdict:
-    """Whether two values are equal.
+    """Return whether two values are equal.
 
     >>> compare(ONE.exp() * (-ONE).exp(), ONE)
     <Verdict.HOLDS: 'holds'>

@@ -104,7 +104,7 @@ class _Variables:
                 self.roots.update(_primes(radicand))
 
     def powers(self, monomial: Monomial) -> Powers:
-        """What a monomial is of the variables."""
+        """Return what a monomial is of the variables."""
         exponent, radicand, atoms = monomial
         powers: dict[Variable, int] = {
             ("power", r): p * (self.steps[r] // q) for r, p, q in exponent
@@ -158,7 +158,7 @@ def _walked(lines: Sequence[ZeroTestLine], variables: _Variables, field: _Field[
 
 
 def is_zero(lines: Sequence[ZeroTestLine]) -> Verdict:
-    """Whether the number of the last line is zero; ``undecided`` where it seems so, but
+    """Return whether the number of the last line is zero; ``undecided`` where it seems so, but
     a proof is beyond :data:`~symattn.limits.EVALUATION`.
 
     >>> from flint import fmpq
@@ -296,7 +296,7 @@ class _Bound:
 
 
 def _vanishes(lines: Sequence[ZeroTestLine], variables: _Variables) -> bool:
-    """Whether the number is proved to be zero, by its value where each variable is a power
+    """Return whether the number is proved to be zero, by its value where each variable is a power
     of two: so large that no two monomials meet, nor their coefficients."""
     bound = _Bounds(variables).last(lines)
     if bound is None:

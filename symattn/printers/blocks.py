@@ -241,7 +241,7 @@ def introduces(block: Block, after: Block | None) -> bool:
 
 
 def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """What is printed on paper: drawings that are asked for stand at the end."""
+    """Return what is printed on paper: drawings that are asked for stand at the end."""
     pictures = tuple(x for x in blocks if isinstance(x, Picture) and x.is_asked)
     return (*(x for x in blocks if not isinstance(x, Picture)), *pictures)
 
@@ -256,7 +256,7 @@ class Logo:
 
     @property
     def file(self) -> str:
-        """What its file is called beside a LaTeX document."""
+        """Return what its file is called beside a LaTeX document."""
         return f"symattn-logo.{self.kind}"
 
 

@@ -138,7 +138,7 @@ def _mathematics(formula: t.Row, colour: str = "") -> str:
 
 
 def has_blanks(matrix: b.Matrix) -> bool:
-    """Whether something of a matrix is to be filled in."""
+    """Return whether something of a matrix is to be filled in."""
     return any(map(_is_blank, t.nodes((matrix.before, matrix.cells))))
 
 

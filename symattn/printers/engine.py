@@ -121,7 +121,7 @@ def typeset_all(
 def _typeset(
     client: workers.Client, engine: str, tex: str, files: dict[str, bytes]
 ) -> TypesetDocument:
-    """What a worker does: its engine and all that this starts are ended with it."""
+    """Return what a worker does: its engine and all that this starts are ended with it."""
     client.stage("typesetting")
     folder, name = client.folder, Path(engine).name
     # One folder for each document: nothing of the last is left in it.
@@ -222,7 +222,7 @@ def _first_error(log: str) -> str:
 
 
 def complaints(log: str) -> tuple[str, ...]:
-    r"""What is wrong with a typeset page according to the engine's log:
+    r"""Return what is wrong with a typeset page according to the engine's log:
     overfull boxes, missing characters, undefined references.
 
     >>> complaints(r"Overfull \hbox (12.5pt too wide) in paragraph at lines 1--2")

@@ -135,7 +135,7 @@ def page(
 
 
 def _digest(script: str) -> str:
-    """What a policy calls a script."""
+    """Return what a policy calls a script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
@@ -403,7 +403,8 @@ _WIDEST = 6
 
 
 def card(sheet: b.Sheet) -> str:
-    """What a list shows of a sheet: its title, what stands below, its first heat map or words.
+    """Return what a list shows of a sheet: its title, what stands below, its first heat map or
+    words.
 
     >>> print(card(b.Sheet("x", "A < B", ("by hand",), (b.Paragraph(("It is.",)),))))
     <h2><a href="x.html">A &lt; B</a></h2>

@@ -503,7 +503,7 @@ def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
 
 
 def _rooms(align: str) -> list[float]:
-    """How wide each column may get, in em."""
+    """Return how wide each column may get, in em."""
     return [column.width / EM or TEXT for column in columns(align)]
 
 

@@ -53,7 +53,7 @@ def width(row: t.Row) -> float:
 
 
 def _reach(row: t.Row, total: float) -> float:
-    """How far a row reaches that begins at ``total``."""
+    """Return how far a row reaches that begins at ``total``."""
     for node in row.nodes:
         if isinstance(node, t.Sign) and node.text in _APART:
             # A sign at the start is no operation: it stands close.
@@ -280,7 +280,7 @@ def _heat_map_width(heat: b.HeatMap) -> float:
 
 
 def shade_width(count: int) -> float:
-    """How wide the cells of a heat map with so many columns are, in mm."""
+    """Return how wide the cells of a heat map with so many columns are, in mm."""
     return 11.0 if count <= 7 else min(max(6.0, 80.0 / count), _SHADES / count)
 
 

@@ -277,7 +277,7 @@ class NotebookCell(NamedTuple):
 
 
 def shown(count: int) -> range:
-    """Which of so many rows or columns are shown.
+    """Return which of so many rows or columns are shown.
 
     >>> shown(3), shown(500)
     (range(0, 3), range(0, 12))
@@ -286,7 +286,7 @@ def shown(count: int) -> range:
 
 
 def beginning(rows: int, columns: int) -> str:
-    """What is said of a result that isn't shown whole.
+    """Return what is said of a result that isn't shown whole.
 
     >>> beginning(500, 3)
     'The first 12 of 500 rows.'

@@ -144,12 +144,12 @@ def _elements(nodes: Sequence[t.Node], style: _Style) -> Iterator[str]:
 
 
 def _operator(node: t.Node) -> t.Node:
-    """What is applied, without its indices."""
+    """Return what is applied, without its indices."""
     return node.base if isinstance(node, t.Indexed) else node
 
 
 def _operand_end(node: t.Node, nodes: Sequence[t.Node], start: int) -> int:
-    """Where the operand ends that begins behind a node; at the start if there is none."""
+    """Return where the operand ends that begins behind a node; at the start if there is none."""
     end = start
     match _operator(node):
         case t.Limits():

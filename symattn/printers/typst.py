@@ -225,7 +225,7 @@ def _row(row: t.Row) -> str:
 
 
 def _body(row: t.Row) -> str:
-    """What a function of Typst is given, which isn't nothing."""
+    """Return what a function of Typst is given, which isn't nothing."""
     return _row(row) or '""'
 
 

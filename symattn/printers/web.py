@@ -259,7 +259,7 @@ def markup_table(rows: list[list[str]], kind: str) -> str:
 
 
 def _one(row: t.Row) -> str:
-    """What stands side by side as one element."""
+    """Return what stands side by side as one element."""
     return elements(row) if len(row.nodes) == 1 else f"<mrow>{elements(row)}</mrow>"
 
 

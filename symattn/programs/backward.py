@@ -213,7 +213,7 @@ def _rule(node: Node) -> Rule:
 
 
 def _taken(node: Node) -> tuple[Node, ...]:
-    """What a node's rule sends gradients to: the operands of a call that has a rule."""
+    """Return what a node's rule sends gradients to: the operands of a call that has a rule."""
     written = node.written
     return node.operands if written is None or written.back is None else arguments(node)
 

@@ -14,7 +14,7 @@ from symattn.programs.nodes import ELEMENTWISE, FLOW, Node, weights_of_mean
 
 
 def sums_to_zero(node: Node, keys: Node | None = None) -> bool:
-    """Whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
+    """Return whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
     into the scores of a softmax A, with a mask that A has too, or scaled by a number. Where
     the rows of ``keys`` are equal, by any function of products with them, too.
 
@@ -41,7 +41,7 @@ def sums_to_zero(node: Node, keys: Node | None = None) -> bool:
 
 
 def has_equal_rows(x: arb_mat) -> bool:
-    """Whether all rows are exactly the same.
+    """Return whether all rows are exactly the same.
 
     >>> has_equal_rows(arb_mat(2, 1, [3, 3])), has_equal_rows(arb_mat(2, 1, [3, 4]))
     (True, False)
@@ -51,7 +51,7 @@ def has_equal_rows(x: arb_mat) -> bool:
 
 
 def _is_even(node: Node, keys: Node | None) -> bool:
-    """Whether the entries of each row are equal where the rows of ``keys`` are: what a soft
+    """Return whether the entries of each row are equal where the rows of ``keys`` are: what a soft
     cap's slopes are where all scores of a query are one."""
     if node.op == "matmul":
         right = node.operands[1]
@@ -78,7 +78,7 @@ _Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
 
 
 def closer_product(node: Node) -> _Dot | None:
-    """What encloses entries of a matrix product closely where the terms that are as good as
+    """Return what encloses entries of a matrix product closely where the terms that are as good as
     all of it cancel; None where nothing is known of the left factor.
 
     What flows into scores sums to 0 by rows, weights sum to 1: two of a row that share nearly

@@ -21,7 +21,7 @@ _ENTRYWISE = get_args(Arithmetic)
 
 
 def names(program: Program) -> dict[int, f.Formula]:
-    """What every named node is called: steps by name, gradients as dL/d(name).
+    """Return what every named node is called: steps by name, gradients as dL/d(name).
 
     A gradient that flows on as it came is one node, called by the later step.
     """
@@ -34,7 +34,8 @@ def names(program: Program) -> dict[int, f.Formula]:
 
 
 def _again(program: Program, names: Mapping[int, f.Formula]) -> dict[int, f.Formula]:
-    """What gradients compute once more of the steps, as a softmax its weights, by its name."""
+    """Return what gradients compute once more of the steps, as a softmax its weights, by its
+    name."""
     known: dict[object, int] = {}
     first: dict[int, int] = {}
     called: dict[int, f.Formula] = {}
@@ -71,7 +72,7 @@ def differential(of: t.Row) -> t.Row:
 
 
 def symbol(name: str) -> f.Symbol:
-    """What a quantity or a gradient is shown as, by its name.
+    """Return what a quantity or a gradient is shown as, by its name.
 
     >>> symbol("W_Q").text, f.latex(symbol("dL/dW_Q"))
     ('W_Q', '\\\\mathrm{d}W_{Q}')
@@ -83,7 +84,7 @@ def symbol(name: str) -> f.Symbol:
 
 
 def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
-    """What ``node`` computes, down to the named nodes it uses."""
+    """Return what ``node`` computes, down to the named nodes it uses."""
     formulas = dict(named)
     formulas.pop(node.serial, None)
     # One after the other, operands first: a long chain is too deep for recursion.
@@ -162,7 +163,7 @@ def _once(formula: f.Formula) -> f.Formula:
 
 
 def _is_number(node: Node) -> bool:
-    """Whether a factor is one number for all entries."""
+    """Return whether a factor is one number for all entries."""
     while node.op in ("spread", "reshape", "copy") and node.grid != (1, 1):
         (node,) = node.operands
     return node.grid == (1, 1)

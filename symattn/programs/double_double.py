@@ -102,8 +102,8 @@ def _subtract(node: Node, x: DoubleDouble, y: DoubleDouble, *more: DoubleDouble)
 def _equal_products(
     left: DoubleDouble, right: DoubleDouble, heaviest: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.bool_]:
-    """Which entries of each row of a matrix product are the same as one of the row, because the
-    columns of the right factor are the same wherever the row of the left one is not 0."""
+    """Return which entries of each row of a matrix product are the same as one of the row, because
+    the columns of the right factor are the same wherever the row of the left one is not 0."""
     used = ~left.is_zero
     equal = np.zeros((left.shape[0], right.shape[1]), dtype=bool)
     patterns, of_row = np.unique(used, axis=0, return_inverse=True)

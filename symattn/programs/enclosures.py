@@ -347,7 +347,8 @@ class FloatOperations:
 
 
 def applied(node: Node, operands: Sequence[Matrix]) -> Matrix:
-    """What an operation makes of floats, where NumPy is not to warn of what are no numbers."""
+    """Return what an operation makes of floats, where NumPy is not to warn of what are no
+    numbers."""
     result: Matrix = _OPERATIONS[node.op](node, *operands)
     return result
 
@@ -577,7 +578,7 @@ class Axes:
                 self._join((gradient, axis), (program.quantities[name], axis))
 
     def same(self, x: Node, i: int, y: Node, j: int) -> bool:
-        """Whether axis i of ``x`` (0 rows, 1 columns) runs over what axis j of
+        """Return whether axis i of ``x`` (0 rows, 1 columns) runs over what axis j of
         ``y`` does."""
         return self._root((x.serial, i)) == self._root((y.serial, j))
 

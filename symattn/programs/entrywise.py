@@ -71,7 +71,7 @@ class Scalars(Protocol[S]):
         ...
 
     def is_positive(self, x: S) -> bool:
-        """Whether x is known to be positive."""
+        """Return whether x is known to be positive."""
         ...
 
 

@@ -38,7 +38,7 @@ class Part:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Where the entries are in the grid of all, row by row."""
+        """Return where the entries are in the grid of all, row by row."""
         plain = [k if isinstance(k, int) else slice(k.start, k.stop, k.step) for k in self.keys]
         rows, columns = chosen(self.whole.shape, plain)[1]
         return tuple(product(rows, columns))

@@ -46,7 +46,7 @@ def ids(node: Node) -> Node | None:
 
 
 def parts(node: Node) -> tuple[Node, ...]:
-    """What a node is made of, down to the calls whose sizes are known by themselves."""
+    """Return what a node is made of, down to the calls whose sizes are known by themselves."""
     written = node.written
     is_known = written is not None and (written.function in _SHAPED or ids(node) is not None)
     return arguments(node) if is_known else node.operands
@@ -75,7 +75,7 @@ class Sizes:
         return tuple(sizes[2 - len(node.shape) :])
 
     def places(self, node: Node) -> Size:
-        """How many places there are for whole numbers to name."""
+        """Return how many places there are for whole numbers to name."""
         return self._size((node.serial, 2))
 
     def _size(self, axis: tuple[int, int]) -> Size:
@@ -220,7 +220,7 @@ class LineWriter:
         self.lengths = lengths
 
     def line(self, node: Node, own: str) -> Tree:
-        """What a node is, by a name that comes after its own, or by what it is made of.
+        """Return what a node is, by a name that comes after its own, or by what it is made of.
 
         Raises :class:`Malformed` for what can't be said.
         """
@@ -228,7 +228,7 @@ class LineWriter:
         return self._operation(node) if named[-1] == own else Name(named[-1])
 
     def tree(self, node: Node) -> Tree:
-        """What a node is, by name where it has one."""
+        """Return what a node is, by name where it has one."""
         named = self.names.get(node.serial)
         return Name(named[-1]) if named else self._operation(node)
 

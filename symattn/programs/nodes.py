@@ -111,12 +111,12 @@ class Node:
 
 
 def arguments(node: Node) -> tuple[Node, ...]:
-    """What a node was written with: the operands of a call, or its own."""
+    """Return what a node was written with: the operands of a call, or its own."""
     return node.operands if node.written is None else node.written.operands
 
 
 def built_in(node: Node) -> tuple[Node, ...]:
-    """What a node was written with in functions that all cases know: of a call of one's own
+    """Return what a node was written with in functions that all cases know: of a call of one's own
     function what its body is made of."""
     return node.operands if node.written is None or node.written.is_own else node.written.operands
 
@@ -479,7 +479,7 @@ class Run(Generic[M]):
         self._results[node.serial] = result
 
     def work(self, node: Node) -> M:
-        """What a node's operation makes of its operands, be it a leaf or not."""
+        """Return what a node's operation makes of its operands, be it a leaf or not."""
         return self.arithmetic.apply(node, [self[operand] for operand in self._operands(node)])
 
     def _is_known(self, node: Node) -> bool:

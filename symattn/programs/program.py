@@ -174,7 +174,8 @@ class Program:
         raise UnknownName(no_quantity(name, self.quantities, self.functions))
 
     def definition(self, call: WrittenCall) -> Node:
-        """What a function of one's own makes of its parameters, given in the shapes of a call.
+        """Return what a function of one's own makes of its parameters, given in the shapes of a
+        call.
 
         Raises :class:`Malformed` where that is not to be said in letters alone.
         """
@@ -221,7 +222,7 @@ class Program:
 
     @cached_property
     def derivatives(self) -> dict[str, Program]:
-        """What :func:`differentiate` has made, by the output."""
+        """Return what :func:`differentiate` has made, by the output."""
         return {}
 
     @cached_property
@@ -255,7 +256,7 @@ class Program:
 
 
 def no_quantity(name: str, known: Iterable[str], functions: Collection[str] = ()) -> str:
-    """What is said of a name that no quantity has.
+    """Return what is said of a name that no quantity has.
 
     >>> no_quantity("Z", ["Q", "K"])
     "unknown name 'Z': expected one of Q, K"
@@ -270,7 +271,7 @@ def no_quantity(name: str, known: Iterable[str], functions: Collection[str] = ()
 
 
 def no_function(name: str, own: Iterable[str] = ()) -> str:
-    """What is said of a name that no function has.
+    """Return what is said of a name that no function has.
 
     >>> no_function("sofmax")
     "unknown function 'sofmax': did you mean softmax?"
@@ -319,7 +320,7 @@ def _entry(tree: syntax.Tree) -> Value | Masked:
 
 
 def name_fault(name: str) -> str:
-    """What is wrong with a quantity's name; '' for a good one.
+    """Return what is wrong with a quantity's name; '' for a good one.
 
     >>> name_fault("grad"), name_fault("W_Q")
     ("'grad' is reserved for gradients: call it grad1", '')
@@ -333,7 +334,8 @@ def name_fault(name: str) -> str:
 
 
 def symbol_fault(name: str) -> str:
-    """What is wrong with the name of a symbol, which stands in numbers beside e and functions.
+    """Return what is wrong with the name of a symbol, which stands in numbers beside e and
+    functions.
 
     >>> symbol_fault("e"), symbol_fault("g1")
     ("'e' is reserved for Euler's number: call it E or e1", '')
@@ -475,7 +477,7 @@ def differentiate(forward: Program, output: str) -> Program:
 
 
 def uses(program: Program) -> int:
-    """How often steps use an entry in making another, and once more for each two
+    """Return how often steps use an entry in making another, and once more for each two
     that one entry is made of: what there is to differentiate.
 
     >>> from symattn.programs.program import program

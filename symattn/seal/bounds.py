@@ -49,7 +49,7 @@ class Numbers:
         self._known: dict[Entry, fmpq | arb] = {}
 
     def holds(self, keeps: str, place: tuple[int, ...]) -> bool:
-        """Whether a condition holds at a place."""
+        """Return whether a condition holds at a place."""
         if keeps in _CONDITIONS:
             return _CONDITIONS[keeps](*place)
         kept = self._definitions[keeps.removesuffix("_keeps")].kept
@@ -62,14 +62,14 @@ class Numbers:
         return self._known[entry]
 
     def value(self, term: Term, env: Mapping[str, int]) -> fmpq | arb:
-        """What a term comes to."""
+        """Return what a term comes to."""
         try:
             return value(term, env, self.__getitem__, self.holds)
         except Undecided as why:
             raise Unstated(str(why)) from None
 
     def body(self, entry: Entry) -> tuple[Term, Mapping[str, int]]:
-        """What an entry is defined as, and what its variables are there."""
+        """Return what an entry is defined as, and what its variables are there."""
         definition = self._definitions[entry.name]
         i, j = (int(str(index)) for index in entry.indices or (0, 0))
         if definition.term is None:
@@ -117,7 +117,7 @@ class Bounds:
         return lemma
 
     def is_given(self, part: Part) -> bool:
-        """Whether it is a given number, which needs no lemma."""
+        """Return whether it is a given number, which needs no lemma."""
         return isinstance(part, Entry) and self._definitions[part.name].term is None
 
     def exact(self, part: Part) -> fmpq | None:
@@ -127,7 +127,8 @@ class Bounds:
         return None if isinstance(found, arb) else found
 
     def lemma(self, part: Part) -> Theorem:
-        """What an entry or a function comes to; before it are made those that it rests on."""
+        """Return what an entry or a function comes to; before it are made those that it rests
+        on."""
         waiting = [part]
         while waiting:
             top = waiting[-1]
@@ -142,7 +143,7 @@ class Bounds:
         return self._lemmas[part]
 
     def needs(self, term: Term) -> list[Part]:
-        """What a term at a place rests on: entries that are not given, and functions of such
+        """Return what a term at a place rests on: entries that are not given, and functions of such
         that are not rational."""
         return [x for x in self._all(term) if not self.is_given(x)]
 
@@ -245,7 +246,8 @@ class Bounds:
         return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
 
     def _decimals(self, part: Part, body: Term) -> int:
-        """How many decimals can be told of a part by what its own parts' lemmas tell of them."""
+        """Return how many decimals can be told of a part by what its own parts' lemmas tell of
+        them."""
 
         def known(entry: Entry) -> fmpq | arb:
             return self._known.get(entry, self.numbers[entry])
@@ -264,7 +266,7 @@ def _opened(names: Iterable[str]) -> str:
 
 
 def _choices(term: Term) -> Iterator[str]:
-    """What a term asks of indices."""
+    """Return what a term asks of indices."""
     return (part.condition for part in parts(term) if isinstance(part, Choice))
 
 

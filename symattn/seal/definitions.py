@@ -157,7 +157,7 @@ class Definitions:
         return self.made[node.serial]
 
     def is_named(self, node: Node) -> bool:
-        """Whether a node is a quantity that has a name."""
+        """Return whether a node is a quantity that has a name."""
         return node.serial in self._of_node
 
     def given(self, name: str, rows: Rows, like: Node, comment: str) -> Definition:
@@ -332,7 +332,7 @@ class Definitions:
     def condition(
         self, node: Node, i: int | Moved, j: int | Moved
     ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
-        """What says whether a score is kept, and of which places; None where all are."""
+        """Return what says whether a score is kept, and of which places; None where all are."""
         if node.op in ("hide", "given", "table", "concat"):
             return self._asked(self.of(node), i, j)
         if node.op == "pick":
@@ -354,7 +354,7 @@ class Definitions:
     def _asked(
         definition: Definition, i: int | Moved, j: int | Moved
     ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
-        """What has to be asked of a score: nothing where it is known to be kept."""
+        """Return what has to be asked of a score: nothing where it is known to be kept."""
         kept = definition.kept
         known = kept is None or (isinstance(i, int) and isinstance(j, int) and kept[i][j])
         return None if known else (definition.keeps, (i, j))
@@ -377,7 +377,7 @@ def _rational(number: Value) -> fmpq:
 
 
 def _spread(x: Node, i: int | Moved, j: int | Moved) -> tuple[int | Moved, int | Moved]:
-    """Where an entry of a result lies in an operand, which may be repeated."""
+    """Return where an entry of a result lies in an operand, which may be repeated."""
     return i if x.grid[0] > 1 else 0, j if x.grid[1] > 1 else 0
 
 
@@ -390,12 +390,12 @@ def _both(one: Kept, other: Kept | None) -> Kept:
 
 
 def starts(node: Node) -> list[int]:
-    """Where each part begins of what is side by side."""
+    """Return where each part begins of what is side by side."""
     return [0, *accumulate(x.grid[1] for x in node.operands[:-1])]
 
 
 def moved(places: range, index: int | Moved) -> int | Moved:
-    """Where an index of what was picked lies in what it was picked from."""
+    """Return where an index of what was picked lies in what it was picked from."""
     if isinstance(index, int):
         return places[index]
     if len(places) == 1:

@@ -58,7 +58,7 @@ class ChainRules:
                 yield self._is_gradient(array)
 
     def latest(self, gradients: Sequence[Array]) -> list[Array]:
-        """Those of some gradients from which no other of them comes."""
+        """Return those of some gradients from which no other of them comes."""
         before = {x for each in gradients for x in self._before(each)}
         return [each for each in gradients if each in self.sources and each not in before]
 
@@ -132,7 +132,7 @@ class ChainRules:
         return nearest[0], found[nearest[0]]
 
     def _past(self, without: Array, of: Array, by: Array) -> bool:
-        """Whether an array depends on another but through a third."""
+        """Return whether an array depends on another but through a third."""
         if of is without or of.body is None:
             return of is by and of is not without
         return of is by or any(self._past(without, each, by) for each in self.terms.direct(of))

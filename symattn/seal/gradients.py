@@ -95,7 +95,7 @@ class Flows:
         self._definitions = definitions
 
     def of(self, node: Node, g: Gradient) -> Iterator[tuple[Node, Gradient]]:
-        """What flows into each operand: as the lemma of the operation says it."""
+        """Yield what flows into each operand: as the lemma of the operation says it."""
         x = node.operands
 
         def entry(number: int) -> Gradient:
@@ -187,14 +187,14 @@ class Flows:
 
     @staticmethod
     def _gathered(x: Node, node: Node, flow: Gradient) -> Gradient:
-        """What flows into an operand that is repeated: a sum over its places."""
+        """Return what flows into an operand that is repeated: a sum over its places."""
         if x.grid == node.grid:
             return flow
         return summed(x.grid, node.grid, flow)
 
 
 def added(one: Gradient, other: Gradient) -> Gradient:
-    """What flows in from two uses."""
+    """Return what flows in from two uses."""
     return lambda i, j: Operation("+", (one(i, j), other(i, j)))
 
 
@@ -203,7 +203,7 @@ def _shifted(g: Gradient, start: int) -> Gradient:
 
 
 def summed(inner: tuple[int, int], outer: tuple[int, int], g: Gradient) -> Gradient:
-    """What flows into what is repeated: the sum of it over its places."""
+    """Return what flows into what is repeated: the sum of it over its places."""
 
     def entry(a: Index, b: Index) -> Term:
         i = free(a, b) if inner[0] < outer[0] else a
@@ -219,7 +219,7 @@ def summed(inner: tuple[int, int], outer: tuple[int, int], g: Gradient) -> Gradi
 
 
 def picked(inner: tuple[int, int], rows: range, columns: range, g: Gradient) -> Gradient:
-    """What flows into what rows and columns were taken of: nothing where they were not."""
+    """Return what flows into what rows and columns were taken of: nothing where they were not."""
 
     def entry(a: Index, b: Index) -> Term:
         row, flow_row = _taken(rows, inner[0], a)
@@ -235,7 +235,8 @@ def picked(inner: tuple[int, int], rows: range, columns: range, g: Gradient) -> 
 def _taken(
     places: range, size: int, index: Index
 ) -> tuple[Index, tuple[Index, Index, Index] | None]:
-    """Where a place of what was picked from lies in what was picked, and what to ask first."""
+    """Return where a place of what was picked from lies in what was picked, and what to ask
+    first."""
     if places == range(size):
         return index, None
     if places.step != 1 and len(places) > 1:
@@ -322,7 +323,7 @@ class Derivatives:
         return node is not by and (node.op in OWN or self._definitions.is_named(node))
 
     def _lets(self, nodes: list[Node], by: str) -> str:
-        """What depends on a quantity, as a loss defines it again."""
+        """Return what depends on a quantity, as a loss defines it again."""
         words, names = "", {by}
         for made in map(self._definitions.of, nodes):
             assert made.term is not None
@@ -364,7 +365,7 @@ class Derivatives:
         return self._flowing[by.serial]
 
     def _is_called(self, node: Node, by: Node, uses: int) -> bool:
-        """Whether what flows into a node has a name."""
+        """Return whether what flows into a node has a name."""
         return node is by or uses > 1 or self._is_defined(node, by)
 
     def _named(self, node: Node, named: Node, gradient: Gradient) -> Definition:
@@ -438,7 +439,7 @@ class Derivatives:
         return f"{lemma} {self._upstream.name}"
 
     def _still(self, node: Node, place: int) -> str:
-        """What an operand that does not move is, for a lemma."""
+        """Return what an operand that does not move is, for a lemma."""
         x = node.operands[place]
         a, b = Moved("a'"), Moved("b'")
         if node.op in _SPREADING:

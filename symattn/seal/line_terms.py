@@ -109,7 +109,7 @@ class Terms:
     # -- arrays ----------------------------------------------------------------
 
     def is_defined(self, array: Array) -> bool:
-        """Whether an array is defined by what it is computed from, entry by entry."""
+        """Return whether an array is defined by what it is computed from, entry by entry."""
         return array.body is not None and not _has_slopes(array.body)
 
     def direct(self, array: Array) -> list[Array]:
@@ -141,7 +141,8 @@ class Terms:
         return self._written(unnamed(value), varied or {})[0]
 
     def moved(self, of: Expr, array: Array, at: tuple[AxisPlace, ...], varied: Varied) -> str:
-        """What is differentiated by an entry as a function of it, and where, as arguments."""
+        """Return what is differentiated by an entry as a function of it, and where, as
+        arguments."""
         with self.variable("x") as x:
             where = [self.place(each) for each in at]
             here = self.array(array, varied)
@@ -262,7 +263,7 @@ class Terms:
 
 
 def slope_of(array: Array, loss: Array | None = None) -> Array | None:
-    """What an array is the gradient in, of a loss that is any function or of this one; else
+    """Return what an array is the gradient in, of a loss that is any function or of this one; else
     None."""
     match array.body:
         case term.Partial(term.Entry(of), by, at) if of.of is not None and of is (loss or of):

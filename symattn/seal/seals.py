@@ -60,7 +60,7 @@ class Checked:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is believed but the axioms of the real numbers."""
+        """Return whether nothing is believed but the axioms of the real numbers."""
         return AXIOMS.issuperset(self.axioms)
 
 
@@ -96,7 +96,7 @@ class Kernel:
         self._room.cleanup()
 
     def check(self, file: File) -> Checked:
-        """What Coq says of a file."""
+        """Return what Coq says of a file."""
         start = time.monotonic()
         refused: Mapping[str, str] = {}
         done = self._taken(file)
@@ -223,7 +223,7 @@ class Sealing:
 
     @property
     def count(self) -> int:
-        """How many figures or lines there are."""
+        """Return how many figures or lines there are."""
         return len(self.file.sealing()) + len(self.unsealed)
 
 

@@ -295,7 +295,7 @@ def value(
     entry: Callable[[Entry], fmpq | arb],
     holds: Callable[[str, tuple[int, ...]], bool],
 ) -> fmpq | arb:
-    """What a term comes to: exactly where it takes rational steps only, else in a ball.
+    """Return what a term comes to: exactly where it takes rational steps only, else in a ball.
 
     >>> value(Function("sqrt", Number(fmpq(4))), {}, lambda e: fmpq(0), lambda c, i: True)
     2

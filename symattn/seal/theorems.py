@@ -109,7 +109,7 @@ class File:
 
     @property
     def module(self) -> str:
-        """What Coq calls it: its name in letters that a module may have.
+        """Return what Coq calls it: its name in letters that a module may have.
 
         >>> File("3-tokens.md", "", ()).module
         'seal_3_tokens_md'
@@ -126,7 +126,7 @@ class File:
         return [theorem for theorem in self.theorems() if theorem.seals]
 
     def head(self) -> str:
-        """What stands before its definitions."""
+        """Return what stands before its definitions."""
         return f"(** * {harmless(self.title)} *)\n\n{HEAD}"
 
     def text(self) -> str:

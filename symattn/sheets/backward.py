@@ -269,7 +269,7 @@ def backward(
 
 
 def _kinks(steps: Steps) -> Iterator[b.Block]:
-    """What is taken for the gradient of functions where they have none."""
+    """Yield what is taken for the gradient of functions where they have none."""
     output = steps.program.quantities[steps.case.output]
     used: dict[str, str] = {}
     for node in ancestors([output], through=built_in):
@@ -287,7 +287,7 @@ def _kinks(steps: Steps) -> Iterator[b.Block]:
 
 
 def _places(steps: Steps) -> Iterator[b.Block]:
-    """What is meant by the gradient of an index, where one is shown."""
+    """Yield what is meant by the gradient of an index, where one is shown."""
     gradients = [steps.program.gradients[name] for name in _stages(steps)]
     if any(node.op == "scatter" for node in ancestors(gradients)):
         yield b.Paragraph(
@@ -363,7 +363,7 @@ def _flow(steps: Steps, weights: Node) -> Node:
 
 
 def _moves_nothing(steps: Steps, weights: Node) -> bool:
-    """Whether what flows into a softmax is the same for all keys of a row."""
+    """Return whether what flows into a softmax is the same for all keys of a row."""
     flow = steps.shown.quantity(_flow(steps, weights))
     return all(
         isinstance(row[0], Value)
@@ -375,7 +375,7 @@ def _moves_nothing(steps: Steps, weights: Node) -> bool:
 
 
 def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
-    """What is 0 because a gradient is: said in one sentence, and added to ``zero``."""
+    """Yield what is 0 because a gradient is: said in one sentence, and added to ``zero``."""
     formulas: list[t.Row] = []
     for name in _stages(steps):
         later = steps.program.gradients[name]

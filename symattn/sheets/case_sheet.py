@@ -165,7 +165,7 @@ def inside(steps: Steps, node: Node) -> Iterator[b.Block]:
 
 
 def _seen(node: Node) -> tuple[Node, ...]:
-    """What a node is worked out of on the sheet: a gradient stands for itself."""
+    """Return what a node is worked out of on the sheet: a gradient stands for itself."""
     is_gradient = node.written is not None and node.written.function == "grad"
     return () if is_gradient else node.operands
 
@@ -338,7 +338,7 @@ def verified(solution: Solution, symbolic: bool = False) -> Verification:
 
 
 def _opening(steps: Steps, points: int = 0) -> Iterator[b.Block]:
-    """What the sheet is about, and how it is read; in letters, at how many points it was
+    """Yield what the sheet is about, and how it is read; in letters, at how many points it was
     checked."""
     case, say = steps.case, steps.say
     if case.note:
@@ -377,7 +377,7 @@ def _opening(steps: Steps, points: int = 0) -> Iterator[b.Block]:
 
 
 def _in_pieces(steps: Steps, blocks: Sequence[b.Block]) -> Iterator[b.Block]:
-    """What the pieces of matrices are that are wider than a page of paper."""
+    """Yield what the pieces of matrices are that are wider than a page of paper."""
     matrices = (x for block in blocks if isinstance(block, b.Matrices) for x in block.items)
     if any(len(cut(matrix)) > 1 for matrix in matrices):
         sentence: b.Line = steps.say(
@@ -388,7 +388,7 @@ def _in_pieces(steps: Steps, blocks: Sequence[b.Block]) -> Iterator[b.Block]:
 
 
 def _rounding(steps: Steps) -> str:
-    """How numbers are rounded, in words."""
+    """Return how numbers are rounded, in words."""
     say = steps.say
     words = {
         "half-even": say.text("ties to the even digit"),
@@ -472,7 +472,7 @@ def step(steps: Steps, name: str) -> Iterator[b.Block]:
 
 
 def _later(steps: Steps, node: Node) -> Iterator[b.Block]:
-    """Where the gradients are worked that a step takes of the sheet's loss."""
+    """Yield where the gradients are worked that a step takes of the sheet's loss."""
     output = steps.program.quantities.get(steps.case.output)
     if output is None or not steps.settings.backward:
         return
@@ -506,7 +506,7 @@ def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:
 
 
 def role(program: Program, node: Node, say: Language) -> str:
-    """What a step is called in the field, where its form and its place tell."""
+    """Return what a step is called in the field, where its form and its place tell."""
     if node.written:
         return ""
     match node.op, node.operands:
@@ -528,13 +528,13 @@ def role(program: Program, node: Node, say: Language) -> str:
 
 
 def _weighs(program: Program, weights: Node) -> bool:
-    """Whether a step multiplies by weights from the left, as values are."""
+    """Return whether a step multiplies by weights from the left, as values are."""
     steps = ancestors(program.quantities.values())
     return any(node.op == "matmul" and node.operands[0] is weights for node in steps)
 
 
 def _has_scores(x: Node) -> bool:
-    """Whether what a softmax is taken of are products of queries and keys, scaled or masked,
+    """Return whether what a softmax is taken of are products of queries and keys, scaled or masked,
     or given."""
     while x.op in ("copy", "hide", "divide", "multiply", "add", "subtract"):
         x = x.operands[0]

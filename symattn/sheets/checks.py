@@ -37,7 +37,7 @@ _MOST_NAMED = 20
 
 
 def sealed(seal: Seal, say: Language) -> b.Paragraph:
-    """What Coq's kernel said of the figures on a sheet, or of the lines of a derivation."""
+    """Return what Coq's kernel said of the figures on a sheet, or of the lines of a derivation."""
     version = seal.coq
     if seal.folder:
         version = say.text("{version}, according to {folder}", version=version, folder=seal.folder)
@@ -55,7 +55,7 @@ def sealed(seal: Seal, say: Language) -> b.Paragraph:
 
 
 def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
-    """How SymPy derived each gradient that is asked for, what was put into it,
+    """Yield how SymPy derived each gradient that is asked for, what was put into it,
     and what SymPy leaves open."""
     solution, say = steps.solution, steps.say
     equal = [c.quantity for c in verification.checks if c.symbolic is Verdict.HOLDS]
@@ -87,7 +87,7 @@ def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
 
 
 def _softmax(solution: Solution, say: Language) -> b.Line:
-    """What the stages of a softmax are called, if there is one."""
+    """Return what the stages of a softmax are called, if there is one."""
     # Loads SymPy, which is there by now.
     from symattn.solution.stages import POWERS, SUMS
 
@@ -199,7 +199,7 @@ def verdict(outcome: Verdict, say: Language) -> str:
 
 
 def comparison(steps: Steps) -> Iterator[b.Block]:
-    """What changes against the case that this one extends."""
+    """Yield what changes against the case that this one extends."""
     if steps.case.base is None:
         return
     base = solve(steps.case.base)
@@ -294,7 +294,7 @@ def statements(steps: Steps) -> Iterator[b.Block]:
 
 
 def _tells(claim: Claim) -> bool:
-    """Whether a claim compares quantities, and not their sizes only."""
+    """Return whether a claim compares quantities, and not their sizes only."""
     return bool(claim.holds) and all(
         isinstance(operand, Node)
         for comparison in claim.comparisons

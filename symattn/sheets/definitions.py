@@ -59,7 +59,8 @@ class _CountedFrom1(ast.NodeTransformer):
         self._indices = indices
 
     def _degree(self, tree: ast.expr) -> int | None:
-        """How many times an expression moves with the indices; None where it does otherwise."""
+        """Return how many times an expression moves with the indices; None where it does
+        otherwise."""
         match tree:
             case ast.Name(name):
                 return int(name in self._indices)
@@ -169,7 +170,7 @@ def equation(
 
 @cache
 def _source(name: str, first: int) -> ast.expr:
-    """What a definition returns, its indices counted from ``first``."""
+    """Return what a definition returns, its indices counted from ``first``."""
     (function,) = ast.parse(inspect.getsource(definitions.definition(name))).body
     assert isinstance(function, ast.FunctionDef)
     returned = function.body[-1]
@@ -179,7 +180,7 @@ def _source(name: str, first: int) -> ast.expr:
 
 
 def parameter(name: str) -> t.Row:
-    """What a parameter of a definition is called in formulas.
+    """Return what a parameter of a definition is called in formulas.
 
     >>> parameter("mu").nodes
     (Letter(text='μ'),)
@@ -326,7 +327,7 @@ class _Writer:
 
 
 def _level(tree: ast.expr) -> int:
-    """How tightly an expression binds."""
+    """Return how tightly an expression binds."""
     operator = tree.op if isinstance(tree, ast.BinOp | ast.UnaryOp) else tree
     return _LEVELS.get(type(operator), _ATOM)
 
@@ -336,7 +337,7 @@ def _is_number(row: t.Row) -> bool:
 
 
 def _between(tree: ast.BinOp, left: t.Row, right: t.Row) -> t.Row:
-    """What stands between two factors: a dot where they could be read as something else."""
+    """Return what stands between two factors: a dot where they could be read as something else."""
     last, first = left.nodes[-1], right.nodes[0]
     if isinstance(first, t.Digits) or first == t.MINUS_INFINITY.nodes[0]:
         return t.DOT
@@ -442,7 +443,7 @@ def jacobian(node: Node, named: Named) -> t.Row:
 
 
 def by_jacobian(target: t.Row, flow: t.Row, weights: t.Row, keys: int, first: int = 0) -> t.Row:
-    """How the row formula of a softmax comes from its Jacobian ``J_i``."""
+    """Return how the row formula of a softmax comes from its Jacobian ``J_i``."""
 
     def entry(name: t.Row, at: str) -> t.Row:
         return t.index(grouped(name), t.letters(at))
@@ -462,7 +463,7 @@ def _is_named(node: Node, named: Named) -> bool:
 
 
 def _is_turn(node: Node, named: Named) -> bool:
-    """Whether a node only turns its operand for the step that uses it."""
+    """Return whether a node only turns its operand for the step that uses it."""
     return node.op == "transpose" and node.serial not in named
 
 
@@ -533,8 +534,8 @@ def of_call(
 
 
 def _letter(laid: Tape, place: int, own: Sequence[int], taken: Container[str]) -> t.Row:
-    """What a line in between is called: as the definition calls it that uses it first, unless
-    a quantity is called so."""
+    """Return what a line in between is called: as the definition calls it that uses it first,
+    unless a quantity is called so."""
     for user in own:
         line = laid.lines[user]
         for letter, operand in zip(
@@ -574,7 +575,7 @@ def _equations(
 
 
 def _name(laid: Tape, place: int, known: Mapping[int, t.Row], letter: str) -> t.Row:
-    """What stands for an operand: a name, a number written in the step, or of several its
+    """Return what stands for an operand: a name, a number written in the step, or of several its
     letter."""
     line: TapeLine = laid.lines[place]
     while place not in known and line.operation in _MOVING:

@@ -77,7 +77,7 @@ def sheet(derivation: Derivation, seal: Seal | None = None) -> b.Sheet:
 
 
 def statement(derivation: Derivation) -> Iterator[b.Block]:
-    """What a derivation shows, and all that its formulas mean."""
+    """Yield what a derivation shows, and all that its formulas mean."""
     draft, shapes = derivation.draft, derivation.draft.shapes
     if draft.conclusions:
         yield from _side_by_side([item.text for item in derivation.conclusions], shapes)
@@ -173,7 +173,7 @@ def _side_by_side(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]
 
 
 def _together(equations: Sequence[b.Equation], columns: int) -> float:
-    """How wide equations get in so many columns, in em."""
+    """Return how wide equations get in so many columns, in em."""
     return (
         sum(
             sum(
@@ -294,7 +294,7 @@ def _reason(line: JudgedLine, derivation: Derivation) -> b.Line:
 
 
 def _sentence(words: str, shapes: Shapes) -> b.Line:
-    """What a message says; a line at its end as mathematics."""
+    """Return what a message says; a line at its end as mathematics."""
     if not words:
         return ()
     message, _, line = words.partition(": ")
@@ -374,7 +374,7 @@ def _value(value: object) -> t.Row:
 
 
 def _place(number: int) -> str:
-    """What links call a line."""
+    """Return what links call a line."""
     return f"line-{number}"
 
 

@@ -96,7 +96,7 @@ def _links(article: Article, spans: Iterable[Span], say: Language) -> b.Line:
 
 
 def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList]:
-    """What was assumed, what was left open, and the numbers that were not read."""
+    """Yield what was assumed, what was left open, and the numbers that were not read."""
     if audit.assumptions:
         yield SourceList(
             say.text("Assumed"), tuple((say.again(x),) for x in audit.assumptions), True
@@ -110,7 +110,8 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
 
 
 def _group(group: Group, article: Article, say: Language) -> b.Line:
-    """What shares a reason: its lines, what there is of it alone, and the note that helps."""
+    """Return what shares a reason: its lines, what there is of it alone, and the note that
+    helps."""
     first = group.items[0]
     said = say.again(group.reason)
     if len(group.items) == 1:
@@ -154,7 +155,7 @@ def _kind(figure: Figure) -> MarkKind:
 
 
 def _notes(audit: Audit, say: Language) -> Iterator[tuple[Span, str, str]]:
-    """What is said of each place that does not hold: where, of what, and what."""
+    """Yield what is said of each place that does not hold: where, of what, and what."""
     for span, figures in figures_at(audit.figures).items():
         for figure in figures:
             if sentence := _note(audit, figure, say):
@@ -190,7 +191,7 @@ class _Placed(Generic[T]):
         self._starts = [span.start for span, _ in self._items]
 
     def inside(self, span: Span) -> Sequence[tuple[Span, T]]:
-        """Those that begin there, in order."""
+        """Return those that begin there, in order."""
         first, last = (bisect_left(self._starts, offset) for offset in span)
         return self._items[first:last]
 
@@ -253,7 +254,7 @@ def _texts(article: Article) -> Iterator[tuple[int, LineKind, Text]]:
 
 
 def _kinds(article: Article) -> list[tuple[Span, LineKind]]:
-    """Where what is no code stands, in order."""
+    """Return where what is no code stands, in order."""
     kinds: list[tuple[Span, LineKind]] = []
     for block in article.blocks:
         kind = _KINDS.get(block.kind, "code")

@@ -202,7 +202,7 @@ class WorkedEntries:
         return f.Quotient(above, row.label)
 
     def _leaf(self, places: int | None, node: Node) -> LazyGrid[f.Formula] | None:
-        """What stands for itself: named quantities, and the weights of an
+        """Return what stands for itself: named quantities, and the weights of an
         unnamed softmax, whose row sums have names."""
         if node.serial in self._shown.named or node.op == "softmax":
             return LazyGrid(*node.grid, partial(self._entry, node, places=places))
@@ -321,7 +321,7 @@ class _Entrywise(Entrywise[f.Formula]):
 
 
 def _is_masked(node: Node) -> bool:
-    """Whether a causal mask is multiplied by."""
+    """Return whether a causal mask is multiplied by."""
     return node.op == "multiply" and node.operands[1].op == "triangle"
 
 
@@ -348,7 +348,7 @@ def rational_formula(number: fmpq, places: int) -> f.Formula:
 
 
 def decimal_places(number: fmpq, most: int) -> int | None:
-    """How many decimal places show the number exactly, if at most ``most``."""
+    """Return how many decimal places show the number exactly, if at most ``most``."""
     for places in range(most + 1):
         if (number * 10**places).q == 1:
             return places
@@ -419,7 +419,7 @@ class RowNormaliser:
 
     @property
     def count(self) -> int:
-        """How many terms the sum has; 0 where it is no plain sum."""
+        """Return how many terms the sum has; 0 where it is no plain sum."""
         return len((self.value.form() or {}).get((), {}))
 
 
@@ -486,7 +486,7 @@ class Presentation:
         }
 
     def row_label(self, node: Node, i: str) -> f.Symbol:
-        """What the sum over row i of a softmax is called: ``Z_i``, with
+        """Return what the sum over row i of a softmax is called: ``Z_i``, with
         several softmaxes ``Z_{A,i}``."""
         keys = self._marks[node.serial] + t.letters(i)
         named = t.index(t.letters(self._letter), keys)
@@ -520,7 +520,7 @@ class Presentation:
         return f.Function("exp", (self.entry_name(node.operands[0], i, j),))
 
     def divisor(self, row: RowNormaliser, i: int) -> tuple[Value, f.Formula]:
-        """What the closed forms of row i divide by, and how it is written: the row's
+        """Return what the closed forms of row i divide by, and how it is written: the row's
         sum by its name, or without a common factor where that reads shorter."""
         named = _as_named(row)
         if named is None or named[0] in {**self._common, **self._by_row.get(i, {})}:
@@ -574,15 +574,15 @@ class Presentation:
         return value.formula(names)
 
     def is_lettered(self, node: Node) -> bool:
-        """Whether entries are formulas in symbols that have no digits."""
+        """Return whether entries are formulas in symbols that have no digits."""
         return self.quantity(node).is_lettered and bool(self.quantity(node).symbols)
 
     def about(self, node: Node) -> t.Row:
-        """What stands before rounded entries: formulas in symbols are not rounded."""
+        """Return what stands before rounded entries: formulas in symbols are not rounded."""
         return t.EQUALS if self.is_lettered(node) else t.ABOUT
 
     def is_closed(self, node: Node) -> bool:
-        """Whether every entry has a short closed form."""
+        """Return whether every entry has a short closed form."""
         if node.serial not in self._closed:
             rows, columns = node.grid
             self._closed[node.serial] = all(
@@ -591,7 +591,7 @@ class Presentation:
         return self._closed[node.serial]
 
     def is_zero(self, node: Node, i: int, j: int) -> bool:
-        """Whether an entry is 0, as far as enclosures tell, or a masked score."""
+        """Return whether an entry is 0, as far as enclosures tell, or a masked score."""
         quantity = self.quantity(node)
         if quantity.is_masked(i, j):
             return True
@@ -614,7 +614,7 @@ class Presentation:
         return 0
 
     def _zeros(self, node: Node, i: int) -> tuple[int, int]:
-        """How many entries of a row are masked, and how many are 0 or masked."""
+        """Return how many entries of a row are masked, and how many are 0 or masked."""
         columns = range(node.grid[1])
         masked = sum(self.quantity(node).is_masked(i, j) for j in columns)
         return masked, sum(self.is_zero(node, i, j) for j in columns)
@@ -626,7 +626,7 @@ class Presentation:
         return min(rows, key=lambda i: (self._zeros(node, i), i != self.main_row, i))
 
     def is_plain(self, node: Node) -> bool:
-        """Whether all entries are short decimals, so that exact is rounded; of a large
+        """Return whether all entries are short decimals, so that exact is rounded; of a large
         quantity those that may be shown."""
         if node.serial not in self._plain:
             rows, columns = node.grid
@@ -714,7 +714,7 @@ class Presentation:
 
 
 def is_legible(closed: f.Formula, most: int = CELL_PARTS) -> bool:
-    """Whether a closed form is short, with at most so many numbers and letters.
+    """Return whether a closed form is short, with at most so many numbers and letters.
 
     >>> is_legible(f.Power(f.E, f.Quotient(f.Number("1"), f.Number("2")))), is_legible(f.E, 0)
     (True, False)
@@ -753,7 +753,7 @@ def _as_named(row: RowNormaliser) -> tuple[Normaliser, NamedNormaliser] | None:
 
 
 def _are_longer_by_name(rows: tuple[RowNormaliser, ...]) -> bool:
-    """Whether the weights of a softmax read longer with the names of the row sums
+    """Return whether the weights of a softmax read longer with the names of the row sums
     in them, which must be looked up: ``1/(1 + e)`` is shorter than ``1/Z_0``."""
     named = itself = 0.0
     for row in rows:

@@ -128,7 +128,7 @@ def _pointed(audit: Audit, figure: Figure) -> t.Row:
 
 
 def _note(audit: Audit, figure: Figure, say: Language) -> str:
-    """Why a figure is wrong; what has a cause says no more than which."""
+    """Return why a figure is wrong; what has a cause says no more than which."""
     if number := cause_number(audit, figure):
         return say.text("cause {number}", number=number)
     return say.again(figure.reason)
@@ -159,7 +159,7 @@ def _open(rows: Iterable[tuple[b.Line, ...]], say: Language) -> b.Table:
 
 
 def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
-    """How an article was read: its numbers, what was assumed, what is left open."""
+    """Yield how an article was read: its numbers, what was assumed, what is left open."""
     if not (line := reports.line(audit)):
         return
     yield b.Heading(say("How the article was read"))
@@ -176,12 +176,12 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
 
 
 def _where(audit: Audit, item: Figure | Statement, say: Language) -> str:
-    """Where it stands, in words."""
+    """Return where it stands, in words."""
     return say.again(where(audit.case, item))
 
 
 def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
-    """Where the document differs: a section of the worked-solution sheet."""
+    """Yield where the document differs: a section of the worked-solution sheet."""
     yield b.Heading(say("Where the document differs"))
     yield b.Paragraph((f"{say.again(summary_line(audit))}.",))
     rows: list[tuple[b.Line, ...]] = []
@@ -218,7 +218,7 @@ def correct(text: str) -> t.Row:
 
 
 def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
-    """What a figure is of: ``A_{0,2}`` where it is one entry, else its text."""
+    """Return what a figure is of: ``A_{0,2}`` where it is one entry, else its text."""
     if figure.term.op == "entry":
         name, i, j = figure.term.parts
         place = keys(audit.case.program.named[name].shape, i, j)

@@ -140,7 +140,7 @@ class Steps:
         return tuple(piece for piece in parts if piece)
 
     def which_row(self) -> b.Line:
-        """Which row is worked, where not all are."""
+        """Return which row is worked, where not all are."""
         if self.full or self.large or not self.shown.normalisers:
             return ()
         row, tokens = self.shown.main_row, self.case.tokens
@@ -154,7 +154,7 @@ class Steps:
         )
 
     def computed(self, name: t.Row, node: Node) -> t.Row:
-        """What a node computes; nothing where that could not be read behind its name."""
+        """Return what a node computes; nothing where that could not be read behind its name."""
         formula = f.slashed(step_formula(node, self.named))
         return formula if unbreakable(name + t.EQUALS + formula) <= 1.5 * TEXT else t.Row()
 
@@ -164,7 +164,7 @@ class Steps:
         return name + t.EQUALS + formula if formula else name
 
     def row_sum(self, node: Node) -> t.Row:
-        """What the sum over row i of a softmax is called; nothing for another step."""
+        """Return what the sum over row i of a softmax is called; nothing for another step."""
         return f.typeset(self.shown.row_label(node, "i")) if node.op == "softmax" else t.Row()
 
     def definitions(self, equations: Sequence[t.Row]) -> Iterator[b.Block]:
@@ -181,7 +181,8 @@ class Steps:
             yield b.Paragraph(self.say("Entry by entry: {formulas}.", formulas=apart))
 
     def own(self, node: Node) -> Iterator[b.Block]:
-        """What the functions are that the case defines, where a step is the first to call them."""
+        """Yield what the functions are that the case defines, where a step is the first to call
+        them."""
         if definitions := b.joined(self._own(node), _BETWEEN):
             yield b.Paragraph(self.say("Defined for this case: {formulas}.", formulas=definitions))
 
@@ -324,7 +325,7 @@ class Steps:
         return [exact, *decimal] if fits else decimal
 
     def is_legible(self, node: Node) -> bool:
-        """Whether all entries have closed forms for the cells of a matrix."""
+        """Return whether all entries have closed forms for the cells of a matrix."""
         rows, columns = node.grid
         forms = (self.shown.exact(node, i, j) for i in range(rows) for j in range(columns))
         return all(form is not None and is_legible(form) for form in forms)
@@ -336,7 +337,7 @@ class Steps:
         return t.index(f.bracketed(name), t.row(rows, t.COMMA, t.THIN, t.letters("⋅")))
 
     def rest(self, node: Node) -> Iterator[b.Block]:
-        """What is said of the rows that are not shown."""
+        """Yield what is said of the rows that are not shown."""
         if (count := self.rows_shown(node)) < node.grid[0]:
             yield b.Paragraph(
                 self.say("Likewise for rows {first} to {last}.", first=self.shown.at(count),
@@ -410,12 +411,12 @@ class Steps:
         return self.solution.tokens(node, axis)
 
     def rows_shown(self, node: Node) -> int:
-        """How many rows of a quantity are shown."""
+        """Return how many rows of a quantity are shown."""
         rows, columns = node.grid
         return rows if rows * columns <= MAX_ENTRIES else min(rows, FIRST_ROWS)
 
     def name(self, node: Node) -> t.Row:
-        """What a node is called: by its name, or else by its formula."""
+        """Return what a node is called: by its name, or else by its formula."""
         return f.typeset(self.named.get(node.serial) or step_formula(node, self.named))
 
     def heat_map(
@@ -450,7 +451,7 @@ def _shade(entry: EntryValue) -> float:
 
 
 def _is_telling(name: str) -> bool:
-    """Whether a word is surely a name: with an index, or digits."""
+    """Return whether a word is surely a name: with an index, or digits."""
     return bool(re.search(r"[_\d]", name))
 
 
@@ -481,12 +482,12 @@ def chained(name: t.Row, stages: Iterable[_Stage], room: float) -> Iterator[b.Eq
 
 
 def _is_decimal(entry: t.Row) -> bool:
-    """Whether an entry is shown by digits alone, or as masked."""
+    """Return whether an entry is shown by digits alone, or as masked."""
     return entry == t.MINUS_INFINITY or t.plain_figure(entry) is not None
 
 
 def is_short(formula: f.Formula | None) -> bool:
-    """Whether a linear form has only decimals as coefficients."""
+    """Return whether a linear form has only decimals as coefficients."""
     match formula:
         case f.Number() | f.Symbol():
             return True

@@ -95,7 +95,7 @@ class Head:
 
     @property
     def is_floats(self) -> bool:
-        """Whether all its matrices are floats, of which every step is defined."""
+        """Return whether all its matrices are floats, of which every step is defined."""
         tables = [x for x in (self.q, self.k, self.v, self.bias) if x is not None]
         return all(isinstance(x, NumberTable) and x.floats is not None for x in tables)
 
@@ -405,7 +405,7 @@ def _hiding(bias: list[Rows], inside: Seen) -> tuple[list[Rows], Seen | None]:
 
 
 def _infinite(rows: Rows) -> Seen:
-    """Which entries are minus infinity."""
+    """Return which entries are minus infinity."""
     if not isinstance(rows, NumberTable):
         return np.array([[x is MASKED for x in row] for row in rows])
     shape = len(rows), rows.columns

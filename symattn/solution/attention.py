@@ -80,7 +80,7 @@ def _is_known(head: HeadSolution, forward: HeadSolution) -> bool:
 
 
 def _tasks(head: HeadSolution, forward: HeadSolution) -> list[tuple[Any, ...]]:
-    """What :func:`_worked` is called with for a head, piece by piece."""
+    """Return what :func:`_worked` is called with for a head, piece by piece."""
     if isinstance(head, BlockedSolution):
         return [(certified, *task) for task in head.tasks()]
     case, names = head.case, ["Y", "lse"]
@@ -227,7 +227,7 @@ class Attention:
 
     @cached_property
     def scores(self) -> Quantity:
-        """What softmax sees: scaled, masked scores, ... x n_q x n_k."""
+        """Return what softmax sees: scaled, masked scores, ... x n_q x n_k."""
         return self.part("scores", lambda head: head["M"])
 
     @cached_property
@@ -290,7 +290,7 @@ class Attention:
         backward: Gradients | None = None,
         by_key: bool = False,
     ) -> Quantity:
-        """What every head has a row of for each query or, ``by_key``, for each key.
+        """Return what every head has a row of for each query or, ``by_key``, for each key.
 
         Queries of a group lie below each other in their head. Where a query that sees no key
         makes what is not a number, its own row is, and all rows of keys that it flows into.

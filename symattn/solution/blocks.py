@@ -146,7 +146,7 @@ Task = tuple[Head, Rows | None, bool, Sequence[str], int]
 
 
 def needs_blocks(head: Head) -> bool:
-    """Whether a head of floats is too large for one program.
+    """Return whether a head of floats is too large for one program.
 
     >>> two, long = (NumberTable(1, floats=np.ones((n, 1))) for n in (2, 300))
     >>> needs_blocks(Head(two, long, long)), needs_blocks(Head(long, long, long))
@@ -289,13 +289,13 @@ class BlockedSolution:
         return self._rows_known(i, (keys.start, keys.stop))
 
     def queries(self, keys: Sequence[int]) -> npt.NDArray[np.intp]:
-        """Those into whose keys some of these are."""
+        """Return those into whose keys some of these are."""
         if self.head.seen is None:
             return np.arange(len(self.head.q))
         return np.flatnonzero(self.head.seen[:, keys].any(axis=1))
 
     def flow(self, name: str, queries: npt.NDArray[np.intp]) -> tuple[slice, Quantity]:
-        """What flows from some queries into the keys that they see."""
+        """Return what flows from some queries into the keys that they see."""
         keys = self._seen(queries)
         return keys, Solution(self.case(queries, keys), is_sound=True)[name]
 
@@ -314,11 +314,11 @@ class BlockedSolution:
 
     @property
     def is_known(self) -> bool:
-        """Whether what doesn't grow with queries times keys was computed."""
+        """Return whether what doesn't grow with queries times keys was computed."""
         return bool(self._known)
 
     def tasks(self) -> Iterator[Task]:
-        """What :func:`certified` is called with, for some blocks after the other."""
+        """Yield what :func:`certified` is called with, for some blocks after the other."""
         whole = self._shapes.keys() - self._given.keys()
         names = tuple(sorted(name for name in whole if not self.is_wide(name)))
         for rows, keys in self._ranges(SHARED * self._rows):
@@ -348,7 +348,7 @@ class BlockedSolution:
                 _put(sums, (slice(None), rows) if name == "lse" else rows, part[name])
 
     def is_wide(self, name: str) -> bool:
-        """Whether a quantity has a row for each query, and a column for each key."""
+        """Return whether a quantity has a row for each query, and a column for each key."""
         return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
 
     def _read(self, name: str) -> DoubleDouble:
@@ -391,8 +391,8 @@ def _put(whole: DoubleDouble, place: object, part: DoubleDouble) -> None:
 
 
 def _local(name: str, there: Container[str]) -> str:
-    """What a block calls a quantity: where it has no row that sees no key, nothing is done to
-    scores and weights of such."""
+    """Return what a block calls a quantity: where it has no row that sees no key, nothing is done
+    to scores and weights of such."""
     if name in there or name not in ("L", "Z"):
         return name
     return "A" if name == "Z" else next(step for step in "BCT" if step in there)
@@ -519,7 +519,7 @@ class _SumOfBlocks(_OfBlocks):
         return [known[place // self._columns][place % self._columns] for place in places]
 
     def _flows(self, bits: int, keys: Sequence[int]) -> dict[int, list[arb]]:
-        """What flows into some keys."""
+        """Return what flows into some keys."""
         sums = {key: [arb(0)] * self._columns for key in keys}
         for seen, part in self._parts(keys):
             flows = part.source.balls(bits)
@@ -533,7 +533,7 @@ class _SumOfBlocks(_OfBlocks):
         return sums
 
     def _parts(self, keys: Sequence[int]) -> Iterator[tuple[slice, Quantity]]:
-        """What flows from the queries that see some keys, and into which, some at a time."""
+        """Yield what flows from the queries that see some keys, and into which, some at a time."""
         queries = self._whole.queries(keys)
         for start in range(0, len(queries), BLOCK):
             yield self._whole.flow(self._name, queries[start : start + BLOCK])

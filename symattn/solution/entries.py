@@ -75,7 +75,7 @@ class EntryValue:
 
     @property
     def is_masked(self) -> bool:
-        """Whether the entry is a masked score."""
+        """Return whether the entry is a masked score."""
         return self.quantity.is_masked(self.i, self.j)
 
     def ball(self, bits: int) -> arb:
@@ -93,7 +93,7 @@ class EntryValue:
 
     @property
     def has_symbols(self) -> bool:
-        """Whether the entry is a form in symbols."""
+        """Return whether the entry is a form in symbols."""
         # A quantity of numbers needs no exact value to know that it has none.
         if not self.quantity.letters or self.is_masked:
             return False
@@ -246,7 +246,7 @@ def _outside(node: Node, domain: Domain, known: Known) -> Iterator[tuple[str, st
 
 
 def _is_seen(value: Value, domain: Domain) -> bool:
-    """Whether a number is in a domain, or what has symbols is whatever they are."""
+    """Return whether a number is in a domain, or what has symbols is whatever they are."""
     if not value.has_symbols:
         return _holds(value, domain)
     try:
@@ -264,7 +264,7 @@ def _said(value: Value | Masked) -> str:
 
 
 def _inside(x: DoubleDouble, domain: Domain) -> Flags:
-    """Where pairs of floats are certain to be in a domain."""
+    """Return where pairs of floats are certain to be in a domain."""
     is_exact = (x.low == 0) & (x.error == 0)
     # What a pair may be beyond its first float, and the rounding of adding it.
     reach = np.where(is_exact, 0.0, 2 * (abs(x.low) + x.error) + 2.0**-1000)
@@ -289,7 +289,7 @@ def _holds(value: Value, domain: Domain) -> bool:
 
 
 def _infinite(node: Node, function: str, known: Known) -> Iterator[Fault]:
-    """Where a logarithm is minus infinity, and its weight is not 0."""
+    """Yield where a logarithm is minus infinity, and its weight is not 0."""
     weights, levels = WEIGHTED[function](node)
     pairs, exact = known
     masked = np.broadcast_to(~np.isfinite(pairs(levels).high), levels.grid)

@@ -44,8 +44,8 @@ def seen(
     lengths: object = None,
     queries: object = None,
 ) -> Seen | None:
-    """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
-    are those of :func:`symattn.solution.attention.attention`; ``queries`` is how many each
+    """Return whether each query sees each key, lead x n_q x n_k; None where all see all. The
+    options are those of :func:`symattn.solution.attention.attention`; ``queries`` is how many each
     sequence has.
 
     Without a causal order windows are aligned as FlashAttention's are: the last query stands
@@ -131,7 +131,7 @@ def _plain(mask: Any) -> npt.NDArray[Any]:
 
 
 def _keeps(entry: object) -> bool:
-    """Whether an exact number is 1, not 0."""
+    """Return whether an exact number is 1, not 0."""
     value = read(entry)
     for whole in (ZERO, ONE):
         if compare(value, whole) is Verdict.HOLDS:
@@ -228,8 +228,8 @@ class Axes:
     counts: _Places | None = None
 
     def places(self, shape: Shape) -> _Places:
-        """Which entries of an array of heads x rows, or heads x rows x columns, along a batch
-        stand where in the kernel's: without columns sequences come last.
+        """Return which entries of an array of heads x rows, or heads x rows x columns, along a
+        batch stand where in the kernel's: without columns sequences come last.
 
         >>> Axes("shd").places((1, 2, 3)).tolist()
         [[[0, 1, 2]], [[3, 4, 5]]]
@@ -364,11 +364,12 @@ class HeadLayout:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there are all queries."""
+        """Return whether there are all queries."""
         return self.n_q == self.n_all
 
     def ordered(self, n_k: int, shift: int) -> Seen:
-        """Which keys the queries of a group see that see none after their own place, moved on."""
+        """Return which keys the queries of a group see that see none after their own place, moved
+        on."""
         seen: Seen = np.arange(n_k) <= np.tile(self.queries, self.group)[:, None] + shift
         return seen
 
@@ -393,9 +394,9 @@ class HeadLayout:
 
     @cached_property
     def inside(self) -> tuple[Seen, Seen]:
-        """Which queries and which keys are none that packed sequences were padded with: heads x
-        rows x 1 and heads x 1 x keys, or what is broadcast to these. Padding sees nothing, is
-        not seen, and nothing flows into it."""
+        """Return which queries and which keys are none that packed sequences were padded with:
+        heads x rows x 1 and heads x 1 x keys, or what is broadcast to these. Padding sees nothing,
+        is not seen, and nothing flows into it."""
         if self.axes is None or (counts := self.axes.queries.counts) is None:
             return np.ones((1, 1, 1), dtype=bool), np.ones((1, 1, 1), dtype=bool)
         queries, keys = self.queries < counts[:, None], np.ones((len(counts), 1), dtype=bool)
@@ -413,8 +414,8 @@ class HeadLayout:
         return np.asarray(keys | ~keys.any(axis=-1, keepdims=True))
 
     def places(self, name: str, shape: Shape) -> npt.NDArray[np.intp] | None:
-        """Which entries of a part of attention, in that shape along leading axes, stand where in
-        a kernel's array; None where it has the same axes."""
+        """Return which entries of a part of attention, in that shape along leading axes, stand
+        where in a kernel's array; None where it has the same axes."""
         axes = self.axes.of(name) if self.axes else None
         return None if axes is None else axes.places(shape)
 
@@ -425,7 +426,7 @@ class HeadLayout:
 
     @property
     def is_packed(self) -> bool:
-        """Whether sequences of several lengths are one after the other."""
+        """Return whether sequences of several lengths are one after the other."""
         return self.axes is not None and self.axes.queries.counts is not None
 
     def axis(self, name: str) -> int:

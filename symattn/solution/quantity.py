@@ -112,7 +112,7 @@ class Quantity:
 
     @property
     def is_lettered(self) -> bool:
-        """Whether entries may have symbols in another way than as linear forms."""
+        """Return whether entries may have symbols in another way than as linear forms."""
         return bool(self.letters) and self._coefficient is None
 
     @property
@@ -208,7 +208,7 @@ class Quantity:
         return (self[i] for i in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        """Whether shapes and all entries are equal, decided exactly;
+        """Return whether shapes and all entries are equal, decided exactly;
         :class:`Undecided` where that can't be told."""
         if not isinstance(other, Quantity):
             return NotImplemented
@@ -279,7 +279,7 @@ class Quantity:
         return tuple(sorted(symbol for symbol in letters if symbol is not None))
 
     def coefficient(self, symbol: str) -> Quantity:
-        """What stands before ``symbol`` in every entry; ``"1"`` for the rest."""
+        """Return what stands before ``symbol`` in every entry; ``"1"`` for the rest."""
         key = None if symbol == "1" else symbol
         if self._coefficient is not None:
             return self._coefficient(key)
@@ -395,7 +395,7 @@ class Quantity:
             raise Malformed(f"{self.name} needs {value} for {several}: say .at({puts})")
 
     def is_masked(self, i: int, j: int) -> bool:
-        """Whether entry (i, j) of the grid is a masked score."""
+        """Return whether entry (i, j) of the grid is a masked score."""
         near = self.near(i, j)
         return (near is None or near.is_nan()) and self.source.is_masked(i, j)
 
@@ -406,7 +406,7 @@ class Quantity:
         return None if balls is None else balls[0]
 
     def equals(self, other: Quantity) -> Verdict:
-        """Whether all entries are equal, decided exactly; shapes must agree."""
+        """Return whether all entries are equal, decided exactly; shapes must agree."""
         if self.shape != other.shape:
             return Verdict.REFUTED
         pairs = zip(chain(*self.rows), chain(*other.rows), strict=True)

@@ -61,7 +61,7 @@ class Runs:
     def _known(
         self, node: Node, read: Callable[[Rows], M], run: Callable[[Runs], Run[M]]
     ) -> M | None:
-        """What a node is without being computed: an input, or what ``base`` has computed."""
+        """Return what a node is without being computed: an input, or what ``base`` has computed."""
         rows = self.inputs.get(node.serial)
         if rows is not None:
             return read(rows)
@@ -78,7 +78,7 @@ class Runs:
         return LazyGrid(*node.grid, lambda i, j: quotients.at(i, j, partial(check, node, i, j)))
 
     def is_finite(self, node: Node) -> bool:
-        """Whether all entries are numbers, as polynomials or floats show at once."""
+        """Return whether all entries are numbers, as polynomials or floats show at once."""
         if prod(node.grid) <= PACKED_FEW and self.polynomials[node] is not None:
             return True
         return bool(np.isfinite(self.pairs[node].error).all())
@@ -92,7 +92,7 @@ class Runs:
             raise Refuted(f"entry [{i}, {j}] is {ball} exactly, in balls {near}")
 
     def degree(self, node: Node) -> int:
-        """How a node depends on the upstream gradient: 0 not at all, 1 as a
+        """Return how a node depends on the upstream gradient: 0 not at all, 1 as a
         linear map does, 2 in another way."""
         for needed in ancestors([node], stop=lambda x: x.serial in self._degrees):
             below = [self._degrees[x.serial] for x in needed.operands]
@@ -100,7 +100,7 @@ class Runs:
         return self._degrees[node.serial]
 
     def has_letters(self, node: Node, lettered: Container[int]) -> bool:
-        """Whether a node depends on one of those that are given in letters."""
+        """Return whether a node depends on one of those that are given in letters."""
         for needed in ancestors([node], stop=lambda x: x.serial in self._lettered):
             self._lettered[needed.serial] = needed.serial in lettered or any(
                 self._lettered[x.serial] for x in needed.operands
@@ -206,7 +206,7 @@ class EntrySource:
         return None if balls is None else [balls[place] for place in places]
 
     def is_masked(self, i: int, j: int) -> bool:
-        """Whether an entry is a masked score, where no ball tells."""
+        """Return whether an entry is a masked score, where no ball tells."""
         return self.entry(i, j) is MASKED
 
     def point(self, i: int, j: int, bits: int) -> arb:

@@ -103,7 +103,7 @@ class Solution:
         return markdown.summary(title, "", ("quantity", "what it is", "shape"), rows, note)
 
     def _name(self, expression: str, node: Node) -> str:
-        """What a quantity is called: ``dL/dQ``, however the gradient was asked for."""
+        """Return what a quantity is called: ``dL/dQ``, however the gradient was asked for."""
         named = self.program.named
         if expression in named:
             return expression
@@ -132,7 +132,7 @@ class Solution:
         return self[gradient_name(name)]
 
     def jacobian(self, of: str, by: str) -> Quantity:
-        """How each entry of a quantity, a row, changes with each entry of another, a column.
+        """Return how each entry of a quantity, a row, changes with each entry of another, a column.
 
         ``of`` and ``by`` name quantities or some of their entries (``"A"``, ``"A[0]"``), in
         any steps between which there are; labels name the entries. In expressions and claims
@@ -202,7 +202,7 @@ class Solution:
         return Solution(with_letters(self.case, numbers))
 
     def keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
-        """Whether the mask of a masking step keeps entry (i, j); see
+        """Return whether the mask of a masking step keeps entry (i, j); see
         :data:`~symattn.programs.entrywise.Keeps`."""
         return not self.quantity(node).is_masked(i, j)
 
@@ -244,7 +244,7 @@ class Solution:
         )
 
     def _formula(self, name: str) -> Callable[[], Any] | None:
-        """What gives the formula of a step or a gradient."""
+        """Return what gives the formula of a step or a gradient."""
         return (lambda: self.symbolic[name]) if name in self.program.named else None
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
@@ -257,7 +257,7 @@ class Solution:
 
     @cached_property
     def _rows_of_tokens(self) -> Node | None:
-        """What has a row for each token."""
+        """Return what has a row for each token."""
         output = self.program.quantities.get(self.case.output)
         if output is None or output.shape:
             return output

@@ -396,5 +396,5 @@ def _derivatives(form: Expr, letters: int) -> tuple[Expr, ...]:
 
 
 def _flat(derivative: Expr) -> Expr:
-    """What is 1 or 0 by a comparison is flat; where it jumps it has no slope."""
+    """Return what is 1 or 0 by a comparison is flat; where it jumps it has no slope."""
     return derivative.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero)

@@ -128,7 +128,7 @@ class FloatFunction:
             self._work += self._of_stage(stage, stage.name in stages.powers)
 
     def _of_stage(self, stage: Stage, is_powers: bool) -> Iterator[_Entries | _Exponentials]:
-        """How the entries of a stage are worked out."""
+        """Yield how the entries of a stage are worked out."""
         rows = [[x for x in row if x in stage.defined] for row in stage.letters]
         defined = dict(stage.defined)
         # A row with another entry, a number that needs no letter, is as it is.
@@ -255,14 +255,14 @@ class GivenLetters:
             raise Malformed(f"entry {i}, {j}: found {found}")
 
     def read(self, values: Any) -> Iterator[tuple[Expr, Expr]]:
-        """What an array of exact numbers and expressions puts in for the letters."""
+        """Return what an array of exact numbers and expressions puts in for the letters."""
         self.need(shape_of(values))
         _, rows = read_each(values, as_expression)
         self.need_masks(np.array([[isinstance(x, Masked) for x in row] for row in rows]))
         return self.paired(rows)
 
     def floats(self, values: Any) -> Iterator[tuple[Expr, float]]:
-        """What an array of real numbers puts in for the letters."""
+        """Return what an array of real numbers puts in for the letters."""
         floats = _floats(values)
         self.need(floats.shape)
         if not (np.isfinite(floats) | np.isneginf(floats)).all():
@@ -305,7 +305,7 @@ class Givens:
     known: Callable[[str], str | None]
 
     def called(self, name: str) -> GivenLetters:
-        """What has that name, else :class:`Malformed`.
+        """Return what has that name, else :class:`Malformed`.
 
         >>> d_k = GivenLetters("d_k", (), ((sympy.Symbol("d_k"),),))
         >>> Givens({"d_k": d_k}, {"S": "S"}.get).called("S")
@@ -321,8 +321,8 @@ class Givens:
         return self.given[known]
 
     def put(self, values: Iterable[tuple[Any, Any]]) -> dict[Expr, Expr]:
-        """What is put in for which letter: arrays by a name, entries by a place, ``"Q[0, 1]"``
-        or SymPy's letter of it. :class:`Malformed` with every fault."""
+        """Return what is put in for which letter: arrays by a name, entries by a place, ``"Q[0,
+        1]"`` or SymPy's letter of it. :class:`Malformed` with every fault."""
         faults, found = Faults(), dict[Expr, Expr]()
         for key, value in values:
             with faults.inside(short(str(key))):
@@ -525,7 +525,7 @@ class _DerivedFormula:
 
     @cached_property
     def stages(self) -> dict[str, sympy.ImmutableDenseMatrix]:
-        """What the formula is written in, in order, itself last: each stage in
+        """Return what the formula is written in, in order, itself last: each stage in
         letters of earlier ones and of what is given.
 
         Exponentials are called E, their sums over rows Z, parts of a step Y_1, ...
@@ -732,7 +732,7 @@ class _Written:
         self._done: set[str] = set()
 
     def up_to(self, name: str) -> Mapping[Expr, Expr]:
-        """What to put for the letters of a stage and of all that it needs."""
+        """Return what to put for the letters of a stage and of all that it needs."""
         for stage in self._stages.up_to(name):
             if stage.name not in self._done:
                 self._write(stage)

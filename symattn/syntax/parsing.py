@@ -291,7 +291,7 @@ class _Parser:
         return tuple(items)
 
     def arguments(self) -> tuple[tuple[Tree, ...], tuple[tuple[str, Tree], ...]]:
-        """What stands between the brackets of a call: arguments, then options by name."""
+        """Return what stands between the brackets of a call: arguments, then options by name."""
         given: list[Tree] = []
         options: dict[str, Tree] = {}
         while self.sign != ")":

@@ -177,7 +177,7 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
 
 @cache
 def _parts_of(kind: type) -> Callable[[Any], tuple[Tree, ...]] | None:
-    """What gives the parts of a tree of that kind; None of leaves."""
+    """Return what gives the parts of a tree of that kind; None of leaves."""
     return next((_INSIDE[base] for base in kind.__mro__ if base in _INSIDE), None)
 
 
@@ -291,7 +291,7 @@ def names(tree: Tree) -> Iterator[str]:
 
 
 def gradient_name(name: str) -> str:
-    """What the gradient with respect to a quantity is called, wherever it has
+    """Return what the gradient with respect to a quantity is called, wherever it has
     a name: in messages, tables, JSON and on sheets.
 
     >>> gradient_name("W_Q")

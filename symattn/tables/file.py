@@ -36,7 +36,7 @@ class File:
 
     @cached_property
     def places(self) -> TomlPlaces:
-        """Where its values stand."""
+        """Return where its values stand."""
         return TomlPlaces(self.text)
 
     def line(self, where: str) -> int:
@@ -69,7 +69,7 @@ def parsed(path: Path, content: bytes) -> File:
 
 @lru_cache(maxsize=4)
 def _parsed(text: str) -> Document:
-    """What a text says; that of a case that many extend is kept."""
+    """Return what a text says; that of a case that many extend is kept."""
     return tomllib.loads(text, parse_float=_decimal)
 
 
@@ -146,7 +146,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @lru_cache(maxsize=1)
 def folder() -> Path:
-    """Where the bundled cases and derivations are: inside an installed
+    """Return where the bundled cases and derivations are: inside an installed
     package, or beside it in a checkout."""
     for place in (_PACKAGE / "derivations", _PACKAGE.parent / "derivations"):
         if place.is_dir():

@@ -44,7 +44,7 @@ class _Item:
 
     @cached_property
     def parts(self) -> dict[Key, _Item]:
-        """What a table or an array holds, by key or position.
+        """Return what a table or an array holds, by key or position.
 
         Only values written in one piece are opened here; tables that headers
         spread over the text are filled by :class:`_Reader`.
@@ -163,7 +163,7 @@ def _opened(parts: dict[Key, _Item], header: Node) -> dict[Key, _Item]:
 
 
 def _table(item: _Item) -> dict[Key, _Item]:
-    """What a table holds; of an array of tables, what its last one does."""
+    """Return what a table holds; of an array of tables, what its last one does."""
     is_array = item.node.type == "table_array_element" and 0 in item.parts
     return item.parts[len(item.parts) - 1].parts if is_array else item.parts
 
@@ -203,7 +203,7 @@ KINDS: Mapping[type, str] = {
 
 
 def kind(value: object) -> str:
-    """What a value is, as messages say it.
+    """Return what a value is, as messages say it.
 
     >>> kind("x"), kind([1]), kind(0.5)
     ('text', 'a list', 'a float')

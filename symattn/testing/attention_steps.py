@@ -140,7 +140,7 @@ class AttentionSteps:
         return np.asarray(self[name], bool)
 
     def own(self, name: str) -> Array:
-        """What a step would be if it were not changed itself."""
+        """Return what a step would be if it were not changed itself."""
         return self.given[name] if name in self.given else self._run.work(self._nodes[name])
 
     def edited(self, changes: Mapping[str, Array | Change]) -> AttentionSteps:
@@ -261,7 +261,7 @@ WIDE = frozenset({"scores", "weights", "dA", "dS", "dBias"})
 
 
 def is_large(forward: Attention) -> bool:
-    """Whether steps of all queries together would need much memory."""
+    """Return whether steps of all queries together would need much memory."""
     return all(isinstance(head, BlockedSolution) for head in forward.heads)
 
 
@@ -292,7 +292,7 @@ class LargeSteps:
         self._both = {name: _stacked(forward.heads, name) for name in "KV"}
 
     def room(self, entries: int) -> int:
-        """How many queries have so many weights, in all heads; at least one."""
+        """Return how many queries have so many weights, in all heads; at least one."""
         heads, keys = self._both["K"].shape[:2]
         return max(1, entries // int(heads * self.layout.group * keys))
 
@@ -330,7 +330,7 @@ _OF_ROWS = ("dY", "dQ")
 
 
 def _each(parts: Sequence[Rows | None], default: float) -> Array:
-    """What every head is given, or else a number in its place."""
+    """Return what every head is given, or else a number in its place."""
     known = [enclose(x).high for x in parts if x is not None]
     return np.stack(known) if len(known) == len(parts) else np.full((1, 1, 1), default)
 

@@ -246,7 +246,7 @@ class _Bounding:
         relative: float = 0.0,
         times: int = 1,
     ) -> Array:
-        """What a result, a product of computed numbers (positive) and an input, is off once
+        """Return what a result, a product of computed numbers (positive) and an input, is off once
         stored."""
         p, error = self.p, self._sum(left, e_left, right, terms, relative)
         exact = abs(self.s["Y" if name == "output" else name])
@@ -255,8 +255,8 @@ class _Bounding:
     def _sum(
         self, left: Array, e_left: Array, right: str, terms: int, relative: float = 0.0
     ) -> Array:
-        """What such a product is off before: each of its terms by ``relative`` besides, the sum
-        of so many by its own roundings."""
+        """Return what such a product is off before: each of its terms by ``relative`` besides, the
+        sum of so many by its own roundings."""
         p, near, given = self.p, left + e_left, self.s[right]
         inner = e_left + (p.gamma(terms) + relative) * near
         lost = p.lost(right, given)
@@ -301,8 +301,8 @@ class _Bounding:
         return np.where(s.flags("seen") & s.flags("live"), error, 0.0)
 
     def _softmax(self) -> tuple[Array, Array, Array]:
-        """What weights are off that are kept, those or the recomputed ones (with the sink's),
-        and the log-sum-exp: steps 2, 4 and 5."""
+        """Return what weights are off that are kept, those or the recomputed ones (with the
+        sink's), and the log-sum-exp: steps 2, 4 and 5."""
         s, p = self.s, self.p
         visible = s.flags("seen") & s.flags("used")
         scores = _wide(np.where(visible, self.scores, -np.inf), s["sink"])
@@ -414,7 +414,7 @@ class _Bounding:
         return ((1 + self.p.u) ** 3 - 1, 2) if self.p.unfused else (0.0, 1)
 
     def flows(self) -> dict[str, _Flow]:
-        """What flows into keys and values; after :meth:`rows`."""
+        """Return what flows into keys and values; after :meth:`rows`."""
         s, p = self.s, self.p
         if "dY" not in s.given:
             return {}

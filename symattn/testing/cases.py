@@ -209,7 +209,7 @@ class AttentionCase:
 
 
 def _taken(function: Callable[..., Any]) -> Callable[[str], bool]:
-    """Whether a function takes an argument by that name."""
+    """Return whether a function takes an argument by that name."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

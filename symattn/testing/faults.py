@@ -221,7 +221,7 @@ def _kept(s: AttentionSteps) -> Flags:
 
 
 def _moved(keep: Flags, by: int) -> Flags:
-    """What is seen if every query stood so many keys further on."""
+    """Return what is seen if every query stood so many keys further on."""
     places = np.arange(keep.shape[-1]) - by
     inside = places < keep.shape[-1]
     seen: Flags = keep[..., np.where(inside, np.maximum(places, 0), 0)] & inside
@@ -604,7 +604,7 @@ class _Tried:
         }
 
     def fit(self, fault: InjectedFault) -> _Fit | None:
-        """What a fault explains; None for nothing."""
+        """Return what a fault explains; None for nothing."""
         parts = {name: fault.steps.part(name) for name in self._judged}
         if not any(self._is_near(name, parts[name]) for name in self._wrong):
             return None
@@ -627,7 +627,7 @@ class _Tried:
         return _Fit(fault, explains, contradicted, most, mean) if explains else None
 
     def _is_near(self, name: str, array: Array) -> bool:
-        """Whether a fault may explain a part, roughly."""
+        """Return whether a fault may explain a part, roughly."""
         wrong, far = self._far[name]
         near = error_of(self._judged[name].actual, array)
         return bool((near < far)[wrong].mean() > 0.5)
@@ -642,7 +642,7 @@ class _Tried:
 
 
 def _is_far(ratio: Array, left: Array) -> bool:
-    """Whether the truth is far off, beside what a fault leaves."""
+    """Return whether the truth is far off, beside what a fault leaves."""
     return _mean(ratio) > _FAR * _mean(left)
 
 

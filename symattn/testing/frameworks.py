@@ -34,7 +34,7 @@ class Framework(Protocol):
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
     ) -> tuple[Any, tuple[Any, ...]]:
-        """What a kernel gives, and the gradients of ``sum(upstream * output)``."""
+        """Return what a kernel gives, and the gradients of ``sum(upstream * output)``."""
 
 
 class _NumPy:
@@ -151,7 +151,7 @@ _NAMES = {
 
 
 def parts_of(result: Any) -> dict[str, Any]:
-    """What a kernel gave, by name: the output, the log-sum-exp, gradients.
+    """Return what a kernel gave, by name: the output, the log-sum-exp, gradients.
 
     >>> parts_of((1, 2)), parts_of({"out": 1, "dq": 3})
     ({'output': 1, 'lse': 2}, {'output': 1, 'dQ': 3})

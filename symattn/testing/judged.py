@@ -133,7 +133,7 @@ class Errors:
     over_bound: Array
 
     def at(self, places: npt.NDArray[np.intp], axis: int) -> Errors:
-        """Those of some queries, which stand along that axis."""
+        """Return those of some queries, which stand along that axis."""
         return Errors(*(x.take(places, axis) for x in vars(self).values()))
 
 
@@ -213,7 +213,7 @@ class JudgedArray:
         )
 
     def _place(self, index: tuple[int, ...]) -> tuple[int, ...]:
-        """Where an entry is in the array of all queries."""
+        """Return where an entry is in the array of all queries."""
         role = self.quantity.role
         if role is None or role.keys or role.part in BY_KEY:
             return index
@@ -225,7 +225,7 @@ class JudgedArray:
 
     @property
     def _queries(self) -> str:
-        """Which queries the array is of, where not of all."""
+        """Return which queries the array is of, where not of all."""
         role = self.quantity.role
         if role is None or role.forward.layout.is_whole:
             return ""
@@ -233,14 +233,14 @@ class JudgedArray:
         return f"{lay.n_q} of {lay.n_all} queries"
 
     def _not_of_format(self) -> npt.NDArray[np.intp]:
-        """Where the numbers are none of the format that they should be of."""
+        """Return where the numbers are none of the format that they should be of."""
         with np.errstate(all="ignore"):
             known = np.isfinite(self.actual)
             stored = rounded_to(np.where(known, self.actual, 0.0), self.format)
         return np.argwhere(known & (stored != self.actual))
 
     def _beyond(self, nearest: Array, exact: Array) -> Flags:
-        """What is right where the format ends, in 8 bits: its largest number, as good as one
+        """Return what is right where the format ends, in 8 bits: its largest number, as good as one
         that is none, or as minus infinity."""
         form = FORMATS[self.format]
         largest = np.copysign(float(form.number(form.count - 1)), exact)
@@ -267,7 +267,7 @@ class JudgedArray:
         return Bound(bound.condition, self.tolerance * unit * bound.condition)
 
     def summary(self) -> list[str]:
-        """What is wrong, line by line, in the words of NumPy's ``assert_allclose``."""
+        """Return what is wrong, line by line, in the words of NumPy's ``assert_allclose``."""
         report, is_other = self.report, self.format != self.precision.format
         name = f"{self.name} in {self.format}" if is_other else self.name
         name += f" ({report.queries})" if report.queries else ""
@@ -306,8 +306,8 @@ class JudgedArray:
 
 
 def failure(judged: Sequence[JudgedArray], causes: Sequence[KernelCause]) -> str:
-    """What a failing test says of wrong arrays: the cause first, then the worst entries of each,
-    and some of the first array."""
+    """Return what a failing test says of wrong arrays: the cause first, then the worst entries of
+    each, and some of the first array."""
     p, tolerance = judged[0].precision, judged[0].tolerance
     limit = f"bound: {p.level}" if tolerance is None else f"tolerance={tolerance:g}"
     return "\n".join(

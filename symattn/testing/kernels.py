@@ -367,7 +367,8 @@ def _alone(upstream: Array, places: npt.NDArray[np.intp] | None, axis: int) -> A
 def _of_some(
     name: str, array: object, places: npt.NDArray[np.intp], axis: int, is_told: bool
 ) -> Array:
-    """What of a result is judged: the rows of some queries, or all of what has one for each key."""
+    """Return what of a result is judged: the rows of some queries, or all of what has one for each
+    key."""
     if name in ("dQ", *BY_KEY) and not is_told:
         raise Malformed(
             f"rows: expected gradients from backward=, which is handed an upstream gradient that "
@@ -390,7 +391,7 @@ def _called(
     tables: list[_Table],
     upstream: _Table | None,
 ) -> dict[str, Any]:
-    """What a kernel gives, by name, its gradients too."""
+    """Return what a kernel gives, by name, its gradients too."""
     q, k, v = (made_by.array(*x) for x in tables)
     inputs = q, k, v
     if upstream is None:

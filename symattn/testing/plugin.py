@@ -98,7 +98,7 @@ def attention_case(request: pytest.FixtureRequest) -> AttentionCase:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """What the checks of a test found goes with its report, from one process to another."""
+    """Return what the checks of a test found goes with its report, from one process to another."""
     report = yield
     if report.when == "call" and (checks := item.stash.get(_OF_TEST, None)):
         vars(report)["symattn"] = checks

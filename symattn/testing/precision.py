@@ -98,12 +98,12 @@ class Precision:
 
     @property
     def tiny(self) -> float:
-        """What a stored number may be off where it is very small, see :func:`tiny`."""
+        """Return what a stored number may be off where it is very small, see :func:`tiny`."""
         return tiny(self.format)
 
     @property
     def small(self) -> float:
-        """What a term of a sum may be off where it is below the smallest normal number."""
+        """Return what a term of a sum may be off where it is below the smallest normal number."""
         return 2.0 ** FORMATS[self.sums].lowest
 
     @property
@@ -113,7 +113,7 @@ class Precision:
         return float_format(self.accumulate or wide).name
 
     def lost(self, name: str, values: Array) -> Array:
-        """What is lost of an input's numbers that are taken for zero."""
+        """Return what is lost of an input's numbers that are taken for zero."""
         size = abs(values)
         form = FORMATS[self.of(name)]
         if form.lowest > FORMATS["float32"].lowest:
@@ -122,11 +122,11 @@ class Precision:
 
     @property
     def unfused(self) -> bool:
-        """Whether every intermediate may be stored."""
+        """Return whether every intermediate may be stored."""
         return self.level == "unfused"
 
     def gamma(self, terms: int) -> float:
-        """What a sum of so many products may be off, relative to their magnitudes."""
+        """Return what a sum of so many products may be off, relative to their magnitudes."""
         part = terms * self.w
         return part / (1 - part) if part < 1 else np.inf
 
@@ -160,7 +160,7 @@ def unit_roundoff(form: FloatFormat) -> float:
 
 
 def tiny(name: FloatFormat) -> float:
-    """What a stored number may be off where the format has no number as small: half the
+    """Return what a stored number may be off where the format has no number as small: half the
     distance of its smallest; of formats as wide as float32, which many machines flush to zero
     below the smallest normal number, that.
 

@@ -49,7 +49,7 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """What it is called: ``ordinary-float32-0``."""
+        """Return what it is called: ``ordinary-float32-0``."""
         return f"{self.kind}-{self.dtype}-{self.seed}"
 
     def __repr__(self) -> str:
@@ -78,7 +78,7 @@ class Sample:
 
     @property
     def visible(self) -> npt.NDArray[np.bool_] | None:
-        """Which keys each query sees, whatever option says it: a mask for kernels that take
+        """Return which keys each query sees, whatever option says it: a mask for kernels that take
         no other; None where all see all.
 
         >>> sample("rectangular", n=5).visible.astype(int).tolist()

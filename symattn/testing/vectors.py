@@ -158,7 +158,7 @@ class SampleRequest:
 
     @property
     def name(self) -> str:
-        """What its files are called.
+        """Return what its files are called.
 
         >>> large = SampleRequest("sink", "float64", 1, n=130, d=32)
         >>> SampleRequest("ordinary", "float32", 0).name, large.name
@@ -170,7 +170,7 @@ class SampleRequest:
 
     @property
     def stem(self) -> str:
-        """Where its files lie in a folder of vectors, without their endings."""
+        """Return where its files lie in a folder of vectors, without their endings."""
         return f"{self.dtype}/{self.name}"
 
     def sample(self) -> Sample:

@@ -214,11 +214,11 @@ WRITERS = {
     "ownership.py": "has whatever is written allowed, and notes it",
     "corpus/stores.py": "writes into folders that hold results of corpora only",
     "printers/engine.py": "writes into a temporary folder, for TeX",
-    "seal/coqc.py": "writes into a temporary folder, for Coq",
+    "seal/seals.py": "writes into a temporary folder, for Coq",
     "workers.py": "takes away the temporary folders of what was ended",
     "editor/server.py": "writes to an editor",
     "__main__.py": "opens streams that are closed",
-    "documents/binding/findings.py": "renames a quantity, no file",
+    "documents/binding/construction.py": "renames a quantity, no file",
 }
 #: What writes, makes or takes away, in Python: methods of paths, and functions of modules.
 _METHODS = {

@@ -191,7 +191,7 @@ def test_a_server_of_another_kind(says: bytes) -> None:
 
 
 def test_a_server_that_says_nothing(monkeypatch) -> None:
-    monkeypatch.setattr(options, "_PATIENCE", 0.2)
+    monkeypatch.setattr(options, "_SCHEDULER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         why = f"no Dask scheduler answers at {address}: it says nothing for 0.2 seconds"

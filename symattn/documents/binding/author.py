@@ -169,7 +169,7 @@ def _values(piece: Piece) -> Iterator[tuple[syntax.Tree, bool]]:
 
 
 def unlike(text: str, shape: Shape, count: int) -> str:
-    """What is wrong with a quantity that printed figures were said to be.
+    """Return what is wrong with a quantity that printed figures were said to be.
 
     >>> unlike("A[0]", (3,), 2)
     'A[0] is a vector of 3, found 2 figures'
@@ -261,7 +261,7 @@ class Author:
         return next((self.coverage.of(figure) for figure in values.figures(value)), "")
 
     def _meant(self, expression: HelpExpression, order: int) -> syntax.Tree | None:
-        """What an expression of the author means there; a fault where it means nothing."""
+        """Return what an expression of the author means there; a fault where it means nothing."""
         self.names.at(order)
         meaning = self.names.resolved(expression.tree)
         if meaning is None:
@@ -274,7 +274,7 @@ class Author:
             self.faults.append((expression.said, expression.said.fault(message)))
 
     def _has_rows(self, count: int) -> bool:
-        """Whether some input has so many rows or columns."""
+        """Return whether some input has so many rows or columns."""
         return any(
             count in (self.recipe.shape(syntax.Name(name)) or ()) for name in self.recipe.given
         )

@@ -111,7 +111,7 @@ _LAST = re.compile(r"(?<=[.!?;])\s+")
 
 
 def read(article: Article, notes: Help = NONE, memory: Memory | None = None) -> Reading:
-    """What an article computes and prints, with the help of its author; a ``memory`` keeps
+    """Return what an article computes and prints, with the help of its author; a ``memory`` keeps
     what its blocks are read as.
 
     Raises :class:`Malformed` where the author speaks of what there is not. Where the
@@ -163,7 +163,7 @@ def _unread(article: Article, passage: Passage, why: str) -> Passage:
 
 
 def _faults(passage: Passage) -> Iterator[OpenQuestion]:
-    """What of a passage isn't understood because a reader failed."""
+    """Yield what of a passage isn't understood because a reader failed."""
     for piece in passage.pieces:
         for part in piece.pieces if isinstance(piece, ReadTable) else (piece,):
             for member in part.members if isinstance(part, Chain) else ():
@@ -174,7 +174,7 @@ def _faults(passage: Passage) -> Iterator[OpenQuestion]:
 def _read(
     article: Article, passages: Sequence[Passage], notes: Help
 ) -> tuple[Reading, Sequence[tuple[Origin, Fault]]]:
-    """What passages compute and print, and what the author has got wrong."""
+    """Return what passages compute and print, and what the author has got wrong."""
     best, found = _best(article, passages, notes)
     return found, best.author.faults
 
@@ -264,12 +264,12 @@ class Binder:
         return self._reading()
 
     def is_better(self, other: Binder) -> bool:
-        """Whether the author has less to complain of, or clearly more figures agree."""
+        """Return whether the author has less to complain of, or clearly more figures agree."""
         faults, others = len(self.author.faults), len(other.author.faults)
         return faults < others or (faults == others and self.ledger.bits > other.ledger.bits + 1)
 
     def needs_mask(self) -> bool:
-        """Whether figures tell the mask that is assumed, if one is, from none."""
+        """Return whether figures tell the mask that is assumed, if one is, from none."""
         gain = 0.0
         for entry in self.ledger.entries:
             plain = self.standard.unmasked(entry.tree)
@@ -282,7 +282,7 @@ class Binder:
         return not is_assumed or gain > 1
 
     def is_doubtful(self) -> bool:
-        """Whether weights are computed without a mask, and most of their figures are not
+        """Return whether weights are computed without a mask, and most of their figures are not
         what comes out."""
         unmasked = {
             name

@@ -54,7 +54,7 @@ class Bounds:
     high: Matrix
 
     def holds(self, values: Matrix | np.float64) -> npt.NDArray[np.bool_]:
-        """Which of some values lie in them."""
+        """Return which of some values lie in them."""
         return np.asarray((self.low <= values) & (values <= self.high))
 
 
@@ -77,7 +77,7 @@ def bounds(tree: syntax.Tree) -> Bounds | None:
 def coming(
     tree: syntax.Tree, value: syntax.Tree, rounded: bool = False
 ) -> npt.NDArray[np.bool_] | None:
-    """Which figures of a printed value an expression of numbers may come to, as those with
+    """Return which figures of a printed value an expression of numbers may come to, as those with
     less than two decimals are exact, unless they may be ``rounded``; None where their shapes
     differ, or it is not known.
 
@@ -209,7 +209,7 @@ def _product(x: Bounds, y: Bounds) -> Bounds | None:
 
 
 def halves(tree: syntax.Tree) -> Matrix:
-    """How far what the figures of a block show may be off: nothing where all have too few
+    """Return how far what the figures of a block show may be off: nothing where all have too few
     decimals to have been rounded; one with less than others ends in zeros that it lost."""
     texts = [getattr(figure, "text", "") for figure in values.leaves(tree)]
     ends = [interval(text) or (0.0, 0.0) for text in texts]
@@ -223,7 +223,7 @@ def halves(tree: syntax.Tree) -> Matrix:
 
 
 def rounds(value: float, text: str) -> bool:
-    """Whether a value rounds to a printed figure, as floats can tell.
+    """Return whether a value rounds to a printed figure, as floats can tell.
 
     >>> rounds(0.50648, "0.5065"), rounds(0.50648, "50.7%"), rounds(-np.inf, "-inf")
     (True, False, True)
@@ -233,7 +233,7 @@ def rounds(value: float, text: str) -> bool:
 
 
 def same(one: Matrix, other: Matrix) -> bool:
-    """Whether two values are the same, as floats can tell; masked scores are."""
+    """Return whether two values are the same, as floats can tell; masked scores are."""
     if one.shape != other.shape:
         return False
     with np.errstate(invalid="ignore"):

@@ -62,11 +62,11 @@ class Confidence:
 
     @cached_property
     def _places(self) -> Mapping[int, int]:
-        """Where each entry stands among all."""
+        """Return where each entry stands among all."""
         return {id(one): at for at, one in enumerate(self.entries)}
 
     def evidence(self, entry: Entry) -> dict[Kind, float]:
-        """How much there is of each kind of evidence for an entry that disagrees."""
+        """Return how much there is of each kind of evidence for an entry that disagrees."""
         found: dict[Kind, float] = dict.fromkeys(entry.kinds, 1.0)
         name = principal(entry.tree)
         found["digits"] = min(entry.agreement.support, _CAP) / 10
@@ -125,7 +125,7 @@ class Confidence:
         return found
 
     def _single(self, entry: Entry) -> float:
-        """How far figures may be off that a program worked out in single precision; 0 of
+        """Return how far figures may be off that a program worked out in single precision; 0 of
         what has less digits than that."""
         held = self.recipe.floats(entry.tree)
         if held is None or _longest(entry) < _SINGLE:
@@ -156,7 +156,7 @@ class Confidence:
         return "too little around it agrees to be sure what it is"
 
     def _has_known_operands(self, entry: Entry) -> bool:
-        """Whether it is known what all numbers are that arithmetic begins with, and they are
+        """Return whether it is known what all numbers are that arithmetic begins with, and they are
         right."""
         wrong = {one.span.start for one in self.entries if one.agreement.share < 1}
         return all(
@@ -165,7 +165,7 @@ class Confidence:
         )
 
     def barred(self, entry: Entry) -> str:
-        """Why an entry refutes nothing whatever stands around it, or ''."""
+        """Return why an entry refutes nothing whatever stands around it, or ''."""
         if entry.key == "as_printed":
             if self.ledger.comes_to_thousands(entry):
                 return "points may part its thousands"
@@ -189,7 +189,7 @@ class Confidence:
         return ""
 
     def _is_finer(self, entry: Entry) -> bool:
-        """Whether figures have more decimals than an input that they would say again: they
+        """Return whether figures have more decimals than an input that they would say again: they
         were computed then, or given anew."""
         given = self.recipe.given.get(principal(entry.tree))
         if given is None or not isinstance(entry.tree, syntax.Name | syntax.Indexed):
@@ -201,7 +201,7 @@ class Confidence:
         )
 
     def _may_be_carried(self, entry: Entry) -> bool:
-        """Whether one wrong figure of an input that may be a result, and so is not given,
+        """Return whether one wrong figure of an input that may be a result, and so is not given,
         would explain what disagrees: it changes a whole row, or a whole column."""
         if self.recipe.supposed.isdisjoint(self._path(entry)):
             return False
@@ -231,7 +231,7 @@ class Confidence:
         return [*self.entries[max(0, at - _AROUND) : at], *self.entries[at + 1 : at + 1 + _AROUND]]
 
     def _is_sound(self, name: str) -> bool:
-        """Whether a quantity is given or defined in the article, or borne out by its figures
+        """Return whether a quantity is given or defined in the article, or borne out by its figures
         and those of what is computed from it."""
         step = self.recipe.steps.get(name)
         return step is None or not step.assumed or self._borne_out.get(name, 0.0) >= _BORNE_OUT
@@ -247,7 +247,8 @@ class Confidence:
 
 
 def _basis(entry: Entry) -> str:
-    """What a binding rests on, for people; '' of arithmetic, which says itself what it is."""
+    """Return what a binding rests on, for people; '' of arithmetic, which says itself what it
+    is."""
     if entry.key == "as_printed":
         return ""
     called = dict.fromkeys(one.called for kind, one in EVIDENCE.items() if kind in entry.kinds)
@@ -255,13 +256,14 @@ def _basis(entry: Entry) -> str:
 
 
 def _longest(entry: Entry) -> int:
-    """How many digits its figures have, at most."""
+    """Return how many digits its figures have, at most."""
     texts = (figure.text for figure, _ in values.entries(entry.value))
     return max(len(written(text).digits) for text in texts)
 
 
 def _balance(entries: Iterable[Entry]) -> float:
-    """Where figures agree 1, where they don't -1, in between what part of the bits is for."""
+    """Return where figures agree 1, where they don't -1, in between what part of the bits is
+    for."""
     found = [one.agreement for one in entries]
     support = sum(min(one.support, _CAP) for one in found)
     against = sum(min(one.against, _CAP) for one in found)

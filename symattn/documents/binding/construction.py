@@ -118,13 +118,14 @@ class Findings:
             self.ledger.claim(tree, value, "figures", "value")
 
     def _is_assigned(self, value: syntax.Tree) -> bool:
-        """Whether a program gives a value a name: then it is that, whatever else is the same."""
+        """Return whether a program gives a value a name: then it is that, whatever else is the
+        same."""
         order = self._orders.get(next(values.figures(value)).span.start)
         chain = None if order is None else self._chains[order]
         return chain is not None and chain.is_code and isinstance(chain.members[0], syntax.Name)
 
     def _is_said(self, block: Block, tree: syntax.Tree) -> bool:
-        """Whether a block is what its name says, or that but for a scale or a mask: then the
+        """Return whether a block is what its name says, or that but for a scale or a mask: then the
         name is believed, or it is told that the figures are another form's."""
         said, value = self._said(block), self.recipe.floats(tree)
         known = () if said is None else (said, *forms(self.recipe, said))
@@ -132,9 +133,9 @@ class Findings:
         return value is not None and any(one is not None and same(one, value) for one in held)
 
     def _is_worked_otherwise(self, relation: Relation, tree: syntax.Tree) -> bool:
-        """Whether a block is printed as what numbers right before it come to, and figures that
-        speak for a relation that has others against it are not what these come to: some of
-        few digits agree by chance with something."""
+        """Return whether a block is printed as what numbers right before it come to, and figures
+        that speak for a relation that has others against it are not what these come to: some of few
+        digits agree by chance with something."""
         block, held = relation.block, self.recipe.floats(tree)
         order = self._orders.get(block.span.start)
         if order is None or held is None or relation.agreeing == block.half.size:
@@ -151,8 +152,8 @@ class Findings:
         return False
 
     def _is_otherwise(self, block: Block, tree: syntax.Tree) -> bool:
-        """Whether a program makes what a block is called by another kind of operation, though
-        nobody can work that out: then the figures agree by chance."""
+        """Return whether a program makes what a block is called by another kind of operation,
+        though nobody can work that out: then the figures agree by chance."""
         self.names.at(self.order(block))
         meant = self.names.definition(block.name)
         if meant is None or meant.tree is None or meant.order < 0:
@@ -172,12 +173,12 @@ class Findings:
         return self.names.is_lost(name)
 
     def _said(self, block: Block) -> syntax.Tree | None:
-        """What the name of a block means where it stands."""
+        """Return what the name of a block means where it stands."""
         self.names.at(self.order(block))
         return self.names.resolved(syntax.Name(block.name)) if block.name else None
 
     def _is_known(self, tree: syntax.Name) -> bool:
-        """Whether it is known what a block is that is printed again."""
+        """Return whether it is known what a block is that is printed again."""
         block = self.blocks[int(tree.name.removeprefix("block_"))]
         known = self._known.get(block.number) or self._given(block) or self._explained(block)
         return known is not None
@@ -271,7 +272,7 @@ class Findings:
         return None
 
     def _explained(self, block: Block, least: float = _LIKELY) -> syntax.Tree | None:
-        """What is known that a block's figures are those of, its own name first."""
+        """Return what is known that a block's figures are those of, its own name first."""
         own = values.shape(block.value)
         said = self._said(block)
         found = [said] if said is not None else []
@@ -291,7 +292,7 @@ class Findings:
 
 
 def _operation(tree: syntax.Tree) -> str:
-    """What kind of operation gives a quantity: a product, what works entry by entry, or a
+    """Return what kind of operation gives a quantity: a product, what works entry by entry, or a
     function; nothing of what may be several."""
     match tree:
         case syntax.Transposed(operand):
@@ -555,7 +556,7 @@ class Construction:
         return name is not None
 
     def _known(self, definition: Definition) -> bool:
-        """Whether a name can only be one of several quantities of its role, the one that
+        """Return whether a name can only be one of several quantities of its role, the one that
         most of its figures agree with; then it is."""
         assert definition.value is not None
         role = usual_role(definition.name) or ("weights" if _are_shares(definition.value) else None)
@@ -576,7 +577,8 @@ class Construction:
         return True
 
     def _is_needed(self, definition: Definition) -> bool:
-        """Whether something is computed from a number or a vector; a matrix always counts."""
+        """Return whether something is computed from a number or a vector; a matrix always
+        counts."""
         assert definition.value is not None
         is_vector = len(values.shape(definition.value)) == 1
         if (
@@ -635,13 +637,13 @@ class Construction:
             self.ledger.take(whole, name)
 
     def _is_only_shown(self, name: str, value: syntax.Tree) -> bool:
-        """Whether nothing is computed from a matrix of broken numbers whose name says nothing:
-        it may be computed itself, in words that aren't understood."""
+        """Return whether nothing is computed from a matrix of broken numbers whose name says
+        nothing: it may be computed itself, in words that aren't understood."""
         is_unknown = usual_role(name) is None and name not in self._needed
         return is_unknown and any("." in figure.text for figure in values.figures(value))
 
     def _is_computed(self, base: str) -> bool:
-        """Whether an expression says what the rows of a letter are together, and not only
+        """Return whether an expression says what the rows of a letter are together, and not only
         that these are its rows."""
         trees = (
             definition.tree
@@ -653,7 +655,7 @@ class Construction:
         )
 
     def _is_result(self, value: syntax.Tree) -> bool:
-        """Whether a printed block is what others come to, by its figures."""
+        """Return whether a printed block is what others come to, by its figures."""
         first = next(values.figures(value), None)
         return first is not None and first.span.start in self._results
 
@@ -676,8 +678,8 @@ class Construction:
         return self.recipe.give(name, value, span, self._is_shown(name, value))
 
     def _is_shown(self, name: str, value: syntax.Tree) -> bool:
-        """Whether a program shows a value. What is given again may have been worked out, and is
-        no more than shown either."""
+        """Return whether a program shows a value. What is given again may have been worked out, and
+        is no more than shown either."""
         first = next(values.figures(value), None)
         is_output = first is not None and first.span.start in self._outputs
         return is_output or name in self.recipe
@@ -755,7 +757,7 @@ class Construction:
         return len(self.recipe.shape(tree) or ()) == 2
 
     def _is_of_row(self, definition: Definition, meaning: syntax.Tree) -> bool:
-        """Whether numbers are put into an expression whose value is printed as a row: what
+        """Return whether numbers are put into an expression whose value is printed as a row: what
         it says is of that row, and not of the whole."""
         printed = (
             member for member in self._chains[definition.order].members if values.is_value(member)
@@ -798,7 +800,8 @@ class Construction:
 
 
 def _is_mask(definition: Definition) -> bool:
-    """Whether a printed value is what is hidden or kept: of ones and zeros, or minus infinity."""
+    """Return whether a printed value is what is hidden or kept: of ones and zeros, or minus
+    infinity."""
     assert definition.value is not None
     texts = set(values.texts(definition.value))
     kept = texts <= {"0", "1", "0.", "1.", "0.0", "1.0", MINUS_INFINITY}
@@ -806,7 +809,7 @@ def _is_mask(definition: Definition) -> bool:
 
 
 def _are_shares(value: syntax.Tree) -> bool:
-    """Whether the rows of a printed matrix are shares that add up to one, as those of
+    """Return whether the rows of a printed matrix are shares that add up to one, as those of
     weights are, and of no matrix of zeros and ones."""
     rows = [[_float(part) for part in values.leaves(row)] for row in syntax.inside(value)]
     return any(0 < share < 1 for row in rows for share in row) and all(
@@ -834,7 +837,7 @@ def _used_names(chains: Sequence[Chain]) -> set[str]:
 
 
 def _counted_from(chains: Sequence[Chain], names: Names) -> int:
-    """What subscripts count from: 0 where one is 0, else 1."""
+    """Return what subscripts count from: 0 where one is 0, else 1."""
     subscripts = (
         member.keys
         for chain in chains

@@ -103,7 +103,7 @@ def _entries(row: Matrix, near: Bounds | None) -> Iterable[int]:
 
 
 def _holds(value: Matrix | np.float64, near: Bounds | None) -> bool:
-    """Whether a row or a number lies in the bounds."""
+    """Return whether a row or a number lies in the bounds."""
     if near is None:
         return True
     shape = tuple(size for size in np.shape(value) if size != 1)
@@ -149,7 +149,7 @@ _ENOUGH = 0.5
 
 
 def is_partly_hidden(value: syntax.Tree) -> bool:
-    """Whether a printed matrix has figures and minus infinities, and isn't a mask itself.
+    """Return whether a printed matrix has figures and minus infinities, and isn't a mask itself.
 
     >>> rows = (("0.5", "-inf"), ("0.2", "1.5")), (("0", "-inf"), ("0", "0"))
     >>> [is_partly_hidden(values.of_texts(one)) for one in rows]
@@ -224,7 +224,7 @@ def asserted(passages: Sequence[Passage]) -> Iterator[Passage]:
 
 
 def _is_supposed(passage: Passage, place: int) -> bool:
-    """Whether the sentence around a piece of prose supposes something."""
+    """Return whether the sentence around a piece of prose supposes something."""
     before = passage.pieces[max(0, place - _PIECES) : place]
     behind = passage.pieces[place + 1 : place + 1 + _PIECES]
     words = ""

@@ -130,7 +130,7 @@ class Coverage:
                 self._numbers[start] = ArticleNumber(number.text, number.span, "ignored", why=why)
 
     def of(self, figure: PrintedFigure) -> str:
-        """What a number is the value of, as far as that is known."""
+        """Return what a number is the value of, as far as that is known."""
         number = self._numbers.get(figure.span.start)
         return number.of if number else ""
 

@@ -36,7 +36,7 @@ from symattn.limits import STEPS
 
 
 def by_letters(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
-    """What an entry or a row in letters defines as a whole, or None: every index of the
+    """Return what an entry or a row in letters defines as a whole, or None: every index of the
     left side stands on the right where rows and columns are, others are summed over.
 
     >>> head = syntax.parse("S[i, j]", letters=True)
@@ -94,7 +94,7 @@ def _whole(tree: Member, letters: list[str]) -> syntax.Tree | None:
 
 
 def _is_causal(sides: tuple[syntax.Tree, ...], relation: str, letters: list[str]) -> bool:
-    """Whether a condition holds on and below the diagonal."""
+    """Return whether a condition holds on and below the diagonal."""
     compared = _letters(sides)
     return (compared, relation) in ((letters, ">="), (letters[::-1], "<="))
 
@@ -175,7 +175,7 @@ _HEADS = 16
 
 
 def by_numbers(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
-    """What a row or an entry by its number shows of the whole, or None: on the right stand
+    """Return what a row or an entry by its number shows of the whole, or None: on the right stand
     the rows of the same numbers, and what has none.
 
     >>> name, tree = by_numbers(syntax.parse("y_2"), syntax.parse("x_2 + o_2"))
@@ -343,7 +343,7 @@ class Definition:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing is said of what it is."""
+        """Return whether nothing is said of what it is."""
         return self.tree is None and self.value is None
 
 
@@ -441,7 +441,7 @@ class Definitions:
             self._add(Definition(key, name, span, order, is_lost=is_lost, is_opaque=True))
 
     def has_whole(self, row: str) -> bool:
-        """Whether the matrix of the rows of a letter has a meaning."""
+        """Return whether the matrix of the rows of a letter has a meaning."""
         return row in self._latest or row.upper() in self._latest
 
     def _next(self, name: str) -> str:
@@ -470,7 +470,7 @@ class Definitions:
 
 
 def _only_calls(name: str, tree: syntax.Tree) -> bool:
-    """Whether an array only says what the rows or entries of a name are called."""
+    """Return whether an array only says what the rows or entries of a name are called."""
     names = set(syntax.names(tree))
     return (
         isinstance(tree, syntax.Array)
@@ -480,7 +480,7 @@ def _only_calls(name: str, tree: syntax.Tree) -> bool:
 
 
 def _is_normalised(name: str, tree: syntax.Tree, before: syntax.Tree | None) -> bool:
-    """Whether it is what the name was, exponentials, over the sums of their rows."""
+    """Return whether it is what the name was, exponentials, over the sums of their rows."""
     match tree, before:
         case syntax.Binary("/", syntax.Name(above), below), syntax.Call("exp"):
             return above == name and syntax.text(below) == f"rowsum({name})"
@@ -492,7 +492,7 @@ def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:
 
 
 def _alike(one: syntax.Tree, other: syntax.Tree, exactly: bool = False) -> bool:
-    """Whether two printed values are meant to be the same: of one shape, and what figures of
+    """Return whether two printed values are meant to be the same: of one shape, and what figures of
     the second agree with the first outweighs those that don't, or these are all."""
     if values.shape(one) != values.shape(other):
         return False
@@ -507,7 +507,7 @@ def _number(text: str) -> float:
 
 
 def is_symbolic(tree: Member) -> TypeGuard[syntax.Tree]:
-    """Whether it is an expression over names: no name by itself, nothing unknown in it."""
+    """Return whether it is an expression over names: no name by itself, nothing unknown in it."""
     if isinstance(tree, Opaque | syntax.Name | syntax.Gradient | syntax.Cell | syntax.Indexed):
         return False
     return any(isinstance(part, syntax.Name) for part in walk(tree)) and not any(
@@ -551,7 +551,7 @@ def collected(chains: list[Chain], notes: Help) -> Definitions:
 def _of_each(
     stated: Iterable[tuple[str, syntax.Tree, Span]], each: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[str, syntax.Tree, Span]]:
-    """What is said, of every head where it is said in the letter of one."""
+    """Yield what is said, of every head where it is said in the letter of one."""
     for name, tree, span in stated:
         if not (each and name in each[0]):
             yield name, tree, span
@@ -562,13 +562,13 @@ def _of_each(
 
 
 def is_worked(tree: syntax.Tree) -> bool:
-    """Whether an expression has values put in: ``0.63 * V[0] + 0.23 * V[1]`` works
+    """Return whether an expression has values put in: ``0.63 * V[0] + 0.23 * V[1]`` works
     something out, and defines nothing."""
     return sum("." in figure.text for figure in values.figures(tree)) > 1
 
 
 def _gives(members: Sequence[Member], links: Sequence[Link]) -> bool:
-    """Whether a chain may give its name a printed value: nothing that it is computed
+    """Return whether a chain may give its name a printed value: nothing that it is computed
     from stands between them, and the value isn't only about right."""
     plain = all(isinstance(one, syntax.Name) or values.is_value(one) for one in members)
     return plain and "≈" not in links

@@ -136,7 +136,7 @@ def _is_square(a: Trial) -> bool:
 
 
 def _unary(a: Trial, sizes: Iterable[int]) -> Iterator[Trial]:
-    """What is made of one block."""
+    """Yield what is made of one block."""
     scaled = [a, *(_over_root(a, size) for size in sizes)]
     yield from scaled[1:]
     for one in scaled:
@@ -205,7 +205,7 @@ class Trials:
     def _kept(
         self, groups: Sequence[tuple[Made | None, ...]], shape: tuple[int, ...]
     ) -> Iterator[Tried]:
-        """What is tried of each of some groups of blocks, in their order."""
+        """Return what is tried of each of some groups of blocks, in their order."""
         wanted = [self._place(group, shape) for group in groups]
         missing: dict[object, list[int]] = {}
         for place, (held, key) in enumerate(wanted):
@@ -224,7 +224,7 @@ class Trials:
     def _place(
         self, group: tuple[Made | None, ...], shape: tuple[int, ...]
     ) -> tuple[dict[object, Tried | None], object]:
-        """Where it is kept what is tried of a group."""
+        """Return where it is kept what is tried of a group."""
         first = group[0]
         assert first is not None
         _, held = self._made.setdefault(id(first), (first, {}))
@@ -233,7 +233,7 @@ class Trials:
     def _tried(
         self, groups: Sequence[tuple[Made | None, ...]], shape: tuple[int, ...]
     ) -> Sequence[Tried | None]:
-        """What is tried of groups whose blocks have the same shapes, worked out together."""
+        """Return what is tried of groups whose blocks have the same shapes, worked out together."""
         operands = [
             (_operand(k), Measured(*map(np.array, zip(*(one[1] for one in column), strict=True))))
             for k, column in enumerate(zip(*groups, strict=True))
@@ -306,12 +306,12 @@ class Block:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether it may show less digits than it has."""
+        """Return whether it may show less digits than it has."""
         return bool((self.measured.off > 0).any())
 
     @property
     def span(self) -> Span:
-        """Where it begins."""
+        """Return where it begins."""
         return next(values.figures(self.value)).span
 
     @property
@@ -322,7 +322,7 @@ class Block:
 
     @property
     def tree(self) -> syntax.Tree:
-        """What stands for it in relations."""
+        """Return what stands for it in relations."""
         return syntax.Name(f"block_{self.number}")
 
 
@@ -338,7 +338,7 @@ class Relation:
 
     @property
     def is_certain(self) -> bool:
-        """Whether a figure that disagrees can only be wrong."""
+        """Return whether a figure that disagrees can only be wrong."""
         size = self.block.half.size
         if isinstance(self.tree, syntax.Name):
             # What is printed again with another figure may have been worked out again.
@@ -439,7 +439,7 @@ def _start(value: syntax.Tree) -> int:
 
 
 def found(blocks: Sequence[Block]) -> list[Relation]:
-    """What blocks are of those before them, in their order.
+    """Return what blocks are of those before them, in their order.
 
     >>> from symattn.syntax import parse
     >>> from symattn.documents.trees import PrintedFigure
@@ -476,7 +476,7 @@ class Found(NamedTuple):
 
     @classmethod
     def of(cls, passages: Sequence[Passage]) -> Found:
-        """What passages print."""
+        """Return what passages print."""
         blocks = collected(passages)
         return cls(blocks, found(blocks))
 
@@ -516,7 +516,7 @@ Attempt = tuple[Tried, int]
 
 
 def _together(tried: Iterable[Tried], size: int) -> Iterator[tuple[Sequence[Attempt], Measured]]:
-    """What was tried with all its values in a row, as much as is held at once."""
+    """Yield what was tried with all its values in a row, as much as is held at once."""
     waiting = iter(tried)
     while some := [*islice(waiting, max(1, AT_ONCE // size))]:
         attempts = [(one, k) for one in some for k in range(len(one.forms))]
@@ -525,20 +525,20 @@ def _together(tried: Iterable[Tried], size: int) -> Iterator[tuple[Sequence[Atte
 
 
 def _alike(one: Attempt, other: Attempt) -> bool:
-    """Whether two expressions come to the same."""
+    """Return whether two expressions come to the same."""
     first, second = (tried.values.middle[k] for tried, k in (one, other))
     return bool(np.allclose(first, second, rtol=1e-9, atol=1e-12))
 
 
 def _agree(target: Block, made: Measured) -> Flags:
-    """Which of a block's figures may be of values, for each along the first axis."""
+    """Return which of a block's figures may be of values, for each along the first axis."""
     room = target.half + made.off
     near = abs(target.measured.middle - made.middle) <= room * (1 + 1e-6)
     return np.asarray(near)
 
 
 def _bits(target: Block, off: Matrix, agree: Flags) -> float:
-    """What a block's figures say for values that are known so well, where these agree."""
+    """Return what a block's figures say for values that are known so well, where these agree."""
     # What is only known within wide bounds says as much less.
     said = np.maximum(target.bits - np.log2(1 + off / np.maximum(target.half, 1e-9)), 0.0)
     figures = zip(target.measured.middle[agree], said[agree], strict=True)

@@ -45,7 +45,7 @@ class Outputs:
         self._kind = kind
 
     def target(self, chain: Chain, said: str, target: syntax.Tree | None) -> syntax.Tree | None:
-        """What a chain behind words names, or where it is a value by itself what code showed
+        """Return what a chain behind words names, or where it is a value by itself what code showed
         there."""
         members = list(chain.members)
         if self._kind == "code":
@@ -81,8 +81,8 @@ class Outputs:
     def _in_comment(
         self, chain: Chain, said: str, target: syntax.Tree | None
     ) -> syntax.Tree | None:
-        """What a chain of code names; of a value alone in a comment what the statement before
-        it is of: "w = softmax(s)" and "# Result: [0.2, 0.8]"."""
+        """Return what a chain of code names; of a value alone in a comment what the statement
+        before it is of: "w = softmax(s)" and "# Result: [0.2, 0.8]"."""
         self._take(chain, said, target)
         match chain.members:
             case _ if chain.is_code:
@@ -108,7 +108,7 @@ class Outputs:
                     self.ledger.claim(tree, placing.figure, "output")
 
     def _printed(self, words: str, value: syntax.Tree) -> syntax.Tree | None:
-        """What the code before an output showed there: what it showed behind the words that
+        """Return what the code before an output showed there: what it showed behind the words that
         are ``said``, or the next thing, if it has that shape; None where it showed something
         that isn't understood."""
         if self._kind != "output":
@@ -121,7 +121,7 @@ class Outputs:
         return None
 
     def _is_behind(self, words: str) -> bool:
-        """Whether code showed something behind these words; then that is the next thing."""
+        """Return whether code showed something behind these words; then that is the next thing."""
         for k, (label, _) in enumerate(self._shown[:_AHEAD]):
             if words and label == words:
                 del self._shown[:k]
@@ -241,13 +241,13 @@ class Equalities:
     def _side(
         self, work: syntax.Tree, rounded: Sequence[syntax.Tree], value: syntax.Tree
     ) -> syntax.Tree:
-        """What a value of arithmetic is to be held against: what stands before it, or what
+        """Return what a value of arithmetic is to be held against: what stands before it, or what
         that was rounded from, in ``e^3.54 / e^7.21 \\approx 34 / 1353 \\approx 3\\%``."""
         sides = (workings.in_degrees(work, _TURN), work, workings.in_degrees(work), *rounded)
         return next((side for side in sides if self.ledger.agreement(side, value) == 1), work)
 
     def _may_be_degrees(self, work: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether numbers that don't come to a value have an angle of more than a turn: in
+        """Return whether numbers that don't come to a value have an angle of more than a turn: in
         degrees it is another."""
         turned = workings.in_degrees(work, _TURN)
         return turned != work and self.ledger.agreement(work, value) < 1
@@ -293,7 +293,7 @@ class Equalities:
     def _carries(
         self, work: syntax.Tree, value: syntax.Tree, targets: Iterable[syntax.Tree | None]
     ) -> bool:
-        """Whether numbers don't come to a value of a quantity only because one of them is
+        """Return whether numbers don't come to a value of a quantity only because one of them is
         not what it should be, which is judged for itself."""
         if self.ledger.agreement(work, value) == 1.0:
             return False
@@ -306,7 +306,7 @@ class Equalities:
     def _is_of_row(
         self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
     ) -> bool:
-        """Whether a chain can only be of the row that was spoken of last: it has a
+        """Return whether a chain can only be of the row that was spoken of last: it has a
         dimension, a name that tells what it is, or it is a row or a working by its words."""
         if self.place.row is None or any(not mention.across for mention in about.mentions):
             return False
@@ -373,7 +373,7 @@ class Equalities:
         return not any(map(str.isalpha, self.place.said)) and self.names.is_just_defined(name)
 
     def _kinds(self, members: Sequence[Member]) -> set[Kind]:
-        """How a chain names what it is of."""
+        """Return how a chain names what it is of."""
         kinds: set[Kind] = set()
         for member in members:
             if is_symbolic(member) and not is_worked(member):
@@ -438,7 +438,7 @@ class Equalities:
     def _worked_out(
         self, numbers: syntax.Tree, about: Subject, row: int | None
     ) -> list[tuple[syntax.Tree, workings.Bound]]:
-        """What numbers work out in a row, or in any, as all of them agree."""
+        """Return what numbers work out in a row, or in any, as all of them agree."""
         found: list[tuple[syntax.Tree, workings.Bound]] = []
         near = bounds(numbers)
         for tree in context.targets(self.recipe, about.role, row, self._last, near):
@@ -448,7 +448,7 @@ class Equalities:
         return found
 
     def _is_one(self, trees: list[syntax.Tree]) -> bool:
-        """Whether all of them have one value."""
+        """Return whether all of them have one value."""
         numbers = [self.recipe.floats(tree) for tree in trees]
         first = numbers[0]
         return first is not None and all(one is not None and same(first, one) for one in numbers)
@@ -459,5 +459,5 @@ def _is_size(tree: syntax.Tree) -> bool:
 
 
 def _telling(numbers: syntax.Tree) -> int:
-    """How many digits of an expression's figures tell them from others."""
+    """Return how many digits of an expression's figures tell them from others."""
     return sum(len(written(figure.text).digits) for figure in values.figures(numbers))

@@ -99,13 +99,13 @@ class Agreement:
 
     @property
     def sentence(self) -> str:
-        """How many agree, for people."""
+        """Return how many agree, for people."""
         count = {"count": self.agreeing, "all": self.figures}
         return Sentence("{count} of {all} figures agree", **count)
 
 
 def agreement(pairs: Iterable[tuple[str, float]]) -> Agreement:
-    """What figures say for the values that they would be of (see :func:`telling`).
+    """Return what figures say for the values that they would be of (see :func:`telling`).
 
     >>> found = agreement([("0.27", 0.2741), ("0.45", 0.4518), ("0.3", 0.9)])
     >>> found.sentence, round(found.bits, 1)
@@ -129,7 +129,7 @@ def agreement(pairs: Iterable[tuple[str, float]]) -> Agreement:
 
 
 def figure_bits(text: str, value: float) -> float | None:
-    """What a figure that isn't a value's says of it all the same; None where it is the
+    """Return what a figure that isn't a value's says of it all the same; None where it is the
     value's own, rounded."""
     ends = interval(text)
     if ends is None or value != value:
@@ -147,7 +147,7 @@ def figure_bits(text: str, value: float) -> float | None:
 
 
 def is_bare(text: str) -> bool:
-    """Whether a figure has no digit behind a point: a program shows zeros as "0.".
+    """Return whether a figure has no digit behind a point: a program shows zeros as "0.".
 
     >>> is_bare("0."), is_bare("12"), is_bare("0.0")
     (True, True, False)
@@ -156,7 +156,7 @@ def is_bare(text: str) -> bool:
 
 
 def _is_misprint(text: str, value: float) -> bool:
-    """Whether a figure is what would be right with one digit another, or two neighbours
+    """Return whether a figure is what would be right with one digit another, or two neighbours
     exchanged."""
     shown, power, _ = text.rstrip("% ").lower().partition("e")
     if not _DECIMAL.fullmatch(shown):
@@ -244,5 +244,5 @@ MARGIN = 1.0
 
 
 def structure(kinds: Collection[Kind]) -> float:
-    """What names, words and places say together."""
+    """Return what names, words and places say together."""
     return sum(EVIDENCE[kind].bits for kind in kinds)

@@ -156,13 +156,13 @@ def _words_before(pieces: Sequence[Piece]) -> str:
 
 
 def _may_come_to(before: Chain, value: Member) -> bool:
-    """Whether something is a value that what a chain ends with may have: a matrix doesn't come
-    to a column, and where one stands beside it the two are multiplied."""
+    """Return whether something is a value that what a chain ends with may have: a matrix doesn't
+    come to a column, and where one stands beside it the two are multiplied."""
     return values.is_value(value) and prod(values.shape(value)) >= _entries(before.members[-1])
 
 
 def _entries(tree: Member) -> int:
-    """How many entries an expression has at least, by the arrays that are written in it."""
+    """Return how many entries an expression has at least, by the arrays that are written in it."""
     match tree:
         case syntax.Array():
             return sum(1 for _ in values.leaves(tree))
@@ -178,7 +178,7 @@ def _is_name(piece: Chain) -> bool:
 
 
 def _is_value(piece: Piece) -> bool:
-    """Whether a piece is a value by itself."""
+    """Return whether a piece is a value by itself."""
     match piece:
         case Chain((value,)) if values.is_value(value):
             return True
@@ -285,7 +285,7 @@ class _Results:
 
 
 def _operation(said: str, operand: syntax.Tree | None, before: syntax.Tree) -> syntax.Tree | None:
-    """What words say that was done to a block."""
+    """Return what words say that was done to a block."""
     signs = _OPERATION.findall(said) if len(said) <= _LABEL else []
     if len(signs) != 1:
         return None
@@ -308,7 +308,7 @@ _SCALES = (
 
 
 def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, said: str) -> bool:
-    """Whether a block can be the result of an operation: most of its figures are; or the
+    """Return whether a block can be the result of an operation: most of its figures are; or the
     words say nothing else, its figures stand in the order of those before, and no other form
     of the operation comes to most of them."""
     near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)

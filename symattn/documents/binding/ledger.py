@@ -70,7 +70,7 @@ class Entry:
 
     @property
     def span(self) -> Span:
-        """Where the block stands."""
+        """Return where the block stands."""
         figures = list(values.figures(self.value))
         return figures[0].span.to(figures[-1].span)
 
@@ -121,18 +121,18 @@ class Ledger:
         self._taken.update(figure.span.start for figure in values.figures(tree))
 
     def is_taken(self, value: syntax.Tree) -> bool:
-        """Whether it is known of a figure of the value what it is."""
+        """Return whether it is known of a figure of the value what it is."""
         return any(figure.span.start in self._taken for figure in values.figures(value))
 
     @property
     def bits(self) -> float:
-        """What all figures say for the article as it is understood."""
+        """Return what all figures say for the article as it is understood."""
         return sum(entry.agreement.bits for entry in self.entries)
 
     # -- what figures say -----------------------------------------------------------------
 
     def fits(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether a value can be printed of an expression, by its shape."""
+        """Return whether a value can be printed of an expression, by its shape."""
         return self._fitted(target, value) is not None
 
     def agreement(self, target: syntax.Tree, value: syntax.Tree) -> float:
@@ -147,7 +147,7 @@ class Ledger:
         return 0.0 if fitted is None else workings.likeness(self.recipe, *fitted)
 
     def said(self, target: syntax.Tree, value: syntax.Tree) -> Agreement:
-        """What a value's figures say of an expression of its shape."""
+        """Return what a value's figures say of an expression of its shape."""
         numbers = self.recipe.floats(target)
         if numbers is None or numbers.size == 0:
             return _NOTHING
@@ -162,8 +162,8 @@ class Ledger:
         return _within(texts, ends)
 
     def _rival(self, target: syntax.Tree, value: syntax.Tree) -> tuple[float, syntax.Tree | None]:
-        """What speaks most for something else: for nothing that is known, 0 bits; for another
-        quantity its figures, less what it takes to choose it among all."""
+        """Return what speaks most for something else: for nothing that is known, 0 bits; for
+        another quantity its figures, less what it takes to choose it among all."""
         own = self.recipe.floats(target)
         best, tree = 0.0, None
         rivals = list(others(self.recipe, target, value))
@@ -266,7 +266,7 @@ class Ledger:
         return Entry("of", *fitted, self.where, candidate.kinds, agreement)
 
     def _lacks_mask(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether entries of a value are masked, and none of what it would be."""
+        """Return whether entries of a value are masked, and none of what it would be."""
         if all(figure.text != MINUS_INFINITY for figure in values.figures(value)):
             return False
         known = self.recipe.floats(target)
@@ -299,11 +299,11 @@ class Ledger:
 
     @property
     def open(self) -> tuple[OpenQuestion, ...]:
-        """What was left, and not claimed since."""
+        """Return what was left, and not claimed since."""
         return tuple(question for at, question in self._left.items() if at not in self._taken)
 
     def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether figures can only be shares in percent without the sign: none is the
+        """Return whether figures can only be shares in percent without the sign: none is the
         share itself, most are its hundredfold."""
         several = sum(1 for _ in values.entries(value)) > 1
         if not several or self.agreement(target, value) > 0:
@@ -326,14 +326,14 @@ class Ledger:
             self.coverage.mark(values.figures(fitted[1]), "local")
 
     def comes_to_thousands(self, entry: Entry) -> bool:
-        """Whether arithmetic comes out if the points in it part thousands."""
+        """Return whether arithmetic comes out if the points in it part thousands."""
         numbers, value = map(_without_points, (entry.tree, entry.value))
         is_same = (numbers, value) == (entry.tree, entry.value)
         return not is_same and self._worked_out(numbers, value).share == 1
 
     @staticmethod
     def _worked_out(numbers: syntax.Tree, value: syntax.Tree) -> Agreement:
-        """What figures say of what numbers come to, as these may have been rounded."""
+        """Return what figures say of what numbers come to, as these may have been rounded."""
         near = bounds(numbers)
         texts = values.texts(value)
         if near is None or near.low.size != len(texts):
@@ -364,7 +364,7 @@ class Ledger:
 
 
 def _within(texts: Sequence[str], ends: Iterable[tuple[float, float]]) -> Agreement:
-    """What figures say of values that are only known to lie between two ends."""
+    """Return what figures say of values that are only known to lie between two ends."""
     return agreement(
         (text, _nearest(text, float(low), float(high)))
         for text, (low, high) in zip(texts, ends, strict=True)
@@ -372,13 +372,13 @@ def _within(texts: Sequence[str], ends: Iterable[tuple[float, float]]) -> Agreem
 
 
 def _nearest(text: str, low: float, high: float) -> float:
-    """What in some bounds is nearest to a figure."""
+    """Return what in some bounds is nearest to a figure."""
     ends = interval(text)
     return min(max(sum(ends) / 2, low), high) if ends is not None else low
 
 
 def others(recipe: Recipe, target: syntax.Tree, value: syntax.Tree) -> Iterator[syntax.Tree]:
-    """What else a printed block may be: quantities of its shape, or their rows, entries or
+    """Yield what else a printed block may be: quantities of its shape, or their rows, entries or
     transposes, and other forms of what it is said to be."""
     yield from forms(recipe, target)
     size = values.shape(value)
@@ -413,7 +413,7 @@ def forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
 
 
 def hundredfold(target: syntax.Tree) -> syntax.Tree:
-    """What is printed of a share in percent."""
+    """Return what is printed of a share in percent."""
     return syntax.Binary("*", syntax.Literal("100"), target)
 
 

@@ -82,7 +82,7 @@ class Names:
                 self._folded.setdefault(_folded(name), set()).add(key)
 
     def definition(self, name: str) -> Definition | None:
-        """What the article says of a name here."""
+        """Return what the article says of a name here."""
         return self.definitions.found.get(self._versions.get(name, ""))
 
     def is_just_defined(self, name: str) -> bool:
@@ -109,7 +109,7 @@ class Names:
         )
 
     def is_defined(self, name: str) -> bool:
-        """Whether the article says what a name means."""
+        """Return whether the article says what a name means."""
         return self._versions.get(name, "") in self.canonical or name in self.recipe
 
     def resolved(self, tree: syntax.Tree) -> syntax.Tree | None:
@@ -121,7 +121,7 @@ class Names:
         return meaning if self.recipe.node(meaning) is not None else None
 
     def why_not(self, tree: syntax.Tree) -> str:
-        """Why there is no such tree over the recipe's names."""
+        """Return why there is no such tree over the recipe's names."""
         try:
             return self.recipe.why_not(self._over(tree)) or "it can't be computed"
         except Unknown as error:
@@ -191,7 +191,7 @@ class Names:
         return tree
 
     def _hides(self, name: str) -> bool:
-        """Whether a name is that of a mask of which no numbers are printed."""
+        """Return whether a name is that of a mask of which no numbers are printed."""
         step = self.recipe.steps.get(name)
         is_assumed = step is not None and step.assumed and name not in self._versions
         return standard.is_name(name) and (is_assumed or not self.is_defined(name))
@@ -227,13 +227,13 @@ class Names:
         return tuple(key - first if isinstance(key, int) and key > 0 else key for key in keys)
 
     def is_subscript(self, operand: syntax.Name) -> bool:
-        """Whether the keys of an entry stand below its name, and not in brackets."""
+        """Return whether the keys of an entry stand below its name, and not in brackets."""
         if not isinstance(operand, Named):
             return False
         return self.source[operand.span.end : operand.span.end + 1] != "["
 
     def name(self, name: str) -> syntax.Tree:
-        """What a name means; raises :class:`Unknown`."""
+        """Return what a name means; raises :class:`Unknown`."""
         if is_size(name) and (size := self.standard.size()) is not None:
             return size
         if name in self._meant:
@@ -262,8 +262,8 @@ class Names:
         return quantity
 
     def is_lost(self, name: str) -> bool:
-        """Whether a program stored to a name without being followed, or to what it is computed
-        from: it means nothing then, whatever it meant before."""
+        """Return whether a program stored to a name without being followed, or to what it is
+        computed from: it means nothing then, whatever it meant before."""
         waiting, seen = [self._versions.get(name, "")], set[str]()
         while waiting:
             key = waiting.pop()
@@ -298,7 +298,7 @@ class Names:
         return quantity
 
     def _is_coarser(self, value: syntax.Tree, tree: syntax.Tree | None) -> bool:
-        """Whether a value is printed in whole numbers, and a quantity isn't of such."""
+        """Return whether a value is printed in whole numbers, and a quantity isn't of such."""
         numbers = None if tree is None else self.recipe.floats(tree)
         figures = list(values.figures(value))
         if numbers is None or not figures or any("." in figure.text for figure in figures):
@@ -328,7 +328,7 @@ class Names:
         return None if role is None else self.standard.of(role)
 
     def _has_heads(self, base: str) -> bool:
-        """Whether numbers behind a letter tell matrices apart: Q_1 and Q_2 of two heads."""
+        """Return whether numbers behind a letter tell matrices apart: Q_1 and Q_2 of two heads."""
         return any(
             (other := _FAMILY.match(name))
             and other[1] == base
@@ -385,7 +385,7 @@ def usual_role(name: str) -> Role | None:
 
 
 def is_size(name: str) -> bool:
-    """Whether a name usually stands for the size of a key."""
+    """Return whether a name usually stands for the size of a key."""
     return name in _SIZES
 
 

@@ -202,7 +202,7 @@ class Recipe:
         )
 
     def why_not(self, tree: syntax.Tree) -> str:
-        """Why an expression has no node."""
+        """Return why an expression has no node."""
         try:
             self._program.lower_tree(tree)
         except SymattnError as error:
@@ -220,8 +220,8 @@ class Recipe:
         return None if node is None else self._run[node]
 
     def reach(self, tree: syntax.Tree) -> Matrix | None:
-        """How far each entry of an expression is off in the worst of some ways in which inputs
-        that are shown rounded may be; None where none of these goes into it."""
+        """Return how far each entry of an expression is off in the worst of some ways in which
+        inputs that are shown rounded may be; None where none of these goes into it."""
         node = self.node(tree) if self._rounded else None
         if node is None:
             return None
@@ -258,7 +258,7 @@ class Recipe:
         return Run(FloatOperations(), leaf)
 
     def leaf(self, node: Node) -> Matrix | None:
-        """What is known of a node without computing it."""
+        """Return what is known of a node without computing it."""
         if node.op != "given":
             return None
         if self.upstream is not None and node is self._program.upstream:
@@ -294,7 +294,7 @@ class Recipe:
         return matrices or names
 
     def role(self, name: str) -> Role | None:
-        """What a quantity is by how it is computed, or by its name."""
+        """Return what a quantity is by how it is computed, or by its name."""
         if name not in self._roles:
             self._roles[name] = self._role(name)
         return self._roles[name]
@@ -346,7 +346,7 @@ _PROJECTED: Mapping[Role, Role] = {
 
 
 def _is_product(tree: syntax.Tree) -> bool:
-    """Whether it is a product with a transpose, as scores are."""
+    """Return whether it is a product with a transpose, as scores are."""
     match tree:
         case syntax.Binary("@", _, syntax.Transposed()):
             return True
@@ -360,7 +360,8 @@ _DECIMAL = re.compile(
 
 
 def _is_plain(tree: syntax.Tree) -> bool:
-    """Whether all of it is understood, and its numbers are decimals, which expressions know."""
+    """Return whether all of it is understood, and its numbers are decimals, which expressions
+    know."""
     for part in walk(tree):
         if isinstance(part, Opaque):
             return False

@@ -105,7 +105,7 @@ def _hidden(value: syntax.Tree) -> tuple[int, ...]:
 
 
 def is_name(name: str) -> bool:
-    """Whether something of that name, added to scores, hides some of them."""
+    """Return whether something of that name, added to scores, hides some of them."""
     return name in _MASK_LETTERS or named(name) == "masked"
 
 
@@ -138,7 +138,7 @@ class Variant:
     mask: Mask | None = None
 
     def differs(self, other: Variant, asked: Collection[Form]) -> bool:
-        """Whether it is another form, as far as was asked."""
+        """Return whether it is another form, as far as was asked."""
         return any(getattr(self, form) != getattr(other, form) for form in asked)
 
 
@@ -224,7 +224,7 @@ class Standard:
         return None if mask is None else mask.over(scores, self.recipe.shape(scores))
 
     def hidden(self, scores: syntax.Tree) -> syntax.Tree | None:
-        """What a softmax is taken of where an article speaks of a mask beside it: scores
+        """Return what a softmax is taken of where an article speaks of a mask beside it: scores
         with what is hidden; these themselves where they are masked already, or are of
         another shape. None where it isn't known what is hidden."""
         if self.leaves_open(scores):
@@ -233,7 +233,7 @@ class Standard:
         return scores if masked is None else self.masked(masked)
 
     def leaves_open(self, scores: syntax.Tree) -> bool:
-        """Whether something is hidden of scores, and it isn't known what."""
+        """Return whether something is hidden of scores, and it isn't known what."""
         mask = None if self._is_masked(scores) else self._mask()
         return mask is not None and not mask.is_known
 

@@ -67,7 +67,7 @@ class Subject:
     adjacent: bool = False
 
     def within(self, outer: Subject) -> Subject:
-        """What is said here, and where nothing is said what was said around it."""
+        """Return what is said here, and where nothing is said what was said around it."""
         return Subject(self.role or outer.role, self.mentions or outer.mentions, self.adjacent)
 
 
@@ -141,7 +141,7 @@ _NEVER = re.compile(r"(?P<token>(?!))")
 
 @lru_cache(maxsize=64)
 def _patterns(tokens: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds tokens behind what announces them, and wherever they stand."""
+    """Return what finds tokens behind what announces them, and wherever they stand."""
     words = [token for token in tokens if len(token) > 1 or token.isalnum()]
     if not words or len(words) > _TOKENS:
         return _NEVER, _NEVER
@@ -213,7 +213,7 @@ def labelled_tokens(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def counts_from_zero(texts: Iterable[str]) -> bool:
-    """Whether rows or tokens are counted from 0 somewhere.
+    """Return whether rows or tokens are counted from 0 somewhere.
 
     >>> counts_from_zero(["Row 0", "Row 1"]), counts_from_zero(["Row 1"])
     (True, False)
@@ -246,7 +246,7 @@ class Speech:
         self.tokens: tuple[str, ...] = ()
 
     def subject(self, words: str, adjacent: bool = False) -> Subject:
-        """Who words speak of; ``adjacent`` where they stand right before a figure."""
+        """Return who words speak of; ``adjacent`` where they stand right before a figure."""
         return subject(words, self.tokens, adjacent, self.standard.phrases)
 
     def counted(self, mention: Mention) -> int:
@@ -256,7 +256,7 @@ class Speech:
     def candidates(
         self, about: Subject, members: Sequence[Member], label: Subject | None = None
     ) -> list[Candidate]:
-        """What the words around a chain, or a word that it begins with, say that it may be
+        """Return what the words around a chain, or a word that it begins with, say that it may be
         of, the likeliest first; ``label`` is what stands right before it."""
         head = members[0] if members else None
         kind: Kind = "adjacent" if label and label.adjacent and label.role else "around"
@@ -282,7 +282,7 @@ class Speech:
         return candidates
 
     def is_suggested(self, member: Member) -> bool:
-        """Whether a name is not defined, but called by what it is."""
+        """Return whether a name is not defined, but called by what it is."""
         if not isinstance(member, syntax.Name) or self.names.is_defined(member.name):
             return False
         return self._by_name(member.name) is not None
@@ -371,7 +371,7 @@ class Place:
 
     @property
     def around(self) -> Subject:
-        """What is spoken of without being said again."""
+        """Return what is spoken of without being said again."""
         about = Subject()
         for _, _, heading in self.under[-1:] or self.headings:
             about = heading.within(about)
@@ -447,7 +447,7 @@ def told(
     around: Mention | None,
     phrases: Sequence[Phrase] = (),
 ) -> Iterator[list[Told]]:
-    """What may be said of the figures of a text, sentence by sentence: the ways to read it.
+    """Yield what may be said of the figures of a text, sentence by sentence: the ways to read it.
 
     The row is the token that the sentence speaks of first, or the one that is spoken
     of ``around`` it; the column is the token behind each figure, or the one before it.
@@ -541,7 +541,7 @@ def _by_subjects(
 
 
 def _from(figures: Sequence[Placed], start: int) -> int:
-    """How many figures stand before that place."""
+    """Return how many figures stand before that place."""
     return bisect_left(figures, start, key=lambda placing: placing.start)
 
 

@@ -111,7 +111,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _is_label(words: str) -> bool:
-    """Whether words between two rows are the label of the second, and no sentence that
+    """Return whether words between two rows are the label of the second, and no sentence that
     goes from one to the other."""
     return "\n" in words or words.rstrip(" *_`").endswith(_ANNOUNCED)
 
@@ -154,7 +154,7 @@ def without_letter(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def are_tokens(labels: Sequence[str]) -> bool:
-    """Whether labels can be tokens: different, and none of them counts or is empty."""
+    """Return whether labels can be tokens: different, and none of them counts or is empty."""
     return (
         len(set(labels)) == len(labels)
         and all(labels)
@@ -325,7 +325,7 @@ _COMES_OUT = 0.66
 
 
 def equations(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chain]:
-    """What a table works out: rows that read "0.2 | × | 3 | = | 0.6", columns of what their
+    """Yield what a table works out: rows that read "0.2 | × | 3 | = | 0.6", columns of what their
     head does to the number before, sums, and rows of shares at a temperature, of one of the
     ``vectors`` that stand before it."""
     yield from _tempered(table, vectors)
@@ -397,7 +397,7 @@ def _tells(shares: syntax.Tree) -> bool:
 def _of_head(
     table: ReadTable, place: int, words: str, head: Sequence[Words | Chain]
 ) -> Iterator[tuple[syntax.Tree, syntax.Tree]]:
-    """What a column shows, and what its head says that it is of the numbers before."""
+    """Yield what a column shows, and what its head says that it is of the numbers before."""
     is_power = any(isinstance(one, Chain) and _is_exp(one.members[0]) for one in head)
     is_power = is_power or bool(_EXP.fullmatch(words))
     for row in table.rows:
@@ -437,7 +437,7 @@ def _only(cell: tuple[Piece, ...]) -> syntax.Tree:
 
 
 def _said(cell: tuple[Piece, ...]) -> str:
-    """What a cell says before its value."""
+    """Return what a cell says before its value."""
     match cell[:1]:
         case (Chain((syntax.Name(name) | syntax.Indexed(syntax.Name(name)), *_)),):
             return name

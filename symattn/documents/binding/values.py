@@ -107,12 +107,12 @@ def with_powers(
 
 
 def is_square(size: Shape | None) -> bool:
-    """Whether that is the shape of a square matrix of more than one entry."""
+    """Return whether that is the shape of a square matrix of more than one entry."""
     return size is not None and len(size) == 2 and size[0] == size[1] > 1
 
 
 def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
-    """Whether it is a printed value: a figure, or an array of figures.
+    """Return whether it is a printed value: a figure, or an array of figures.
 
     >>> is_value(PrintedFigure("1")), is_value(syntax.parse("[1, x]"))
     (True, False)
@@ -124,23 +124,23 @@ def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
 
 
 def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
-    """Whether items are all figures, or all rows of one length."""
+    """Return whether items are all figures, or all rows of one length."""
     lengths = {len(item.items) if isinstance(item, syntax.Array) else -1 for item in items}
     return len(lengths) == 1
 
 
 def is_share(tree: Member) -> bool:
-    """Whether it is a figure in percent."""
+    """Return whether it is a figure in percent."""
     return isinstance(tree, PrintedFigure) and tree.text.endswith("%")
 
 
 def is_numeric(tree: Member) -> TypeGuard[syntax.Tree]:
-    """Whether it has numbers but no names, and is an expression, not a value."""
+    """Return whether it has numbers but no names, and is an expression, not a value."""
     return not isinstance(tree, Opaque) and not is_value(tree) and is_closed(tree)
 
 
 def is_scientific(tree: syntax.Tree) -> bool:
-    """Whether it is one number, written with a power of ten.
+    """Return whether it is one number, written with a power of ten.
 
     >>> thousand = syntax.Power(syntax.Literal("10"), syntax.Literal("3"))
     >>> is_scientific(thousand), is_scientific(syntax.parse("2 * 3"))
@@ -155,7 +155,7 @@ def is_scientific(tree: syntax.Tree) -> bool:
 
 
 def is_closed(tree: Member) -> TypeGuard[syntax.Tree]:
-    """Whether nothing is named in it."""
+    """Return whether nothing is named in it."""
     return not isinstance(tree, Opaque | syntax.Cell | syntax.Sequence) and not any(
         isinstance(part, syntax.Name | syntax.Gradient | Opaque | syntax.Cell)
         for part in walk(tree)

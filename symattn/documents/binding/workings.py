@@ -33,7 +33,7 @@ Bound = list[tuple[syntax.Tree, syntax.Tree]]
 
 
 def bindings(recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree) -> tuple[float, Bound]:
-    """What the values in an expression of numbers are, if it computes ``target``, and
+    """Return what the values in an expression of numbers are, if it computes ``target``, and
     which part of them agrees: the unfolding of its form with the largest.
 
     Of two that agree alike the first, which is nearer to the definition. Nothing, and
@@ -197,14 +197,14 @@ def likeness(recipe: Recipe, tree: syntax.Tree, value: syntax.Tree) -> float:
 
 
 def rounds_as_printed(recipe: Recipe, tree: syntax.Tree, figure: PrintedFigure) -> bool:
-    """Whether an entry rounds to a figure, or the figure is printed of it elsewhere."""
+    """Return whether an entry rounds to a figure, or the figure is printed of it elsewhere."""
     if recipe.agreement(tree, figure) == 1:
         return True
     return any(rounds(value, figure.text) for value in _from_printed(recipe, tree))
 
 
 def _from_printed(recipe: Recipe, tree: syntax.Tree) -> list[float]:
-    """What an entry is as it is printed elsewhere, or from entries that are."""
+    """Return what an entry is as it is printed elsewhere, or from entries that are."""
     if texts := recipe.printed.get(syntax.text(tree)):
         return sorted(texts)[:_READINGS]
     match tree:
@@ -289,7 +289,7 @@ def column(tree: syntax.Tree, place: int) -> syntax.Tree:
 
 
 def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[syntax.Tree]:
-    """What a quantity, its row or its entry is by the definitions."""
+    """Yield what a quantity, its row or its entry is by the definitions."""
     if depth <= 0:
         return
     match target:

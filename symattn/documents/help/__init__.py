@@ -39,7 +39,7 @@ NONE = Help()
 
 
 def help_of(article: Article, side: SideFile | None = None) -> Help:
-    """What is said of an article in its notes, and in a side file.
+    """Return what is said of an article in its notes, and in a side file.
 
     Raises :class:`Malformed` with every fault of both, each with its line.
 

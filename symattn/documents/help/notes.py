@@ -90,7 +90,7 @@ class Origin(NamedTuple):
     span: Span | None = None
 
     def fault(self, message: str) -> Fault:
-        """What is wrong with it."""
+        """Return what is wrong with it."""
         return Fault(self.where, message, self.line)
 
 
@@ -325,7 +325,7 @@ class HelpDraft:
         return False
 
     def _once(self, what: str, origin: Origin) -> bool:
-        """Whether it wasn't said before; a fault where it was."""
+        """Return whether it wasn't said before; a fault where it was."""
         before = self.help.places.setdefault(what, origin)
         if before is origin:
             return True
@@ -337,7 +337,7 @@ class HelpDraft:
 
 
 def _is_number(tree: syntax.Tree) -> bool:
-    """Whether nothing is named or computed: a number, or a list of such."""
+    """Return whether nothing is named or computed: a number, or a list of such."""
     match tree:
         case syntax.Negative(operand):
             return _is_number(operand)
@@ -392,7 +392,7 @@ def numbers(tree: syntax.Tree) -> list[Any] | str | None:
 
 
 def lines(text: str) -> Iterator[tuple[int, int]]:
-    """Where the lines of a note begin and end; one with open brackets goes on.
+    """Yield where the lines of a note begin and end; one with open brackets goes on.
 
     >>> [("X = [1,\\n 2]\\nignore")[i:j] for i, j in lines("X = [1,\\n 2]\\nignore")]
     ['X = [1,\\n 2]', 'ignore']
@@ -626,7 +626,7 @@ class _ArticlePlaces:
         self._headings = [pair for pair in self._blocks if pair[1].kind == "heading"]
 
     def find(self, wanted: str) -> Where | str:
-        """Where ``12``, ``30-41``, a heading or other words are; what is wrong with them,
+        """Return where ``12``, ``30-41``, a heading or other words are; what is wrong with them,
         if they are nowhere or at several places."""
         if lines := _LINES.match(wanted.strip()):
             return self._lines(int(lines[1]), int(lines[2] or lines[1]))
@@ -655,7 +655,7 @@ class _ArticlePlaces:
         return Where(lines, lines)
 
     def _only(self, spans: list[Span], wanted: str) -> str:
-        """What is wrong with words that stand at several places; '' of others."""
+        """Return what is wrong with words that stand at several places; '' of others."""
         if len(spans) == 1:
             return ""
         lines = [str(self.article.place(span.start).line) for span in spans[:_TOLD]]
@@ -704,7 +704,7 @@ class SideFile:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """Return where it is."""
         return self.file.path
 
 

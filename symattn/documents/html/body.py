@@ -91,12 +91,12 @@ class Tag:
 
     @property
     def is_void(self) -> bool:
-        """Whether an element has no end."""
+        """Return whether an element has no end."""
         return self.name in _VOID or self.rest.string.endswith("/")
 
     @property
     def is_skipped(self) -> bool:
-        """Whether an element has nothing of the article: also what only decorates it, as the
+        """Return whether an element has nothing of the article: also what only decorates it, as the
         brackets of a matrix that is set as a table."""
         return (
             self.name in _SKIPPED
@@ -108,17 +108,17 @@ class Tag:
 
     @property
     def is_output(self) -> bool:
-        """Whether an element holds what code printed."""
+        """Return whether an element holds what code printed."""
         return self.name == "samp" or not self.classes.isdisjoint(_OUTPUTS)
 
     @property
     def is_rendered(self) -> bool:
-        """Whether an element is a formula that MathJax rendered."""
+        """Return whether an element is a formula that MathJax rendered."""
         return self.name == "mjx-container" or not self.classes.isdisjoint(_RENDERED)
 
     @property
     def is_formula_image(self) -> bool:
-        """Whether an image says that its text is a formula."""
+        """Return whether an image says that its text is a formula."""
         return any(name in _IMAGES or name.startswith("mwe-math") for name in self.classes)
 
     @property
@@ -554,7 +554,7 @@ class PageReader:
     def _with_classes(
         self, tag: Tag, end: Callable[[Span], None] | None
     ) -> Callable[[Span], None] | None:
-        """What is done where an element ends, with what its classes began."""
+        """Return what is done where an element ends, with what its classes began."""
         outputs, displays, links = self._outputs, self._displays, self._links
         outer, formula = self._language, self._formula
         self._outputs += tag.is_output
@@ -677,7 +677,7 @@ class PageReader:
         return self._counts.get("sub", 0) + self._counts.get("sup", 0)
 
     def _script(self, tag: Tag) -> Callable[[Span], None]:
-        """What is set lower or higher, but for the numbers of notes."""
+        """Return what is set lower or higher, but for the numbers of notes."""
         mark, begin, links = "_" if tag.name == "sub" else "^", tag.whole.span(), self._links
         self._noted = False
 

@@ -161,7 +161,7 @@ class LatexReader:
                 action()
 
     def _argument(self, action: Callable[[], None]) -> bool:
-        """Whether an argument in braces begins; ``action`` is done where it ends."""
+        """Return whether an argument in braces begins; ``action`` is done where it ends."""
         self._stream.star()
         self._stream.group("[", "]")
         if not self._stream.opens():

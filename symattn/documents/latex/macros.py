@@ -97,7 +97,7 @@ def tokens(source: Text) -> Iterator[Text]:
 
 
 def is_paragraph(token: Text) -> bool:
-    """Whether a token is an empty line, which ends a paragraph."""
+    """Return whether a token is an empty line, which ends a paragraph."""
     return token.string[0] in "\r\n" and _PARAGRAPH.match(token.string) is not None
 
 
@@ -122,7 +122,8 @@ def shown(token: Text) -> tuple[Text, str]:
 
 
 def _inline(string: str, at: int) -> int:
-    """Where code in a line ends, of which all but its marks and what is between ends at ``at``."""
+    """Return where code in a line ends, of which all but its marks and what is between ends at
+    ``at``."""
     mark = string[at : at + 1]
     rest = string[at + 1 : at + 1 + _INLINE]
     length = rest.find({"{": "}"}.get(mark, mark)) if mark.strip() else -1
@@ -342,7 +343,7 @@ class Stream:
         return [token[:1]]
 
     def opens(self) -> bool:
-        """Whether a group is next; its brace is taken then."""
+        """Return whether a group is next; its brace is taken then."""
         space = self._space()
         token = self.raw()
         if token is not None and token.string == "{":
@@ -447,7 +448,7 @@ class Stream:
         self.define(f"\\end{{{name}}}", Macro("", inside(self.argument())))
 
     def _parameters(self) -> tuple[str, tuple[Text, ...]]:
-        """What ``[2][x]`` says: the signature, and the default of the first argument."""
+        """Return what ``[2][x]`` says: the signature, and the default of the first argument."""
         count = "".join(map(str, self.group("[", "]")[1:-1])).strip()
         number = int(count) if count in tuple("123456789") else 0
         default = self.group("[", "]") if number else []
@@ -588,7 +589,7 @@ class Macros:
 
     @property
     def stopped(self) -> Span | None:
-        """Where macros were no longer expanded, because they wrote too much."""
+        """Return where macros were no longer expanded, because they wrote too much."""
         return self._stream.stopped
 
     def expanded(self, source: Text) -> Text:

@@ -66,7 +66,7 @@ def _labels(
 
 
 def _is_said(grammar: TokenRanges, start: int, end: int) -> bool:
-    """Whether a cell is empty or a word: a label, or nothing."""
+    """Return whether a cell is empty or a word: a label, or nothing."""
     return start == end or all(
         grammar.tokens[i].kind == "words"
         or (grammar.tokens[i].kind == "name" and len(grammar.tokens[i].text) > 1)
@@ -216,7 +216,7 @@ def _has_cases(
     at: int,
     before: Sequence[NotationToken],
 ) -> bool:
-    r"""Whether an environment that begins there tells cases of what stands before it: by its
+    r"""Return whether an environment that begins there tells cases of what stands before it: by its
     name, or as a brace opens before it that nothing closes, ``m = \left\{\begin{aligned}``."""
     name, end = tokens[at].text[1:], partners[at]
     if tokens[at].kind != "open" or end < at or all(one.text == r"\{" for one in before):
@@ -227,7 +227,7 @@ def _has_cases(
 
 
 def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int) -> bool:
-    """Whether an environment that begins or ends there holds equations: also an array that
+    """Return whether an environment that begins or ends there holds equations: also an array that
     has signs of equality in its cells."""
     name = tokens[at].text[1:]
     if name in LAYOUTS or name != "array":
@@ -237,7 +237,7 @@ def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int)
 
 
 def _continues(before: list[NotationToken], following: list[NotationToken], aligned: bool) -> bool:
-    """Whether a row goes on with the equation of the row before."""
+    """Return whether a row goes on with the equation of the row before."""
     if before and before[-1].kind in ("relation", "operator"):
         return True
     if not following or not before:

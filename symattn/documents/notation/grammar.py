@@ -188,7 +188,7 @@ class Grammar(TokenRanges):
         return count + 1
 
     def _glued(self, at: int, other: int) -> bool:
-        """Whether nothing but blanks stands between two tokens."""
+        """Return whether nothing but blanks stands between two tokens."""
         return not self.text.string[self.tokens[at].end : self.tokens[other].start].strip()
 
     def _bounded(self, token: NotationToken) -> None:
@@ -261,7 +261,7 @@ class Grammar(TokenRanges):
         raise UnreadNotation
 
     def bracket(self, token: NotationToken) -> Tree:
-        """What stands in brackets."""
+        """Return what stands in brackets."""
         opening = self.at
         try:
             if token.text == "{":

@@ -127,7 +127,7 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
 
 
 def _is_bare(tokens: Sequence[NotationToken], gone: bytearray, opening: int, closing: int) -> bool:
-    """Whether braces hold one sign or less, and are no argument."""
+    """Return whether braces hold one sign or less, and are no argument."""
     before = tokens[opening - 1].kind if opening and not gone[opening - 1] else ""
     if before in ("script", "command", "close"):
         return False
@@ -287,7 +287,7 @@ class _Formula:
             self.draft.link("→" if token.text == "⇒" else cast(Link, token.text))
 
     def is_label(self, at: int) -> bool:
-        r"""Whether words name what follows: ``\text{Attention weights} = ...``."""
+        r"""Return whether words name what follows: ``\text{Attention weights} = ...``."""
         tokens = self.grammar.tokens
         token, following = tokens[at], tokens[at + 1 : at + 2]
         name = plain_name("_".join(token.text.split())) if token.kind == "words" else ""
@@ -318,7 +318,7 @@ def _is_word(token: NotationToken) -> bool:
 
 
 def _goes_on(grammar: Grammar, at: int) -> bool:
-    """Whether behind an arrow of logic a relation follows before the chain ends."""
+    """Return whether behind an arrow of logic a relation follows before the chain ends."""
     ahead = (grammar.tokens[at] for at in outside(grammar.partners, at, len(grammar.tokens)))
     ending = next((token for token in ahead if token.kind in ("relation", *_ENDS)), None)
     return ending is not None and ending.kind == "relation" and ending.text != "⇒"

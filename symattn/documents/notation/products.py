@@ -47,7 +47,7 @@ def product(sign: str, left: Tree, right: Tree) -> Tree:
 
 
 def is_number(tree: Tree) -> bool:
-    """Whether a tree is surely no array."""
+    """Return whether a tree is surely no array."""
     match tree:
         case PrintedFigure():
             return True
@@ -72,7 +72,7 @@ def is_number(tree: Tree) -> bool:
 
 
 def is_matrix(tree: Tree) -> bool:
-    """Whether a tree is written as matrices are."""
+    """Return whether a tree is written as matrices are."""
     match tree:
         case Named(name):
             return name[:1].isupper() and (len(name) <= 2 or name[1] == "_")
@@ -95,7 +95,7 @@ def _shape(array: syntax.Array) -> tuple[int, ...]:
 
 
 def _fit(left: syntax.Array, right: syntax.Array, sign: str) -> bool:
-    """Whether two arrays have a matrix product."""
+    """Return whether two arrays have a matrix product."""
     if sign == "×" and len(_shape(left)) == len(_shape(right)) == 1:
         return False
     return _shape(left)[-1] == _shape(right)[0]
@@ -106,7 +106,7 @@ _LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|W[qkvo]")
 
 
 def stands_beside(grammar: TokenRanges, left: Tree) -> bool:
-    """Whether a product goes on without a sign."""
+    """Return whether a product goes on without a sign."""
     token = grammar.peek()
     before = grammar.tokens[grammar.at - 1]
     if not grammar.latex and "\n" in grammar.text.string[before.end : max(token.start, before.end)]:
@@ -134,7 +134,7 @@ def stands_beside(grammar: TokenRanges, left: Tree) -> bool:
 
 
 def _is_letter(grammar: TokenRanges, at: int) -> bool:
-    """Whether a name in plain text is one letter, perhaps with an index."""
+    """Return whether a name in plain text is one letter, perhaps with an index."""
     text = grammar.tokens[at].text
     if len(text) == 1:
         if not grammar.tokens[at].spaced and grammar.tokens[at - 1].kind == "number":
@@ -147,7 +147,7 @@ def _is_letter(grammar: TokenRanges, at: int) -> bool:
 
 
 def is_factor(grammar: TokenRanges, at: int, right: Tree) -> bool:
-    """Whether what stands in brackets behind a blank is a factor, and no remark."""
+    """Return whether what stands in brackets behind a blank is a factor, and no remark."""
     token = grammar.tokens[at]
     if grammar.latex or token.text != "(" or not token.spaced:
         return True
@@ -216,7 +216,7 @@ class OpenChain:
 
     @property
     def is_lone(self) -> bool:
-        """Whether it is one member that nothing is said of."""
+        """Return whether it is one member that nothing is said of."""
         return len(self.members) == 1 and not (self.before or self.after)
 
 

@@ -144,7 +144,7 @@ class _Prose:
         return drafts, at
 
     def is_passed(self, at: int) -> bool:
-        """Whether a token is a word among words: nothing begins with it."""
+        """Return whether a token is a word among words: nothing begins with it."""
         token = self.tokens[at]
         if token.kind != "name" or len(token.text) < 2 or at + 1 >= len(self.tokens):
             return token.kind in ("separator", "close")
@@ -152,7 +152,7 @@ class _Prose:
         return following.spaced and following.kind in ("name", "number", "open")
 
     def is_cut(self, at: int, is_mentioned: bool) -> bool:
-        """Whether a chain may begin in the middle of an expression: right behind another
+        """Return whether a chain may begin in the middle of an expression: right behind another
         one, or with an operation on the last of several words."""
         token, following = self.tokens[at], self.tokens[at + 1]
         if is_mentioned and at and self.tokens[at - 1].kind not in ("close", "separator"):
@@ -199,7 +199,7 @@ class _Prose:
                 return draft, after
 
     def starts(self, at: int) -> bool:
-        """Whether a formula may begin at a token."""
+        """Return whether a formula may begin at a token."""
         token = self.tokens[at]
         if token.kind not in _STARTS:
             return False
@@ -232,7 +232,7 @@ class _Prose:
         return at
 
     def is_label(self, member: Member, at: int) -> bool:
-        """Whether a colon behind a member says what it is."""
+        """Return whether a colon behind a member says what it is."""
         known = isinstance(member, Named | syntax.Gradient | syntax.Indexed | syntax.Cell)
         if not known or (_is_word(member) and at > 1) or at + 1 >= len(self.tokens):
             return False
@@ -263,7 +263,7 @@ class _Prose:
         return (grammar.opaque(at, stop), stop) if stop > at else (None, at)
 
     def is_worded(self, at: int) -> bool:
-        """Whether what isn't understood is words, and no expression."""
+        """Return whether what isn't understood is words, and no expression."""
         token, following = self.tokens[at], self.tokens[at + 1 : at + 2]
         if token.kind == "name":
             return not (following and following[0].text == "(" and not following[0].spaced)
@@ -277,12 +277,12 @@ class _Prose:
         return tree, after
 
     def word_at(self, at: int) -> bool:
-        """Whether a word follows."""
+        """Return whether a word follows."""
         token = self.tokens[at] if at < len(self.tokens) else None
         return token is not None and token.kind == "name" and token.spaced
 
     def is_settled(self, at: int) -> bool:
-        """Whether an expression may end before a token."""
+        """Return whether an expression may end before a token."""
         if at >= len(self.tokens):
             return True
         token = self.tokens[at]
@@ -303,7 +303,7 @@ class _Prose:
         return stop < len(self.tokens) and self.tokens[stop].kind == "relation"
 
     def boundary(self, at: int) -> int:
-        """Where what isn't understood ends."""
+        """Return where what isn't understood ends."""
         partners = self.grammar.partners
         limit = at + 200
         while at < len(self.tokens) and at < limit:
@@ -320,7 +320,7 @@ class _Prose:
         return at
 
     def is_said(self, draft: OpenChain, start: int, end: int) -> bool:
-        """Whether a chain is one, and not words that look like it."""
+        """Return whether a chain is one, and not words that look like it."""
         if start == 0 and draft.before:
             return True
         last = draft.members[-1]
@@ -338,12 +338,12 @@ class _Prose:
 
 
 def _is_word(member: Member) -> bool:
-    """Whether a name may be an ordinary word."""
+    """Return whether a name may be an ordinary word."""
     return isinstance(member, Named) and may_be_word(member.name)
 
 
 def _is_mathematics(member: Member) -> bool:
-    """Whether a member that nothing is said of is more than a word or a number."""
+    """Return whether a member that nothing is said of is more than a word or a number."""
     match member:
         case Labelled(items):
             return len(items) > 1 or isinstance(items[0], Labelled)

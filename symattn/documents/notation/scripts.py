@@ -72,7 +72,7 @@ def subscript(base: str, tokens: Sequence[NotationToken]) -> tuple[Index, ...] |
 
 
 def brackets(tokens: Sequence[NotationToken]) -> tuple[Index, ...] | None:
-    """What stands in brackets right behind a name as indices: ``[0, 1]``, ``[:, j]``."""
+    """Return what stands in brackets right behind a name as indices: ``[0, 1]``, ``[:, j]``."""
     if not _are_indices(tokens):
         return None
     indices = [index(piece) for piece in _parted(tokens)]
@@ -81,7 +81,7 @@ def brackets(tokens: Sequence[NotationToken]) -> tuple[Index, ...] | None:
 
 
 def _are_indices(tokens: Sequence[NotationToken]) -> bool:
-    """Whether there are only whole numbers, letters and slices."""
+    """Return whether there are only whole numbers, letters and slices."""
     return 0 < len(tokens) <= 9 and all(
         (token.kind == "number" and token.text.isdigit() and len(token.text) < 6)
         or token.text in (",", ":", "-", "+")
@@ -188,7 +188,7 @@ def silent(tokens: Sequence[NotationToken], partners: Sequence[int]) -> tuple[se
 
 
 def _is_bracketed(tokens: Sequence[NotationToken], at: int, end: int) -> bool:
-    """Whether a number in brackets stands above a name: ``W^{(1)}``, not ``e^{(1)}``."""
+    """Return whether a number in brackets stands above a name: ``W^{(1)}``, not ``e^{(1)}``."""
     if tokens[at - 1].text == "e":
         return False
     inner = [token.text for token in tokens[at + 1 : min(end, at + 6)] if token.text not in "{}"]
@@ -200,7 +200,7 @@ def _is_bracketed(tokens: Sequence[NotationToken], at: int, end: int) -> bool:
 def _is_index(
     tokens: Sequence[NotationToken], partners: Sequence[int], known: Set[int], opening: int
 ) -> bool:
-    """Whether a bracket holds indices: ``A[0, 1]``, ``scores[0][1]``."""
+    """Return whether a bracket holds indices: ``A[0, 1]``, ``scores[0][1]``."""
     end = partners[opening]
     if opening == 0 or end < 0 or tokens[opening].spaced:
         return False
@@ -294,17 +294,17 @@ def _transposed(name: str, span: Span) -> Tree:
 
 
 def _is_size(tokens: Sequence[NotationToken]) -> bool:
-    r"""Whether a subscript only says how large an array is: ``Q_{3 \times 4}``."""
+    r"""Return whether a subscript only says how large an array is: ``Q_{3 \times 4}``."""
     return len(tokens) == 3 and tokens[1].text == "×"
 
 
 def _is_transpose(tokens: Sequence[NotationToken]) -> bool:
-    """Whether what stands above takes the transpose."""
+    """Return whether what stands above takes the transpose."""
     return len(tokens) == 1 and tokens[0].text in TRANSPOSES
 
 
 def _is_part(written: str, tokens: Sequence[NotationToken]) -> bool:
-    """Whether what stands above is part of the name: ``W^Q``, ``W^{(1)}``, ``x^*``."""
+    """Return whether what stands above is part of the name: ``W^Q``, ``W^{(1)}``, ``x^*``."""
     if not tokens or len(tokens) > 5:
         return False
     if tokens[0].text == "(" and tokens[-1].text == ")":
@@ -400,7 +400,7 @@ def name(grammar: TokenRanges) -> Tree:
 
 
 def _arguments(grammar: TokenRanges) -> tuple[Tree, ...]:
-    """What stands in the brackets of a call, without what only says an axis."""
+    """Return what stands in the brackets of a call, without what only says an axis."""
     opening = grammar.at
     start, end = grammar.group(opening)
     try:
@@ -446,12 +446,12 @@ def _function(grammar: TokenRanges, token: NotationToken) -> Tree | None:
 
 
 def _is_operand(grammar: TokenRanges, token: NotationToken) -> bool:
-    """Whether a function may take what follows without brackets."""
+    """Return whether a function may take what follows without brackets."""
     return token.kind == "number" or (grammar.latex and token.kind in ("name", "command"))
 
 
 def _ungrouped(function: str, tree: Tree) -> Tree:
-    """What square brackets hold that only group: ``exp[x]``."""
+    """Return what square brackets hold that only group: ``exp[x]``."""
     match tree:
         case Labelled((item,)) if function in ("exp", "log") and not isinstance(item, Labelled):
             return item
@@ -482,7 +482,7 @@ def command(grammar: TokenRanges, token: NotationToken) -> Tree:
 
 
 def _radicand(grammar: TokenRanges) -> Tree:
-    """What stands under a root: braces, brackets, or one value."""
+    """Return what stands under a root: braces, brackets, or one value."""
     if grammar.peek().text == "[":
         raise UnreadNotation
     if grammar.latex or grammar.peek().text == "{":

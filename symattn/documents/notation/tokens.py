@@ -175,7 +175,7 @@ def scanned(string: str, latex: bool, prose: bool = False) -> Iterator[NotationT
 def _tokens(
     kind: str, text: str, start: int, end: int, spaced: bool, latex: bool, string: str
 ) -> Iterator[NotationToken]:
-    """What one match becomes."""
+    """Yield what one match becomes."""
     match kind:
         case "number":
             text = _MINUS.sub("-", text).replace(EITHER, ",")
@@ -254,7 +254,7 @@ def _script(text: str, start: int, end: int) -> NotationToken:
 
 
 def _is_range(match: re.Match[str]) -> bool:
-    """Whether two numbers are the ends of a range, and not a difference or a change."""
+    """Return whether two numbers are the ends of a range, and not a difference or a change."""
     if float(match["least"]) >= float(match["most"]):
         return False
     (start, end), string = match.span(), match.string
@@ -291,7 +291,7 @@ def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
 
 
 def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] | None:
-    """Where a power of ten behind a number ends, "million" as well, and its exponent."""
+    """Return where a power of ten behind a number ends, "million" as well, and its exponent."""
     texts = [token.text for token in tokens[at : at + 7]]
     if texts and (power := SCALES.get(texts[0].strip().lower())):
         return at + 1, power
@@ -306,13 +306,13 @@ def _power_of_ten(tokens: Sequence[NotationToken], at: int) -> tuple[int, str] |
 
 
 def _degrees(tokens: Sequence[NotationToken], at: int) -> int:
-    """How many tokens are a sign of degrees, before a bracket that closes."""
+    """Return how many tokens are a sign of degrees, before a bracket that closes."""
     texts = [token.text.strip() for token in tokens[at : at + 5]]
     return next((k for k in range(len(texts)) if "".join(texts[: k + 1]) in DEGREES), 0)
 
 
 def _is_about(tokens: Sequence[NotationToken], at: int, before: NotationToken) -> int:
-    """How many tokens say that the number behind them is only about right; 0 for none."""
+    """Return how many tokens say that the number behind them is only about right; 0 for none."""
     token = tokens[at]
     is_sign = token.text in ("~", r"\sim")
     if not is_sign and token.text.strip().lower() not in ABOUT:
@@ -412,17 +412,17 @@ class TokenRanges(ABC):
 
     @abstractmethod
     def bracket(self, token: NotationToken) -> Tree:
-        """What stands in brackets."""
+        """Return what stands in brackets."""
 
     def span(self, start: int, end: int) -> Span:
-        """Where the tokens of a range stand in the file."""
+        """Return where the tokens of a range stand in the file."""
         if start >= end:
             place = self.tokens[start].start if start < len(self.tokens) else len(self.text)
             return self.text.span(place, place)
         return self.text.span(self.tokens[start].start, self.tokens[end - 1].end)
 
     def source(self, start: int, end: int) -> str:
-        """What is written there."""
+        """Return what is written there."""
         if start >= end:
             return ""
         return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
@@ -442,7 +442,7 @@ class TokenRanges(ABC):
         return tuple(figures)
 
     def _signed(self, at: int, start: int) -> bool:
-        """Whether a minus sign belongs to a number that isn't part of a tree."""
+        """Return whether a minus sign belongs to a number that isn't part of a tree."""
         if at <= start or self.tokens[at - 1].text != "-" or self.tokens[at].spaced:
             return False
         if at - 1 == start:
@@ -476,7 +476,7 @@ class TokenRanges(ABC):
         return "".join(token.text for token in self.tokens[start:end])
 
     def group(self, at: int) -> tuple[int, int]:
-        """What stands between a bracket and its partner, which is passed over."""
+        """Return what stands between a bracket and its partner, which is passed over."""
         if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
             raise UnreadNotation
         self.at = self.partners[at] + 1

@@ -341,7 +341,7 @@ def identifier(name: str) -> str:
 
 
 def _letters(piece: str) -> str:
-    """What one piece of a written name adds to the plain one."""
+    """Return what one piece of a written name adds to the plain one."""
     if piece in _STARS:
         return "_star"
     if piece[0] == "\\":
@@ -368,12 +368,12 @@ def straight(text: str) -> str:
 
 
 def may_be_word(text: str) -> bool:
-    """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
+    """Return whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
     return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
 
 
 def is_prime(string: str, at: int) -> bool:
-    """Whether an apostrophe in plain text stands on a name of one letter."""
+    """Return whether an apostrophe in plain text stands on a name of one letter."""
     before = string[at - 1 : at] if at else ""
     further = string[at - 2 : at - 1] if at > 1 else " "
     after = string[at + 1 : at + 2]

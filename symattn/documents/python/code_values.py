@@ -83,12 +83,12 @@ def call(function: str, *arguments: syntax.Tree, **options: int) -> syntax.Call:
 
 
 def down(function: str, x: syntax.Tree) -> syntax.Tree:
-    """What a function of rows gives for columns."""
+    """Return what a function of rows gives for columns."""
     return syntax.Transposed(call(function, syntax.Transposed(x)))
 
 
 def is_expressible(tree: syntax.Tree) -> bool:
-    """Whether the grammar of steps has all that the tree is made of."""
+    """Return whether the grammar of steps has all that the tree is made of."""
     return not any(
         (isinstance(part, syntax.Call) and part.function in BEYOND)
         or isinstance(part, syntax.Sequence | syntax.Comparison)
@@ -110,7 +110,7 @@ INFINITE = PrintedFigure("inf")
 
 
 def size(tree: syntax.Tree, most: int) -> int:
-    """How many parts a tree has, counted up to ``most``; an array is one."""
+    """Return how many parts a tree has, counted up to ``most``; an array is one."""
     return sum(1 for _ in islice(_parts(tree), most))
 
 
@@ -169,7 +169,7 @@ class CodeScope:
 
     @contextmanager
     def restored(self) -> Iterator[dict[str, Value]]:
-        """What names stand for now, and again afterwards."""
+        """Return what names stand for now, and again afterwards."""
         before = dict(self.stands_for)
         try:
             yield before
@@ -217,7 +217,7 @@ class CodeScope:
             return None
 
     def rank(self, tree: syntax.Tree) -> int | None:
-        """How many axes a tree has, where that is known."""
+        """Return how many axes a tree has, where that is known."""
         shape = self.shape(tree)
         if shape is None and isinstance(tree, syntax.Indexed):
             # A row of a matrix, whatever its size.
@@ -325,7 +325,7 @@ def value_names(value: Value | Opaque) -> set[str]:
 
 
 def _is_size(tree: syntax.Tree) -> bool:
-    """Whether a tree is what arrays have as their ``shape``."""
+    """Return whether a tree is what arrays have as their ``shape``."""
     return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
 
 
@@ -373,7 +373,7 @@ class Arguments:
 
     @property
     def is_spent(self) -> bool:
-        """Whether all of it has been asked for."""
+        """Return whether all of it has been asked for."""
         return self.asked >= {*range(len(self.values)), *self.options}
 
     def option(

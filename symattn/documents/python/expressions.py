@@ -85,7 +85,7 @@ class ExpressionReader:
         return ast.unparse(node) if self.inside else self.source.string(node)
 
     def value(self, node: ast.expr, depth: int = 0) -> Value:
-        """What an expression stands for."""
+        """Return what an expression stands for."""
         if depth > 2 * NESTING.most:
             raise UnreadCode
         depth += 1
@@ -134,18 +134,18 @@ class ExpressionReader:
         raise UnreadCode
 
     def tried(self, node: ast.expr) -> Value:
-        """What an expression stands for, known or not."""
+        """Return what an expression stands for, known or not."""
         try:
             return self.value(node)
         except UnreadCode:
             return UNKNOWN
 
     def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
-        """What an expression stands for, as a tree."""
+        """Return what an expression stands for, as a tree."""
         return self.scope.tree(self.value(node, depth))
 
     def truth(self, node: ast.expr, depth: int = 0) -> bool:
-        """Whether a condition holds, where that is plain."""
+        """Return whether a condition holds, where that is plain."""
         match node:
             case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
                 same = self.value(left, depth) is self.value(right, depth)
@@ -407,12 +407,12 @@ class ExpressionReader:
         return result
 
     def _is_library(self, node: ast.expr) -> bool:
-        """Whether an expression is a library, or a part of one."""
+        """Return whether an expression is a library, or a part of one."""
         return is_library(node) and dotted(node).partition(".")[0] not in self.scope.shapes
 
 
 def _numeric(tree: syntax.Tree) -> syntax.Tree:
-    """What can be computed with: infinite numbers can't."""
+    """Return what can be computed with: infinite numbers can't."""
     if tree in (MASKED, INFINITE):
         raise UnreadCode
     return tree
@@ -430,7 +430,7 @@ def _part(dictionary: Value, part: str) -> Items:
 
 
 def _repeats(first: Value, other: Value) -> bool:
-    """Whether one of the two is a list, and the other a number."""
+    """Return whether one of the two is a list, and the other a number."""
     for values, times in ((first, other), (other, first)):
         if isinstance(values, Items) and isinstance(times, syntax.Literal):
             return True

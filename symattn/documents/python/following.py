@@ -90,7 +90,7 @@ def shown(reader: ExpressionReader, node: ast.expr, depth: int = 0) -> Iterator[
 
 
 def _parts(node: ast.expr) -> Sequence[ast.expr] | None:
-    """What is shown, in its order, where an expression is shown; None of a value."""
+    """Return what is shown, in its order, where an expression is shown; None of a value."""
     match node:
         case ast.JoinedStr(values=parts):
             return parts
@@ -114,7 +114,7 @@ def _parts(node: ast.expr) -> Sequence[ast.expr] | None:
 def _each(
     reader: ExpressionReader, element: ast.expr, loop: ast.comprehension, depth: int
 ) -> Iterator[Words | Chain]:
-    """What each turn of a comprehension shows: ``print(*(f"{a:.2f}" for a in row))``."""
+    """Yield what each turn of a comprehension shows: ``print(*(f"{a:.2f}" for a in row))``."""
     with reader.scope.restored():
         try:
             if loop.ifs:
@@ -129,7 +129,7 @@ def _each(
 
 
 def _formatted(element: ast.expr) -> ast.expr | None:
-    """What ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; None of others."""
+    """Return what ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; None of others."""
     match element:
         case ast.JoinedStr(values=[ast.FormattedValue(value=value)]):
             return value
@@ -139,7 +139,7 @@ def _formatted(element: ast.expr) -> ast.expr | None:
 
 
 def bare(node: ast.expr) -> ast.expr:
-    """What a call that shows a value, as it is or rounded, is of; others themselves."""
+    """Return what a call that shows a value, as it is or rounded, is of; others themselves."""
     match node:
         case ast.Call(func=function) if last_name(function) not in SHOWN:
             return node
@@ -205,7 +205,7 @@ class Frame:
     is_silent: bool = False
 
     def is_own(self, name: str) -> bool:
-        """Whether a name that is assigned is that of a quantity, by which it is told."""
+        """Return whether a name that is assigned is that of a quantity, by which it is told."""
         if self.own is None:
             return False
         return self.depth == 0 or name in self.own or name not in self.scope.names
@@ -278,7 +278,7 @@ def bound_arguments(
     values: list[Value],
     named: dict[str, Value],
 ) -> dict[str, Value]:
-    """What the parameters of a function stand for where it is called."""
+    """Return what the parameters of a function stand for where it is called."""
     parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
     if takes.vararg or takes.kwarg or len(values) > len(parameters):
         raise UnreadCode
@@ -293,7 +293,7 @@ def bound_arguments(
 
 
 def is_plain(node: ast.FunctionDef, result: Value) -> bool:
-    """Whether a function's value says all of it: it is a single return, or a softmax."""
+    """Return whether a function's value says all of it: it is a single return, or a softmax."""
     body = [
         statement
         for statement in node.body
@@ -349,7 +349,7 @@ class FollowedProgram:
     unread: int = 0
 
     def follow(self, source: ProgramSource) -> list[StatementMeaning]:
-        """What the statements of a piece say, in the order in which they run."""
+        """Return what the statements of a piece say, in the order in which they run."""
         follower = _Follower(self, source, self.frame)
         follower.statements(source.body)
         return follower.events
@@ -617,7 +617,7 @@ class _Follower:
     # -- what is shown ----------------------------------------------------------------
 
     def expression(self, node: ast.stmt, value: ast.expr) -> set[str]:
-        """What an expression shows; the names that it gives a meaning by a method."""
+        """Return what an expression shows; the names that it gives a meaning by a method."""
         reader = self.reader
         match value:
             case ast.Call(func=ast.Name(id="print" | "display" | "pprint"), args=arguments):
@@ -735,7 +735,7 @@ class _Follower:
     def call(
         self, function: FollowedFunction, values: list[Value], named: dict[str, Value]
     ) -> Value:
-        """What a function of the program gives."""
+        """Return what a function of the program gives."""
         if self.frame.depth >= _CALLS:
             raise UnreadCode
         inner = replace(self, source=function.source)
@@ -752,7 +752,7 @@ class _Follower:
     def _result(
         self, function: FollowedFunction, bound: Mapping[str, Value], own: set[str] | None
     ) -> Value:
-        """What a function gives; nothing is told of one without names of its own."""
+        """Return what a function gives; nothing is told of one without names of its own."""
         scope = replace(self.scope, stands_for={**function.around, **bound})
         frame = Frame(scope, own, depth=self.frame.depth + 1, is_silent=own is None)
         try:

@@ -157,7 +157,7 @@ def _softmax(given: Arguments) -> Value:
 
 
 def negated(keep: syntax.Tree) -> syntax.Tree:
-    """What a mask leaves out: 1 where it has 0."""
+    """Return what a mask leaves out: 1 where it has 0."""
     match keep:
         case syntax.Call("not", (inner,)):
             return inner

@@ -51,7 +51,7 @@ def take(target: ast.expr, value: Value, scope: CodeScope) -> None:
 
 
 def rounds(reader: ExpressionReader, node: ast.expr) -> Iterator[Value]:
-    """What a loop runs over, one value after the other."""
+    """Yield what a loop runs over, one value after the other."""
     match node:
         case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start], keywords=named):
             start += [word.value for word in named]
@@ -95,7 +95,7 @@ def comprehended(
 
 
 def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: CodeScope) -> syntax.Tree:
-    """What is done to each entry of an array, done to the array."""
+    """Return what is done to each entry of an array, done to the array."""
 
     def leaf(part: syntax.Tree) -> syntax.Tree | None:
         if part == _EACH:
@@ -157,7 +157,7 @@ def filled(entries: Mapping[tuple[syntax.Key, ...], Member]) -> syntax.Tree | No
 
 
 def _lifted(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
-    """What gives a row, or an entry, by itself, as what gives all of them."""
+    """Return what gives a row, or an entry, by itself, as what gives all of them."""
     functions = _ROWWISE if len(keys) == 1 else _ENTRYWISE
 
     def leaf(part: syntax.Tree) -> syntax.Tree | None:
@@ -178,7 +178,7 @@ def _lifted(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
 
 
 def subscripted(reader: ExpressionReader, value: ast.expr, key: ast.expr, depth: int) -> Value:
-    """What ``value[key]`` stands for."""
+    """Return what ``value[key]`` stands for."""
     scope = reader.scope
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         tree = reader.tree(value.value, depth)
@@ -249,7 +249,7 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 
 def is_entry(key: ast.expr, meaning: Value) -> bool:
-    """Whether a key is that of an entry or a row, not of all that a mask names."""
+    """Return whether a key is that of an entry or a row, not of all that a mask names."""
     if isinstance(key, ast.Tuple):
         return not any(isinstance(part, ast.Slice) for part in key.elts)
     if isinstance(key, ast.Name):
@@ -260,7 +260,7 @@ def is_entry(key: ast.expr, meaning: Value) -> bool:
 
 
 def is_of_integers(reader: ExpressionReader, value: ast.expr) -> bool:
-    """Whether fractions are lost where an empty array is filled with them."""
+    """Return whether fractions are lost where an empty array is filled with them."""
     match value:
         case ast.Call(func=function, args=[like, *_], keywords=[]) if "_like" in last_name(
             function

@@ -175,7 +175,7 @@ _NO = ("0", "0.0")
 
 
 def is_mask(tree: syntax.Tree, scope: CodeScope) -> bool | None:
-    """Whether all entries are 0 or 1; None where nobody knows.
+    """Return whether all entries are 0 or 1; None where nobody knows.
 
     >>> from symattn.syntax import parse
     >>> is_mask(parse("[[1, 0], [1, 1]]"), CodeScope()), is_mask(parse("[1, 2]"), CodeScope())
@@ -199,7 +199,7 @@ def is_mask(tree: syntax.Tree, scope: CodeScope) -> bool | None:
 
 
 def is_whole(tree: syntax.Tree, scope: CodeScope) -> bool:
-    """Whether all entries are known to be whole numbers."""
+    """Return whether all entries are known to be whole numbers."""
     match tree:
         case syntax.Literal(text):
             return text.lstrip("-").isdigit()
@@ -213,7 +213,7 @@ def is_whole(tree: syntax.Tree, scope: CodeScope) -> bool:
 
 
 def are_integers(tree: syntax.Tree, scope: CodeScope) -> bool:
-    """Whether an array has surely no room for fractions."""
+    """Return whether an array has surely no room for fractions."""
     match tree:
         case syntax.Literal(text):
             return text.lstrip("-").isdigit()
@@ -300,7 +300,7 @@ def _exact(text: str) -> Fraction | float:
 
 
 def count(scope: CodeScope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:
-    """How many entries there are along an axis, or in all."""
+    """Return how many entries there are along an axis, or in all."""
     if axis is not None or rank == 1:
         return call("cols" if axis or rank == 1 else "rows", x)
     return syntax.Binary("*", call("rows", x), call("cols", x))

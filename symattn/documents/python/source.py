@@ -40,7 +40,7 @@ class ProgramSource:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where the lines begin."""
+        """Return where the lines begin."""
         return [0, *(end.end() for end in _LINE_END.finditer(self.text.string))]
 
     @cached_property
@@ -77,7 +77,7 @@ class ProgramSource:
         return self.text.span(*self.bounds(node))
 
     def string(self, node: ast.stmt | ast.expr) -> str:
-        """What is written there."""
+        """Return what is written there."""
         start, end = self.bounds(node)
         return self.text.string[start:end]
 
@@ -153,7 +153,7 @@ def _spell(node: ast.AST) -> None:
 
 
 def _is_meant(source: ProgramSource) -> bool:
-    """Whether it is not by chance that Python can read it: nobody leaves a space before
+    """Return whether it is not by chance that Python can read it: nobody leaves a space before
     the brackets of an index, nor annotates names with numbers."""
     nodes = chain.from_iterable(map(ast.walk, source.body))
     return not any(_is_chance(source, node) for node in nodes)
@@ -172,7 +172,7 @@ def _is_chance(source: ProgramSource, node: ast.AST) -> bool:
 
 
 def statement_head(node: ast.stmt) -> ast.expr | ast.stmt:
-    """Where a statement says what it does, without those inside it."""
+    """Return where a statement says what it does, without those inside it."""
     match node:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             return head

@@ -91,7 +91,7 @@ class Stores:
 
 @lru_cache(maxsize=1 << 12)
 def stores(*nodes: ast.AST) -> Stores:
-    """What statements and expressions may store to.
+    """Return what statements and expressions may store to.
 
     >>> sorted(stores(ast.parse("a, (b, *c) = d[[e for e in f]]")).assigned)
     ['a', 'b', 'c']
@@ -212,7 +212,7 @@ def _called(call: ast.Call, is_for_effect: bool) -> _CallEffects:
 
 
 def is_library(node: ast.expr) -> bool:
-    """Whether an expression is a library, or a part of one."""
+    """Return whether an expression is a library, or a part of one."""
     return dotted(node).partition(".")[0] in LIBRARIES
 
 
@@ -286,7 +286,7 @@ class Sharing:
 
 
 def effects_of(function: ast.FunctionDef, effects: Effects) -> FunctionEffects:
-    """What a function may do beyond giving a value.
+    """Return what a function may do beyond giving a value.
 
     >>> (function,) = ast.parse("def f(a, b):\\n    a = a + 1\\n    b[0] = a").body
     >>> sorted(effects_of(function, lambda name: None).changed)

@@ -73,7 +73,7 @@ def formula(element: Element) -> Text:
 
 
 def _row(element: Element | None) -> Iterator[Text]:
-    """What stands in an element, one after the other; runs that look alike are one."""
+    """Yield what stands in an element, one after the other; runs that look alike are one."""
     if element is None:
         return
     inside = [*_inside_formula(element)]
@@ -88,7 +88,7 @@ def _row(element: Element | None) -> Iterator[Text]:
 
 
 def _labels(matrix: Element, after: Element) -> bool:
-    """Whether a matrix without brackets is a column of words, the labels of the rows of the
+    """Return whether a matrix without brackets is a column of words, the labels of the rows of the
     one after it."""
     if (matrix.name, after.name) != ("m:m", "m:d"):
         return False
@@ -112,7 +112,7 @@ def _inside_formula(element: Element) -> Iterator[Element]:
 
 
 def _look(element: Element) -> tuple[bool, bool] | None:
-    """Whether a run is set as words, and whether upright; None of what is none."""
+    """Return whether a run is set as words, and whether upright; None of what is none."""
     if element.name != "m:r":
         return None
     return element.is_on("m:rPr", "m:nor"), element.value("m:rPr", "m:sty") == "p"
@@ -144,14 +144,14 @@ def _typed(run: Element) -> Iterator[Text]:
 
 
 def _as_latex(text: Text) -> Text:
-    """What is typed as LaTeX has it; who types commands means these."""
+    """Return what is typed as LaTeX has it; who types commands means these."""
     if _COMMAND.search(text.string) or _TYPED.search(text.string):
         return text
     return text.sub(_SIGNS, _sign)
 
 
 def _sign(sign: re.Match[str]) -> str:
-    """How LaTeX writes a sign; what only says where lines align is left out."""
+    """Return how LaTeX writes a sign; what only says where lines align is left out."""
     match sign[0]:
         case "\u2063":
             return ","
@@ -173,18 +173,18 @@ def _with_matrices(text: Text) -> Text:
 
 
 def _typed_in(element: Element | None) -> str:
-    """What is typed right in an argument."""
+    """Return what is typed right in an argument."""
     runs = element.all("m:r") if element is not None else ()
     return "".join(text.string for run in runs for text in _typed(run)).strip()
 
 
 def _equates(element: Element) -> bool:
-    """Whether a cell has a sign of equality of its own: then it is no entry of a matrix."""
+    """Return whether a cell has a sign of equality of its own: then it is no entry of a matrix."""
     return _EQUATES.search(_typed_in(element)) is not None
 
 
 def _says(element: Element | None) -> bool:
-    """Whether an argument has anything in it."""
+    """Return whether an argument has anything in it."""
     waiting = [element] if element is not None else []
     while waiting:
         here = waiting.pop()
@@ -250,7 +250,7 @@ def _filled(element: Element, form: str) -> Iterator[Text]:
 
 
 def _fenced(element: Element) -> Iterator[Text]:
-    """What stands in brackets; without a word these are round ones, and a bar is between."""
+    """Yield what stands in brackets; without a word these are round ones, and a bar is between."""
     told = element.child("m:dPr")
 
     def sign(name: str, usual: str) -> str:
@@ -346,7 +346,7 @@ class _Piece(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What stands around it where people see it."""
+        """Return what stands around it where people see it."""
         return "$$" if self.is_display else _MARKS.get(self.kind, "")
 
 
@@ -563,7 +563,8 @@ class BodyReader:
         return paragraph.end()
 
     def _is_laid_out(self, cell: Element) -> bool:
-        """Whether a cell holds a part of an equation, or a matrix: then nothing is tabulated."""
+        """Return whether a cell holds a part of an equation, or a matrix: then nothing is
+        tabulated."""
         said = [piece for piece in self._pieces(cell) if piece.text.string.strip()]
         self._boxes = []
         if not said or said[0].kind != "math":
@@ -597,8 +598,8 @@ class BodyReader:
         self._end_equations(equations)
 
     def _parted(self, row: Sequence[Element]) -> Iterator[Sequence[Element] | Element]:
-        """What a row is made of: cells, the rows of tables in it that only lay out as well, and
-        other tables."""
+        """Yield what a row is made of: cells, the rows of tables in it that only lay out as well,
+        and other tables."""
         plain: list[Element] = []
         for cell in row:
             tables = [table for table in _inside(cell) if table.name == "w:tbl"]
@@ -710,7 +711,7 @@ def _inside(element: Element) -> Iterator[Element]:
 
 
 def _deep(element: Element, name: str) -> Iterator[Element]:
-    """Those of that name in an element, but none in another one of it."""
+    """Yield those of that name in an element, but none in another one of it."""
     for child in _inside(element):
         if child.name == name:
             yield child
@@ -719,7 +720,7 @@ def _deep(element: Element, name: str) -> Iterator[Element]:
 
 
 def _all(element: Element, name: str) -> Iterator[Element]:
-    """Those of that name in an element, itself among them."""
+    """Yield those of that name in an element, itself among them."""
     waiting = [element]
     while waiting:
         here = waiting.pop()
@@ -730,12 +731,12 @@ def _all(element: Element, name: str) -> Iterator[Element]:
 
 
 def _is_number(pieces: Sequence[_Piece]) -> bool:
-    """Whether a cell holds the number of an equation."""
+    """Return whether a cell holds the number of an equation."""
     return len(pieces) == 1 and bool(_COUNTED.fullmatch(pieces[0].text.string))
 
 
 def _is_formula(pieces: Sequence[_Piece]) -> bool:
-    """Whether a cell holds formulas, and nothing else but the number of one."""
+    """Return whether a cell holds formulas, and nothing else but the number of one."""
     words = "".join(one.text.string for one in pieces if one.kind == "text")
     return any(one.kind == "math" for one in pieces) and bool(_COUNTED.fullmatch(words))
 
@@ -751,7 +752,7 @@ def _symbol(element: Element) -> str:
 
 
 def _has_head(rows: Sequence[Sequence[Sequence[_Piece]]]) -> bool:
-    """Whether the first row tells what stands in the columns: no number alone is in it, and
+    """Return whether the first row tells what stands in the columns: no number alone is in it, and
     some are below it."""
     numbers = [
         [re.fullmatch(DECIMAL, "".join(p.text.string for p in cell).strip()) for cell in row]

@@ -50,11 +50,11 @@ class Element:
         return next((child for child in self.elements if child.name == name), None)
 
     def all(self, name: str) -> Iterator[Element]:
-        """Those of that name right in it."""
+        """Return those of that name right in it."""
         return (child for child in self.elements if child.name == name)
 
     def value(self, *path: str) -> str:
-        """What the element at the end of a path is set to; '' where there is none.
+        """Return what the element at the end of a path is set to; '' where there is none.
 
         >>> parsed('<a><b val="1"/></a>').value("b")
         '1'
@@ -70,7 +70,7 @@ class Element:
         return found
 
     def is_on(self, *path: str) -> bool:
-        """Whether a switch is there and on."""
+        """Return whether a switch is there and on."""
         found = self.find(*path)
         return found is not None and found.attributes.get("val", "1") not in _OFF
 
@@ -135,7 +135,7 @@ class _Parser:
         return next(self._open[0].elements)
 
     def _here(self) -> int:
-        """Where the parser is, in characters: it counts bytes, and only goes on."""
+        """Return where the parser is, in characters: it counts bytes, and only goes on."""
         index = self._parser.CurrentByteIndex
         if self._is_plain:
             return self._base + index
@@ -247,16 +247,16 @@ class Styles:
         return int(level) + 1 if level.isdecimal() and int(level) < _NO_LEVEL else 0
 
     def is_title(self, name: str) -> bool:
-        """Whether a style is that of the title of the whole."""
+        """Return whether a style is that of the title of the whole."""
         return self._named(name).lower() == "title"
 
     def is_again(self, name: str) -> bool:
-        """Whether a paragraph of that style is one of a list of contents."""
+        """Return whether a paragraph of that style is one of a list of contents."""
         return _AGAIN.fullmatch(self._named(name)) is not None
 
     def is_code(self, style: str, properties: Element | None, outer: bool = False) -> bool:
-        """Whether a run, or a paragraph, is code: by its font, its style, or as what is around
-        it is."""
+        """Return whether a run, or a paragraph, is code: by its font, its style, or as what is
+        around it is."""
         by_font = None if self._is_typed else _font_is_code(properties)
         if by_font is not None:
             return by_font
@@ -273,7 +273,7 @@ class Styles:
 
 
 def _font_is_code(properties: Element | None) -> bool | None:
-    """Whether a font is one of code; None where none is said."""
+    """Return whether a font is one of code; None where none is said."""
     fonts = properties.child("w:rFonts") if properties is not None else None
     if fonts is None:
         return None

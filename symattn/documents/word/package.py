@@ -264,7 +264,8 @@ class WrittenText:
         return self.package.with_parts(written) if written else self.package.data
 
     def _edits(self, new: str) -> Iterator[tuple[Span, str]]:
-        """What changes in the parts, character by character where as many take their place."""
+        """Yield what changes in the parts, character by character where as many take their
+        place."""
         at = 0
         old_lines, new_lines = self.text.string.split("\n"), new.split("\n")
         if len(old_lines) != len(new_lines):
@@ -290,7 +291,7 @@ class WrittenText:
 
 
 def _changes(old: str, new: str) -> Iterator[tuple[int, int, str]]:
-    """Where a line changes, number by number, and no more of it than changes."""
+    """Yield where a line changes, number by number, and no more of it than changes."""
     before, after = _NUMBER.split(old), _NUMBER.split(new)
     starts = [0]
     for piece in before:
@@ -304,6 +305,6 @@ def _changes(old: str, new: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _alike(first: str, second: str) -> int:
-    """How many characters two texts begin with alike."""
+    """Return how many characters two texts begin with alike."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((k for k, (a, b) in pairs if a != b), min(len(first), len(second)))

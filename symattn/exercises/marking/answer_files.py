@@ -360,7 +360,7 @@ def common(rows: Sequence[GradebookRow]) -> list[tuple[str, int]]:
 
 
 def file_names(students: Sequence[str]) -> list[str]:
-    """What the files of students are called: safe anywhere, and each another.
+    """Return what the files of students are called: safe anywhere, and each another.
 
     >>> file_names(["Ada Lovelace", "ada/lovelace", "../..", "con", "Ada_Lovelace", "README"])
     ['Ada_Lovelace', 'ada_lovelace-2', 'student', 'con_', 'Ada_Lovelace-3', 'README_']

@@ -213,7 +213,7 @@ class JudgedScript:
         return tuple(dict.fromkeys(mark.slip for mark in self.marks if mark.slip is not None))
 
     def count(self, outcome: Outcome) -> int:
-        """How many answers are that."""
+        """Return how many answers are that."""
         return sum(mark.outcome == outcome for mark in self.marks)
 
 
@@ -352,7 +352,7 @@ class Collector:
 
     @property
     def first(self) -> int:
-        """What rows and columns are counted from."""
+        """Return what rows and columns are counted from."""
         return self._asked.first
 
     def blank(self, label: str) -> Blank:
@@ -371,7 +371,7 @@ class Collector:
         return self.at(name, indices)
 
     def quantity(self, text: str) -> str:
-        """What is asked for, by its name. Raises :class:`Malformed` for anything else."""
+        """Return what is asked for, by its name. Raises :class:`Malformed` for anything else."""
         text = text.strip()
         if text in self._names:
             return text

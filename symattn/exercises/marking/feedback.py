@@ -212,7 +212,7 @@ class Feedback:
 
     @cached_property
     def _comma(self) -> bool:
-        """Whether the student writes decimals with a comma."""
+        """Return whether the student writes decimals with a comma."""
         return any("," in answer.text for answer in self.judged.script.answers.values())
 
     def _right(self, mark: Mark) -> str:

@@ -90,7 +90,7 @@ class FollowThrough:
         self._run: Run[Enclosure] = Run(arithmetic, self._leaf)
 
     def computed(self, name: str) -> list[list[arb | None]]:
-        """What a step makes of what stands in the places of those before it, by rows;
+        """Return what a step makes of what stands in the places of those before it, by rows;
         without bound where that is not defined, None for a masked score."""
         return self._computed(self._nodes[name]).rows
 
@@ -235,7 +235,7 @@ def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -
 
 
 def parsed_json(text: str) -> Mapping[str, Any]:
-    """What a JSON text says, its numbers as they are written."""
+    """Return what a JSON text says, its numbers as they are written."""
     twice: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Examiner:
         self._rounded = FollowThrough(self.solution, max(part.places for part in self.in_order))
 
     def judged(self, script: Script) -> JudgedScript:
-        """What every answer of a script is."""
+        """Return what every answer of a script is."""
         marks = _Judging(self, script).marks()
         parts = tuple(
             (part, tuple(marks[blank] for blank in self.blanks(part)))
@@ -195,7 +195,7 @@ class _Judging:
         printed: PrintedNumber | None,
         ways: _Ways,
     ) -> tuple[Outcome, bool]:
-        """What an answer is, but for slips; and whether it only has too few places."""
+        """Return what an answer is, but for slips; and whether it only has too few places."""
         _, i, j = blank
         if printed is None or entry.is_masked:
             if printed is None and entry.is_masked:
@@ -274,7 +274,7 @@ class _Judging:
                 return
 
     def _gives(self, fault: InjectedFault, blank: Blank, part: Part) -> bool:
-        """Whether a common mistake gives an answer."""
+        """Return whether a common mistake gives an answer."""
         printed = self._figures[blank].printed
         quantity = self._examiner.solution.quantity(fault.nodes[part.quantity])
         at = EntryValue(quantity, blank.i, blank.j)
@@ -326,19 +326,20 @@ class _Near:
         self._off = abs(number - truth)
 
     def comes_of(self, number: arb | None) -> bool:
-        """Whether the answer is that number, as far as it is rounded."""
+        """Return whether the answer is that number, as far as it is rounded."""
         if number is None or not number.is_finite():
             return False
         return not abs(self._number - number) > self._reach
 
     def is_in(self, number: arb | None) -> bool:
-        """Whether the answer is one of those numbers, which are rounded already, and are few."""
+        """Return whether the answer is one of those numbers, which are rounded already, and are
+        few."""
         if number is None or number.rad() > self._reach * FEW:
             return False
         return bool(number.contains(self._number))
 
     def tells(self, number: arb | None) -> bool:
-        """Whether the answer is one of those numbers, which are few enough to tell them from
+        """Return whether the answer is one of those numbers, which are few enough to tell them from
         the right one."""
         if number is None or not self.comes_of(number):
             return False

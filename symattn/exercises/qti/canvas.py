@@ -49,7 +49,7 @@ def question(
 
 
 def spellings(number: Decimal, places: int) -> list[str]:
-    """How people write what is within a unit of the last of so many places of a number.
+    """Return how people write what is within a unit of the last of so many places of a number.
 
     >>> spellings(Decimal("0.50648"), 4)[:4]
     ['0.5065', '.5065', '0,5065', ',5065']
@@ -172,7 +172,7 @@ def _figures(blanks: Blanks, say: Language, solution: Sequence[b.Block]) -> str:
 
 
 def _name(k: int, at: At) -> str:
-    """What a blank is called: the letter of its part, its row and its column."""
+    """Return what a blank is called: the letter of its part, its row and its column."""
     return f"{questions.letter(k - 1)}_{at[0] + 1}_{at[1] + 1}"
 
 

@@ -128,7 +128,7 @@ class Answers:
         return Operation("max", (0.0, sign))
 
     def is_positive(self, x: Expression) -> bool:
-        """Whether it is a positive number, whatever is answered."""
+        """Return whether it is a positive number, whatever is answered."""
         return isinstance(x, float) and x > 0
 
 
@@ -148,7 +148,7 @@ def _called(name: str, x: Expression) -> Operation:
 
 
 def distance(x: Expression, y: Expression) -> Operation:
-    """How far two numbers are from each other."""
+    """Return how far two numbers are from each other."""
     return _called("abs", Operation("subtract", (x, y)))
 
 
@@ -271,7 +271,7 @@ class Blanks:
         return self.chain.parts[k]
 
     def faulty(self, k: int) -> list[Numbers]:
-        """What each common mistake in a part makes of its blanks."""
+        """Return what each common mistake in a part makes of its blanks."""
         quantity = self.part(k).quantity
         return [self._numbers(k, fault.nodes[quantity]) for fault in self.chain.faults[k]]
 
@@ -280,13 +280,13 @@ class Blanks:
         return figures(self.exercise, part, node, part.places + _MORE)
 
     def around(self, k: int, number: Decimal) -> Near:
-        """What is within the tolerance of a part around a number."""
+        """Return what is within the tolerance of a part around a number."""
         reach = self.part(k).tolerance * (1 + _FLOAT)
         exact = Fraction(number)
         return Near(float(exact - reach), float(exact + reach))
 
     def early(self, k: int, at: At) -> Iterator[Near]:
-        """What comes of rounding too early: what right numbers give that were rounded on the
+        """Yield what comes of rounding too early: what right numbers give that were rounded on the
         way, and what has fewer places than asked for."""
         part = self.part(k)
         ball = self._examiner.rounded[part.quantity][at[0]][at[1]]
@@ -303,7 +303,7 @@ class Blanks:
             yield Near(float(short - little), float(short + little))
 
     def follows(self, k: int, own: Callable[[int, At], str]) -> dict[At, Expression] | None:
-        """What a part's blanks are computed to from earlier answers, which are the variables
+        """Return what a part's blanks are computed to from earlier answers, which are the variables
         that ``own`` names; None where no answers are earlier, or where that can't be written."""
         sources = {self.chain.nodes[j].serial: j for j in self.chain.sources[k]}
         if not sources:
@@ -405,7 +405,7 @@ class Processing:
         yield from self._points()
 
     def _judged(self, k: int, at: At, right: Decimal, follows: Place | None) -> str:
-        """What an answer is, and what is computed on from."""
+        """Return what an answer is, and what is computed on from."""
         name = self.response(k, at)
         own = _name("OWN", k, at)
         expected: Expression = float(right) if follows is None else follows
@@ -425,7 +425,7 @@ class Processing:
         return self._first_of([(self._is_number(name), kept + judged)], computed)
 
     def _is_number(self, name: str) -> str:
-        """Whether something is answered that is a number."""
+        """Return whether something is answered that is a number."""
         # What players take for a number is neither here nor there if it is none.
         answered = self._variable(name)
         least = self.v("gte", answered, self._writer(0.0))
@@ -434,7 +434,7 @@ class Processing:
         return self.v("and", self.v("not", empty), self.v("or", least, less))
 
     def _within(self, name: str, ranges: Iterable[Near]) -> str:
-        """Whether a number is in one of some ranges."""
+        """Return whether a number is in one of some ranges."""
         answered = self._variable(name)
         tests = [
             self.v(
@@ -507,7 +507,8 @@ class Processing:
         return self.v("set-outcome-value", self._writer(number), identifier=_name("FITS", k, at))
 
     def _flags(self, k: int) -> Iterator[str]:
-        """Whether answers of a part, or earlier ones, are not right; and what is said of all."""
+        """Yield whether answers of a part, or earlier ones, are not right; and what is said of
+        all."""
         off = [self._variable(f"OFF_{j}") for j in self.blanks.chain.sources[k]]
         off.append(self._any(k, "wrong", "slip", "follows"))
         yield self.v("set-outcome-value", self.v("or", *off), identifier=f"OFF_{k}")

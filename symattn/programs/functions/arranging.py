@@ -24,13 +24,13 @@ def _size(axis: int, x: Node) -> Node:
 
 @function(is_written=False)
 def rows(x: Node) -> Node:
-    """How many rows there are."""
+    """Return how many rows there are."""
     return _size(0, x)
 
 
 @function(is_written=False)
 def cols(x: Node) -> Node:
-    """How many columns there are."""
+    """Return how many columns there are."""
     return _size(-1, x)
 
 

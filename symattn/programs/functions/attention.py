@@ -84,8 +84,8 @@ def _cross_entropy_back(node: Node, g: Node) -> Flows:
 
 
 def _into_weights(node: Node, g: Node, levels: Node) -> Flows:
-    """What flows into targets and smoothing, by the logarithms that they weigh: into a weight of
-    minus infinity no number does, and it is an error to ask for it."""
+    """Return what flows into targets and smoothing, by the logarithms that they weigh: into a
+    weight of minus infinity no number does, and it is an error to ask for it."""
     x, y, *smoothing = nodes.arguments(node)
     slopes = times(nodes.negate(levels), over(g, levels.shape[0]))
     flows: Flows = [nodes.shaped(slopes, y.shape) if y.shape == x.shape else None]

@@ -63,7 +63,7 @@ class StepFunction:
 
     @property
     def signature(self) -> str:
-        """How it is called.
+        """Return how it is called.
 
         >>> from symattn.programs.functions import FUNCTIONS
         >>> FUNCTIONS["var"].signature
@@ -73,7 +73,7 @@ class StepFunction:
 
     @property
     def summary(self) -> str:
-        """What it is, in a line."""
+        """Return what it is, in a line."""
         return (inspect.getdoc(self.build) or "").split("\n\n")[0].replace("\n", " ")
 
     def called(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> Node:
@@ -116,7 +116,7 @@ class StepFunction:
 
     @property
     def takes_parts(self) -> bool:
-        """Whether it takes any number of arguments."""
+        """Return whether it takes any number of arguments."""
         return self._rest is not None
 
     @property
@@ -182,7 +182,7 @@ class StepFunction:
 def _value(
     tree: syntax.Tree, allowed: tuple[Any, ...], lower: Callable[[syntax.Tree], Node]
 ) -> Any:
-    """What an argument is, by what it may be."""
+    """Return what an argument is, by what it may be."""
     word = tree.text if isinstance(tree, syntax.Word) else None
     if word == "None" and NoneType in allowed:
         return None

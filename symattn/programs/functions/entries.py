@@ -207,7 +207,7 @@ def softplus(x: Node) -> Node:
 
 
 def _share(x: Node) -> Node:
-    """How much of a normal distribution is below x."""
+    """Return how much of a normal distribution is below x."""
     return over(plus(1, nodes.apply("erf", over(x, nodes.apply("sqrt", number(2))))), 2)
 
 

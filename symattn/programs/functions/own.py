@@ -32,7 +32,7 @@ class OwnFunction:
 
     @property
     def head(self) -> str:
-        """How it is called: ``lrelu(x, slope=0.01)``."""
+        """Return how it is called: ``lrelu(x, slope=0.01)``."""
         shown = (
             name if default is None else f"{name}={syntax.text(default)}"
             for name, default in self.parameters.items()
@@ -125,7 +125,7 @@ class OwnFunction:
 
 
 def is_plain(tree: syntax.Tree) -> bool:
-    """Whether an argument is a word, a number or a fraction, written out.
+    """Return whether an argument is a word, a number or a fraction, written out.
 
     >>> [is_plain(syntax.parse(text)) for text in ("-2", "1/2", "x", "1 + 1")]
     [True, True, False, False]

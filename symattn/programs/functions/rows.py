@@ -51,13 +51,13 @@ def summed(x: Node, axis: int | None = None) -> Node:
 
 
 def _count(x: Node, axis: int | None) -> int:
-    """How many entries are one along an axis."""
+    """Return how many entries are one along an axis."""
     rows, columns = x.grid
     return rows * columns if axis is None else rows if axis == 0 and len(x.shape) == 2 else columns
 
 
 def along(x: Node, axis: int, of_rows: Callable[[Node], Node]) -> Node:
-    """What a function of rows gives along an axis."""
+    """Return what a function of rows gives along an axis."""
     _need_axis(x, axis)
     if axis == 0 and len(x.shape) == 2:
         return nodes.transpose(of_rows(nodes.transpose(x)))
@@ -77,7 +77,7 @@ def mean(x: Node, axis: Axis | None = None) -> Node:
 
 
 def _given(node: Node, name: str, default: Any = None) -> Any:
-    """What a call was given for an option."""
+    """Return what a call was given for an option."""
     assert node.written is not None
     return node.written.given.get(name, default)
 
@@ -273,7 +273,7 @@ def _of_rows(x: Node) -> Axis:
 
 
 def _through(flow: Node, gamma: Node | None, beta: Node | None, g: Node, unit: Node) -> Flows:
-    """What flows into gamma and beta, behind what flows into x; none into eps."""
+    """Return what flows into gamma and beta, behind what flows into x; none into eps."""
     flows: Flows = [flow]
     if gamma is not None:
         flows.append(nodes.gathered(times(g, unit), gamma.shape))
