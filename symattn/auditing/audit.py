@@ -250,8 +250,7 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     ]
     if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
         # Most that the audit consists of: who is right does without.
-        from symattn.auditing.causes import Causes
-        from symattn.auditing.search import SlipNaming
+        from symattn.auditing.search import Causes, SlipNaming
 
         with precision(FIRST):
             causes = Causes(document.recipes, figures)

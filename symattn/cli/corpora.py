@@ -8,8 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from symattn.cli.counting import counted
-from symattn.cli.options import Pace, output_as_said
+from symattn.cli.options import Pace, counted, output_as_said
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT

@@ -15,8 +15,8 @@ import click
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import CaseArgument
-from symattn.cli.counting import counted
 from symattn.cli.main import CHECK_FAILED
+from symattn.cli.options import counted
 from symattn.errors import EngineFailure, Malformed
 from symattn.escaping import json_text, visible
 from symattn.ownership import Outputs

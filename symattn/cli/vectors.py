@@ -13,8 +13,8 @@ import click
 from symattn import workers
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.counting import counted
 from symattn.cli.main import CHECK_FAILED
+from symattn.cli.options import counted
 from symattn.escaping import visible
 from symattn.ownership import Outputs
 from symattn.workers import Asker, Crashed, WorkLimits

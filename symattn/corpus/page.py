@@ -8,7 +8,7 @@ from typing import Any
 
 from symattn.cases.settings import settings
 from symattn.corpus.tally import TOLD, Tally
-from symattn.drawing.bars import Bar, bars
+from symattn.drawing.heatmap import Bar, bars
 from symattn.languages.language import Language
 from symattn.languages.sentence import Sentence
 from symattn.printers import blocks as b

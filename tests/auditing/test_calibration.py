@@ -15,9 +15,8 @@ from random import Random
 import pytest
 
 from symattn.auditing.audit import _Document
-from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Cause, Figure
-from symattn.auditing.search import SlipNaming
+from symattn.auditing.search import Causes, SlipNaming
 from symattn.numbers.balls import FIRST, precision
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict

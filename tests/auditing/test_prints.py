@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.auditing.audit import audit
-from symattn.auditing.causes import _look, first, latest, sharpest
 from symattn.auditing.figures import Figure
 from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
+from symattn.auditing.search import _look, first, latest, sharpest
 from symattn.auditing.standard import Recipes
 from symattn.numbers.balls import FIRST, precision
 from symattn.verdicts import Verdict

@@ -12,7 +12,7 @@ from symattn.corpus import tables
 from symattn.corpus.audit import audit_corpus
 from symattn.corpus.page import sheet
 from symattn.corpus.tally import TOLD, Tally
-from symattn.drawing.bars import Bar, bars
+from symattn.drawing.heatmap import Bar, bars
 from symattn.errors import Malformed
 from symattn.printers import html, latex
 from tests.corpus import made

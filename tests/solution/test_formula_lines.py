@@ -20,9 +20,8 @@ from symattn.cases.settings import SheetSettings
 from symattn.errors import Malformed, NoClosedForm
 from symattn.programs.display import symbol
 from symattn.sheets.steps import Steps
-from symattn.solution.formula_lines import general_entry, shapes_of
 from symattn.solution.solution import Solution, solve
-from symattn.solution.symbolic import FormulaStyle
+from symattn.solution.symbolic import FormulaStyle, general_entry, shapes_of
 
 from ..strategies import few
 
