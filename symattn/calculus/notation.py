@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -52,151 +51,6 @@ _MARK = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})*[a-z]?\s*")
 _EXPONENT = "write exponents in brackets, as in x^(2n)"
 LETTERS = ("pi", "oo", "inf", *"ijkl")
 """Names that mean something without being known."""
-
-
-class DoubleMeanings(Grammar):
-    """Refuses what a reader may take for something else."""
-
-    def __init__(self, text: str, tokens: list[NotationToken], latex: bool, names: Names) -> None:
-        super().__init__(Text.whole(text), tokens, latex)
-        self.names = names
-        self.bound_up_to: dict[int, frozenset[str]] = {}
-        """The letters of the sums and limits that end at a token."""
-
-    def refuse_exponent(self, start: int) -> None:
-        """What is raised again behind an exponent that begins there may be all of it or that."""
-        at = start
-        while at <= self.at and at < self.end:
-            token, ahead = self.tokens[at], at + 1 - self.at
-            is_power = token.text == "*" and ahead > 0 and self.peek(ahead).text == "*"
-            if token.text == "^" or is_power:
-                raise Malformed(
-                    f"{short(self.text.string)!r} has an exponent right behind an exponent: write"
-                    " brackets, as in a^(b^c) or (a^b)^c"
-                )
-            at = max(at, self.partners[at] if token.kind == "open" else at) + 1
-
-    def refuse_bare_exponent(self, start: int) -> None:
-        """Letters right behind an exponent without brackets may be part of it."""
-        is_bare = not self.latex and self.tokens[self.at - 1].end == self.peek().start
-        if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
-            raise Malformed(f"{short(self.text.string)!r}: {_EXPONENT}")
-
-    def refuse_joined(self, start: int, tree: Tree, why: str = _EXPONENT) -> None:
-        """Names side by side, without brackets: all of them may be meant, or only the first."""
-        while isinstance(tree, syntax.Negative):
-            tree, start = tree.operand, start + 1
-        if self.tokens[start].kind == "name" and isinstance(tree, syntax.Binary):
-            raise Malformed(f"{short(self.text.string)!r}: {why}")
-
-    def refuse_bare_root(self, start: int, tree: Tree) -> None:
-        """What stands right behind a root may be below it, or beside."""
-        why = "write what the root is taken of in brackets, as in √(2n)"
-        self.refuse_joined(start, tree, why)
-        is_apart = self.peek().spaced and self.tokens[self.at - 1].kind in ("number", "close")
-        if self.is_beside() and not is_apart:
-            raise Malformed(f"{short(self.text.string)!r}: {why}")
-
-    def is_beside(self) -> bool:
-        """Return whether a factor stands here without a sign before it."""
-        token = self.peek()
-        if token.kind in ("name", "command", "open"):
-            return True
-        is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
-        return token.kind == "number" and is_apart
-
-    def refuse_number(self, left: Tree) -> None:
-        """A number without a sign before it multiplies, counts the line, or is one with it."""
-        token, whole = self.peek(), short(self.text.string)
-        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
-        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
-            raise Malformed(
-                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
-            )
-        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
-            mark = self.source(self.at + 1, self.end - 1)
-            if _MARK.fullmatch(mark):
-                raise Malformed(
-                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
-                    " or what counts a line behind '#'"
-                )
-
-    def refuse_words(self, factor: Tree) -> None:
-        """A product without a sign has factors that are known: others are words."""
-        match factor:
-            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
-                if name not in LETTERS:
-                    raise Malformed(
-                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
-                        "write the formula on a line of its own or between backquotes"
-                    )
-
-    def refuse_bold(self, token: NotationToken) -> None:
-        """A number that is set as a vector or matrix is one, of a size that has to be named."""
-        style, _ = style_of(self.text.string, token)
-        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
-            raise Malformed(
-                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
-                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
-            )
-
-    def refuse_product(self, left: syntax.Binary, right: Tree) -> None:
-        """A matrix product without a sign, behind a product entry by entry."""
-        if all(is_array(x, self.names.shapes) for x in (left.left, left.right, right)):
-            raise Malformed(
-                f"{short(self.text.string)!r}: a matrix product behind '{left.op}' may be meant"
-                " before it: write brackets"
-            )
-
-    def refuse_place(self, left: Tree, inner: Tree) -> None:
-        """What is defined, before brackets, may be meant at another place: ``f(0)``."""
-        last = left.right if isinstance(left, syntax.Binary) else left
-        if not isinstance(last, syntax.Name):
-            return
-        used = self.names.uses.get(last.name, frozenset())
-        within = {*syntax.names(inner)}
-        is_single = isinstance(inner, syntax.Literal | syntax.Name | syntax.Negative)
-        if is_single or (used & within and last.name not in within):
-            raise Malformed(
-                f"{last.name}(...) may be {last.name} at a place, or a product: write"
-                f" {last.name} * (...)"
-            )
-
-    def may_be_below(self, token: NotationToken) -> bool:
-        """Return whether a reader may take a factor behind a quotient to be below: not a large sum,
-        nor what is apart; in LaTeX blanks set nothing apart."""
-        word = plain_name(token.text) or token.text
-        stem = word.removeprefix("\\").partition("_")[0]
-        last = self.tokens[self.at - 1]
-        is_apart = token.spaced and not self.latex and "{" not in self.text.string
-        is_apart &= last.kind in ("number", "close")
-        return FUNCTIONS.get(stem, stem) != "sum" and not is_apart
-
-    def tried(self, read: Callable[[], Tree], mark: int) -> Tree | None:
-        """Return what stands behind a sum, or a limit, must not have the letter that it is over."""
-        bound = self.bound_up_to.get(mark, frozenset())
-        right = super().tried(read, mark)
-        if right is not None and bound & _free(right):
-            raise Malformed(
-                f"{short(self.text.string)!r}: what is added may belong to the sum or limit before"
-                " it: write brackets"
-            )
-        return right
-
-    def is_matrix(self, tree: Tree) -> bool:
-        """Return whether a value is seen to be a matrix."""
-        match tree:
-            case syntax.Name(name):
-                return self.names.axes.get(name, 0) > 1
-            case syntax.Transposed(operand) | syntax.Negative(operand) | syntax.Power(operand, _):
-                return self.is_matrix(operand)
-            case syntax.Call("diag" | "eye", _):
-                return True
-            case syntax.Call(name, (operand, *_)) if is_array(tree, self.names.shapes):
-                return self.is_matrix(operand) and not name.startswith(("row", "col"))
-            case syntax.Binary(_, left, right):
-                return self.is_matrix(left) or self.is_matrix(right)
-        return False
 
 
 def _free(tree: Tree) -> set[str]:
@@ -252,376 +106,6 @@ def otherwise(text: str) -> str:
 def functions() -> frozenset[str]:
     """The functions that derivations know."""
     return frozenset((*tensors.FUNCTIONS, *steps.FUNCTIONS, *tensors.OTHERS))
-
-
-class Quantities(DoubleMeanings):
-    """Reads names with what stands below and above them, by what they mean."""
-
-    @abstractmethod
-    def factors(self) -> Tree:
-        """Values with signs between them, or side by side."""
-
-    @abstractmethod
-    def multiplied(self, sign: str, left: Tree, right: Tree) -> Tree:
-        """The product that is meant."""
-
-    @abstractmethod
-    def cell(self, tree: Tree, places: tuple[Tree, ...]) -> Tree:
-        """A value at places."""
-
-    @abstractmethod
-    def large(self, function: str) -> Tree:
-        """A sum or a mean over the indices below its sign."""
-
-    @abstractmethod
-    def over(self, function: str, letters: Iterable[str], size: str = "") -> Tree:
-        """A sum or a mean over these indices of what follows."""
-
-    @abstractmethod
-    def limit(self) -> Tree:
-        """A limit of what follows."""
-
-    # -- names --------------------------------------------------------------------------
-
-    def run(self) -> tuple[str, int]:
-        """The name that begins here, of letters side by side, and where it ends."""
-        first = self.peek()
-        written, best, end = "", "", self.at
-        for at in range(self.at, min(self.end, self.at + _RUN)):
-            token = self.tokens[at]
-            is_part = token.kind == "name" or (token.kind == "number" and token.text.isdigit())
-            if not is_part or (
-                at > self.at and (token.spaced or token.start != self.tokens[at - 1].end)
-            ):
-                break
-            written += plain_name(token.text) or token.text
-            if self._means(written):
-                best, end = written, at + 1
-        return (best, end) if best else (plain_name(first.text) or first.text, self.at + 1)
-
-    def _means(self, written: str) -> bool:
-        """Return whether letters are the beginning of what has a meaning."""
-        return (
-            self.names.begins(written)
-            or written in functions()
-            or (len(written) > 1 and written[0] == "d" and self.names.begins(written[1:]))
-        )
-
-    def read_name(self) -> Tree:
-        """A name with its scripts, a call, or what else letters mean."""
-        token, start = self.peek(), self.at
-        if token.text in JOINING and len(token.text) > 1 and not self.names.known(token.text):
-            raise UnreadNotation
-        written, end = self.run()
-        following = self.tokens[end] if end < self.end else NotationToken("", "", -1, -1)
-        known = self.names.known(written)
-        is_exponential = written == "e" and following.text == "^" and "e" not in self.names.axes
-        if not known or is_exponential:
-            if (special := self._special(written, end, following)) is not None:
-                return special
-            if (quotient := self._quotient(written, end)) is not None:
-                return quotient
-            self.at = start
-            if split := self._letters(token.text):
-                self.at = end
-                return self.after(split) if following.kind != "script" else self._ended(split)
-        elif written[0] == "d" and following.text == "/" and not following.spaced:
-            quotient = self._quotient(written, end)
-            if quotient is not None:
-                return quotient
-        self.at = end
-        return self.scripted(written)
-
-    def _ended(self, product: Tree) -> Tree:
-        """A product of letters whose last has something above it: ``QK^T``."""
-        assert isinstance(product, syntax.Binary)
-        last = self.after(product.right)
-        return self.multiplied("", product.left, last)
-
-    def _letters(self, word: str) -> Tree | None:
-        """A word that is known names side by side, as their product: ``QK``, ``XW_Q``."""
-        for cut in range(1, len(word) if len(word) < _RUN else 0):
-            name, rest = self.names.known(word[:cut]), word[cut:]
-            other: Tree | None = syntax.Name(self.names.known(rest))
-            if name and not self.names.known(rest):
-                other = self._letters(rest)
-            if name and other is not None:
-                return self.multiplied("", syntax.Name(name), other)
-        return None
-
-    def _special(self, written: str, end: int, following: NotationToken) -> Tree | None:
-        """Return what letters mean that are no name here; None where it is nothing else."""
-        function = FUNCTIONS.get(written, written)
-        start = self.at
-        if written in _INFINITE:
-            self.at = end
-            return syntax.Name("oo")
-        if written == "e" and following.text == "^":
-            self.at = end + 1
-            if self.peek().text in ("{", "("):
-                exponent = self.inside(*self.group(self.at))
-                self.refuse_exponent(self.at)
-                return syntax.Call("exp", (exponent,))
-            is_negative = self.peek().text == "-"
-            self.at += is_negative
-            start = self.at
-            inner = self.atom()
-            self.refuse_joined(start, inner)
-            self.refuse_bare_exponent(start)
-            self.refuse_exponent(self.at)
-            return syntax.Call("exp", (syntax.Negative(inner) if is_negative else inner,))
-        if written == "E" and following.text == "[":
-            self.at = end
-            return syntax.Call("expect", (self.inside(*self.group(end)),))
-        if written == "d" and following.text == "/" and self.is_differential(2):
-            self.at = end + 1
-            by = self.differential()
-            return syntax.Call("diff", (self.factors(), by))
-        if written == "lim":
-            self.at = end
-            return self.limit()
-        if function in ("sum", "mean") and following.text == "_":
-            self.at = end
-            return self.large(function)
-        if written in ("delta", "I") and following.text == "_":
-            self.at = end + 1
-            places = self.places(*self.below())
-            if written == "delta" and len(places) == 2:
-                return syntax.Call("delta", places)
-            if written == "I" and len(places) == 1:
-                return syntax.Call("eye", places)
-            self.at = start
-            return None
-        if function in functions() and following.text == "^":
-            raise Malformed(f"write powers of {function} behind brackets: {function}(t)^2")
-        function = "operations" if written == "ops" else function
-        stem, _, below = written.partition("_")
-        if below and stem in ("sum", "mean", "delta", "I"):
-            return self._joined(stem, below, end)
-        is_call = following.text == "(" and (
-            function in functions()
-            or (len(written) > 1 and not following.spaced and not self._means(stem))
-        )
-        if is_call:
-            self.at = end
-            return syntax.Call(function, self._arguments(function, *self.group(end)))
-        if function in functions() and following.kind in ("name", "number", "command", "open"):
-            self.at = end
-            argument = self.postfix()
-            behind = self.peek()
-            is_sign = behind.kind == "operator" and behind.text in "*/·×@"
-            if is_sign:
-                behind = self.peek(1)
-            is_factor = behind.kind in ("name", "number", "open")
-            if is_factor and FUNCTIONS.get(behind.text, behind.text) not in functions():
-                raise Malformed(f"write what {function} is taken of in brackets: {function}(...)")
-            return syntax.Call(function, (argument,))
-        return None
-
-    def _joined(self, stem: str, below: str, end: int) -> Tree | None:
-        """``sum_j``, ``delta_ij`` and such, which plain text has as one word."""
-        self.at = end
-        letters = tuple(map(syntax.Name, below))
-        if stem in ("sum", "mean"):
-            return self.over(stem, [letter.name for letter in letters[:_RUN]])
-        if stem == "delta" and len(letters) == 2:
-            return syntax.Call("delta", letters)
-        return syntax.Call("eye", (syntax.Name(below),)) if stem == "I" else None
-
-    def _arguments(self, function: str, start: int, end: int) -> tuple[Tree, ...]:
-        pieces = self.pieces(start, end)
-        if function == "delta":
-            return tuple(self.place(*piece) for piece in pieces)
-        return tuple(self.inside(*piece) for piece in pieces)
-
-    def scripted(self, written: str) -> Tree:
-        """A name with what stands below and above it, as far as that is part of it."""
-        names, mark = self.names, self.at
-        below: tuple[int, int] | None = None
-        above: tuple[int, int] | None = None
-        ends = {"": mark}
-        while self.peek().kind == "script":
-            is_below = self.peek().text == "_"
-            if (below if is_below else above) is not None:
-                break
-            self.at += 1
-            piece = self.below() if is_below else self.above()
-            below, above = (piece, above) if is_below else (below, piece)
-            ends["both" if below and above else "_" if is_below else "^"] = self.at
-        low, high = (self.mark(piece) if piece else "" for piece in (below, above))
-        known = names.known(written)
-        if low and high and (full := names.known(f"{written}_{low}_{high}")):
-            self.at = ends["both"]
-            return syntax.Name(full)
-        if low and "_" in ends and (lowered := names.known(f"{written}_{low}")):
-            self.at = ends["_"]
-            return syntax.Name(lowered)
-        if high and above and (raised := names.known(f"{written}_{high}")):
-            if known and high.isdigit() and names.axes.get(raised, 0) == names.axes.get(known, 0):
-                raise Malformed(
-                    f"{written}^{high} may be {raised} or a power of {known}: "
-                    f"write {raised} or {known}**{high}"
-                )
-            self.at = ends["both"] if below else ends["^"]
-            tree: Tree = syntax.Name(raised)
-            return self.cell(tree, self.places(*below, axes=names.axes[raised])) if below else tree
-        self.at = mark
-        stem, _, rest = written.rpartition("_")
-        if not known and stem and (whole := names.known(stem)):
-            # Plain text has "dp_j" as one word.
-            axes = names.axes.get(whole, 0)
-            if len(places := self._split(rest, axes)) == axes:
-                return syntax.Cell(syntax.Name(whole), places)
-        if known in names.permutations and self.peek().text == "(":
-            return syntax.Cell(syntax.Name(known), (self.place(*self.group(self.at)),))
-        if not known and low and "_" in ends:
-            # A name that nothing is known of yet.
-            self.at = ends["_"]
-            return syntax.Name(f"{written}_{low}")
-        if known and below and "_" in ends:
-            self.at = ends["_"]
-            axes = names.axes.get(known, 0)
-            places = self.places(*below, axes=axes)
-            if known == "I" and len(places) == 1 != axes:
-                return syntax.Call("eye", places)
-            return syntax.Cell(syntax.Name(known), places)
-        return syntax.Name(known or written)
-
-    def mark(self, piece: tuple[int, int]) -> str:
-        """Return what stands below or above as a part of a name."""
-        texts = [plain_name(token.text) or token.text for token in self.few(*piece)]
-        if texts[:1] == ["("] and texts[-1:] == [")"]:
-            texts = texts[1:-1]
-        joined = "".join("_" if text == "," else text for text in texts)
-        return joined if re.fullmatch(r"\w+", joined) else ""
-
-    def _quotient(self, written: str, end: int) -> Tree | None:
-        """``dp_j/dz_k`` where a differential begins; None where none does."""
-        mark, stem = self.at, written[1:].rpartition("_")[0]
-        if not ((written[:1] == "d" and self._means(written)) or self.names.known(stem)):
-            return None
-        self.at = end
-        above = self.scripted(written[1:])
-        if self.peek().text == "/" and self.is_differential(1):
-            self.at += 1
-            return syntax.Call("diff", (above, self.differential()))
-        self.at = mark
-        return None
-
-    def is_differential(self, ahead: int) -> bool:
-        """Return whether a differential begins there: ``dz``, ``∂z``."""
-        token = self.peek(ahead)
-        return token.text == "∂" or (token.kind == "name" and token.text[:1] == "d")
-
-    def differential(self) -> Tree:
-        """Return what is differentiated by: ``dz_k``, ``∂z_k``."""
-        if self.peek().text == "∂":
-            self.at += 1
-            written, self.at = self.run()
-            return self._unraised(self.entry_or_name(self.scripted(written)))
-        written, end = self.run()
-        if written[:1] != "d":
-            raise UnreadNotation
-        if written == "d":
-            # LaTeX has the letters apart.
-            self.at += 1
-            written, end = self.run()
-            written = f"d{written}"
-        self.at = end
-        return self._unraised(self.entry_or_name(self.scripted(written[1:])))
-
-    def _unraised(self, by: Tree) -> Tree:
-        if self.peek().text == "^":
-            raise Malformed("a power behind a quotient of differentials: write (dy/dx)^2")
-        return by
-
-    def entry_or_name(self, tree: Tree) -> Tree:
-        """A tree that is the name of an array, or an entry of it."""
-        if isinstance(tree, syntax.Name | syntax.Cell):
-            return tree
-        raise UnreadNotation
-
-    # -- places -------------------------------------------------------------------------
-
-    def below(self) -> tuple[int, int]:
-        """The range of what stands below, its brackets passed over."""
-        token = self.peek()
-        if token.text in ("{", "("):
-            return self.group(self.at)
-        start = self.at
-        if token.kind not in ("name", "number"):
-            raise UnreadNotation
-        self.at += 1
-        if not self.latex:
-            name = plain_name(token.text)
-            if name in self.names.permutations and self.peek().text == "(":
-                self.group(self.at)
-            elif (self.peek().text == "_" and self.names.begins(name)) or (
-                self.peek().text == "×" and not self.peek().spaced
-            ):
-                self.at += 2
-        return start, self.at
-
-    def above(self) -> tuple[int, int]:
-        """The range of what stands above, or of an argument; its brackets passed over."""
-        token, start = self.peek(), self.at
-        if token.text in ("{", "("):
-            return self.group(start)
-        self.at += token.kind == "operator" and token.text in "+-"
-        if self.peek().kind in ("", "close", "relation", "separator", "script"):
-            raise UnreadNotation
-        if self.peek().kind == "command":
-            self.postfix()
-        else:
-            self.at += 1
-        return start, self.at
-
-    def places(self, start: int, end: int, axes: int = 0) -> tuple[Tree, ...]:
-        """Places, with commas between them or side by side."""
-        pieces = self.pieces(start, end)
-        if len(pieces) == 1 and any(self.tokens[at].text == "×" for at in range(start, end)):
-            at = next(at for at in range(start, end) if self.tokens[at].text == "×")
-            pieces = [(start, at), (at + 1, end)]
-        if len(pieces) > 1:
-            return tuple(self.place(*piece) for piece in pieces)
-        places: list[Tree] = []
-        at = start
-        while at < end:
-            token = self.tokens[at]
-            if token.kind == "operator":
-                return (self.place(start, end),)
-            if token.kind == "open" or (at + 1 < end and self.tokens[at + 1].kind == "script"):
-                return (*places, self.place(at, end))
-            if token.kind == "name" and plain_name(token.text) in self.names.permutations:
-                stop = self.partners[at + 1] + 1 if at + 1 < end else end
-                places.append(self.place(at, max(stop, at + 1)))
-                at = max(stop, at + 1)
-                continue
-            if token.kind not in ("name", "number"):
-                raise UnreadNotation
-            places += self._split(plain_name(token.text) or token.text, axes)
-            at += 1
-        return tuple(places)
-
-    def _split(self, letters: str, axes: int) -> tuple[Tree, ...]:
-        """Letters and digits as a place each, where they are no name and no number."""
-        if len(letters) == axes > 1 and letters.isalpha():
-            return tuple(map(syntax.Name, letters))
-        if letters.isdigit():
-            digits = letters if axes == len(letters) > 1 else [letters]
-            return tuple(map(syntax.Literal, digits))
-        if self.names.known(letters) in self.names.sizes or letters in GREEK.values():
-            return (syntax.Name(self.names.known(letters) or letters),)
-        if letters in GREEK:
-            return (syntax.Name(letters),)
-        return tuple(
-            syntax.Literal(sign) if sign.isdigit() else syntax.Name(sign)
-            for sign in letters.replace("_", "")
-        )
-
-    def place(self, start: int, end: int) -> Tree:
-        """One place."""
-        return self.inside(start, end)
 
 
 def unjoined(tokens: Iterable[NotationToken]) -> Iterator[NotationToken]:
@@ -741,13 +225,16 @@ def _is_known(tree: Tree, names: Names) -> bool:
     return True
 
 
-class _Notation(Quantities):
+class _Notation(Grammar):
     """One side of a line as a tree of derivations."""
 
     def __init__(self, text: str, names: Names) -> None:
         latex = "\\" in text
         tokens = latex_tokens(text) if latex else plain_tokens(text)
-        super().__init__(text, [*(tokens if latex else unjoined(tokens))], latex, names)
+        super().__init__(Text.whole(text), [*(tokens if latex else unjoined(tokens))], latex)
+        self.names = names
+        self.bound_up_to: dict[int, frozenset[str]] = {}
+        """The letters of the sums and limits that end at a token."""
         self.limits: dict[Tree, str] = {}
         self.farthest = 0
 
@@ -1101,6 +588,485 @@ class _Notation(Quantities):
         body = self.factors()
         self.bound_up_to[self.at] = frozenset(syntax.names(variable))
         return syntax.Call("limit", (variable, goal, body))
+
+    # -- what may be meant in two ways -------------------------------------------------
+
+    def refuse_exponent(self, start: int) -> None:
+        """What is raised again behind an exponent that begins there may be all of it or that."""
+        at = start
+        while at <= self.at and at < self.end:
+            token, ahead = self.tokens[at], at + 1 - self.at
+            is_power = token.text == "*" and ahead > 0 and self.peek(ahead).text == "*"
+            if token.text == "^" or is_power:
+                raise Malformed(
+                    f"{short(self.text.string)!r} has an exponent right behind an exponent: write"
+                    " brackets, as in a^(b^c) or (a^b)^c"
+                )
+            at = max(at, self.partners[at] if token.kind == "open" else at) + 1
+
+    def refuse_bare_exponent(self, start: int) -> None:
+        """Letters right behind an exponent without brackets may be part of it."""
+        is_bare = not self.latex and self.tokens[self.at - 1].end == self.peek().start
+        if is_bare and self.peek().kind == "name" and self.tokens[start].text != "T":
+            raise Malformed(f"{short(self.text.string)!r}: {_EXPONENT}")
+
+    def refuse_joined(self, start: int, tree: Tree, why: str = _EXPONENT) -> None:
+        """Names side by side, without brackets: all of them may be meant, or only the first."""
+        while isinstance(tree, syntax.Negative):
+            tree, start = tree.operand, start + 1
+        if self.tokens[start].kind == "name" and isinstance(tree, syntax.Binary):
+            raise Malformed(f"{short(self.text.string)!r}: {why}")
+
+    def refuse_bare_root(self, start: int, tree: Tree) -> None:
+        """What stands right behind a root may be below it, or beside."""
+        why = "write what the root is taken of in brackets, as in √(2n)"
+        self.refuse_joined(start, tree, why)
+        is_apart = self.peek().spaced and self.tokens[self.at - 1].kind in ("number", "close")
+        if self.is_beside() and not is_apart:
+            raise Malformed(f"{short(self.text.string)!r}: {why}")
+
+    def is_beside(self) -> bool:
+        """Return whether a factor stands here without a sign before it."""
+        token = self.peek()
+        if token.kind in ("name", "command", "open"):
+            return True
+        is_apart = token.spaced or token.start != self.tokens[self.at - 1].end
+        return token.kind == "number" and is_apart
+
+    def refuse_number(self, left: Tree) -> None:
+        """A number without a sign before it multiplies, counts the line, or is one with it."""
+        token, whole = self.peek(), short(self.text.string)
+        is_fraction = token.text == "\\frac" and self.peek(2).kind == "number"
+        if isinstance(left, syntax.Literal) and (token.kind == "number" or is_fraction):
+            raise Malformed(
+                f"{whole!r} has a number right behind a number: write '*' or '+' between them"
+            )
+        if token.kind == "open" and token.spaced and self.partners[self.at] == self.end - 1:
+            mark = self.source(self.at + 1, self.end - 1)
+            if _MARK.fullmatch(mark):
+                raise Malformed(
+                    f"'{self.source(self.at, self.end)}' may count, or multiply: write '* {mark}',"
+                    " or what counts a line behind '#'"
+                )
+
+    def refuse_words(self, factor: Tree) -> None:
+        """A product without a sign has factors that are known: others are words."""
+        match factor:
+            case syntax.Name(name) if len(name) > 1 and not self.names.known(name):
+                if name not in LETTERS:
+                    raise Malformed(
+                        f"{name!r} beside a formula: it has no meaning here; if it is a word, "
+                        "write the formula on a line of its own or between backquotes"
+                    )
+
+    def refuse_bold(self, token: NotationToken) -> None:
+        """A number that is set as a vector or matrix is one, of a size that has to be named."""
+        style, _ = style_of(self.text.string, token)
+        if style != "plain" and len(self.tokens) > 1 and self.peek(1).text != "_":
+            raise Malformed(
+                f"{short(self.text.string)!r}: what is bold may be a number, or a vector or matrix"
+                f" of them: write it with its size, {token.text}_n or {token.text}_(n×m)"
+            )
+
+    def refuse_product(self, left: syntax.Binary, right: Tree) -> None:
+        """A matrix product without a sign, behind a product entry by entry."""
+        if all(is_array(x, self.names.shapes) for x in (left.left, left.right, right)):
+            raise Malformed(
+                f"{short(self.text.string)!r}: a matrix product behind '{left.op}' may be meant"
+                " before it: write brackets"
+            )
+
+    def refuse_place(self, left: Tree, inner: Tree) -> None:
+        """What is defined, before brackets, may be meant at another place: ``f(0)``."""
+        last = left.right if isinstance(left, syntax.Binary) else left
+        if not isinstance(last, syntax.Name):
+            return
+        used = self.names.uses.get(last.name, frozenset())
+        within = {*syntax.names(inner)}
+        is_single = isinstance(inner, syntax.Literal | syntax.Name | syntax.Negative)
+        if is_single or (used & within and last.name not in within):
+            raise Malformed(
+                f"{last.name}(...) may be {last.name} at a place, or a product: write"
+                f" {last.name} * (...)"
+            )
+
+    def may_be_below(self, token: NotationToken) -> bool:
+        """Return whether a reader may take a factor behind a quotient to be below: not a large sum,
+        nor what is apart; in LaTeX blanks set nothing apart."""
+        word = plain_name(token.text) or token.text
+        stem = word.removeprefix("\\").partition("_")[0]
+        last = self.tokens[self.at - 1]
+        is_apart = token.spaced and not self.latex and "{" not in self.text.string
+        is_apart &= last.kind in ("number", "close")
+        return FUNCTIONS.get(stem, stem) != "sum" and not is_apart
+
+    def tried(self, read: Callable[[], Tree], mark: int) -> Tree | None:
+        """Return what stands behind a sum, or a limit, must not have the letter that it is over."""
+        bound = self.bound_up_to.get(mark, frozenset())
+        right = super().tried(read, mark)
+        if right is not None and bound & _free(right):
+            raise Malformed(
+                f"{short(self.text.string)!r}: what is added may belong to the sum or limit before"
+                " it: write brackets"
+            )
+        return right
+
+    def is_matrix(self, tree: Tree) -> bool:
+        """Return whether a value is seen to be a matrix."""
+        match tree:
+            case syntax.Name(name):
+                return self.names.axes.get(name, 0) > 1
+            case syntax.Transposed(operand) | syntax.Negative(operand) | syntax.Power(operand, _):
+                return self.is_matrix(operand)
+            case syntax.Call("diag" | "eye", _):
+                return True
+            case syntax.Call(name, (operand, *_)) if is_array(tree, self.names.shapes):
+                return self.is_matrix(operand) and not name.startswith(("row", "col"))
+            case syntax.Binary(_, left, right):
+                return self.is_matrix(left) or self.is_matrix(right)
+        return False
+
+    # -- names --------------------------------------------------------------------------
+
+    def run(self) -> tuple[str, int]:
+        """The name that begins here, of letters side by side, and where it ends."""
+        first = self.peek()
+        written, best, end = "", "", self.at
+        for at in range(self.at, min(self.end, self.at + _RUN)):
+            token = self.tokens[at]
+            is_part = token.kind == "name" or (token.kind == "number" and token.text.isdigit())
+            if not is_part or (
+                at > self.at and (token.spaced or token.start != self.tokens[at - 1].end)
+            ):
+                break
+            written += plain_name(token.text) or token.text
+            if self._means(written):
+                best, end = written, at + 1
+        return (best, end) if best else (plain_name(first.text) or first.text, self.at + 1)
+
+    def _means(self, written: str) -> bool:
+        """Return whether letters are the beginning of what has a meaning."""
+        return (
+            self.names.begins(written)
+            or written in functions()
+            or (len(written) > 1 and written[0] == "d" and self.names.begins(written[1:]))
+        )
+
+    def read_name(self) -> Tree:
+        """A name with its scripts, a call, or what else letters mean."""
+        token, start = self.peek(), self.at
+        if token.text in JOINING and len(token.text) > 1 and not self.names.known(token.text):
+            raise UnreadNotation
+        written, end = self.run()
+        following = self.tokens[end] if end < self.end else NotationToken("", "", -1, -1)
+        known = self.names.known(written)
+        is_exponential = written == "e" and following.text == "^" and "e" not in self.names.axes
+        if not known or is_exponential:
+            if (special := self._special(written, end, following)) is not None:
+                return special
+            if (quotient := self._quotient(written, end)) is not None:
+                return quotient
+            self.at = start
+            if split := self._letters(token.text):
+                self.at = end
+                return self.after(split) if following.kind != "script" else self._ended(split)
+        elif written[0] == "d" and following.text == "/" and not following.spaced:
+            quotient = self._quotient(written, end)
+            if quotient is not None:
+                return quotient
+        self.at = end
+        return self.scripted(written)
+
+    def _ended(self, product: Tree) -> Tree:
+        """A product of letters whose last has something above it: ``QK^T``."""
+        assert isinstance(product, syntax.Binary)
+        last = self.after(product.right)
+        return self.multiplied("", product.left, last)
+
+    def _letters(self, word: str) -> Tree | None:
+        """A word that is known names side by side, as their product: ``QK``, ``XW_Q``."""
+        for cut in range(1, len(word) if len(word) < _RUN else 0):
+            name, rest = self.names.known(word[:cut]), word[cut:]
+            other: Tree | None = syntax.Name(self.names.known(rest))
+            if name and not self.names.known(rest):
+                other = self._letters(rest)
+            if name and other is not None:
+                return self.multiplied("", syntax.Name(name), other)
+        return None
+
+    def _special(self, written: str, end: int, following: NotationToken) -> Tree | None:
+        """Return what letters mean that are no name here; None where it is nothing else."""
+        function = FUNCTIONS.get(written, written)
+        start = self.at
+        if written in _INFINITE:
+            self.at = end
+            return syntax.Name("oo")
+        if written == "e" and following.text == "^":
+            self.at = end + 1
+            if self.peek().text in ("{", "("):
+                exponent = self.inside(*self.group(self.at))
+                self.refuse_exponent(self.at)
+                return syntax.Call("exp", (exponent,))
+            is_negative = self.peek().text == "-"
+            self.at += is_negative
+            start = self.at
+            inner = self.atom()
+            self.refuse_joined(start, inner)
+            self.refuse_bare_exponent(start)
+            self.refuse_exponent(self.at)
+            return syntax.Call("exp", (syntax.Negative(inner) if is_negative else inner,))
+        if written == "E" and following.text == "[":
+            self.at = end
+            return syntax.Call("expect", (self.inside(*self.group(end)),))
+        if written == "d" and following.text == "/" and self.is_differential(2):
+            self.at = end + 1
+            by = self.differential()
+            return syntax.Call("diff", (self.factors(), by))
+        if written == "lim":
+            self.at = end
+            return self.limit()
+        if function in ("sum", "mean") and following.text == "_":
+            self.at = end
+            return self.large(function)
+        if written in ("delta", "I") and following.text == "_":
+            self.at = end + 1
+            places = self.places(*self.below())
+            if written == "delta" and len(places) == 2:
+                return syntax.Call("delta", places)
+            if written == "I" and len(places) == 1:
+                return syntax.Call("eye", places)
+            self.at = start
+            return None
+        if function in functions() and following.text == "^":
+            raise Malformed(f"write powers of {function} behind brackets: {function}(t)^2")
+        function = "operations" if written == "ops" else function
+        stem, _, below = written.partition("_")
+        if below and stem in ("sum", "mean", "delta", "I"):
+            return self._joined(stem, below, end)
+        is_call = following.text == "(" and (
+            function in functions()
+            or (len(written) > 1 and not following.spaced and not self._means(stem))
+        )
+        if is_call:
+            self.at = end
+            return syntax.Call(function, self._arguments(function, *self.group(end)))
+        if function in functions() and following.kind in ("name", "number", "command", "open"):
+            self.at = end
+            argument = self.postfix()
+            behind = self.peek()
+            is_sign = behind.kind == "operator" and behind.text in "*/·×@"
+            if is_sign:
+                behind = self.peek(1)
+            is_factor = behind.kind in ("name", "number", "open")
+            if is_factor and FUNCTIONS.get(behind.text, behind.text) not in functions():
+                raise Malformed(f"write what {function} is taken of in brackets: {function}(...)")
+            return syntax.Call(function, (argument,))
+        return None
+
+    def _joined(self, stem: str, below: str, end: int) -> Tree | None:
+        """``sum_j``, ``delta_ij`` and such, which plain text has as one word."""
+        self.at = end
+        letters = tuple(map(syntax.Name, below))
+        if stem in ("sum", "mean"):
+            return self.over(stem, [letter.name for letter in letters[:_RUN]])
+        if stem == "delta" and len(letters) == 2:
+            return syntax.Call("delta", letters)
+        return syntax.Call("eye", (syntax.Name(below),)) if stem == "I" else None
+
+    def _arguments(self, function: str, start: int, end: int) -> tuple[Tree, ...]:
+        pieces = self.pieces(start, end)
+        if function == "delta":
+            return tuple(self.place(*piece) for piece in pieces)
+        return tuple(self.inside(*piece) for piece in pieces)
+
+    def scripted(self, written: str) -> Tree:
+        """A name with what stands below and above it, as far as that is part of it."""
+        names, mark = self.names, self.at
+        below: tuple[int, int] | None = None
+        above: tuple[int, int] | None = None
+        ends = {"": mark}
+        while self.peek().kind == "script":
+            is_below = self.peek().text == "_"
+            if (below if is_below else above) is not None:
+                break
+            self.at += 1
+            piece = self.below() if is_below else self.above()
+            below, above = (piece, above) if is_below else (below, piece)
+            ends["both" if below and above else "_" if is_below else "^"] = self.at
+        low, high = (self.mark(piece) if piece else "" for piece in (below, above))
+        known = names.known(written)
+        if low and high and (full := names.known(f"{written}_{low}_{high}")):
+            self.at = ends["both"]
+            return syntax.Name(full)
+        if low and "_" in ends and (lowered := names.known(f"{written}_{low}")):
+            self.at = ends["_"]
+            return syntax.Name(lowered)
+        if high and above and (raised := names.known(f"{written}_{high}")):
+            if known and high.isdigit() and names.axes.get(raised, 0) == names.axes.get(known, 0):
+                raise Malformed(
+                    f"{written}^{high} may be {raised} or a power of {known}: "
+                    f"write {raised} or {known}**{high}"
+                )
+            self.at = ends["both"] if below else ends["^"]
+            tree: Tree = syntax.Name(raised)
+            return self.cell(tree, self.places(*below, axes=names.axes[raised])) if below else tree
+        self.at = mark
+        stem, _, rest = written.rpartition("_")
+        if not known and stem and (whole := names.known(stem)):
+            # Plain text has "dp_j" as one word.
+            axes = names.axes.get(whole, 0)
+            if len(places := self._split(rest, axes)) == axes:
+                return syntax.Cell(syntax.Name(whole), places)
+        if known in names.permutations and self.peek().text == "(":
+            return syntax.Cell(syntax.Name(known), (self.place(*self.group(self.at)),))
+        if not known and low and "_" in ends:
+            # A name that nothing is known of yet.
+            self.at = ends["_"]
+            return syntax.Name(f"{written}_{low}")
+        if known and below and "_" in ends:
+            self.at = ends["_"]
+            axes = names.axes.get(known, 0)
+            places = self.places(*below, axes=axes)
+            if known == "I" and len(places) == 1 != axes:
+                return syntax.Call("eye", places)
+            return syntax.Cell(syntax.Name(known), places)
+        return syntax.Name(known or written)
+
+    def mark(self, piece: tuple[int, int]) -> str:
+        """Return what stands below or above as a part of a name."""
+        texts = [plain_name(token.text) or token.text for token in self.few(*piece)]
+        if texts[:1] == ["("] and texts[-1:] == [")"]:
+            texts = texts[1:-1]
+        joined = "".join("_" if text == "," else text for text in texts)
+        return joined if re.fullmatch(r"\w+", joined) else ""
+
+    def _quotient(self, written: str, end: int) -> Tree | None:
+        """``dp_j/dz_k`` where a differential begins; None where none does."""
+        mark, stem = self.at, written[1:].rpartition("_")[0]
+        if not ((written[:1] == "d" and self._means(written)) or self.names.known(stem)):
+            return None
+        self.at = end
+        above = self.scripted(written[1:])
+        if self.peek().text == "/" and self.is_differential(1):
+            self.at += 1
+            return syntax.Call("diff", (above, self.differential()))
+        self.at = mark
+        return None
+
+    def is_differential(self, ahead: int) -> bool:
+        """Return whether a differential begins there: ``dz``, ``∂z``."""
+        token = self.peek(ahead)
+        return token.text == "∂" or (token.kind == "name" and token.text[:1] == "d")
+
+    def differential(self) -> Tree:
+        """Return what is differentiated by: ``dz_k``, ``∂z_k``."""
+        if self.peek().text == "∂":
+            self.at += 1
+            written, self.at = self.run()
+            return self._unraised(self.entry_or_name(self.scripted(written)))
+        written, end = self.run()
+        if written[:1] != "d":
+            raise UnreadNotation
+        if written == "d":
+            # LaTeX has the letters apart.
+            self.at += 1
+            written, end = self.run()
+            written = f"d{written}"
+        self.at = end
+        return self._unraised(self.entry_or_name(self.scripted(written[1:])))
+
+    def _unraised(self, by: Tree) -> Tree:
+        if self.peek().text == "^":
+            raise Malformed("a power behind a quotient of differentials: write (dy/dx)^2")
+        return by
+
+    def entry_or_name(self, tree: Tree) -> Tree:
+        """A tree that is the name of an array, or an entry of it."""
+        if isinstance(tree, syntax.Name | syntax.Cell):
+            return tree
+        raise UnreadNotation
+
+    # -- places -------------------------------------------------------------------------
+
+    def below(self) -> tuple[int, int]:
+        """The range of what stands below, its brackets passed over."""
+        token = self.peek()
+        if token.text in ("{", "("):
+            return self.group(self.at)
+        start = self.at
+        if token.kind not in ("name", "number"):
+            raise UnreadNotation
+        self.at += 1
+        if not self.latex:
+            name = plain_name(token.text)
+            if name in self.names.permutations and self.peek().text == "(":
+                self.group(self.at)
+            elif (self.peek().text == "_" and self.names.begins(name)) or (
+                self.peek().text == "×" and not self.peek().spaced
+            ):
+                self.at += 2
+        return start, self.at
+
+    def above(self) -> tuple[int, int]:
+        """The range of what stands above, or of an argument; its brackets passed over."""
+        token, start = self.peek(), self.at
+        if token.text in ("{", "("):
+            return self.group(start)
+        self.at += token.kind == "operator" and token.text in "+-"
+        if self.peek().kind in ("", "close", "relation", "separator", "script"):
+            raise UnreadNotation
+        if self.peek().kind == "command":
+            self.postfix()
+        else:
+            self.at += 1
+        return start, self.at
+
+    def places(self, start: int, end: int, axes: int = 0) -> tuple[Tree, ...]:
+        """Places, with commas between them or side by side."""
+        pieces = self.pieces(start, end)
+        if len(pieces) == 1 and any(self.tokens[at].text == "×" for at in range(start, end)):
+            at = next(at for at in range(start, end) if self.tokens[at].text == "×")
+            pieces = [(start, at), (at + 1, end)]
+        if len(pieces) > 1:
+            return tuple(self.place(*piece) for piece in pieces)
+        places: list[Tree] = []
+        at = start
+        while at < end:
+            token = self.tokens[at]
+            if token.kind == "operator":
+                return (self.place(start, end),)
+            if token.kind == "open" or (at + 1 < end and self.tokens[at + 1].kind == "script"):
+                return (*places, self.place(at, end))
+            if token.kind == "name" and plain_name(token.text) in self.names.permutations:
+                stop = self.partners[at + 1] + 1 if at + 1 < end else end
+                places.append(self.place(at, max(stop, at + 1)))
+                at = max(stop, at + 1)
+                continue
+            if token.kind not in ("name", "number"):
+                raise UnreadNotation
+            places += self._split(plain_name(token.text) or token.text, axes)
+            at += 1
+        return tuple(places)
+
+    def _split(self, letters: str, axes: int) -> tuple[Tree, ...]:
+        """Letters and digits as a place each, where they are no name and no number."""
+        if len(letters) == axes > 1 and letters.isalpha():
+            return tuple(map(syntax.Name, letters))
+        if letters.isdigit():
+            digits = letters if axes == len(letters) > 1 else [letters]
+            return tuple(map(syntax.Literal, digits))
+        if self.names.known(letters) in self.names.sizes or letters in GREEK.values():
+            return (syntax.Name(self.names.known(letters) or letters),)
+        if letters in GREEK:
+            return (syntax.Name(letters),)
+        return tuple(
+            syntax.Literal(sign) if sign.isdigit() else syntax.Name(sign)
+            for sign in letters.replace("_", "")
+        )
+
+    def place(self, start: int, end: int) -> Tree:
+        """One place."""
+        return self.inside(start, end)
 
 
 def _number_or_name(text: str) -> Tree:
