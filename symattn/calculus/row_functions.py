@@ -35,7 +35,7 @@ _HIDDEN = (
 )
 
 
-def definition(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def meaning(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Makes what a function of steps means known by its name."""
     DEFINITIONS[function.__name__.strip("_")] = function
     return function
@@ -98,7 +98,7 @@ def compared(forms: Forms, left: Tensor, right: Tensor, sign: str) -> Tensor:
     return forms.pairwise(left, right, told, f"'{sign}'")
 
 
-@definition
+@meaning
 def _gelu(forms: Forms, x: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "none":
         return each_entry("gelu", x)
@@ -112,12 +112,12 @@ def _gelu(forms: Forms, x: Tensor, approximate: str = "none") -> Tensor:
     return Tensor(x.axes, lambda at: entry(x.entry(at)))
 
 
-@definition
+@meaning
 def _abs(forms: Forms, x: Tensor) -> Tensor:
     return forms.pairwise(x, _sign(forms, x), times, "abs")
 
 
-@definition
+@meaning
 def _sign(forms: Forms, x: Tensor) -> Tensor:
     def entry(at: Places) -> Expr:
         value = x.entry(at)
@@ -126,17 +126,17 @@ def _sign(forms: Forms, x: Tensor) -> Tensor:
     return Tensor(x.axes, entry)
 
 
-@definition
+@meaning
 def _maximum(forms: Forms, x: Tensor, y: Tensor) -> Tensor:
     return forms.pairwise(x, y, lambda a, b: plus(b, _relu(minus(a, b))), "maximum")
 
 
-@definition
+@meaning
 def _minimum(forms: Forms, x: Tensor, y: Tensor) -> Tensor:
     return forms.pairwise(x, y, lambda a, b: minus(a, _relu(minus(a, b))), "minimum")
 
 
-@definition
+@meaning
 def _clip(forms: Forms, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
     return _minimum(forms, _maximum(forms, x, low), high)
 
@@ -181,13 +181,13 @@ def _row_totals(forms: Forms, x: Tensor, name: str = "rowsum") -> Tensor:
     return forms.once(name, Tensor(axes, summed))
 
 
-@definition
+@meaning
 def _rowsum(forms: Forms, x: Tensor) -> Tensor:
     need_matrix("rowsum", x)
     return _row_totals(forms, x)
 
 
-@definition
+@meaning
 def _colsum(forms: Forms, x: Tensor) -> Tensor:
     need_matrix("colsum", x)
     return _sum(forms, x, 0)
@@ -200,13 +200,13 @@ def _need_row(name: str, x: Tensor, axis: int | None) -> None:
         raise Malformed(f"{name}: there is no axis {axis} of {described(x.axes)}")
 
 
-@definition
+@meaning
 def _total(forms: Forms, x: Tensor) -> Tensor:
     _need_row("total", x, None)
     return forms.total("total", x)
 
 
-@definition
+@meaning
 def _sum(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     _need_row("sum", x, axis)
     if axis is None or len(x.axes) < 2:
@@ -214,7 +214,7 @@ def _sum(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     return _along(forms, axis, x, partial(_row_totals, forms))
 
 
-@definition
+@meaning
 def _mean(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     _need_row("mean", x, axis)
     if axis is None or len(x.axes) < 2:
@@ -241,7 +241,7 @@ def squared(x: Tensor) -> Tensor:
     return Tensor(x.axes, lambda at: term.Power(x.entry(at), Fraction(2)))
 
 
-@definition
+@meaning
 def _var(forms: Forms, x: Tensor, axis: int | None = None, ddof: int = 0) -> Tensor:
     apart = difference(forms, x, _mean(forms, x, axis))
     if not ddof:
@@ -251,12 +251,12 @@ def _var(forms: Forms, x: Tensor, axis: int | None = None, ddof: int = 0) -> Ten
     return over(_sum(forms, squared(apart), axis), minus(count, number(ddof)))
 
 
-@definition
+@meaning
 def _std(forms: Forms, x: Tensor, axis: int | None = None, ddof: int = 0) -> Tensor:
     return _root(_var(forms, x, axis, ddof))
 
 
-@definition
+@meaning
 def _cumsum(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     def of_rows(row: Tensor) -> Tensor:
         def summed(at: Places) -> Expr:
@@ -292,13 +292,13 @@ def _row_largest(forms: Forms, x: Tensor) -> Tensor:
     return forms.once("max", forms.pairwise(total, count, term.Div, "max"))
 
 
-@definition
+@meaning
 def _rowmax(forms: Forms, x: Tensor) -> Tensor:
     need_matrix("rowmax", x)
     return _row_largest(forms, x)
 
 
-@definition
+@meaning
 def _rowmin(forms: Forms, x: Tensor) -> Tensor:
     return negative(_rowmax(forms, negative(x)))
 
@@ -310,7 +310,7 @@ def negative(x: Tensor) -> Tensor:
     return Tensor(x.axes, lambda at: term.Neg(x.entry(at)))
 
 
-@definition
+@meaning
 def _max(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     _need_row("max", x, axis)
     if axis is not None:
@@ -323,7 +323,7 @@ def _max(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     return Tensor((), lambda _: row.entry((AxisPlace(offset=1),) * 2))
 
 
-@definition
+@meaning
 def _min(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     _need_row("min", x, axis)
     return negative(_max(forms, negative(x), axis))
@@ -339,7 +339,7 @@ def _powers(forms: Forms, x: Tensor) -> tuple[Tensor, Tensor]:
     return powers, _row_totals(forms, powers, "sum")
 
 
-@definition
+@meaning
 def _softmax(forms: Forms, x: Tensor, axis: int = -1, sink: Tensor | None = None) -> Tensor:
     def of_rows(row: Tensor) -> Tensor:
         powers, sums = _powers(forms, row)
@@ -352,7 +352,7 @@ def _softmax(forms: Forms, x: Tensor, axis: int = -1, sink: Tensor | None = None
     return _along(forms, axis, x, of_rows)
 
 
-@definition
+@meaning
 def _logsumexp(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     def of_rows(row: Tensor) -> Tensor:
         return forms.once("logsumexp", each_entry("log", _powers(forms, row)[1]))
@@ -360,13 +360,13 @@ def _logsumexp(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     return _along(forms, axis, x, of_rows)
 
 
-@definition
+@meaning
 def log_softmax(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     """``x - logsumexp(x)``; what is hidden stays so."""
     return _along(forms, axis, x, lambda row: difference(forms, row, _logsumexp(forms, row)))
 
 
-@definition
+@meaning
 def _entropy(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     logarithms = forms.pairwise(x, each_entry("log", x), times, "entropy")
     return negative(_sum(forms, logarithms, axis if len(x.axes) > 1 else None))
@@ -392,7 +392,7 @@ def _fitted(x: Tensor, vector: Tensor | None, combine: Callable[..., Expr]) -> T
     return Tensor(x.axes, entry)
 
 
-@definition
+@meaning
 def _layernorm(
     forms: Forms,
     x: Tensor,
@@ -407,7 +407,7 @@ def _layernorm(
     return _fitted(_fitted(unit, gamma, times), beta, plus)
 
 
-@definition
+@meaning
 def _rmsnorm(forms: Forms, x: Tensor, gamma: Tensor | None = None, *, eps: Tensor) -> Tensor:
     small = as_single(eps, "eps")
     mean = _mean(forms, squared(x), _rows(x))
@@ -426,12 +426,12 @@ def _normed(forms: Forms, x: Tensor, square: Tensor, eps: Expr) -> Tensor:
     return forms.once("normed", forms.pairwise(x, deviation, term.Div, "norm"))
 
 
-@definition
+@meaning
 def _norm(forms: Forms, x: Tensor, axis: int | None = None) -> Tensor:
     return forms.once("norm", _root(_sum(forms, squared(x), axis)))
 
 
-@definition
+@meaning
 def _l2norm(forms: Forms, x: Tensor) -> Tensor:
     return forms.pairwise(x, _norm(forms, x, _rows(x)), term.Div, "l2norm")
 
@@ -486,7 +486,7 @@ def _weighted(forms: Forms, targets: Tensor, levels: Tensor, x: Tensor) -> Tenso
     return loss if len(x.axes) == 1 else over(loss, size_of(x.axes[0]))
 
 
-@definition
+@meaning
 def _cross_entropy(
     forms: Forms, x: Tensor, targets: Tensor, label_smoothing: Tensor | None = None
 ) -> Tensor:
@@ -504,7 +504,7 @@ def _cross_entropy(
     return _weighted(forms, targets, levels, x)
 
 
-@definition
+@meaning
 def _nll(forms: Forms, x: Tensor, targets: Tensor) -> Tensor:
     return _weighted(forms, targets, x, x)
 
@@ -516,7 +516,7 @@ def _need_alike(x: Tensor, y: Tensor) -> None:
         )
 
 
-@definition
+@meaning
 def _binary_cross_entropy(forms: Forms, x: Tensor, targets: Tensor) -> Tensor:
     _need_alike(x, targets)
 
@@ -528,7 +528,7 @@ def _binary_cross_entropy(forms: Forms, x: Tensor, targets: Tensor) -> Tensor:
     return negative(forms.total("average", terms))
 
 
-@definition
+@meaning
 def _mse(forms: Forms, x: Tensor, targets: Tensor) -> Tensor:
     _need_alike(x, targets)
     return forms.total("average", squared(difference(forms, x, targets)))
