@@ -1,5 +1,5 @@
-"""What to do instead of what can't be read: other words for the mathematics, NumPy
-or PyTorch that authors paste, and a file for those who have none."""
+"""Advice on what can't be read: other words for the mathematics, NumPy or PyTorch that authors
+paste, and a file for those who have none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What symattn says when it can't go on.
+"""Errors, which symattn raises when it can't go on.
 
 Bad input is one exception that lists every fault with its place; a wrong
 published figure is not an error but a :class:`~symattn.verdicts.Verdict`.

@@ -1,4 +1,4 @@
-"""What is read, worked out and shown at most: every limit, with what is said beyond it.
+"""Limits of what is read, worked out and shown: every one, with what is said beyond it.
 
 Limits count what there is or the work that it makes, never time: the same file
 gives the same answer on every machine. Time and memory are limited by the

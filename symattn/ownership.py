@@ -29,7 +29,7 @@ _MOST_BYTES = 1 << 28
 
 
 class Outputs:
-    """What one command writes; ``by`` is its name, ``inputs`` are the files that it reads, and
+    """The outputs of one command; ``by`` is its name, ``inputs`` are the files that it reads, and
     ``instead`` is what messages say to do where a file may not be replaced.
 
     >>> from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""What is undone however the program ends: by itself, by an exception, by a signal.
+"""Undoing, however the program ends: by itself, by an exception, by a signal.
 
 A signal's undoing is done at once and ends the process. Nothing is raised into
 code that may be anywhere, also where an exception would be lost or would find

@@ -1,4 +1,4 @@
-"""How numbers and Greek letters are spelt: what all that reads or prints them shares."""
+"""Spellings of numbers and Greek letters: what all that reads or prints them shares."""
 
 from __future__ import annotations
 

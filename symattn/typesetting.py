@@ -18,7 +18,7 @@ from symattn.escaping import latex as escape
 
 @dataclass(frozen=True)
 class Row:
-    """What stands side by side.
+    """Nodes side by side.
 
     >>> latex(Row((Letter("x"),)) + EQUALS + number("1"))
     'x = 1'
@@ -104,7 +104,7 @@ class Strut:
 
 @dataclass(frozen=True)
 class Group:
-    """What stands together as one."""
+    """A row that stands together as one."""
 
     inner: Row
 
@@ -154,7 +154,7 @@ class Big:
 
 @dataclass(frozen=True)
 class Marking:
-    """What only a stroke, a weight or a colour tells apart."""
+    """A row that only a stroke, a weight or a colour tells apart."""
 
     look: Literal["struck", "correct", "bold"]
     inner: Row

@@ -53,7 +53,7 @@ _STEP_ALLOWANCE = 64.0
 
 @dataclass(frozen=True)
 class Check:
-    """How far floats are from the exact value, over all entries of a quantity.
+    """The distance of floats from the exact value, over all entries of a quantity.
 
     ``max_ulp`` is the largest error in units in the last place of float64 (at
     an exact zero: of the sum of the magnitudes of its terms); ``scaled_ulp``

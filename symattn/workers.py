@@ -46,21 +46,22 @@ _START = "import sys; sys.path[:] = sys.argv[6:]; from symattn import workers; w
 
 @dataclass(frozen=True)
 class WorkLimits:
-    """What one piece of work may take: seconds, and megabytes of memory; 0 is no limit."""
+    """The limits of one piece of work: seconds, and megabytes of memory; 0 is no limit."""
 
     seconds: float = 0.0
     memory: int = 0
 
 
 class Asker:
-    """Who asked for the work; ``stage`` tells how far it is: ``reading``, ``computing``, ..."""
+    """The one who asked for the work; ``stage`` tells how far it is: ``reading``, ``computing``,
+    ..."""
 
     def __init__(self, stage: Callable[[str], object]) -> None:
         self.stage = stage
 
 
 class Watcher(Protocol):
-    """Who watches the work; ``ticking`` if it wants to be called while nothing happens."""
+    """The one who watches the work; ``ticking`` if it wants to be called while nothing happens."""
 
     ticking: bool
 

@@ -99,7 +99,7 @@ _ROOTS = ("truncated", "root", "last-digit")
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What a document prints, judged; made by :func:`audit`.
+    """The figures and statements of a document, judged; made by :func:`audit`.
 
     ``habit`` is the systematic error that explains every miss at once, if one does;
     ``causes`` are the slips behind many wrong figures at once, of so many that

@@ -1,4 +1,4 @@
-"""What each figure of a document says for an edit of its recipe, or against one, in bits.
+"""Evidence of each figure of a document for an edit of its recipe, or against one, in bits.
 
 Edits in exact numbers: what is named from floats is confirmed, figure by figure.
 

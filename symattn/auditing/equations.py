@@ -251,7 +251,7 @@ EntryAt = Callable[[Span], EntryValue | None]
 
 
 class OperandPlaces:
-    """Where an article prints what it computes with."""
+    """The places at which an article prints its operands."""
 
     def __init__(self, reading: Reading | None) -> None:
         self._numbers = reading.numbers if reading else ()

@@ -83,7 +83,7 @@ class Slip:
 
 @dataclass(frozen=True, eq=False)
 class Cause:
-    """Why a figure is wrong.
+    """The reason why a figure is wrong.
 
     ``because`` are the figures that a propagated one follows from, or that a figure
     with rounded inputs was computed from; ``slip`` is the one that explains it,

@@ -1,4 +1,4 @@
-"""What a document prints of a term, and terms recomputed from it.
+"""Prints of terms in a document, and terms recomputed from them.
 
 A term is recomputed from the document's own figures by replacing its largest
 parts that the document prints, and working out the rest from the steps'
@@ -39,7 +39,7 @@ from symattn.verdicts import Verdict
 
 
 class Prints:
-    """Where a document prints the value of a term."""
+    """The places at which a document prints the value of a term."""
 
     def __init__(self, recipes: Recipes, figures: Sequence[Figure]) -> None:
         self.recipes = recipes

@@ -68,7 +68,7 @@ _QUIET = np.errstate(all="ignore")
 
 @dataclass(frozen=True)
 class Gate:
-    """What rules chance out: a cause is named from so many ``bits`` on, and a wrong figure
+    """Bounds that rule chance out: a cause is named from so many ``bits`` on, and a wrong figure
     says ``least`` bits, be it as short a number as it may."""
 
     bits: float

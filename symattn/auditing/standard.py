@@ -51,7 +51,7 @@ Detail = Literal["", "coarse", "vacuous"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of one printed figure.
+    """The judgement on one printed figure.
 
     ``correct`` is the right figure in the places and the style of the printed
     one; of a coarse figure in the places of those beside it, at least one; of one
@@ -73,7 +73,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Standard:
-    """What a document promises of its figures: a rounding, or a tolerance."""
+    """The promise of a document about its figures: a rounding, or a tolerance."""
 
     mode: RoundingMode = "half-even"
     tolerance: fmpq | None = None

@@ -1,5 +1,5 @@
-"""How an article was understood, in a few sentences: what a report begins with, what is left
-open and why, and the notes that would change it."""
+"""An article as it was understood, in a few sentences: what a report begins with, what is left open
+and why, and the notes that would change it."""
 
 from __future__ import annotations
 

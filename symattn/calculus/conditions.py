@@ -1,4 +1,4 @@
-"""What is printed under "where": conditions, written as they could stand in a file."""
+"""Conditions, printed under "where", written as they could stand in a file."""
 
 from __future__ import annotations
 

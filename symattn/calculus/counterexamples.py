@@ -1,4 +1,4 @@
-"""Where a line is false, in words: sizes, indices, numbers and both sides."""
+"""Counterexamples to a line in words: sizes, indices, numbers and both sides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Where the sides of a line differ: sizes, indices, numbers given, both sides."""
+    """A point at which the sides of a line differ: sizes, indices, numbers given, both sides."""
 
     sizes: dict[str, int]
     indices: dict[str, int]

@@ -1,4 +1,4 @@
-"""What the formulas of a text define, assume and claim, read in order.
+"""Formulas of a text by what they define, assume and claim, read in order.
 
 A name is defined once, and means from then on what it means. Where there is a loss, the
 names of gradients (``dA``) are what they are, so that what is equated to them is a claim.

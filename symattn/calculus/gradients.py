@@ -1,4 +1,4 @@
-"""Which names of a text are gradients, of which losses, and which may be.
+"""Names of a text that are gradients, or may be, and the losses that they are of.
 
 Where there is a loss, ``dA`` is its gradient in A. A name of the writer's own that may as well
 be a gradient is a fault, once all of the text is known.

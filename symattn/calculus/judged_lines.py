@@ -1,4 +1,4 @@
-"""What is said of one line of a derivation, or of each member of a chain."""
+"""The verdict on one line of a derivation, or of each member of a chain."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class JudgedMember:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How a line was proved: what its prover learned before, the proof, whether by what the line
+    """The evidence for a line: what its prover learned before, the proof, whether by what the line
     names as its reasons, and what other derivations conclude that are named so."""
 
     prover: Prover

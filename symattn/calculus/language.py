@@ -1,5 +1,5 @@
-"""What a line of a derivation says, entry by entry: sums, deltas and derivatives
-over sizes that stay symbolic.
+"""The language of lines of a derivation, entry by entry: sums, deltas and derivatives over sizes
+that stay symbolic.
 
 An expression is what stands in the file and nothing more: no term is moved,
 merged or simplified when it is made. What it means is fixed twice, by modules
@@ -186,8 +186,8 @@ class Partial(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit(Expr):
-    """What ``body`` tends to as the number ``variable`` tends to ``target``: at a number from
-    both sides where it has a meaning on both (``oo`` is infinity)."""
+    """The limit of ``body`` as the number ``variable`` tends to ``target``: at a number from both
+    sides where it has a meaning on both (``oo`` is infinity)."""
 
     body: Expr
     variable: Array
@@ -204,7 +204,8 @@ class Expectation(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operations(Expr):
-    """How many operations all entries of defined arrays take, what they use being at hand.
+    """The number of operations that all entries of defined arrays take, what they use being at
+    hand.
 
     Each addition, multiplication, division, power, function and comparison is
     one; minus signs and reading an entry are free.

@@ -274,12 +274,11 @@ CONTINUES = re.compile(r"(?:\*(?!\*)|[+/@⊙∘·×]|\\(?:cdot|odot|circ|times)(
 
 @dataclass
 class Peeled:
-    """What a line says: its formulas; the words around them, and remarks behind them; the word
-    by which formulas are assumed; all words around them,
-    and what those before the first say that it is of; whether a sign behind
-    the words may be a dash; the places that differ where it holds off the diagonal; the letters
-    that it says to run to some end, with that; its mark in a list, in brackets or not; what of
-    the words is not known to say nothing."""
+    """The parts of a line: its formulas; the words around them, and remarks behind them; the word
+    by which formulas are assumed; all words around them, and what those before the first say that
+    it is of; whether a sign behind the words may be a dash; the places that differ where it holds
+    off the diagonal; the letters that it says to run to some end, with that; its mark in a list, in
+    brackets or not; what of the words is not known to say nothing."""
 
     formulas: tuple[str, ...] = ()
     words: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What hides scores is 0 or 1: by its form, or because a file takes it to be so."""
+"""Masks, which are 0 or 1: by its form, or because a file takes it to be so."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def free_letters(count: int, taken: Collection[str], first: str = "") -> list[st
 
 @dataclass
 class Names:
-    """What names mean: arrays with how many axes they have, sizes, permutations."""
+    """The meanings of names: arrays with how many axes they have, sizes, permutations."""
 
     axes: dict[str, int] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""What a name of which nothing is known may be, by the names that are known.
+"""Meanings that a name of which nothing is known may have, by the names that are known.
 
 A name is the writer's own only if it is not made of what has a meaning: ``A12`` is an entry
 where A is known, ``dCE_dz`` a derivative where z is.
@@ -40,7 +40,7 @@ _LONGEST, _MOST = 60, 40
 
 @dataclass(frozen=True)
 class Reading:
-    """What a name may be: an entry or a multiple of a known one, or the gradient in it;
+    """A meaning that a name may have: an entry or a multiple of a known one, or the gradient in it;
     whether it can hardly be another's, and whether the name is that up to capitals only."""
 
     kind: str

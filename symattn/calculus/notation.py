@@ -592,7 +592,7 @@ class _Notation(Grammar):
     # -- what may be meant in two ways -------------------------------------------------
 
     def refuse_exponent(self, start: int) -> None:
-        """What is raised again behind an exponent that begins there may be all of it or that."""
+        """Refuse what is raised again behind an exponent that begins there: all of it, or that."""
         at = start
         while at <= self.at and at < self.end:
             token, ahead = self.tokens[at], at + 1 - self.at
@@ -618,7 +618,7 @@ class _Notation(Grammar):
             raise Malformed(f"{short(self.text.string)!r}: {why}")
 
     def refuse_bare_root(self, start: int, tree: Tree) -> None:
-        """What stands right behind a root may be below it, or beside."""
+        """Refuse what stands right behind a root, below it or beside."""
         why = "write what the root is taken of in brackets, as in √(2n)"
         self.refuse_joined(start, tree, why)
         is_apart = self.peek().spaced and self.tokens[self.at - 1].kind in ("number", "close")
@@ -677,7 +677,7 @@ class _Notation(Grammar):
             )
 
     def refuse_place(self, left: Tree, inner: Tree) -> None:
-        """What is defined, before brackets, may be meant at another place: ``f(0)``."""
+        """Refuse a defined name before brackets, which may mean another place: ``f(0)``."""
         last = left.right if isinstance(left, syntax.Binary) else left
         if not isinstance(last, syntax.Name):
             return

@@ -21,7 +21,7 @@ _CASES = 24
 
 @dataclass(frozen=True)
 class Proof:
-    """What was shown of a line: why it was not, nothing if it was; and where it holds."""
+    """The outcome of proving a line: why it was not, nothing if it was; and where it holds."""
 
     why: str
     conditions: tuple[Condition, ...] = ()

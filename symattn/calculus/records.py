@@ -1,4 +1,4 @@
-"""What was done for a proof: the rules that were chosen, so that they can be chosen again."""
+"""Records of proofs: the rules that were chosen, so that they can be chosen again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Key = tuple[int, frozenset[Array], Mono]
 
 @dataclass
 class Record:
-    """What was done for one proof, or to get ready for proofs."""
+    """The choices made for one proof, or to get ready for proofs."""
 
     steps: dict[_Key, Step] = field(default_factory=dict)
     equations: list[tuple[str, int]] = field(default_factory=list)

@@ -86,7 +86,7 @@ class _Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What trying to refute a line gave; ``sizes`` are those at which it held."""
+    """The outcome of trying to refute a line; ``sizes`` are those at which it held."""
 
     verdict: Literal["held", "refuted", "unclear"]
     sizes: tuple[dict[str, int], ...] = ()

@@ -48,7 +48,7 @@ _Number: TypeAlias = tuple[Array, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Ground:
-    """What lines stand on: what is given, and what is assumed of it."""
+    """The ground that lines stand on: what is given, and what is assumed of it."""
 
     given: tuple[Array, ...] = ()
     losses: tuple[Array, ...] = ()

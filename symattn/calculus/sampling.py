@@ -1,4 +1,4 @@
-"""What a line means in numbers: one side of it, at one size and one point, in balls.
+"""A line in numbers: one side of it, at one size and one point, in balls.
 
 The second witness of every line. It shares no code with the kernel
 of :mod:`symattn.calculus.kernel`: each expression is evaluated as it stands, sums

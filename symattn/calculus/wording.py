@@ -1,4 +1,4 @@
-r"""What words beside formulas say: nothing, if all of them are known to.
+r"""Words beside formulas, and what they say: nothing, if all of them are known to.
 
 A formula is read where all that stands around it is accounted for: words of one table, numbers of
 what is referred to, names behind "of" and the like. Who meets anything else does not know what it

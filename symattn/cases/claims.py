@@ -37,7 +37,7 @@ _UNCHECKED_KEYS = ("where", "what", "reason")
 
 @dataclass(frozen=True, repr=False)
 class Claim:
-    """What a document says: figures of an expression, or a statement.
+    """A claim of a document: figures of an expression, or a statement.
 
     ``text`` is the expression or the statement as written, ``tree`` its syntax
     tree; ``key`` is the one that it stands under in the table of that

@@ -1,4 +1,4 @@
-"""What a sheet has in it: by whom it is for, by its case's ``[sheet]`` table, by flags.
+"""Settings of a sheet: by whom it is for, by its case's ``[sheet]`` table, by flags.
 
 What a case file says of the exercise that is made of it.
 """
@@ -43,7 +43,7 @@ MOST_PLACES = 30
 
 
 class Changes(TypedDict, total=False):
-    """What may be said of :class:`SheetSettings`."""
+    """Changes to :class:`SheetSettings`."""
 
     audience: Audience
     detail: Detail
@@ -61,7 +61,7 @@ class Changes(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class SheetSettings:
-    """What a sheet has in it. Made by :func:`settings`, which checks it.
+    """The contents of a sheet. Made by :func:`settings`, which checks it.
 
     ``audience`` is whom it is for. The parts: ``drawing`` the flow
     of the steps, on pages for the browser; ``backward`` the gradients and, in

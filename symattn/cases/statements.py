@@ -45,7 +45,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What ``shape(X)`` and ``(3, 4)`` are: a list of whole numbers."""
+    """The value of ``shape(X)`` and ``(3, 4)``: a list of whole numbers."""
 
     lengths: tuple[Node, ...]
 

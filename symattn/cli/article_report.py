@@ -145,8 +145,8 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
 
 
 def understood(audit: Audit, out: Console) -> None:
-    """What the article was understood to give, to compute and to print; and what to add
-    where that is wrong."""
+    """Print what the article was understood to give, to compute and to print; and what to add where
+    that is wrong."""
     for line in understanding.summary(audit):
         paragraph(out, line, "dim")
     if note := understanding.remedy(audit):
@@ -189,7 +189,7 @@ def _figure(
 
 
 def others(audit: Audit, out: Console, strict: bool) -> None:
-    """What is wrong or in doubt besides figures that are refuted."""
+    """Print what is wrong or in doubt besides figures that are refuted."""
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             text = f"{statement.verdict}: {statement.claim.holds}{statement.because}"
@@ -207,7 +207,7 @@ def others(audit: Audit, out: Console, strict: bool) -> None:
 
 
 def reading(audit: Audit, out: Console) -> None:
-    """How the article was read: what was assumed and left open, and what was not read."""
+    """Print how the article was read: what was assumed and left open, and what was not read."""
     assert audit.case.reading is not None
     for sentence in audit.assumptions:
         paragraph(out, f"assumed: {sentence}", "yellow")

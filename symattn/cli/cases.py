@@ -74,8 +74,8 @@ class CaseArgument:
 
 @dataclass(frozen=True)
 class Results(Generic[T]):
-    """What the work on the cases gave, in their order; ``stopped`` says which
-    of them were stopped at a limit, or by internal error."""
+    """The results of the work on the cases, in their order; ``stopped`` says which of them were
+    stopped at a limit, or by internal error."""
 
     done: list[T]
     stopped: list[Malformed]

@@ -1,4 +1,4 @@
-"""Who does the work of a command: processes of this machine, or a cluster."""
+"""Workers of a command: processes of this machine, or a cluster."""
 
 from __future__ import annotations
 

@@ -104,8 +104,8 @@ def one_document(target: Path | None, count: int, form: str | None) -> None:
 
 @dataclass(frozen=True)
 class Pace:
-    """What a case may take, how many are worked on at once, whether a file may extend
-    others outside of its folder, and who does the work, if not processes of this machine."""
+    """The pace of work: what a case may take, how many are worked on at once, whether a file may
+    extend others outside of its folder, and who does the work, if not processes of this machine."""
 
     limits: WorkLimits
     jobs: int = 1

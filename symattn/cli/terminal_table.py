@@ -43,7 +43,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def heading(out: Console, name: str, title: str) -> None:
-    """What is reported on: its name, and its title if it has one."""
+    """Print what is reported on: its name, and its title if it has one."""
     out.print(*filter(None, (styled(name, style="bold"), styled(title, style="dim"))))
 
 

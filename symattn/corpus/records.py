@@ -1,4 +1,4 @@
-"""What is kept of one article: its audit as plain data, or why there is none."""
+"""Records of articles: its audit as plain data, or why there is none."""
 
 from __future__ import annotations
 

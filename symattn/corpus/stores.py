@@ -1,4 +1,4 @@
-"""Where articles and results lie: folders of this machine, or a bucket by fsspec."""
+"""Stores of articles and results: folders of this machine, or a bucket by fsspec."""
 
 from __future__ import annotations
 

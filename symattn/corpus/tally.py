@@ -1,4 +1,4 @@
-"""What a whole corpus comes to: counts, and the articles that most is to be said of."""
+"""A corpus as a whole: counts, and the articles that most is to be said of."""
 
 from __future__ import annotations
 

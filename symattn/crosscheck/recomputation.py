@@ -162,7 +162,7 @@ PLAIN = "1"
 
 @dataclass(frozen=True)
 class Loss:
-    """What is differentiated: the sum of ``upstream`` times the ``output``, entry by entry.
+    """A loss: the sum of ``upstream`` times the ``output``, entry by entry.
 
     ``upstream`` is nested like the output; its entries are numbers, or sums of
     multiples of symbols (``"g1"``, ``"-2*g1 + 1"``); absent, all ones. ``wrt``

@@ -90,7 +90,7 @@ class Block:
 
 @dataclass(frozen=True)
 class CellText:
-    """What a cell of a notebook has, or what it printed; cells count from 1, all of them."""
+    """The text of a cell of a notebook, or what it printed; cells count from 1, all of them."""
 
     number: int
     is_output: bool
@@ -146,7 +146,7 @@ class ParagraphPlace(NamedTuple):
 
 
 class Packed(Protocol):
-    """What knows where the text of an article stands in a file that is no text."""
+    """A file that knows where the text of an article stands in a file that is no text."""
 
     def with_text(self, new: str) -> bytes:
         """The file with another text."""
@@ -154,9 +154,9 @@ class Packed(Protocol):
 
 @dataclass(frozen=True)
 class Contents:
-    """What the reader of one form finds in a file: its blocks, its title, and what is
-    said of what it left out; of a notebook also the texts of its cells, of a Word document
-    the paragraph that each line is."""
+    """The contents of a file as the reader of one form finds them: its blocks, its title, and what
+    is said of what it left out; of a notebook also the texts of its cells, of a Word document the
+    paragraph that each line is."""
 
     blocks: tuple[Block, ...]
     title: str = ""

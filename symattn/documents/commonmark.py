@@ -326,7 +326,7 @@ def _rows(text: Text) -> Text:
 
 
 class Closers:
-    """Where a fixed text stands next: looked for once, however often it is asked."""
+    """The next place of a fixed text: looked for once, however often it is asked."""
 
     def __init__(self, string: str) -> None:
         self._string = string

@@ -66,7 +66,7 @@ def applied(source: str, edits: Iterable[TextEdit]) -> str:
 
 
 class Moves:
-    """Where pieces of a file stand after edits of it."""
+    """The places of pieces of a file after edits of it."""
 
     def __init__(self, edits: Iterable[TextEdit]) -> None:
         ordered = sorted(edits)
@@ -222,7 +222,7 @@ class _WrittenFigure(NamedTuple):
         return follow and all(source[slice(*s)] == d for s, d in zip(spans, digits, strict=True))
 
     def edit(self, source: str, span: Span, count: int, minus: str) -> TextEdit:
-        """So many units of the last place in its place."""
+        """Add so many units of the last place in its place."""
         digits = str(abs(count)).zfill(len(self.part) + 1)
         point = len(digits) - len(self.part)
         number = self._before_point(source, digits[:point])

@@ -1,4 +1,4 @@
-"""What is shown in a listing: code, what it printed, or a session of both.
+"""Listings: code, what it printed, or a session of both.
 
 Lines of plain text that are headings: by their number, their words, how they end.
 """

@@ -1,4 +1,4 @@
-"""What an article was understood to compute and to print, every number accounted for.
+"""The reading of an article: what it computes and prints, every number accounted for.
 
 Names that an article computes with and never says anything of: what hides its figures.
 
@@ -110,7 +110,8 @@ class Claimed:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """What could be read in more than one way, or not at all: its place, and why."""
+    """A question left open: what could be read in more than one way, or not at all: its place, and
+    why."""
 
     what: str
     why: str

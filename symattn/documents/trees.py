@@ -1,4 +1,4 @@
-"""What notation becomes: the one grammar's trees, with the places of what was written.
+"""Trees of notation: the one grammar's trees, with the places of what was written.
 
 The trees are those of :mod:`symattn.syntax`; a figure and a name know where they
 stand. What only documents write (an array with labels, something not understood)
@@ -152,7 +152,7 @@ Piece = Words | Chain | ReadTable
 
 @dataclass(frozen=True)
 class Passage:
-    """What is read together: a heading, a paragraph, a display, a line of code or output.
+    """A passage that is read together: a heading, a paragraph, a display, a line of code or output.
 
     ``level`` is that of a heading, from 1; 0 else. In code and output, and in plain
     text, each line is a passage of its own; a chain that goes on over several lines

@@ -42,7 +42,7 @@ _STRAIGHT = 8.0
 
 @dataclass(frozen=True)
 class Size:
-    """How far a box reaches from its middle, and from the line of its layer, to each side."""
+    """The reach of a box from its middle, and from the line of its layer, to each side."""
 
     left: float
     right: float
@@ -52,8 +52,8 @@ class Size:
 
 @dataclass(frozen=True)
 class BoxPlace:
-    """Where a box, or the lane of an arrow through a layer, stands: its middle, the line
-    of its layer, and where the layer begins and ends."""
+    """The place of a box, or of the lane of an arrow through a layer: its middle, the line of its
+    layer, and where the layer begins and ends."""
 
     x: float
     line: float

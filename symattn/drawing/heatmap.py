@@ -234,8 +234,8 @@ _WIDER = 1.6
 
 @dataclass(frozen=True)
 class Measure:
-    """How large heat maps are drawn: the size of figures, the least width and height of
-    a cell with one, and the most width and height of all cells."""
+    """The sizes of heat maps: the size of figures, the least width and height of a cell with one,
+    and the most width and height of all cells."""
 
     figures: float
     cell: tuple[float, float]

@@ -1,4 +1,4 @@
-"""What is told of a text, as plain data: what workers give the server."""
+"""Answers about a text, as plain data: what workers give the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Severity = Literal["error", "warning", "information", "hint"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What is told of characters of the source.
+    """A finding on characters of the source.
 
     ``code`` is the rule, as SARIF logs name it; ``related`` are other places with what is said
     of them; ``note`` is what an author may add there, '' for nothing.
@@ -46,7 +46,7 @@ class Correction(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What stands at a place, as Markdown."""
+    """The explanation of a place, as Markdown."""
 
     span: Span
     text: str

@@ -1,4 +1,4 @@
-"""What workers are asked to do: the server names it, and only they load what it takes."""
+"""Jobs of workers: the server names it, and only they load what it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor is told of an article or a walkthrough: worked out by a worker."""
+"""Judging of an article or a walkthrough: worked out by a worker."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class InjectedFault:
 
 @dataclass(frozen=True)
 class FaultyEntry:
-    """What a fault makes of an entry: (i, j) of the grid of a part."""
+    """The outcome of a fault for an entry: (i, j) of the grid of a part."""
 
     part: Part
     i: int

@@ -1,4 +1,4 @@
-"""Who gets which version: a list of students."""
+"""Students and their versions: a list of students."""
 
 from __future__ import annotations
 

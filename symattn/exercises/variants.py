@@ -77,8 +77,7 @@ _GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _FAULTS, _AGAIN = REASO
 
 @dataclass(frozen=True)
 class NumberRange:
-    """What numbers may be like: the largest that is given, and whether scores of
-    a row may be equal."""
+    """The range of numbers: the largest that is given, and whether scores of a row may be equal."""
 
     largest: int = 3
     ties: bool = False
@@ -178,7 +177,7 @@ class _Search:
         self._dropped: set[int] = set()
 
     def versions(self, count: int) -> Iterator[Exercise]:
-        """So many versions."""
+        """Make so many versions."""
         draws = Draws(self.seed)
         seen: set[object] = set()
         number = 0

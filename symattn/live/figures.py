@@ -135,8 +135,8 @@ Paragraph = tuple[Piece, ...]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a live figure asks for: an expression, and how it is printed: to so many
-    ``places``, in percent, or in closed form."""
+    """The request of a live figure: an expression, and how it is printed: to so many ``places``, in
+    percent, or in closed form."""
 
     expression: str
     places: int = PLACES

@@ -1,4 +1,4 @@
-"""What the live figures of a document are computed from: a case file, or an article."""
+"""Origins of the live figures of a document: a case file, or an article."""
 
 from __future__ import annotations
 

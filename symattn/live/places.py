@@ -1,4 +1,4 @@
-r"""Where live figures stand in the text of an article, in MyST's spelling and in pandoc's.
+r"""Places of live figures in the text of an article, in MyST's spelling and in pandoc's.
 
 In a line of text ``{symattn}`A[0, 1]` `` or ```A[0, 1]`{.symattn}``; in mathematics
 ``\symattn{A[0, 1]}``; on lines of its own a fence with ``{symattn:matrix} A``, or one with

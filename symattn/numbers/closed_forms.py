@@ -35,7 +35,7 @@ MAX_SHORT = 200
 
 @dataclass(frozen=True)
 class NamedNormaliser:
-    """What a normaliser is called: ``normaliser * unit = name``.
+    """The name of a normaliser: ``normaliser * unit = name``.
 
     A sheet calls the sum over a row of exponentials ``Z_0``; the normaliser
     that the value holds is that sum without the common factor ``unit``.

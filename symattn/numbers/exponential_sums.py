@@ -31,7 +31,7 @@ from symattn.numbers.balls import Exceeded, spend
 
 
 class NumberAtom:
-    """What a sum takes as one thing: a symbol or an opaque number.
+    """An atom of a sum: a symbol or an opaque number.
 
     ``key`` is its structure and its identity; ``order`` sorts: by name, then by
     structure; ``size`` counts the terms inside it.
@@ -68,7 +68,7 @@ class Symbol(NumberAtom):
 
 @total_ordering
 class SymbolicBase:
-    """What an exponent is a multiple of beside roots: a root times powers of symbols."""
+    """The base of an exponent: a root times powers of symbols."""
 
     __slots__ = ("_hash", "_order", "atoms", "radicand", "weight")
 

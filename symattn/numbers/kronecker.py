@@ -35,8 +35,8 @@ PackedPart = tuple[fmpz, int, fmpz]
 
 
 class NotPacked(Exception):
-    """What is computed has no such form, or none that is surely the normal one: entries
-    are then computed one by one, as lazy expressions."""
+    """A result without such a form, or with none that is surely the normal one: entries are then
+    computed one by one, as lazy expressions."""
 
 
 class KroneckerLattice:

@@ -31,7 +31,7 @@ R = TypeVar("R", bound="LazyExpression")
 
 
 class Operation(Protocol):
-    """What is done to the operands' closed forms, and to balls."""
+    """An operation on the operands' closed forms, and on balls."""
 
     def is_beyond(self, budget: Budget, /) -> bool | None:
         """Return whether the form is beyond the budget; None where that isn't known before."""

@@ -179,7 +179,7 @@ class PrintedNumber:
         return int((self.value / self.unit).p)
 
     def shown_as(self, count: int) -> str:
-        """So many units of the last place, in this figure's places and style.
+        """Return so many units of the last place, in this figure's places and style.
 
         >>> read_printed("4.2 %").shown_as(39), read_printed("1.25e-7").shown_as(-98)
         ('3.9 %', '-0.98e-7')

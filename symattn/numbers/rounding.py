@@ -83,7 +83,7 @@ def rounding_mode(name: str) -> RoundingMode:
 
 
 class ExactQueries(Protocol):
-    """What is asked of an exact number where its enclosures leave a doubt."""
+    """Questions to an exact number where its enclosures leave a doubt."""
 
     def is_zero(self, budget: Budget = DECIDING, /) -> Verdict:
         """Return whether the number is zero, as far as the budget tells."""

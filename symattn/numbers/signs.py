@@ -17,7 +17,7 @@ Sign = int | None
 
 
 def of_sum(signs: Iterable[Sign]) -> Sign:
-    """That of a sum, by those of its terms.
+    """Return the sign of a sum, by those of its terms.
 
     >>> of_sum([1, 2, 0]), of_sum([1, -1])
     (2, None)
@@ -32,7 +32,7 @@ def of_sum(signs: Iterable[Sign]) -> Sign:
 
 
 def of_product(left: Sign, right: Sign) -> Sign:
-    """That of a product.
+    """Return the sign of a product.
 
     >>> of_product(2, -1), of_product(None, 0)
     (-1, 0)
@@ -46,7 +46,7 @@ def of_product(left: Sign, right: Sign) -> Sign:
 
 
 def of_parts(parts: Parts) -> Sign:
-    """That of a closed form, by its terms."""
+    """Return the sign of a closed form, by its terms."""
 
     def part(below: Iterable[Sign], above: Sum) -> Sign:
         sign = _of_terms(above)

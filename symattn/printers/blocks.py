@@ -1,4 +1,4 @@
-"""What a sheet is made of, without markup.
+"""Blocks that a sheet is made of, without markup.
 
 A sheet is a sequence of blocks; printers such as
 :mod:`symattn.printers.latex` turn them into a document. Mathematics is carried
@@ -262,8 +262,8 @@ class Logo:
 
 @dataclass(frozen=True)
 class PageScript:
-    """What a page in a browser does: a script of ours, and plain data that it finds as JSON in
-    the element ``data``. What runs no scripts leaves it out."""
+    """The behaviour of a page in a browser: a script of ours, and plain data that it finds as JSON
+    in the element ``data``. What runs no scripts leaves it out."""
 
     code: str
     data: Mapping[str, Any]

@@ -1,4 +1,4 @@
-r"""How wide mathematics gets, and where it may break.
+r"""Widths of mathematics, and the places where it may break.
 
 TeX does not break displayed formulas. Widths are estimated in em of the main
 font, rather too large than too small; a sum that does not fit is broken before

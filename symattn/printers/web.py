@@ -52,7 +52,7 @@ def _tagged(name: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class Platform:
-    r"""What is shown on platforms of one kind.
+    r"""The dialect of platforms of one kind.
 
     Formulas are MathML, or else LaTeX for MathJax; where they are MathML, nothing has style: there
     elements are checked by a schema that knows of none.

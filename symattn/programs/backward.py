@@ -1,4 +1,4 @@
-"""How gradients flow back through operations (reverse-mode differentiation).
+"""Gradients as they flow back through operations (reverse-mode differentiation).
 
 For every operation one rule says how the gradient of the result flows into
 its operands: the vector-Jacobian products that :mod:`symattn.calculus` derives.

@@ -1,4 +1,4 @@
-"""What cancels in a matrix product, told from what flows into scores and what weights are.
+"""Cancellation in a matrix product, told from what flows into scores and what weights are.
 
 What flows into scores sums to 0 by rows, weights sum to 1: products are enclosed closely, or
 known to be 0, where the terms that are as good as all of them cancel.

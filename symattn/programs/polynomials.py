@@ -140,7 +140,7 @@ class _Mixed:
 
     @property
     def lattice(self) -> KroneckerLattice:
-        """That of the left factor."""
+        """Return the lattice of the left factor."""
         assert self.left.lattice is not None
         return self.left.lattice
 

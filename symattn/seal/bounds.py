@@ -1,4 +1,4 @@
-"""What entries come to, as lemmas: exact values, or bounds on both sides.
+"""Values of entries as lemmas: exact values, or bounds on both sides.
 
 Each lemma rests on those of the entries that its own is made of, so no proof sees more than one
 step of a walkthrough.
@@ -42,7 +42,7 @@ _CONDITIONS: Mapping[str, Callable[..., bool]] = {
 
 
 class Numbers:
-    """What the definitions come to: rational numbers, or balls where they are none."""
+    """The values of the definitions: rational numbers, or balls where they are none."""
 
     def __init__(self, definitions: Mapping[str, Definition]) -> None:
         self._definitions = definitions

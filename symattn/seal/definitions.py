@@ -58,7 +58,7 @@ OWN = frozenset({"matmul", "softmax", "hide", "rowsum", "colsum", "total", "conc
 
 
 class Unstated(Exception):
-    """What can't be stated, and why: the reason is its text."""
+    """A quantity that can't be stated: the reason is its text."""
 
 
 @dataclass(frozen=True)

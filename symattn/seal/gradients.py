@@ -89,7 +89,7 @@ SLOPES: Mapping[str, Slope] = {
 
 
 class Flows:
-    """What flows into the operands of the operations of a program."""
+    """The flows into the operands of the operations of a program."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
@@ -538,7 +538,7 @@ _SPREADING = frozenset({"add", "subtract", "multiply", "divide", "spread"})
 
 
 def slope(loss: str, of: str, i: Index, j: Index) -> str:
-    """That a loss has a slope by an entry, which is to follow.
+    """State that a loss has a slope by an entry, which is to follow.
 
     >>> slope("loss", "W", I, J)
     'is_derive (fun x => loss (put2 W i j x)) (W i j)'

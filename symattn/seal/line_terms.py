@@ -1,4 +1,4 @@
-"""What a line's terms are in Coq: sums, deltas and derivatives over the library's definitions.
+"""Terms of a line in Coq: sums, deltas and derivatives over the library's definitions.
 
 Places are counted from 0 in Coq, from 1 in lines: a place that is a number is one less there,
 and an index that stands as a number is one more, ``INR i + 1``.
@@ -24,7 +24,7 @@ Varied = Mapping[Array, str]
 
 
 class Unsayable(Exception):
-    """What the library has no word for; the message names it."""
+    """A term that the library has no word for; the message names it."""
 
 
 class Terms:
@@ -103,7 +103,7 @@ class Terms:
         )
 
     def within(self, index: Index) -> str:
-        """That an index is a place along its axis."""
+        """State that an index is a place along its axis."""
         return f"({self.indices[index]} < {self.axis(index.size)})%nat"
 
     # -- arrays ----------------------------------------------------------------

@@ -49,7 +49,7 @@ _DONE = "this theorem was tried"
 
 @dataclass(frozen=True)
 class Checked:
-    """What Coq said of a file: ``file`` has what it took, ``refused`` are the others, each with
+    """The answer of Coq to a file: ``file`` has what it took, ``refused`` are the others, each with
     the reason; ``axioms`` are what all of it rests on."""
 
     file: File
@@ -202,7 +202,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Unsealed:
-    """What has no theorem, or one that is not proved, and why."""
+    """A figure or line without a theorem, or with one that is not proved, and why."""
 
     said: str
     why: str
@@ -229,8 +229,8 @@ class Sealing:
 
 @dataclass(frozen=True)
 class Seal:
-    """What was sealed of a walkthrough or a derivation: how many of its figures or lines, and how
-    many hold by definition besides; by which version of Coq, in which file with which text, and
+    """The seal of a walkthrough or a derivation: how many of its figures or lines, and how many
+    hold by definition besides; by which version of Coq, in which file with which text, and
     according to which folder, if Coq was not asked now."""
 
     kind: str

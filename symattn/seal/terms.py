@@ -327,7 +327,7 @@ def value(
 
 
 class Undecided(Exception):
-    """Which of two numbers is the larger is not known."""
+    """An order of two numbers that is not known."""
 
 
 def _operated(sign: str, x: fmpq | arb, y: fmpq | arb) -> fmpq | arb:

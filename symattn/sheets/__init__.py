@@ -1,1 +1,1 @@
-"""What sheets say: cases worked, red pens, derivations."""
+"""Sheets by what they say: cases worked, red pens, derivations."""

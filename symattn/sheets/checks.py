@@ -1,4 +1,4 @@
-"""What the cross-check by NumPy and SymPy's formulas say of the figures on a sheet.
+"""Checks of the figures on a sheet, by NumPy and by SymPy's formulas.
 
 A variant beside the case that it extends.
 

@@ -1,4 +1,4 @@
-"""How the numbers of a solution are written on a sheet.
+"""Numbers of a solution as they are written on a sheet.
 
 Row normalisers get names (``Z_0``) and closed forms use them; decimals are
 correctly rounded, and a number too small for its places is written with a
@@ -411,7 +411,7 @@ _ROW_SUMS = ("Z", "N", "R", "𝒵")
 
 @dataclass(frozen=True)
 class RowNormaliser:
-    """What row i of a softmax divides by: its exponentials and their sum."""
+    """The divisor of row i of a softmax: its exponentials and their sum."""
 
     label: f.Formula
     powers: tuple[Value | None, ...]

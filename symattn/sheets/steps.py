@@ -1,4 +1,4 @@
-"""How a step is shown: worked entries, closed forms, rounded values, shades.
+"""Steps as they are shown: worked entries, closed forms, rounded values, shades.
 
 Forward and backward steps are programs alike, so one class shows both.
 

@@ -1,4 +1,4 @@
-"""What attention is called with, read and fitted together: a case for each head.
+"""Arguments of attention, read and fitted together: a case for each head.
 
 One head of attention as a case: its steps, and the numbers of a group of queries.
 

@@ -345,7 +345,8 @@ def arrangement(
 
 @dataclass(frozen=True)
 class HeadLayout:
-    """Which rows of which head are those of the queries along their leading axes.
+    """The layout of heads: which rows of which head are those of the queries along their leading
+    axes.
 
     ``group`` queries share a head of keys and values: they lie below each other in it.
     ``queries`` are the numbers of the n_q queries among ``n_all`` of which they may be a part.

@@ -216,7 +216,7 @@ class Stages:
 
 
 class Sizes:
-    """How large expressions of SymPy's are, in operations, letters and numbers; long numbers, and
+    """Sizes of SymPy's expressions, in operations, letters and numbers; long numbers, and
     exponentials of large ones, count for more: so many bits SymPy may come to work with."""
 
     def __init__(self) -> None:

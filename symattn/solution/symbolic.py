@@ -581,8 +581,8 @@ def _floats(values: Any) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Givens:
-    """What can be put in; ``known`` tells the name that results have of any other one, None for
-    what is no name."""
+    """Givens that can be put in; ``known`` tells the name that results have of any other one, None
+    for what is no name."""
 
     given: Mapping[str, GivenLetters]
     known: Callable[[str], str | None]

@@ -1,4 +1,4 @@
-"""Where each value of a TOML text stands.
+"""Places of all values of a TOML text.
 
 ``tomllib`` judges a text and gives its values, but not their places; tree-sitter
 reads the same text for those.

@@ -1,4 +1,4 @@
-r"""How far a correct kernel may be off, entry by entry.
+r"""Bounds on how far a correct kernel may be off, entry by entry.
 
 What is bounded is any kernel that computes attention by its definition in a working
 precision: its inputs and results are numbers of a format with unit roundoff :math:`u`,

@@ -20,7 +20,7 @@ Backward = Callable[[Any, Any, Any, Any], Any]
 
 
 class Framework(Protocol):
-    """What is asked of a package."""
+    """A package, by what is asked of it."""
 
     #: Whether it can differentiate kernels itself.
     differentiates: bool

@@ -57,8 +57,8 @@ class Miss:
 
 @dataclass(frozen=True)
 class KernelCause:
-    """What a wrong kernel does instead: the kind of fault, in words, in which parts; there,
-    no entry is more than ``residual`` of the bound from what the fault gives."""
+    """The cause of a wrong array: the kind of fault, in words, in which parts; there, no entry is
+    more than ``residual`` of the bound from what the fault gives."""
 
     kind: str
     phrase: str
@@ -71,7 +71,7 @@ class KernelCause:
 
 @dataclass(frozen=True)
 class Report:
-    """What is said of one array.
+    """The report on one array.
 
     ``mismatch`` is a fault of the whole array, its shape say, and '' without one; then the rest
     is about all entries: how many are ``wrong``, which is ``worst`` (None where all are exact),

@@ -153,9 +153,9 @@ def _of_formats(
 
 @dataclass(frozen=True)
 class KernelReport:
-    """What is said of a kernel: a report of each array that it gave, by name (``output``,
-    ``lse``, ``dQ``, ``dK``, ``dV``), why it is wrong where that can be told, and what a failing
-    test says."""
+    """The report on a kernel: a report of each array that it gave, by name (``output``, ``lse``,
+    ``dQ``, ``dK``, ``dV``), why it is wrong where that can be told, and what a failing test
+    says."""
 
     reports: Mapping[str, Report]
     causes: tuple[KernelCause, ...] = ()

@@ -97,7 +97,7 @@ def _exactly(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class SampleDraw:
-    """Where the numbers of a sample come from: its lengths, its format, and its name.
+    """The draw that the numbers of a sample come from: its lengths, its format, and its name.
 
     There are ``n_q`` queries and ``n_k`` keys of ``d_k`` columns, values of ``d_v``; ``lead``
     are the leading axes of keys, ``group`` heads of queries share one of keys.

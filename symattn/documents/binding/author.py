@@ -1,4 +1,4 @@
-"""What the author says of an article, taken where it is read."""
+"""Notes of the author on an article, taken where it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far printed numbers may be off, and what is computed from them, in floats.
+"""Bounds on printed numbers, and on what is computed from them, in floats.
 
 Printed numbers are rounded, so an expression of them has bounds: a quantity outside of these
 isn't what they work out.

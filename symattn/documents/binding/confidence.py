@@ -1,4 +1,4 @@
-"""How sure it is that a block that disagrees is what it was taken for, and wrong.
+"""Confidence that a block that disagrees is what it was taken for, and wrong.
 
 A misreading refutes as loudly as a mistake does. What tells them apart is the company that
 a block keeps: whether other figures of its quantity agree, those that it is computed from,
@@ -40,7 +40,7 @@ _SINGLE, _ULPS, _DOUBLE = 7, 16 * 2.0**-24, 15
 
 
 class Confidence:
-    """What is sure of the entries of a ledger."""
+    """The confidence in the entries of a ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger

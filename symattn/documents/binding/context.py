@@ -1,5 +1,5 @@
-"""What arithmetic without a name may work out, what printed scores with minus infinities
-are, and which values are only supposed.
+"""The context of figures: what arithmetic without a name may work out, what printed scores with
+minus infinities are, which values are only supposed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an article defines and gives: names with expressions or printed values, by version.
+"""Definitions and inputs of an article: names with expressions or printed values, by version.
 
 A name may get another meaning further down (``scores = scores / sqrt(d_k)``, a second
 example with other inputs): each meaning is a version, and what depended on the older

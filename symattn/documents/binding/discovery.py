@@ -1,4 +1,4 @@
-"""What printed blocks are of each other, by their figures alone.
+"""Relations between printed blocks, by their figures alone.
 
 Whatever an article calls its quantities, in whatever language or program: a matrix whose
 sixteen figures are those of a product of two matrices above it is that product. Each block
@@ -170,7 +170,7 @@ def _products(a: Trial, b: Trial, shape: tuple[int, ...]) -> Iterator[tuple[int,
 
 
 class Tried(NamedTuple):
-    """What was made of some blocks: of each its form, and along the first axis its values."""
+    """An attempt on some blocks: of each its form, and along the first axis its values."""
 
     of: tuple[syntax.Tree, ...]
     forms: tuple[Form, ...]
@@ -178,7 +178,7 @@ class Tried(NamedTuple):
 
 
 class Trials:
-    """What is tried of blocks for others, each made once: many ask for the same."""
+    """Attempts on blocks for others, each made once: many ask for the same."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = sizes
@@ -328,7 +328,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a block is of others: an expression over these, by how many bits it leads what
+    """A relation of a block to others: an expression over these, by how many bits it leads what
     else is tried, and chance, and how many figures agree."""
 
     block: Block

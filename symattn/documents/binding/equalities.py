@@ -1,6 +1,5 @@
-"""What stands beside an equals sign: the values of what a chain names, of what the words
-around it speak of, or of what its numbers work out.
-Outputs show what the code before them does.
+"""Members of equations: the values of what a chain names, of what the words around it speak of, or
+of what its numbers work out. Outputs show what the code before them does.
 """
 
 from __future__ import annotations
@@ -159,7 +158,7 @@ class Equalities:
         self._local: tuple[Mention | None, dict[str, syntax.Tree]] = (None, {})
 
     def read(self, chain: Chain, before: Subject) -> None:
-        """What the members of a chain are the values of, and what comes to them."""
+        """Bind what the members of a chain are the values of, and what comes to them."""
         members = list(chain.members)
         label = before
         while len(members) > 1 and (mentions := self._tokens(members[0])):

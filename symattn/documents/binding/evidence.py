@@ -80,7 +80,7 @@ def _telling(texts: tuple[str, ...]) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a block's figures say for a value: how many agree of how many, and the bits."""
+    """The agreement of a block's figures with a value: how many agree of how many, and the bits."""
 
     agreeing: int = 0
     figures: int = 0
@@ -187,7 +187,8 @@ Kind = Literal[
 
 
 class Evidence(NamedTuple):
-    """What says what a block is: how many bits, what it is called in a report, and for short."""
+    """A reason to take a block for something: how many bits, what it is called in a report, and for
+    short."""
 
     bits: float
     called: str

@@ -42,7 +42,7 @@ _POINTED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 
 
 class Candidate(NamedTuple):
-    """What a block may be, and what says so besides its figures; ``is_stated`` where an
+    """A meaning that a block may have, and what says so besides its figures; ``is_stated`` where an
     equation says so."""
 
     tree: syntax.Tree
@@ -99,7 +99,7 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """What was claimed so far."""
+    """The claims so far."""
 
     recipe: Recipe
     coverage: Coverage

@@ -1,4 +1,4 @@
-"""What the names of an article mean in its recipe."""
+"""The meanings of an article's names in its recipe."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ _ENTRIES = 1024
 
 @dataclass(frozen=True)
 class Mask:
-    """What is hidden: what comes later, or the columns ``hidden``, from 0, or from the end
-    where they are negative. ``is_known`` is False where an article masks something, and
-    it isn't understood what.
+    """A mask of scores: what comes later, or the columns ``hidden``, from 0, or from the end where
+    they are negative. ``is_known`` is False where an article masks something, and it isn't
+    understood what.
 
     >>> syntax.text(Mask((-1,)).over(syntax.Name("S"), (2, 3)))
     'mask(S, [[1, 1, 0], [1, 1, 0]])'
@@ -132,7 +132,7 @@ Form = Literal["scaled", "mask"]
 
 @dataclass(frozen=True)
 class Variant:
-    """Which of the usual forms an article has in mind, where it doesn't say so."""
+    """The one of the usual forms that an article has in mind, where it doesn't say so."""
 
     scaled: bool = True
     mask: Mask | None = None

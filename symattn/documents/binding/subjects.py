@@ -1,4 +1,4 @@
-"""What words speak of: a role in attention, a row and a column by token or by number.
+"""Subjects of words: a role in attention, a row and a column by token or by number.
 
 :class:`Speech` turns that into quantities of the recipe; :class:`Place` keeps what headings
 and the last label speak of.
@@ -57,7 +57,7 @@ class Mention:
 
 @dataclass(frozen=True)
 class Subject:
-    """What words before a figure say that it is; ``role`` None where they don't.
+    """The meaning that words give the figure behind them; ``role`` None where they don't.
 
     ``adjacent`` where the words stand right before it.
     """
@@ -331,8 +331,8 @@ class Speech:
 
 @dataclass
 class Place:
-    """Where the reading is: what headings and the last label speak of; ``row`` is the row
-    that was spoken of last in a section, ``topic`` what words with a colon announced there,
+    """The place that reading has come to: what headings and the last label speak of; ``row`` is the
+    row that was spoken of last in a section, ``topic`` what words with a colon announced there,
     ``said`` the words right before what is read."""
 
     headings: list[tuple[int, str, Subject]] = field(default_factory=list)
@@ -400,7 +400,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Told:
-    """What a sentence says of its figures: the role, and for each the row (None: the only
+    """The meaning that a sentence gives its figures: the role, and for each the row (None: the only
     one there is) and the column."""
 
     role: About

@@ -1,4 +1,4 @@
-"""What an author says to symattn: in notes inside an article, and in a side file."""
+"""Notes of authors to symattn: in notes inside an article, and in a side file."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ from symattn.tables.places import kind, misfits, unknown
 
 
 class Origin(NamedTuple):
-    """Where something was said: the file and the line; ``where`` is the path inside a
-    side file, ``span`` that of a note in the article."""
+    """The origin of a note: the file and the line; ``where`` is the path inside a side file,
+    ``span`` that of a note in the article."""
 
     path: Path
     line: int
@@ -124,7 +124,8 @@ class FigureHelp:
 
 @dataclass(frozen=True)
 class Under:
-    """What stands in ``span`` is to be read as if it stood under a heading of these ``words``."""
+    """A note that what stands in ``span`` is to be read as if it stood under a heading of these
+    ``words``."""
 
     span: Span
     words: str
@@ -132,7 +133,7 @@ class Under:
 
 @dataclass
 class Help:
-    """What the author of an article says of it.
+    """The notes of an author on an article.
 
     ``given`` and ``steps`` have names of their own or of the article, whose meaning
     they replace; ``aliases`` have phrases, in lower case; ``ignored`` are pieces of
@@ -241,7 +242,7 @@ class HelpDraft:
             self.help.aliases[words] = expression
 
     def label(self, tokens: object, origin: Origin) -> None:
-        """What the rows are called."""
+        """Take what the rows are called."""
         if not isinstance(tokens, list | tuple) or not tokens:
             actual = "an empty list" if tokens == [] else kind(tokens)
             self.fault(origin, f"expected a list of texts, found {actual}")
@@ -251,7 +252,7 @@ class HelpDraft:
             self.help.tokens = tuple(token.strip() for token in tokens)
 
     def count(self, number: object, origin: Origin) -> None:
-        """What the article counts rows and columns from."""
+        """Take what the article counts rows and columns from."""
         if isinstance(number, bool) or number not in (0, 1):
             actual = repr(short(str(number)))
             self.fault(origin, f"expected to count from 0 or 1, found {actual}")
@@ -259,11 +260,11 @@ class HelpDraft:
             self.help.count_from = int(str(number))
 
     def ignore(self, span: Span) -> None:
-        """What stands there claims nothing."""
+        """Take it that what stands there claims nothing."""
         self.help.ignored.append(span)
 
     def print(self, span: Span, parts: Iterable[object], origin: Origin, text: str = "") -> None:
-        """What the values that are printed there are, or the figures of that ``text``."""
+        """Take what the values that are printed there are, or the figures of that ``text``."""
         parsed = [self._expression(part, origin) for part in parts]
         expressions = tuple(expression for expression in parsed if expression is not None)
         for one in expressions:
@@ -278,7 +279,7 @@ class HelpDraft:
             self.help.figures.append(FigureHelp(span, expressions, text.replace(" ", "")))
 
     def read_under(self, span: Span, words: object, origin: Origin) -> None:
-        """What heading that is to be read under."""
+        """Take the heading that it is to be read under."""
         if not isinstance(words, str) or not words.strip():
             actual = "nothing" if words == "" else kind(words)
             self.fault(origin, f"expected the words of a heading, found {actual}")
@@ -286,7 +287,7 @@ class HelpDraft:
             self.help.under.append(Under(span, " ".join(words.split())))
 
     def lose(self, key: str, value: object, origin: Origin) -> None:
-        """What the loss is, as in case files."""
+        """Take what the loss is, as in case files."""
         if key not in _LOSS:
             self.fault(origin, f"unknown key {short(key, 40)!r}: {expected(key, _LOSS)}")
             return

@@ -134,7 +134,7 @@ class Tag:
 
 @dataclass(frozen=True)
 class Comment:
-    """What a comment says."""
+    """The text of a comment."""
 
     text: Text
 

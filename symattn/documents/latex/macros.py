@@ -231,8 +231,8 @@ _OPTION = 1000
 
 @dataclass(frozen=True)
 class Macro:
-    """What a command stands for. ``default`` is that of its first argument;
-    a ``meant`` macro is a command that was given another name."""
+    """The meaning of a command. ``default`` is that of its first argument; a ``meant`` macro is a
+    command that was given another name."""
 
     signature: str = ""
     body: tuple[Text, ...] = ()

@@ -1,4 +1,4 @@
-"""Which product is meant: of matrices, or of numbers and entry by entry.
+"""Products, by which is meant: of matrices, or of numbers and entry by entry.
 
 Products without a sign: what may stand side by side, and what only happens to.
 

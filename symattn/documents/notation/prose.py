@@ -133,7 +133,7 @@ class _Prose:
         return OpenChain([self.grammar.member(start, end)], [self.grammar.span(start, end)])
 
     def values(self, at: int, count: int) -> tuple[list[OpenChain], int]:
-        """So many values behind commas, or fewer."""
+        """Read so many values behind commas, or fewer."""
         drafts: list[OpenChain] = []
         while len(drafts) < count and at < len(self.tokens) and self.tokens[at].text == ",":
             member, after = self.member(at + 1, further=True)

@@ -1,4 +1,4 @@
-"""What stands below, above and in brackets behind a value: names, indices, powers.
+"""Scripts and brackets of a value: names, indices, powers.
 
 Subscripts and brackets as indices, where they are no part of a name.
 """

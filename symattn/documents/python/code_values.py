@@ -1,4 +1,4 @@
-"""What expressions of a program stand for: trees of the grammar, and what only programs have.
+"""Values of expressions of a program: trees of the grammar, and what only programs have.
 
 What functions of libraries are called with."""
 
@@ -58,7 +58,7 @@ class FollowedFunction:
 
 @dataclass(frozen=True)
 class UnknownValue:
-    """What nobody knows."""
+    """A value that nobody knows."""
 
 
 UNKNOWN = UnknownValue()
@@ -134,9 +134,9 @@ class _Spending:
 
 @dataclass
 class CodeScope:
-    """What is known of names: those that stand for something else, those whose numbers
-    are known, the shapes of those that have one, those of integers; those that were told,
-    and those of them that were told a meaning; and which are in what others stand for."""
+    """The scope of names: those that stand for something else, those whose numbers are known, the
+    shapes of those that have one, those of integers; those that were told, and those of them that
+    were told a meaning; and which are in what others stand for."""
 
     stands_for: dict[str, Value] = field(default_factory=dict)
     known: dict[str, syntax.Tree] = field(default_factory=dict)
@@ -340,7 +340,7 @@ KEPT = ("keepdims", "keepdim", "keep_dims")
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a function is called with; of a method the first is what it is a method of.
+    """The arguments of a call; of a method the first is what it is a method of.
 
     What is asked for is remembered: a function is not understood where it is called with
     something that nobody asked for (``weights=``, ``where=``).

@@ -190,7 +190,7 @@ def compared(reader: ExpressionReader, value: ast.expr) -> Sequence[Chain] | Non
 
 @dataclass(frozen=True)
 class Frame:
-    """Where statements are followed: at the top, in a function, in a loop.
+    """The frame in which statements are followed: at the top, in a function, in a loop.
 
     ``own`` are the names of this frame that were told, so far; None where nothing of it is:
     its names stand for what they are assigned. Entries of the arrays ``filling`` are set
@@ -321,7 +321,7 @@ _NOTHING = Items(())
 
 @dataclass(frozen=True)
 class StatementMeaning:
-    """What a statement says: chains it assigns, or words and values it shows."""
+    """The meaning of a statement: chains it assigns, or words and values it shows."""
 
     source: ProgramSource
     node: ast.stmt

@@ -1,4 +1,4 @@
-"""What the functions of NumPy, PyTorch, JAX and TensorFlow mean, by their last names."""
+"""Functions of NumPy, PyTorch, JAX and TensorFlow and their meanings, by their last names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loops and comprehensions run over, and loops that fill an array as the one
+"""Loops and comprehensions and what they run over, and loops that fill an array as the one
 expression that they are.
 
 Entries, rows and parts of arrays and lists, as programs write them.

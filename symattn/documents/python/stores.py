@@ -1,4 +1,4 @@
-"""What statements may change, by their text alone: names, and arrays that names share.
+"""Stores of statements, by their text alone: names, and arrays that names share.
 
 What a statement may store to and is not followed in has no meaning after it. Several
 names may stand for one array (``T = S``, ``row = S[0]``, ``for row in S``): what is done
@@ -66,7 +66,7 @@ class _CallEffects:
 
 @dataclass
 class Stores:
-    """What a piece of a program may store to.
+    """The names that a piece of a program may store to.
 
     Names that assignments give another meaning are ``assigned``, targets of loops and names
     of definitions ``bound``, others ``imported``; those of other scopes are ``outside``. The
@@ -246,8 +246,8 @@ Effects = Callable[[str], FunctionEffects | None]
 
 @dataclass
 class Sharing:
-    """Which names stand for the same arrays: each for those of some origins, at first for
-    one that is called as it is."""
+    """Names that stand for the same arrays: each for those of some origins, at first for one that
+    is called as it is."""
 
     origins: dict[str, frozenset[object]] = field(default_factory=dict)
 

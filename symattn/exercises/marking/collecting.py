@@ -165,8 +165,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Script:
-    """What one student answers to one version; ``unread`` are the texts that are no
-    numbers. What is in neither is left blank."""
+    """The answers of one student to one version; ``unread`` are the texts that are no numbers. What
+    is in neither is left blank."""
 
     student: str
     version: int
@@ -262,9 +262,9 @@ _AXES = ("row", "column")
 
 @dataclass(frozen=True)
 class Answers:
-    """What a file says: the scripts, in their order; ``faults`` are all that could not
-    be used, ``refused`` the students whose scripts can't be marked for them; ``scheme``
-    is the file's own, if it has one."""
+    """The contents of a file of answers: the scripts, in their order; ``faults`` are all that could
+    not be used, ``refused`` the students whose scripts can't be marked for them; ``scheme`` is the
+    file's own, if it has one."""
 
     scripts: tuple[Script, ...]
     faults: Faults

@@ -39,7 +39,7 @@ _PEN = {
 
 @dataclass(frozen=True)
 class Feedback:
-    """What is said of one script."""
+    """The feedback on one script."""
 
     judged: JudgedScript
     exercise: Exercise

@@ -1,5 +1,5 @@
-"""What comes of a student's own answers: the steps of a program once more, in
-balls, with numbers that were written down in the places of some.
+"""Follow-through of a student's own answers: the steps of a program once more, in balls, with
+numbers that were written down in the places of some.
 
 Answers in nested tables and lists: TOML and JSON, each fault with its place."""
 
@@ -266,7 +266,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
 class Positions:
-    """Where each value of a JSON text stands.
+    """The places of all values of a JSON text.
 
     >>> Positions('{"a": [1,\\n  "x"]}').at(("a", 1))
     Place(line=2, column=3)

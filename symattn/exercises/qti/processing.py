@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """What an operator makes of its operands."""
+    """An operator with its operands."""
 
     name: str
     operands: tuple[Expression, ...]
