@@ -424,7 +424,8 @@ def _entry_faults(entry: Value | Masked, full: Program) -> Iterator[str]:
     if isinstance(entry, Masked):
         yield "expected a finite number, found -inf"
         return
-    for symbol in entry.symbols:
+    # Symbols that cancel are written there, too.
+    for symbol in sorted(entry.letters):
         if bad := symbol_fault(symbol):
             yield bad
         elif symbol in full.quantities:
