@@ -182,10 +182,16 @@ QUICK = Budget(size=100, products=1_000, bits=1 << 18)
 DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
 
 #: Products that all questions of one statement may cost, and more for each of its entries, up
-#: to so many of them.
+#: to so many of them, and that all statements of a case may. What else is done for them counts
+#: as so many: two operands that are looked at, 512 bits of an operation, an entry that is compared.
 STATEMENT = Limit(
     400_000,
     "deciding it takes more than {most} products of terms: compare fewer entries, lower powers",
+)
+STATEMENTS = Limit(
+    2_000_000,
+    "deciding the statements up to it takes more than {most} products of terms: compare fewer "
+    "entries, lower powers, or split the file",
 )
 STATEMENT_ENTRY, STATEMENT_ENTRIES = 100, 10_000
 

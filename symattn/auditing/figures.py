@@ -22,9 +22,10 @@ from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided, short
 from symattn.languages.sentence import Sentence
-from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY
+from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY, STATEMENTS
 from symattn.numbers import double_double
-from symattn.numbers.balls import FIRST, Exhausted, is_exhausted, task
+from symattn.numbers.balls import FIRST, Exhausted, remaining, task
+from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
@@ -321,6 +322,7 @@ class Decider:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
+        self._left = STATEMENTS.most
 
     def decide(self, statement: Claim | str) -> Verdict:
         """Whether a statement holds, of a claim or as text; :class:`Malformed`
@@ -332,7 +334,7 @@ class Decider:
 
     def judged(self, statement: Claim | str) -> tuple[Verdict, str]:
         """Like :meth:`decide`; with it why a statement stays open that takes more than is spent
-        on one (:data:`~symattn.limits.STATEMENT`), else ''.
+        on one (:data:`~symattn.limits.STATEMENT`) or on all, else ''.
 
         >>> from symattn.solution.solution import solve
         >>> Decider(solve("rope")).judged("cos(S**3) == cos(S**2 * S)")
@@ -346,11 +348,16 @@ class Decider:
         operands = (operand for comparison in comparisons for operand in comparison.operands)
         entries = sum(prod(operand.grid) for operand in operands if isinstance(operand, Node))
         most = STATEMENT.most + STATEMENT_ENTRY * min(entries, STATEMENT_ENTRIES)
-        limit = replace(STATEMENT, most=most)
-        with task(limit.most):
+        self._left -= entries
+        if self._left < 0:
+            return Verdict.UNDECIDED, STATEMENTS.said()
+        limit = replace(STATEMENT, most=most) if most <= self._left else STATEMENTS
+        most = min(most, self._left)
+        with task(most):
             verdict = Verdict.all([*map(self._comparison, comparisons)])
-            is_cut = verdict is Verdict.UNDECIDED and is_exhausted()
-        return verdict, limit.said() if is_cut else ""
+            left = remaining()
+        self._left -= most - max(left, 0)
+        return verdict, limit.said() if verdict is Verdict.UNDECIDED and left < 0 else ""
 
     def _comparison(self, comparison: LoweredComparison) -> Verdict:
         known: dict[int, Node] = {}
@@ -391,7 +398,7 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
 def _verdicts(x: Quantity, relation: str, y: Quantity) -> Iterator[Verdict]:
     """How each entry compares: as pairs of floats show at once for all, or by its exact value."""
     signs = np.full((max(x.grid[0], y.grid[0]), max(x.grid[1], y.grid[1])), np.nan)
-    near = x.source.pairs(), y.source.pairs()
+    near = _pairs(x), _pairs(y)
     if near[0] is not None and near[1] is not None:
         with np.errstate(all="ignore"):
             found = double_double.sign(double_double.add(near[0], double_double.negative(near[1])))
@@ -401,6 +408,13 @@ def _verdicts(x: Quantity, relation: str, y: Quantity) -> Iterator[Verdict]:
             yield _compared(x, relation, y, i, j)
         else:
             yield _verdict(_RELATIONS[relation](sign, 0))
+
+
+def _pairs(quantity: Quantity) -> DoubleDouble | None:
+    try:
+        return quantity.source.pairs()
+    except Exhausted:
+        return None
 
 
 def _entry(quantity: Quantity, i: int, j: int) -> Value | Masked:
