@@ -192,8 +192,7 @@ STATEMENT = Limit(
 )
 STATEMENTS = Limit(
     2_000_000,
-    "deciding the statements up to it takes more than {most} products of terms: compare fewer "
-    "entries, lower powers, or split the file",
+    "deciding the statements up to it takes more than {most} products of terms: split the file",
 )
 STATEMENT_ENTRY, STATEMENT_ENTRIES = 100, 10_000
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -25,14 +24,7 @@ from flint import arb
 
 from symattn.cases.case import Case
 from symattn.cases.letters import texts
-from symattn.crosscheck.recomputation import (
-    PLAIN,
-    BoundedFloats,
-    CheckedGradient,
-    Loss,
-    Recomputation,
-    recompute,
-)
+from symattn.crosscheck.recomputation import PLAIN, BoundedFloats, CheckedGradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.languages.sentence import Sentence
 from symattn.limits import DERIVED, QUICK_BITS
@@ -241,7 +233,22 @@ def _same_at(form: Quantity, there: Quantity, numbers: Mapping[str, Fraction]) -
 def _at_numbers(solution: Solution) -> Verification:
     """The checks of a case in numbers, without SymPy's."""
     case = solution.case
-    recomputed = _recomputed(case)
+    # The recomputation reads text itself; a solution made from other exact
+    # numbers (Fractions, SymPy) hands them over as text.
+    given = {name: _as_text(data) for name, data in case.raw.items()}
+    loss = Loss(case.output, _as_text(case.raw_upstream), case.wrt) if case.output else None
+    try:
+        recomputed = recompute(given, case.steps, loss, case.functions)
+    except Malformed as error:
+        # It knows multiples of symbols only: where others cancel it gets what is left.
+        known, above = case.program.quantities, case.program.upstream
+        try:
+            given = {name: texts(known[name].shape, rows) for name, rows in case.given.items()}
+            if loss and above:
+                loss = replace(loss, upstream=texts(above.shape, case.upstream))
+            recomputed = recompute(given, case.steps, loss, case.functions)
+        except (Malformed, NoClosedForm):
+            raise Malformed(error.faults, source=str(case.path or case.name)) from None
     checks = [
         _check(name, [(solution[name], figures)]) for name, figures in recomputed.quantities.items()
     ]
@@ -254,25 +261,6 @@ def _at_numbers(solution: Solution) -> Verification:
         ]
         checks.append(_check(exact.name, pairs))
     return Verification(case.name, tuple(checks), recomputed.probed, recomputed.probes)
-
-
-def _recomputed(case: Case) -> Recomputation:
-    """A case by the recomputation, which reads text itself; a solution made from other exact
-    numbers (Fractions, SymPy) hands them over as text."""
-
-    def of(given: Mapping[str, object], upstream: object) -> Recomputation:
-        loss = Loss(case.output, upstream, case.wrt) if case.output else None
-        return recompute(given, case.steps, loss, case.functions)
-
-    try:
-        return of({name: _as_text(x) for name, x in case.raw.items()}, _as_text(case.raw_upstream))
-    except Malformed as error:
-        # It knows multiples of symbols only: of what cancels it gets what is left.
-        quantities, above = case.program.quantities, case.program.upstream
-        with suppress(Malformed, NoClosedForm):
-            given = {name: texts(quantities[name].shape, x) for name, x in case.given.items()}
-            return of(given, texts(above.shape, case.upstream) if above else None)
-        raise Malformed(error.faults, source=str(case.path or case.name)) from None
 
 
 def _with_symbolic(check: Check, solution: Solution) -> Check:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -25,7 +26,6 @@ from symattn.languages.sentence import Sentence
 from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY, STATEMENTS
 from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST, Exhausted, remaining, task
-from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
@@ -334,12 +334,7 @@ class Decider:
 
     def judged(self, statement: Claim | str) -> tuple[Verdict, str]:
         """Like :meth:`decide`; with it why a statement stays open that takes more than is spent
-        on one (:data:`~symattn.limits.STATEMENT`) or on all, else ''.
-
-        >>> from symattn.solution.solution import solve
-        >>> Decider(solve("rope")).judged("cos(S**3) == cos(S**2 * S)")
-        (<Verdict.HOLDS: 'holds'>, '')
-        """
+        on one (:data:`~symattn.limits.STATEMENT`) or on all, else ''."""
         if isinstance(statement, str):
             tree = syntax.parse(statement)
             comparisons = lower_statement(self.solution.program, tree)
@@ -351,9 +346,8 @@ class Decider:
         self._left -= entries
         if self._left < 0:
             return Verdict.UNDECIDED, STATEMENTS.said()
-        limit = replace(STATEMENT, most=most) if most <= self._left else STATEMENTS
-        most = min(most, self._left)
-        with task(most):
+        limit = STATEMENTS if self._left < most else replace(STATEMENT, most=most)
+        with task(most := min(most, self._left)):
             verdict = Verdict.all([*map(self._comparison, comparisons)])
             left = remaining()
         self._left -= most - max(left, 0)
@@ -398,23 +392,16 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
 def _verdicts(x: Quantity, relation: str, y: Quantity) -> Iterator[Verdict]:
     """How each entry compares: as pairs of floats show at once for all, or by its exact value."""
     signs = np.full((max(x.grid[0], y.grid[0]), max(x.grid[1], y.grid[1])), np.nan)
-    near = _pairs(x), _pairs(y)
-    if near[0] is not None and near[1] is not None:
-        with np.errstate(all="ignore"):
-            found = double_double.sign(double_double.add(near[0], double_double.negative(near[1])))
-        signs = np.where(found.error == 0, found.high, signs)
+    with suppress(Exhausted), np.errstate(all="ignore"):
+        left, right = x.source.pairs(), y.source.pairs()
+        if left is not None and right is not None:
+            found = double_double.sign(double_double.add(left, double_double.negative(right)))
+            signs = np.where(found.error == 0, found.high, signs)
     for (i, j), sign in np.ndenumerate(signs):
         if np.isnan(sign):
             yield _compared(x, relation, y, i, j)
         else:
             yield _verdict(_RELATIONS[relation](sign, 0))
-
-
-def _pairs(quantity: Quantity) -> DoubleDouble | None:
-    try:
-        return quantity.source.pairs()
-    except Exhausted:
-        return None
 
 
 def _entry(quantity: Quantity, i: int, j: int) -> Value | Masked:

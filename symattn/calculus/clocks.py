@@ -1,8 +1,8 @@
 """An end to what takes too long, wherever it is at work.
 
 The work is interrupted between two of Python's own steps, by an exception that
-nothing on the way catches. It works in any thread, and needs no signals. What counts is
-the time of the processor: what else a machine does is not the work's.
+nothing on the way catches. It works in any thread, needs no signals, and counts the
+time of the processor alone.
 """
 
 from __future__ import annotations
@@ -22,17 +22,7 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """While this lasts the processor may work so long; then :class:`OutOfTime` is raised. 0 is no
-    limit.
-
-    >>> try:
-    ...     with time_limit(0.01):
-    ...         while True:
-    ...             pass
-    ... except OutOfTime:
-    ...     print("given up")
-    given up
-    """
+    """While this lasts the processor may work so long, if not 0; then :class:`OutOfTime` comes."""
     if not seconds:
         yield
         return

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 from symattn.calculus import draft as drafts
@@ -240,7 +239,7 @@ class Judge:
         why = f"not decided within {self.seconds:g} seconds, which a line may take"
         line = JudgedLine(number, statement, "undecided", why=why)
         self._without = statement.without
-        self.kernel.left = LINE_WORK.most if self.seconds else inf
+        self.kernel.left = LINE_WORK.most if self.seconds else float("inf")
         with suppress(OutOfTime), time_limit(self.seconds):
             try:
                 line = self.chains.continued(number, statement, self.done)

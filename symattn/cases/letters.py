@@ -25,17 +25,7 @@ _SIZE = re.compile(r"(?:n|d|h)(?:_\w+)?")
 def declared(table: object) -> Letters:
     """The symbols that a ``[symbols]`` table declares, or a list of real ones.
 
-    Raises :class:`Malformed` with every fault.
-
-    >>> declared({"t": "positive"}).named("t").log()
-    log(t)
-    >>> declared({"e": "complex"})
-    Traceback (most recent call last):
-    ...
-    symattn.errors.Malformed: 2 faults
-      e: 'e' is reserved for Euler's number: call it E or e1
-      e: unknown domain 'complex': expected one of real, positive
-    """
+    Raises :class:`Malformed` with every fault."""
     if isinstance(table, str):
         table = re.split(r"[\s,]+", table.strip())
     if isinstance(table, list | tuple):

@@ -86,31 +86,12 @@ def _allowing(budget: str, products: int) -> Iterator[None]:
 
 
 def spending(products: int) -> AbstractContextManager[None]:
-    """A block that may form so many products.
-
-    >>> with spending(100):
-    ...     spend(60)
-    ...     spend(60)
-    Traceback (most recent call last):
-    ...
-    symattn.numbers.balls.Exceeded
-    """
+    """A block that may form so many products; then :class:`Exceeded` is raised."""
     return _allowing("left", products)
 
 
 def task(products: int) -> AbstractContextManager[None]:
-    """A block that may form so many products, whatever budgets its operations have.
-
-    >>> with task(100), spending(80):
-    ...     spend(60)
-    >>> with task(100):
-    ...     for _ in range(2):
-    ...         with spending(80):
-    ...             spend(60)
-    Traceback (most recent call last):
-    ...
-    symattn.numbers.balls.Exhausted
-    """
+    """A block that may, all in all, form so many; then :class:`Exhausted` is raised."""
     return _allowing("task", products)
 
 

@@ -150,9 +150,9 @@ class LazyExpression:
         ball = self._known(bits)
         if ball is None:
             order = self._unknown(lambda node: node._known(bits) is not None)
-            if bits > FIRST and len(order) * bits > ENCLOSURE.most:
-                raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
             if bits > FIRST:
+                if len(order) * bits > ENCLOSURE.most:
+                    raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
                 charge(len(order) * bits >> 9)
             with precision(bits):
                 for node in order:
@@ -423,8 +423,7 @@ def _same(left: LazyExpression, right: LazyExpression) -> bool:
 
 
 def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
-    """All that a number is made of by ``below``, operands first: too deep for recursion. What is
-    looked at counts as work."""
+    """All that a number is made of by ``below``, operands first, counted: too deep to recur."""
     order: list[R] = []
     seen: set[int] = set()
     waiting = [(last, False)]

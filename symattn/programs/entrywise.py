@@ -330,8 +330,7 @@ class _Exact:
         return values.total(items)
 
     def sum_of_products(self, pairs: Iterable[tuple[Value, Value]]) -> Value:
-        # Where nothing is left to spend no pairs are made.
-        charge(0)
+        charge(0)  # Where nothing is left no pairs are made.
         known = [*pairs]
         spend(len(known))
         return values.sum_of_products(known)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from itertools import count
-from math import inf
 from typing import Any, TypeAlias
 
 from symattn.calculus.language import Array, Axis, Index
@@ -260,7 +259,7 @@ class Terms:
         self._atoms: dict[tuple[str, Any], Atom] = {}
         self._numbers: dict[Index, int] = {}
         self._count = count()
-        self.left: float = inf
+        self.left = float("inf")
         """How many products may yet be formed or renamed: all that is proved is made of these."""
 
     def work(self) -> None:
