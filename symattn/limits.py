@@ -2,7 +2,7 @@
 
 Limits count what there is or the work that it makes, never time: the same file
 gives the same answer on every machine. Time and memory are limited by the
-command line, as a last resort (:mod:`symattn.workers`), and for each line of a derivation.
+command line, as a last resort (:mod:`symattn.workers`), and for the lines of a derivation.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ MEGABYTES = Limit(
     1 << 20, "{found}: expected 0 (no limit), or {least} to {most} megabytes", least=100
 )
 
-#: Seconds that one line of a derivation may take, many times what any was seen to.
-LINE_SECONDS = 20.0
+#: Products that the proof of one line of a derivation may form or rename.
+LINE_WORK = Limit(3_000_000, "not decided with {most} products of terms, which a line may take")
+#: Seconds of the processor that it may take, more than so many products were seen to.
+LINE_SECONDS = 60.0
 
 # -- files and expressions ----------------------------------------------------------
 
@@ -182,10 +184,15 @@ QUICK = Budget(size=100, products=1_000, bits=1 << 18)
 DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
 
 #: Products that all questions of one statement may cost, and more for each of its entries, up
-#: to so many of them.
+#: to so many of them, and that all statements of a case may. What else is done for them counts
+#: as so many: two operands that are looked at, 512 bits of an operation, an entry that is compared.
 STATEMENT = Limit(
     400_000,
     "deciding it takes more than {most} products of terms: compare fewer entries, lower powers",
+)
+STATEMENTS = Limit(
+    2_000_000,
+    "deciding the statements up to it takes more than {most} products of terms: split the file",
 )
 STATEMENT_ENTRY, STATEMENT_ENTRIES = 100, 10_000
 

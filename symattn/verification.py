@@ -22,7 +22,7 @@ from random import Random
 import numpy as np
 from flint import arb
 
-from symattn.cases.case import Case
+from symattn.cases.case import Case, texts
 from symattn.crosscheck.recomputation import PLAIN, BoundedFloats, CheckedGradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.languages.sentence import Sentence
@@ -235,12 +235,19 @@ def _at_numbers(solution: Solution) -> Verification:
     # The recomputation reads text itself; a solution made from other exact
     # numbers (Fractions, SymPy) hands them over as text.
     given = {name: _as_text(data) for name, data in case.raw.items()}
-    upstream = _as_text(case.raw_upstream)
-    loss = Loss(case.output, upstream, case.wrt) if case.output else None
+    loss = Loss(case.output, _as_text(case.raw_upstream), case.wrt) if case.output else None
     try:
         recomputed = recompute(given, case.steps, loss, case.functions)
     except Malformed as error:
-        raise Malformed(error.faults, source=str(case.path or case.name)) from None
+        # It knows multiples of symbols only: where others cancel it gets what is left.
+        known, above = case.program.quantities, case.program.upstream
+        try:
+            given = {name: texts(known[name].shape, rows) for name, rows in case.given.items()}
+            if loss and above:
+                loss = replace(loss, upstream=texts(above.shape, case.upstream))
+            recomputed = recompute(given, case.steps, loss, case.functions)
+        except (Malformed, NoClosedForm):
+            raise Malformed(error.faults, source=str(case.path or case.name)) from None
     checks = [
         _check(name, [(solution[name], figures)]) for name, figures in recomputed.quantities.items()
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -22,9 +23,9 @@ from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided, short
 from symattn.languages.sentence import Sentence
-from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY
+from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY, STATEMENTS
 from symattn.numbers import double_double
-from symattn.numbers.balls import FIRST, Exhausted, is_exhausted, task
+from symattn.numbers.balls import FIRST, Exhausted, remaining, task
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
@@ -322,6 +323,7 @@ class Decider:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
+        self._left = STATEMENTS.most
 
     def decide(self, statement: Claim | str) -> Verdict:
         """Return whether a statement holds, of a claim or as text; :class:`Malformed`
@@ -347,11 +349,15 @@ class Decider:
         operands = (operand for comparison in comparisons for operand in comparison.operands)
         entries = sum(prod(operand.grid) for operand in operands if isinstance(operand, Node))
         most = STATEMENT.most + STATEMENT_ENTRY * min(entries, STATEMENT_ENTRIES)
-        limit = replace(STATEMENT, most=most)
-        with task(limit.most):
+        self._left -= entries
+        if self._left < 0:
+            return Verdict.UNDECIDED, STATEMENTS.said()
+        limit = STATEMENTS if self._left < most else replace(STATEMENT, most=most)
+        with task(most := min(most, self._left)):
             verdict = Verdict.all([*map(self._comparison, comparisons)])
-            is_cut = verdict is Verdict.UNDECIDED and is_exhausted()
-        return verdict, limit.said() if is_cut else ""
+            left = remaining()
+        self._left -= most - max(left, 0)
+        return verdict, limit.said() if verdict is Verdict.UNDECIDED and left < 0 else ""
 
     def _comparison(self, comparison: LoweredComparison) -> Verdict:
         known: dict[int, Node] = {}
@@ -393,11 +399,11 @@ def _verdicts(x: Quantity, relation: str, y: Quantity) -> Iterator[Verdict]:
     """Yield how each entry compares: as pairs of floats show at once for all, or by its exact
     value."""
     signs = np.full((max(x.grid[0], y.grid[0]), max(x.grid[1], y.grid[1])), np.nan)
-    near = x.source.pairs(), y.source.pairs()
-    if near[0] is not None and near[1] is not None:
-        with np.errstate(all="ignore"):
-            found = double_double.sign(double_double.add(near[0], double_double.negative(near[1])))
-        signs = np.where(found.error == 0, found.high, signs)
+    with suppress(Exhausted), np.errstate(all="ignore"):
+        left, right = x.source.pairs(), y.source.pairs()
+        if left is not None and right is not None:
+            found = double_double.sign(double_double.add(left, double_double.negative(right)))
+            signs = np.where(found.error == 0, found.high, signs)
     for (i, j), sign in np.ndenumerate(signs):
         if np.isnan(sign):
             yield _compared(x, relation, y, i, j)

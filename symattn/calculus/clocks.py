@@ -1,13 +1,15 @@
 """An end to what takes too long, wherever it is at work.
 
 The work is interrupted between two of Python's own steps, by an exception that
-nothing on the way catches. It works in any thread, and needs no signals.
+nothing on the way catches. It works in any thread, needs no signals, and counts the
+time of the processor alone.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -20,7 +22,7 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """While this lasts work may take so long; then :class:`OutOfTime` is raised. 0 is no limit.
+    """Limit the time of the processor; then :class:`OutOfTime` is raised. 0 is no limit.
 
     >>> try:
     ...     with time_limit(0.01):
@@ -38,7 +40,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     try:
         with suppress(RuntimeError):
             # Where there are no threads there is no limit.
-            clock.timer.start()
+            clock.watch.start()
         yield
     except OutOfTime:
         # What is restored on the way out may have been interrupted itself.
@@ -52,13 +54,24 @@ class _Clock:
     """Interrupts the thread that makes it, once, unless it was stopped before."""
 
     def __init__(self, seconds: float) -> None:
-        self.timer = threading.Timer(seconds, self._ring)
-        self.timer.daemon = True
+        self.watch = threading.Thread(target=self._ring, daemon=True)
         self._thread = ctypes.c_ulong(threading.get_ident())
-        self._lock = threading.Lock()
+        clock_of = getattr(time, "pthread_getcpuclockid", None)
+        self._clock = clock_of(threading.get_ident()) if clock_of else None
+        self._end = self._now() + seconds
+        self._lock, self._over = threading.Lock(), threading.Event()
         self._stopped = self._rung = False
 
+    def _now(self) -> float:
+        """Seconds of work of the thread; of the process where no other is told."""
+        return time.process_time() if self._clock is None else time.clock_gettime(self._clock)
+
     def _ring(self) -> None:
+        # There is no clock of a thread that has just ended.
+        with suppress(OSError):
+            while (left := self._end - self._now()) > 0:
+                if self._over.wait(max(left, 0.001)):
+                    return
         with self._lock:
             if not self._stopped:
                 self._rung = True
@@ -68,7 +81,7 @@ class _Clock:
         """Interrupt no more, nor with what was not raised yet."""
         with self._lock:
             self._stopped = True
-        self.timer.cancel()
+        self._over.set()
         if self._rung:
             # Whether it was raised is not known. Taken back with nothing in its place it leaves
             # CPython 3.11 looking for an exception at every call, and a profiler that is

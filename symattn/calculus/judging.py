@@ -23,14 +23,14 @@ from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.judged_lines import Evidence, JudgedLine, Status
 from symattn.calculus.kernel.proof import Kernel, Shown
-from symattn.calculus.kernel.terms import Unproved
+from symattn.calculus.kernel.terms import OutOfWork, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.prover import Proof, Prover
 from symattn.calculus.records import Record
 from symattn.calculus.refuting import Sampler
 from symattn.calculus.slips import hint
 from symattn.errors import Malformed
-from symattn.limits import LINE_SECONDS
+from symattn.limits import LINE_SECONDS, LINE_WORK
 
 Library = Callable[[str], DerivationDraft | None]
 """Other derivations by name: their lines may be reasons."""
@@ -239,9 +239,13 @@ class Judge:
         why = f"not decided within {self.seconds:g} seconds, which a line may take"
         line = JudgedLine(number, statement, "undecided", why=why)
         self._without = statement.without
+        self.kernel.left = LINE_WORK.most if self.seconds else float("inf")
         with suppress(OutOfTime), time_limit(self.seconds):
-            line = self.chains.continued(number, statement, self.done)
-            line = self.chains.chained(line)
+            try:
+                line = self.chains.continued(number, statement, self.done)
+                line = self.chains.chained(line)
+            except OutOfWork:
+                line = line if line.read else replace(line, why=LINE_WORK.said())
             if line.status == "refuted" or line.read is None:
                 line = replace(line, hint=line.hint or self._hint(line.text))
         return line

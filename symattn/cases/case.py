@@ -551,7 +551,7 @@ def _entry_faults(entry: Value | Masked, full: Program) -> Iterator[str]:
     if isinstance(entry, Masked):
         yield "expected a finite number, found -inf"
         return
-    for symbol in entry.symbols:
+    for symbol in sorted(entry.letters):  # Those that cancel, too.
         if bad := symbol_fault(symbol):
             yield bad
         elif symbol in full.quantities:

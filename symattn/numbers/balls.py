@@ -114,17 +114,22 @@ def task(products: int) -> AbstractContextManager[None]:
     return _allowing("task", products)
 
 
-def is_exhausted() -> bool:
-    """Return whether the task under way has nothing left to spend."""
-    return _meter.task is not None and _meter.task < 0
+def remaining() -> int:
+    """Return what the task under way may still spend; below 0 where it wanted more."""
+    return _meter.task or 0
+
+
+def charge(work: int) -> None:
+    """Count other work of the task under way as so many products; of no operation's budget."""
+    if _meter.task is not None:
+        _meter.task -= work
+        if _meter.task < 0:
+            raise Exhausted
 
 
 def spend(products: int) -> None:
     """Count products that are about to be formed."""
-    if _meter.task is not None:
-        _meter.task -= products
-        if _meter.task < 0:
-            raise Exhausted
+    charge(products)
     if _meter.left is not None:
         _meter.left -= products
         if _meter.left < 0:

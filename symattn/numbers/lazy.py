@@ -19,7 +19,7 @@ from flint import arb, fmpq
 from symattn.errors import Malformed, Refuted, Undecided
 from symattn.limits import DECIDING, ENCLOSURE, EXPANSION, QUICK, QUICK_BITS, SHOWN, Budget
 from symattn.numbers import closed_forms, functions, quotients, rounding, signs, zero_test
-from symattn.numbers.balls import FIRST, LAST, Exceeded, growing, precision, spending
+from symattn.numbers.balls import FIRST, LAST, Exceeded, charge, growing, precision, spending
 from symattn.numbers.exponential_sums import UNIT, Symbol, Wave
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.rounding import LeadingTerm
@@ -150,8 +150,10 @@ class LazyExpression:
         ball = self._known(bits)
         if ball is None:
             order = self._unknown(lambda node: node._known(bits) is not None)
-            if bits > FIRST and len(order) * bits > ENCLOSURE.most:
-                raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
+            if bits > FIRST:
+                if len(order) * bits > ENCLOSURE.most:
+                    raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
+                charge(len(order) * bits >> 9)
             with precision(bits):
                 for node in order:
                     node._balls[bits] = node._evaluated(bits)
@@ -421,7 +423,7 @@ def _same(left: LazyExpression, right: LazyExpression) -> bool:
 
 
 def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
-    """All that a number is made of by ``below``, operands first: too deep for recursion."""
+    """All that a number is made of by ``below``, operands first, counted: too deep to recur."""
     order: list[R] = []
     seen: set[int] = set()
     waiting = [(last, False)]
@@ -430,6 +432,8 @@ def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
         if is_last:
             order.append(node)
         elif id(node) not in seen:
+            if node.operands:
+                charge((len(node.operands) + 1) // 2)
             seen.add(id(node))
             waiting.append((node, True))
             waiting += [(x, False) for x in below(node)]

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
 from symattn.numbers import values
-from symattn.numbers.balls import spend
+from symattn.numbers.balls import charge, spend
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs import nodes
@@ -330,6 +330,7 @@ class _Exact:
         return values.total(items)
 
     def sum_of_products(self, pairs: Iterable[tuple[Value, Value]]) -> Value:
+        charge(0)  # Where nothing is left no pairs are made.
         known = [*pairs]
         spend(len(known))
         return values.sum_of_products(known)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from flint import ctx
@@ -14,6 +15,7 @@ import symattn
 from symattn.calculus import judging
 from symattn.calculus.clocks import OutOfTime, time_limit
 from symattn.calculus.refuting import Sampler
+from symattn.limits import LINE_WORK
 
 
 def endless(*_):
@@ -38,6 +40,49 @@ def test_a_line_out_of_time_is_undecided_and_the_others_are_judged(monkeypatch) 
     assert [line.status for line in found.lines] == ["undecided", "proved"]
     assert found.lines[0].why == "not decided within 0.3 seconds, which a line may take"
     assert ctx.prec == before
+
+
+def test_waiting_is_no_work(monkeypatch) -> None:
+    """What a line waits for on a busy machine doesn't count, nor what others do there."""
+    before = time.monotonic()
+    with time_limit(0.3):
+        time.sleep(0.6)
+    assert time.monotonic() - before > 0.5
+    tried = Sampler.of
+
+    def slow(self, line):
+        time.sleep(0.8)
+        return tried(self, line)
+
+    monkeypatch.setattr(Sampler, "of", slow)
+    (line,) = symattn.derive("x: n\nx[i] = x[i] * 1", seconds=0.5).lines
+    assert line.status == "proved"
+
+
+def test_the_work_of_a_proof_is_counted(monkeypatch) -> None:
+    """The same each time, whatever the time: with less a line is undecided, others are not."""
+    text = "x: n\ny: n\n{0} * {0} * {0} = {0}**3\nx = x".format("(x[i] + y[i] + 1)")
+    left = []
+    judge = judging.Judge._line
+
+    def judged(self, number, statement):
+        line = judge(self, number, statement)
+        left.append(self.kernel.left)
+        return line
+
+    monkeypatch.setattr(judging.Judge, "_line", judged)
+    for _ in range(2):
+        assert [line.status for line in symattn.derive(text).lines] == ["proved"] * 2
+    assert left[:2] == left[2:]
+    assert left[0] < LINE_WORK.most - 50
+    most = int(LINE_WORK.most - left[0])
+    for allowed, status in ((most, "proved"), (most - 1, "undecided")):
+        limit = replace(LINE_WORK, most=allowed)
+        monkeypatch.setattr(judging, "LINE_WORK", limit)
+        lines = symattn.derive(text).lines
+        assert [line.status for line in lines] == [status, "proved"]
+    assert lines[0].why == limit.said()
+    assert symattn.derive(text, seconds=0).lines[0].status == "proved"
 
 
 def test_a_hint_out_of_time_leaves_the_verdict(monkeypatch) -> None:

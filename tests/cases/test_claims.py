@@ -19,7 +19,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked
 from symattn.errors import Malformed
-from symattn.limits import STATEMENT
+from symattn.limits import STATEMENT, STATEMENTS
 from symattn.numbers import balls, exponential_sums
 from symattn.numbers.rationals import read_printed
 from symattn.programs.program import Program, program
@@ -467,6 +467,42 @@ def test_making_what_is_compared_counts(monkeypatch):
     monkeypatch.setattr(figures, "STATEMENT", replace(STATEMENT, most=1000))
     solution = solve(make("t", {"x": [1]}, {"P": "sin(positions(16, 16))", "C": "P @ P.T"}))
     assert Decider(solution).judged("C == C.T")[0] is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("statement", "most"), [("max(exp(P)) > 1", 1000), ("rowsum(softmax(P)) == 1", 5000)]
+)
+def test_what_is_walked_counts(statement, most, monkeypatch):
+    """Sums and functions form no products, and are no less work."""
+    solution = solve(make("t", {"x": [1]}, {"P": "positions(16, 16) + 1"}))
+    assert Decider(solution).judged(statement) == (Verdict.HOLDS, "")
+    monkeypatch.setattr(figures, "STATEMENT_ENTRIES", 0)
+    monkeypatch.setattr(figures, "STATEMENT", replace(STATEMENT, most=most))
+    solution = solve(make("t", {"x": [1]}, {"P": "positions(16, 16) + 1"}))
+    found = Decider(solution).judged(statement)
+    assert found == (Verdict.UNDECIDED, STATEMENT.said().replace("400000", f"{most}"))
+
+
+def test_equality_of_many_long_sums_is_given_up():
+    """Few bytes may ask for 65,536 proofs, each of a sum of 65,536 products, and ask again."""
+    steps = {"P": "positions(256, 256) / 7", "C": "softmax(P @ P.T)"}
+    decider = Decider(solve(make("t", {"x": [1]}, steps)))
+    found = [decider.judged(f"C == softmax(P @ P.T + {k})") for k in range(1, 4)]
+    assert [verdict for verdict, _ in found] == [Verdict.UNDECIDED] * 3
+    assert found[0][1] == STATEMENT.said().replace("400000", "1400000")
+    assert found[2][1] == STATEMENTS.said()
+
+
+def test_all_statements_are_bounded_together(monkeypatch):
+    """What is compared counts, however it is told apart."""
+    monkeypatch.setattr(figures, "STATEMENTS", replace(STATEMENTS, most=10))
+    claims = [{"where": "w", "holds": "x < 3"} for _ in range(4)]
+    found = audit(solve(make("t", {"x": [1, 2]}, {"y": "x"}, claims=claims))).statements
+    doubt = STATEMENTS.said().replace("2000000", "10")
+    assert [(one.verdict.value, one.doubt) for one in found] == [
+        *[("holds", "")] * 3,
+        ("undecided", doubt),
+    ]
 
 
 def test_reports_say_why_a_statement_stays_open(monkeypatch):

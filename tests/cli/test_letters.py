@@ -144,3 +144,35 @@ def test_statements_that_letters_decide(path, symattn):
     found = json.loads(done.out)
     verdicts = [claim["verdict"] for claim in found["claims"]]
     assert verdicts == ["holds", "undecided", "holds"]
+
+
+@pytest.mark.parametrize(
+    ("upstream", "said"),
+    [
+        ("g", ""),
+        ("g / g", ""),
+        ("h * g / g", ""),
+        ("0 * g * g", ""),
+        ("g * g", ""),
+        ("-inf", "loss.upstream[0]: expected a finite number, found -inf"),
+        ("Y / Y", "loss.upstream[0]: the symbol 'Y' is a quantity's name"),
+        ("Y - Y + 1", "loss.upstream[0]: the symbol 'Y' is a quantity's name"),
+        ("exp(X)", "loss.upstream[0]: the symbol 'X' is a quantity's name"),
+    ],
+)
+def test_every_command_takes_the_same_upstream_gradients(upstream, said, tmp_path, symattn):
+    """Symbols that cancel are symbols: of quantities they are no names, and others are no fault."""
+    tables = "symbols = ['c']\n[given]\nX = [['c / c', 2]]\n[steps]\nY = 'X[0] * X[0]'\n"
+    path = tmp_path / "case.toml"
+    path.write_text(f"{tables}[loss]\nupstream = ['{upstream}', 1]\n", "utf-8")
+    for words in (
+        ["show", "dL/dX"],
+        ["verify"],
+        ["audit"],
+        ["sheet", "--format", "md"],
+        ["draw"],
+        ["exercise", "--level", "backward", "--versions", "2", "--seed", "1"],
+    ):
+        out = () if words[0] in ("show", "verify", "audit") else ("-o", str(tmp_path / words[0]))
+        done = symattn(words[0], str(path), *words[1:], *out)
+        assert (done.code, said in done.err) == (2 if said else 0, True), (words, done.err)

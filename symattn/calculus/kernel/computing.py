@@ -137,6 +137,7 @@ class Computing(Signs):
         return product
 
     def _product(self, first: Mono, second: Mono) -> Poly:
+        self.work()
         if not first or not second:
             return {first or second: UNIT}
         exponents = dict(first)

@@ -36,6 +36,10 @@ class Unproved(Exception):
     """There is no proof this way; the message says what is in the way."""
 
 
+class OutOfWork(BaseException):
+    """A proof takes more work than it may; not to be caught by what handles errors."""
+
+
 class Atom:
     """Something that is not taken apart, of one of these kinds:
 
@@ -255,6 +259,14 @@ class Terms:
         self._atoms: dict[tuple[str, Any], Atom] = {}
         self._numbers: dict[Index, int] = {}
         self._count = count()
+        self.left = float("inf")
+        """How many products may yet be formed or renamed: all that is proved is made of these."""
+
+    def work(self) -> None:
+        """Count a product."""
+        self.left -= 1
+        if self.left < 0:
+            raise OutOfWork
 
     def atom(self, kind: str, data: Any) -> Atom:
         """The atom of a kind that is made of ``data``."""
@@ -291,6 +303,7 @@ class Terms:
 
     def renamed(self, mono: Mono, change: Callable[[Place, int], Place], depth: int = 0) -> Poly:
         """A product with its places changed, each told how many indices are bound around it."""
+        self.work()
         exponents: dict[Atom, Exponent] = {}
         for atom, e in mono:
             renamed = self._renamed(atom, change, depth)
