@@ -39,16 +39,16 @@ WORDS = (
 CAUSES = ("root", "carried", "rounded-inputs", "truncated", "last-digit")
 #: The form of what is kept, as far as anybody looks at it.
 _KEPT = {
-    **dict.fromkeys(("article", "sha256"), str),
+    **dict.fromkeys(("article", "sha256", "digest"), str),
     "ending": frozenset(get_args(Ending)),
-    "failure?": str,
+    "failure": str | None,
     "audit?": {
         "summary": dict.fromkeys(COUNTS, _COUNT),
         "claims": [
             {
                 "file": str,
                 **{f"{name}?": _COUNT for name in PLACES},
-                **{f"{name}?": str for name in WORDS},
+                **dict.fromkeys(WORDS, str | None),
                 "cause?": frozenset(CAUSES),
                 "coarse": bool,
             }
@@ -159,12 +159,18 @@ def _content(article: HeldArticle, ending: Ending, failure: str, audit: Any) -> 
         "failure": failure or None,
         "audit": audit,
     }
-    return packed(about)
+    return packed(about, article.key)
 
 
-def packed(about: dict[str, Any]) -> bytes:
-    """Plain data as compressed JSON: the same bytes whenever that is."""
-    return gzip.compress(json_bytes(about), _LEVEL, mtime=0)
+def packed(about: dict[str, Any], key: str) -> bytes:
+    """The result that goes by a key as compressed JSON: the same bytes whenever that is."""
+    return gzip.compress(json_bytes({"digest": _digest(about, key), **about}), _LEVEL, mtime=0)
+
+
+def _digest(about: dict[str, Any], key: str) -> str:
+    """Return what tells the result that goes by a key from any other, and from itself when
+    damaged."""
+    return sha256(key.encode() + json_bytes(about)).hexdigest()
 
 
 def json_bytes(data: Any) -> bytes:
@@ -176,15 +182,16 @@ def json_bytes(data: Any) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode(errors="backslashreplace")
 
 
-def unpacked(content: bytes, path: str) -> dict[str, Any]:
-    """Return what is kept of an article, as that of the one at ``path``. Raises ``ValueError``, or
-    as gzip does, where it is damaged or something else."""
+def unpacked(content: bytes, path: str, key: str) -> dict[str, Any]:
+    """Return the result that goes by a key, as that of the article at ``path``; the name of its file
+    is as good. Raises ``ValueError``, or as gzip does, where it is damaged or something else."""
     with gzip.open(BytesIO(content)) as file:
         about: dict[str, Any] = json.loads(file.read(_MOST_BYTES))
     check(about, _KEPT)
-    if about["audit"] and about["audit"]["summary"].keys() != {*COUNTS}:
-        raise ValueError("other counts")
+    if about.pop("digest") != _digest(about, PurePath(key).name[:64]):
+        raise ValueError("another digest")
     name, path = about.pop("article"), spelled(path)
+    about.setdefault("audit")
     return {"file": path, **_moved(about, name, path)}
 
 

@@ -75,7 +75,7 @@ class CorpusRun:
             result = self._results[path]
             if isinstance(result, str):
                 try:
-                    yield unpacked(self._store.read(result), path)
+                    yield unpacked(self._store.read(result), path, result)
                 except (OSError, ValueError, EOFError, RecursionError, zlib.error):
                     self.remade.append(result)
                     yield self._made_again(path)
@@ -88,7 +88,7 @@ class CorpusRun:
             return failed(path, str(found))
         (made,) = records_of([found], self._limits)
         self._keep(made)
-        return unpacked(made.content, path)
+        return unpacked(made.content, path, made.key)
 
     def _worked(
         self, paths: list[str], executor: Executor | None, jobs: int, is_last: bool
@@ -123,7 +123,7 @@ class CorpusRun:
     def _take(self, result: Record, paths: list[str]) -> None:
         name = self._keep(result)
         for path in paths:
-            self._settle(path, name or unpacked(result.content, path))
+            self._settle(path, name or unpacked(result.content, path, result.key))
 
     def _settle(self, path: str, result: str | dict[str, Any]) -> None:
         self._results[path] = result

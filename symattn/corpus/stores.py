@@ -21,6 +21,8 @@ from symattn.ownership import Outputs
 #: What tells a folder of results from others: nothing is looked for in it but results.
 MARKER = ".symattn-corpus"
 _ABOUT = b"symattn keeps the results of a corpus here, and may replace all of them.\n"
+#: A longer result is none.
+_MOST_KEPT = 1 << 28
 #: What is being written has this at the end of its name until it is whole.
 _PART = ".part"
 _WILD = frozenset("*?[")
@@ -172,18 +174,18 @@ def _reason(error: Exception) -> str:
     return (reason or str(error) or type(error).__name__).lower()
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, most: int = BYTES.most) -> bytes:
     """The bytes of a file, no more than tell that there are too many."""
     file: IO[bytes]
     if is_remote(path):
         files, name = _filesystem(path)
         with files.open(name, "rb") as file:
-            return file.read(BYTES.most + 1)
+            return file.read(most + 1)
     if not Path(path).is_file():
         # Nobody waits for a pipe.
         raise FileNotFoundError(0, "No such file")
     with Path(path).open("rb") as file:
-        return file.read(BYTES.most + 1)
+        return file.read(most + 1)
 
 
 # -- results -------------------------------------------------------------------------------
@@ -223,14 +225,15 @@ def opened(where: str, force: bool = False) -> Iterator[Store]:
     another run writes there; and where nothing can be written.
     """
     with ExitStack() as held:
-        try:
+        with _told(where):
             if is_remote(where):
                 store: Store = _Bucket(where, force)
             else:
                 _check(Path(where), force)
                 # Locked as long as this process lives, however it ends.
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                handle = os.open(Path(where) / MARKER, flags, 0o666)
+                # Nobody waits for a pipe.
+                handle = os.open(Path(where) / MARKER, flags | os.O_NONBLOCK, 0o666)
                 lock = held.enter_context(os.fdopen(handle, "ab"))
                 if not _locked(lock):
                     raise Malformed(f"{where}: another run writes there; wait for it to end")
@@ -238,12 +241,20 @@ def opened(where: str, force: bool = False) -> Iterator[Store]:
                     lock.write(_ABOUT)
                     lock.flush()
                 store = _Folder(Path(where))
-        except FileExistsError:
-            raise Malformed(f"{where} is no folder: choose another -o") from None
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise Malformed(f"the folder {where} can't be written to: {reason}") from None
         yield store
+
+
+@contextmanager
+def _told(what: object) -> Iterator[None]:
+    """Raise :class:`Malformed` where something can't be written to."""
+    try:
+        yield
+    except FileExistsError as error:
+        raise Malformed(f"{error.filename} is no folder: choose another -o") from None
+    except OSError as error:
+        raise Malformed(
+            f"{what} can't be written to: {_reason(error)}; choose another -o"
+        ) from None
 
 
 def _check(root: Path, force: bool) -> None:
@@ -269,25 +280,27 @@ class _Folder:
         return {name for _, _, names in places for name in names if not name.endswith(_PART)}
 
     def read(self, name: str) -> bytes:
-        return (self._root / name).read_bytes()
+        return _read(str(self._root / name), _MOST_KEPT)
 
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         path = self._root / name
         if not is_below(path.parent, self._root):
             raise Malformed(f"{path.parent} leads out of {self._root}: choose another -o")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # One run writes here at a time: what another left half written is begun anew, and
-        # through a link nothing is.
         part = path.with_name(path.name + _PART)
-        part.unlink(missing_ok=True)
-        with part.open("xb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        with _told(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # One run writes here at a time: what another left half written is begun anew, and
+            # through a link nothing is.
+            part.unlink(missing_ok=True)
+            with part.open("xb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
 
     def remove(self, name: str) -> None:
-        (self._root / name).unlink(missing_ok=True)
+        with _told(path := self._root / name):
+            path.unlink(missing_ok=True)
 
 
 def _locked(file: IO[bytes]) -> bool:
@@ -316,17 +329,18 @@ class _Bucket:
         return {name.rpartition("/")[2] for name in self._files.find(f"{self._root}/{folder}")}
 
     def read(self, name: str) -> bytes:
-        data: bytes = self._files.cat_file(f"{self._root}/{name}")
-        return data
+        return _read(self._files.unstrip_protocol(f"{self._root}/{name}"), _MOST_KEPT)
 
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         path = f"{self._root}/{name}"
-        self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
-        # An object is there when it is closed.
-        with self._files.transaction, self._files.open(path, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
+        with _told(path):
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            # An object is there when it is closed.
+            with self._files.transaction, self._files.open(path, "wb") as file:
+                for piece in pieces:
+                    file.write(piece)
 
     def remove(self, name: str) -> None:
-        if self._files.exists(path := f"{self._root}/{name}"):
-            self._files.rm(path)
+        with _told(path := f"{self._root}/{name}"):
+            if self._files.exists(path):
+                self._files.rm(path)

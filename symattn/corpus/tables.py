@@ -16,7 +16,8 @@ Row = dict[str, Any]
 _TOGETHER = 10_000
 _ARTICLE = {
     **dict.fromkeys(("file", "sha256", "ending", "failure", "cause"), "string"),
-    **dict.fromkeys((*COUNTS, "open", "unread"), "int32"),
+    **dict.fromkeys((*COUNTS, "open"), "int32"),
+    "unread": "int64",
 }
 _FINDING = {
     "file": "string",
@@ -57,8 +58,9 @@ class ParquetTables:
 class _ParquetTable:
     def __init__(self, columns: Mapping[str, str]) -> None:
         self._arrow = library("pyarrow")
-        kinds = {"string": self._arrow.string(), "int32": self._arrow.int32()}
-        self._schema = self._arrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+        self._schema = self._arrow.schema(
+            [(name, getattr(self._arrow, kind)()) for name, kind in columns.items()]
+        )
         self._file = io.BytesIO()
         write = library("pyarrow.parquet").ParquetWriter
         self._writer = write(self._file, self._schema, compression="zstd")
@@ -98,7 +100,7 @@ def _finding_rows(line: Mapping[str, Any]) -> Iterator[Row]:
     """Yield what does not hold, and what is coarse."""
     for claim in line["audit"]["claims"] if line["audit"] else ():
         if claim["verdict"] != "holds" or claim["coarse"]:
-            yield {name: claim[name] for name in _FINDING}
+            yield {name: claim.get(name) for name in _FINDING}
 
 
 #: Who takes each result as it goes by.

@@ -64,12 +64,12 @@ class Tally:
             self.outcomes[line["ending"]] += 1
             self.failures += 1
             if len(self.failed) < TOLD:
-                self.failed.append((line["file"], line["failure"]))
+                self.failed.append((line["file"], line["failure"] or ""))
             return
         summary = audit["summary"]
         self.counts.update(summary)
         self.outcomes[_outcome(audit)] += 1
-        self.causes.update(claim["cause"] for claim in audit["claims"] if claim["cause"])
+        self.causes.update(cause for claim in audit["claims"] if (cause := claim.get("cause")))
         self.slips.update(cause["kind"] for cause in audit["causes"])
         # What is said of one place stands before what is said of many.
         self.doubts.update(item["why"].rpartition(": ")[2] for item in audit["open"])

@@ -6,11 +6,14 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 URI = "file:///nowhere/post.md"
+#: Seconds that a conversation may take.
+_PATIENCE = 60
 TEXT = "So $x = 2$ and $y = x + 1 = 4$.\n"
 _ROWS = " \\\\ ".join(" & ".join(str(i * j % 9) for j in range(140)) for i in range(140))
 #: A product of large matrices.
@@ -24,6 +27,9 @@ def conversation(*words, text=TEXT, polite=True, asked=()):
     messages in between that ask for something, what it answers."""
     command = [sys.executable, "-m", "symattn", *words]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # What is never answered is not waited for.
+    timer = threading.Timer(_PATIENCE, server.kill)
+    timer.start()
     stdin, stdout = server.stdin, server.stdout
     assert stdin is not None
     assert stdout is not None
@@ -61,6 +67,7 @@ def conversation(*words, text=TEXT, polite=True, asked=()):
         say("exit")
     stdin.close()
     code = server.wait(20)
+    timer.cancel()
     stdout.close()
     return told, code, [process for process in helpers if Path(f"/proc/{process}").exists()]
 

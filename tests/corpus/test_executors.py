@@ -66,8 +66,8 @@ def cluster(folder: Path, environment: dict[str, str] | None = None):
 
 
 @contextmanager
-def opened(kind: str, folder: Path):
-    """An executor of a kind."""
+def opened(kind: str, folder: Path, environment: dict[str, str] | None = None):
+    """An executor of a kind; a cluster in this environment."""
     match kind:
         case "processes":
             yield None
@@ -79,7 +79,7 @@ def opened(kind: str, folder: Path):
                 yield pool
         case "dask":
             with (
-                cluster(folder) as (address, _),
+                cluster(folder, environment) as (address, _),
                 executors.opened(f"dask={address}") as executor,
             ):
                 yield executor

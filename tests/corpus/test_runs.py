@@ -318,9 +318,10 @@ def test_the_same_as_an_audit_of_the_file(name, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     data = dict(made.originals())[name]
     (tmp_path / name).write_bytes(data)
-    content = records.audited(Asker(lambda what: None), records.held(f"far/{name}", data, None))
+    article = records.held(f"far/{name}", data, None)
+    content = records.audited(Asker(lambda what: None), article)
     expected = as_dict(symattn.audit(name))
-    assert records.unpacked(content, name)["audit"] == json.loads(json.dumps(expected))
+    assert records.unpacked(content, name, article.key)["audit"] == json.loads(json.dumps(expected))
 
 
 class Losing(Executor):

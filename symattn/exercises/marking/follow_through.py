@@ -29,8 +29,8 @@ _MOVING: tuple[Op, ...] = (
     "scatter", "spread", "maximum", "above", "rowmax",
 )  # fmt: skip
 
-#: A ball so small around a whole number is taken for it.
-_SHARP = arb(2) ** -60
+#: A ball so near to a whole number is taken for it.
+_SHARP, _HALF = arb(2) ** -60, arb(0.5)
 
 Written = Mapping[tuple[int, int], arb | None]
 """Numbers that stand for entries of a step; None is a masked score."""
@@ -64,7 +64,7 @@ class Rounding(BallMatrices):
 
     def _rounded(self, entry: arb) -> arb:
         scaled = entry * self._scale
-        if scaled.contains_integer() and scaled.rad() < _SHARP:
+        if abs(scaled - (scaled.mid() + _HALF).floor()) < _SHARP:
             return entry
         return entry + arb(0, self._half)
 
@@ -72,7 +72,7 @@ class Rounding(BallMatrices):
 class FollowThrough:
     """The steps of a solved case, computed on from what is put in the places of some.
 
-    With ``places`` every step in between may have been rounded to so many.
+    With ``places`` every step in between may have been rounded to so many; balls have ``bits``.
 
     >>> from symattn.solution.solution import solve
     >>> solution = solve("cat-sat-mat")
@@ -82,8 +82,9 @@ class FollowThrough:
     2.00000000000000
     """
 
-    def __init__(self, solution: Solution, places: int | None = None) -> None:
+    def __init__(self, solution: Solution, places: int | None = None, bits: int = FIRST) -> None:
         self._solution = solution
+        self._bits = bits
         self._nodes = solution.program.named
         self._put: dict[int, Enclosure] = {}
         arithmetic = BallMatrices() if places is None else Rounding(places)
@@ -113,7 +114,7 @@ class FollowThrough:
         if (known := self._input(node)) is not None:
             return known
         try:
-            with precision(FIRST):
+            with precision(self._bits):
                 return self._run.work(node)
         except SymattnError:
             # With such numbers the step is not defined: a score is masked where none can be.
@@ -127,8 +128,8 @@ class FollowThrough:
     def _input(self, node: Node) -> Enclosure | None:
         case = self._solution.case
         if node is self._solution.program.upstream:
-            return enclose(case.upstream, FIRST)
-        return enclose(case.given[node.extra], FIRST) if node.op == "given" else None
+            return enclose(case.upstream, self._bits)
+        return enclose(case.given[node.extra], self._bits) if node.op == "given" else None
 
 
 #: The place of the value at a path; ``KeyError`` where there is none.

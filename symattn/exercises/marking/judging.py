@@ -41,6 +41,8 @@ from symattn.verdicts import Verdict
 _GATE = Gate(bits=4.0, least=4.0)
 #: So many units may rounding every step move a result that is still said to be just rounded.
 FEW = 20
+#: Nothing follows from numbers that are larger: a page that judges holds no more.
+_LARGEST = 10**40
 #: Slips that are nothing but roundings.
 _ROUNDINGS = ("rounded", "held-in")
 
@@ -132,9 +134,15 @@ class _Judging:
         self._slips: dict[Blank, Slip] = {}
         # On from all answers, as they stand and as they may have been before they were
         # rounded; and on from those only that are right as far as they go.
-        self._own, self._sound = FollowThrough(examiner.solution), FollowThrough(examiner.solution)
         places = max(part.places for part in examiner.in_order)
-        self._loose = FollowThrough(examiner.solution, places)
+        # What is large cancels against what is large.
+        printed = [answer.printed for answer in script.answers.values() if answer.printed]
+        sizes = (max(x.value.p.bit_length(), x.value.q.bit_length()) for x in printed)
+        self._bits = FIRST + 4 * max(sizes, default=0)
+        self._own, self._sound, self._loose = (
+            FollowThrough(examiner.solution, rounded, self._bits)
+            for rounded in (None, None, places)
+        )
 
     def marks(self) -> dict[Blank, Mark]:
         """The mark of every blank."""
@@ -210,9 +218,9 @@ class _Judging:
         tells = printed.unit <= _half(part)
         if any(_is_short(entry, x) for x in _shorter(printed) if x.unit <= _half(part)):
             return "early", True
-        with precision(FIRST):
+        with precision(self._bits):
             reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
-            near = _Near(arb(printed.value), reach, entry.ball(FIRST))
+            near = _Near(arb(printed.value), reach, entry.ball(self._bits))
             if near.comes_of(ways.sound[i][j]) or near.is_in(ways.rounded[i][j]):
                 return "early", False
             if near.comes_of(ways.own[i][j]) or near.tells(ways.loose[i][j]):
@@ -228,10 +236,14 @@ class _Judging:
             if (figure := self._figures.get(blank)) is None:
                 continue
             place = (blank.i, blank.j)
-            own[place] = number = None if figure.printed is None else figure.number
-            loose[place] = figure.rounded if figure.printed and figure.printed.value else number
+            with precision(self._bits):
+                own[place] = loose[place] = None if figure.printed is None else figure.number
+                if figure.printed and abs(figure.printed.value) > _LARGEST:
+                    own[place] = loose[place] = arb.nan()
+                elif figure.printed and figure.printed.value:
+                    loose[place] = figure.rounded
             if self._outcomes[blank] in ("right", "early"):
-                sound[place] = number
+                sound[place] = own[place]
         self._own.put(part.quantity, own)
         self._loose.put(part.quantity, loose)
         self._sound.put(part.quantity, sound)

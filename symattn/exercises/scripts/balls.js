@@ -6,11 +6,7 @@
 // widen as those do: the marks of a page are those of symattn mark.
 "use strict";
 
-const ONE = 10n ** 100n, MASKED = "-inf";
-/** Functions are worked in so many more digits. */
-const MORE = 10n ** 20n, FINE = ONE * MORE;
-/** Beyond this the exponential has no bound. */
-const FAR = 10000n * ONE;
+const MASKED = "-inf";
 
 /** A radius, rounded up as those of symattn mark are, so that ties fall on the same side. */
 const raised = (radius) => radius + (radius >> 28n);
@@ -26,7 +22,6 @@ const low = ([m, r]) => m - r;
 const high = ([m, r]) => m + r;
 const has = ([m, r], number) => abs(m - number) <= r;
 const isZero = (x) => x !== null && x[0] === 0n && x[1] === 0n;
-const whole = (n) => [BigInt(n) * ONE, 0n];
 const between = (from, to) => {
   const middle = (from + to) >> 1n;
   return [middle, most(to - middle, middle - from)];
@@ -37,22 +32,6 @@ const bounded = (f) => (...balls) => (balls.includes(null) ? null : f(...balls))
 const add = bounded(([a, r], [b, s]) => [a + b, r + s]);
 const negate = bounded(([a, r]) => [-a, r]);
 const subtract = (a, b) => add(a, negate(b));
-const multiply = bounded(([a, r], [b, s]) => {
-  const product = a * b;
-  const rounding = product % ONE === 0n ? 0n : 1n;
-  return [product / ONE, ceil(abs(a) * s + abs(b) * r + r * s, ONE) + rounding];
-});
-const divide = bounded((x, y) => {
-  if (has(y, 0n)) return null;
-  const [a, b] = [x[0] * ONE, y[0]];
-  if (x[1] === 0n && y[1] === 0n && a % b === 0n) return [a / b, 0n];
-  const ends = [low(x), high(x)].flatMap((p) => [[p * ONE, low(y)], [p * ONE, high(y)]]);
-  return between(least(...ends.map((e) => floor(...e))), most(...ends.map((e) => ceil(...e))));
-});
-const larger = bounded((a, b) => between(most(low(a), low(b)), most(high(a), high(b))));
-const sum = (balls) => balls.reduce(add, whole(0));
-
-// -- functions: of a point in fine units, as a number in such units ------------------------
 
 /** A sum whose n-th term is the one before times a ratio [above, below]. */
 function series(first, ratio) {
@@ -65,6 +44,10 @@ function series(first, ratio) {
   return total;
 }
 
+/** The circle's number in such units. */
+const circle = (unit) =>
+  6n * series(unit / 2n, (n) => [(2n * n - 1n) ** 2n, 8n * n * (2n * n + 1n)]);
+
 /** The whole part of a square root. */
 function root(n) {
   if (n === 0n) return n;
@@ -76,78 +59,122 @@ function root(n) {
   }
 }
 
-const HALVINGS = 12n;
-const E = series(FINE, (n) => [1n, n]);
-const PI = 6n * series(FINE / 2n, (n) => [(2n * n - 1n) ** 2n, 8n * n * (2n * n + 1n)]);
-const times = (a, b) => (a * b) / FINE;
+/** What depends on the unit: 10 to minus so many digits. */
+function arithmetic(digits) {
+  const ONE = 10n ** digits;
+  /** Functions are worked in so many more digits. */
+  const MORE = 10n ** 20n, FINE = ONE * MORE;
+  /** Beyond this the exponential has no bound. */
+  const FAR = 100n * digits * ONE;
+  /** An angle is turned back by the circle in so many more digits, if it is no longer itself. */
+  const TURNS = 10n ** 1100n, TURN = 2n * circle(FINE * TURNS);
 
-function power(base, n) {
-  let result = FINE;
-  for (let k = abs(n); k > 0n; k >>= 1n, base = times(base, base))
-    if (k & 1n) result = times(result, base);
-  return n < 0n ? (FINE * FINE) / result : result;
-}
+  const whole = (n) => [BigInt(n) * ONE, 0n];
+  const multiply = bounded(([a, r], [b, s]) => {
+    const product = a * b;
+    const rounding = product % ONE === 0n ? 0n : 1n;
+    return [product / ONE, ceil(abs(a) * s + abs(b) * r + r * s, ONE) + rounding];
+  });
+  const divide = bounded((x, y) => {
+    if (has(y, 0n)) return null;
+    const [a, b] = [x[0] * ONE, y[0]];
+    if (x[1] === 0n && y[1] === 0n && a % b === 0n) return [a / b, 0n];
+    const ends = [low(x), high(x)].flatMap((p) => [[p * ONE, low(y)], [p * ONE, high(y)]]);
+    return between(least(...ends.map((e) => floor(...e))), most(...ends.map((e) => ceil(...e))));
+  });
+  const HALVINGS = 12n;
+  const E = series(FINE, (n) => [1n, n]);
+  const PI = circle(FINE);
+  const times = (a, b) => (a * b) / FINE;
 
-function exp(x) {
-  const count = floor(x, FINE);
-  const rest = (x - count * FINE) >> HALVINGS;
-  return times(power(series(FINE, (n) => [rest, FINE * n]), 1n << HALVINGS), power(E, count));
-}
-
-function log(x) {
-  const digits = x.toString();
-  const about = Math.log(Number(`0.${digits.slice(0, 17)}`)) + (digits.length - 120) * Math.LN10;
-  let y = BigInt(Math.round(about * 1e9)) * (FINE / 10n ** 9n);
-  for (let k = 0; k < 4; k += 1) {
-    const now = exp(y);
-    y += (2n * (x - now) * FINE) / (x + now);
+  function power(base, n) {
+    let result = FINE;
+    for (let k = abs(n); k > 0n; k >>= 1n, base = times(base, base))
+      if (k & 1n) result = times(result, base);
+    return n < 0n ? (FINE * FINE) / result : result;
   }
-  return y;
+
+  function exp(x) {
+    const count = floor(x, FINE);
+    const rest = (x - count * FINE) >> HALVINGS;
+    return times(power(series(FINE, (n) => [rest, FINE * n]), 1n << HALVINGS), power(E, count));
+  }
+
+  function log(x) {
+    const text = x.toString();
+    const before = text.length - Number(digits) - 20;
+    const about = Math.log(Number(`0.${text.slice(0, 17)}`)) + before * Math.LN10;
+    let y = BigInt(Math.round(about * 1e9)) * (FINE / 10n ** 9n);
+    // Each time three times as many digits are right.
+    for (let right = 9n; right < 4n * digits; right *= 3n) {
+      const now = exp(y);
+      y += (2n * (x - now) * FINE) / (x + now);
+    }
+    return y;
+  }
+
+  /** An angle less whole turns; null for one of which the turns are not known. */
+  function turned(x) {
+    if (abs(x) > FINE * TURNS) return null;
+    const turns = floor(2n * x * TURNS + TURN, 2n * TURN);
+    return (x * TURNS - TURN * turns) / TURNS;
+  }
+
+  const FUNCTIONS = {
+    sqrt: (x) => (x < 0n ? null : root(x * FINE)),
+    exp: (x) => (x > FAR * MORE ? null : x < -FAR * MORE ? 0n : exp(x)),
+    log: (x) => (x <= 0n ? null : log(x)),
+    tanh: (x) => {
+      if (2n * abs(x) > 3n * digits * FINE) return x < 0n ? -FINE : FINE;
+      const twice = exp(2n * x);
+      return ((twice - FINE) * FINE) / (twice + FINE);
+    },
+    erf: (x) => {
+      if (times(x, x) > 9n * digits * FINE / 4n) return x < 0n ? -FINE : FINE;
+      const square = times(x, x);
+      const rest = series(x, (n) => [2n * square, FINE * (2n * n + 1n)]);
+      return times((2n * rest * FINE) / root(PI * FINE), exp(-square));
+    },
+    sin: (x) => {
+      const y = turned(x), square = y && times(y, y);
+      return y && series(y, (n) => [-square, FINE * 2n * n * (2n * n + 1n)]);
+    },
+    cos: (x) => {
+      const y = turned(x), square = y && times(y, y);
+      return y === null ? null : series(FINE, (n) => [-square, FINE * 2n * n * (2n * n - 1n)]);
+    },
+  };
+
+  /** A function of a ball. */
+  const called = (name) => bounded(([middle, radius]) => {
+    const at = (x) => {
+      const y = FUNCTIONS[name](x * MORE);
+      if (y === null) return null;
+      const nearest = floor(y + MORE / 2n, MORE);
+      // Roots of squares and values at 0 are exact.
+      const exact = name === "sqrt" ? nearest * nearest === x * ONE : x === 0n;
+      return [nearest, exact ? 0n : abs(nearest) / 10n ** (digits - 5n) + 2n];
+    };
+    if (name === "sin" || name === "cos") return add(at(middle), [0n, least(radius, 2n * ONE)]);
+    if (radius === 0n) return at(middle);
+    const ends = [at(middle - radius), at(middle + radius)];
+    return ends.includes(null) ? null : between(low(ends[0]), high(ends[1]));
+  });
+  const CALLED = Object.fromEntries(Object.keys(FUNCTIONS).map((name) => [name, called(name)]));
+
+  /** A number times a power of ten as a ball. */
+  function shifted(number, power) {
+    if (power >= 0) return [number * 10n ** BigInt(power) * ONE, 0n];
+    const below = 10n ** BigInt(-power);
+    return [(number * ONE) / below, (number * ONE) % below === 0n ? 0n : 1n];
+  }
+
+  return {ONE, FAR, whole, multiply, divide, pi: [PI / MORE, 1n], CALLED, shifted};
 }
 
-const turned = (x) => x - 2n * PI * floor(x + PI, 2n * PI);
-
-const FUNCTIONS = {
-  sqrt: (x) => (x < 0n ? null : root(x * FINE)),
-  exp: (x) => (x > FAR * MORE ? null : x < -FAR * MORE ? 0n : exp(x)),
-  log: (x) => (x <= 0n ? null : log(x)),
-  tanh: (x) => {
-    if (abs(x) > 150n * FINE) return x < 0n ? -FINE : FINE;
-    const twice = exp(2n * x);
-    return ((twice - FINE) * FINE) / (twice + FINE);
-  },
-  erf: (x) => {
-    if (abs(x) > 15n * FINE) return x < 0n ? -FINE : FINE;
-    const square = times(x, x);
-    const rest = series(x, (n) => [2n * square, FINE * (2n * n + 1n)]);
-    return times((2n * rest * FINE) / root(PI * FINE), exp(-square));
-  },
-  sin: (x) => {
-    const y = turned(x), square = times(y, y);
-    return series(y, (n) => [-square, FINE * 2n * n * (2n * n + 1n)]);
-  },
-  cos: (x) => {
-    const y = turned(x), square = times(y, y);
-    return series(FINE, (n) => [-square, FINE * 2n * n * (2n * n - 1n)]);
-  },
-};
-
-/** A function of a ball. */
-const called = (name) => bounded(([middle, radius]) => {
-  const at = (x) => {
-    const y = FUNCTIONS[name](x * MORE);
-    if (y === null) return null;
-    const nearest = floor(y + MORE / 2n, MORE);
-    // Roots of squares and values at 0 are exact.
-    const exact = name === "sqrt" ? nearest * nearest === x * ONE : x === 0n;
-    return [nearest, exact ? 0n : abs(nearest) / 10n ** 95n + 2n];
-  };
-  if (name === "sin" || name === "cos") return add(at(middle), [0n, least(radius, 2n * ONE)]);
-  if (radius === 0n) return at(middle);
-  const ends = [at(middle - radius), at(middle + radius)];
-  return ends.includes(null) ? null : between(low(ends[0]), high(ends[1]));
-});
-const CALLED = Object.fromEntries(Object.keys(FUNCTIONS).map((name) => [name, called(name)]));
+const {ONE, FAR, whole, multiply, divide, CALLED, shifted} = arithmetic(100n);
+const larger = bounded((a, b) => between(most(low(a), low(b)), most(high(a), high(b))));
+const sum = (balls) => balls.reduce(add, whole(0));
 
 // -- matrices: rows of balls -----------------------------------------------------------------
 
@@ -299,7 +326,7 @@ function widened(entry, places) {
   const unit = ONE / 10n ** BigInt(places);
   const [m, r] = entry;
   const off = abs(m - floor(m + unit / 2n, unit) * unit);
-  return off <= r && r < unit >> 60n ? entry : [m, r + unit / 2n];
+  return off + r < unit >> 60n ? entry : [m, r + unit / 2n];
 }
 
 /** A program run with numbers in the places of some of its nodes, as symattn.exercises.marking
@@ -329,7 +356,8 @@ class FollowThrough {
   }
   /** Let numbers stand for entries; the others are what the node makes. */
   put(k, written) {
-    const put = (row, i) => row.map((entry, j) => written[i][j] ?? entry);
+    const put = (row, i) =>
+      row.map((entry, j) => (written[i][j] === undefined ? entry : written[i][j]));
     this.known.set(k, this.computed(k).map(put));
   }
 }

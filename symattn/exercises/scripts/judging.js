@@ -8,7 +8,11 @@
 const FEW = 20n;
 /** A closed form is computed on with so many places. */
 const PLACES = 12;
-const LONGEST = 80, TOKENS = 400;
+const LONGEST = 80;
+/** Nothing follows from numbers that are larger: balls hold no more. */
+const LARGEST = 10n ** 40n * ONE;
+/** The grammar's limits: of tokens and digits, of brackets in brackets, of characters. */
+const MOST = 400, NESTING = 60, CHARACTERS = 4000;
 
 // -- reading: what symattn.exercises.marking.collecting reads -----------------------------
 
@@ -20,18 +24,17 @@ const PRINTED = new RegExp(
   String.raw`(?:\s*(?:[eE]|[x*]\s*10\^?\s*)\(?([+-]?[0-9]{1,3})\)?)?\s*(%?)\s*(?:\.\.\.)?\s*$`);
 const TOKEN = /\s*(?:((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?)|([a-z]+)|([-+*/()]))/iy;
 
-/** A number times a power of ten as a ball. */
-function shifted(number, power) {
-  if (power >= 0) return [number * 10n ** BigInt(power) * ONE, 0n];
-  const below = 10n ** BigInt(-power);
-  return [(number * ONE) / below, (number * ONE) % below === 0n ? 0n : 1n];
-}
-
 /** A figure: so many units of a power of ten, and how many places are behind the point. */
 const figure = (count, power, places) => ({count, power, places, value: shifted(count, power)});
 
-/** The figure that a text is, MASKED, or undefined where it is no number. */
-function read(text) {
+/** An answer without the spaces around it, with spaces as Python has them. */
+const stripped = (text) =>
+  text.trim().replace(/[\x1c-\x1f\x85]/g, "\t").replaceAll("\ufeff", "\0").trim();
+
+/** The figure that a text is, MASKED, null where it is blank, undefined where it is no number. */
+function read(written) {
+  const text = stripped(written);
+  if (text === "") return null;
   const plain = COMMA.test(text) ? text.replace(",", ".") : text;
   const signed = plain.replace(/[−–×·…]/g, (sign) => SIGNS[sign]);
   if (/^-(inf|∞)$/.test(signed.toLowerCase().replaceAll(" ", ""))) return MASKED;
@@ -41,23 +44,23 @@ function read(text) {
     const count = BigInt((before || "0") + after) * (sign === "-" ? -1n : 1n);
     return figure(count, Number(power) - (percent ? 2 : 0) - after.length, after.length);
   }
-  const value = closedForm(plain.replace(/[−–×·÷]/g, (sign) => OPERATORS[sign]));
-  if (value === null) return undefined;
-  const unit = ONE / 10n ** BigInt(PLACES);
-  const twice = 2n * value[0] + unit;
-  const count = floor(twice, 2n * unit);
-  const isTie = twice % (2n * unit) === 0n && count % 2n !== 0n;
-  if (String(count).length >= LONGEST) return undefined;
-  return figure(isTie ? count - 1n : count, -PLACES, PLACES);
+  const count = closedForm(plain.replace(/[−–×·÷]/g, (sign) => OPERATORS[sign]));
+  return count === null || String(count).length >= LONGEST
+    ? undefined : figure(count, -PLACES, PLACES);
 }
 
-/** The value of numbers with + - * /, brackets, pi and functions; null for anything else. */
+/** To PLACES, rounded half to even, the value of numbers with + - * /, brackets, pi and
+ * functions; null for anything else, and for what is not known to so many places. */
 function closedForm(text) {
+  if (text.length > CHARACTERS) return null;
   const tokens = [];
   TOKEN.lastIndex = 0;
   for (let match; text.slice(TOKEN.lastIndex).trim(); tokens.push(match))
-    if (!(match = TOKEN.exec(text)) || tokens.length > TOKENS) return null;
-  let place = 0;
+    if (!(match = TOKEN.exec(text)) || tokens.length + 2 > MOST) return null;
+  // What is small in between may be large in the end.
+  fine ??= arithmetic(1000n);
+  const {multiply, divide, shifted, pi, CALLED} = fine;
+  let place = 0, depth = 0;
   const sign = () => tokens[place]?.[3];
   const takes = (wanted) => sign() === wanted && (place += 1, true);
   const atom = () => {
@@ -65,10 +68,10 @@ function closedForm(text) {
     if (number) {
       const [digits, power] = number.toLowerCase().split("e");
       const [before, after = ""] = digits.split(".");
-      if (Math.abs(Number(power ?? 0)) > TOKENS) return null;
+      if (digits.length > MOST || Math.abs(Number(power ?? 0)) > MOST) return null;
       return shifted(BigInt(before + after), Number(power ?? 0) - after.length);
     }
-    if (name === "pi") return [PI / MORE, 1n];
+    if (name === "pi") return pi;
     if (name ? !Object.hasOwn(CALLED, name) || !takes("(") : tokens[place - 1]?.[3] !== "(")
       return null;
     const inner = total();
@@ -82,10 +85,22 @@ function closedForm(text) {
     return value;
   };
   const term = chain(factor, {"*": multiply, "/": divide});
-  const total = chain(term, {"+": add, "-": subtract});
+  const sums = chain(term, {"+": add, "-": subtract});
+  const total = () => {
+    if ((depth += 1) > NESTING) return null;
+    const value = sums();
+    depth -= 1;
+    return value;
+  };
   const value = total();
-  return place === tokens.length ? value : null;
+  if (value === null || place !== tokens.length) return null;
+  const unit = fine.ONE / 10n ** BigInt(PLACES);
+  if (value[1] * 10n ** BigInt(PLACES) > unit) return null;
+  const twice = 2n * value[0] + unit;
+  const count = floor(twice, 2n * unit);
+  return twice % (2n * unit) === 0n && count % 2n !== 0n ? count - 1n : count;
 }
+let fine;
 
 // -- judging ------------------------------------------------------------------------------
 
@@ -160,7 +175,7 @@ class Examiner {
     const loose = new FollowThrough(this.nodes, this.places);
     for (const k of this.inOrder) {
       const part = this.parts[k];
-      const figures = each(texts[k], (text) => text.trim() === "" ? null : read(text.trim()));
+      const figures = each(texts[k], read);
       const tracks = [sound, own, loose].map((track) => track.computed(part.node));
       outcomes[k] = figures.map((row, i) => row.map((found, j) => {
         if (found === null || found === undefined) return {is: found === null ? "blank" : "unread"};
@@ -170,10 +185,11 @@ class Examiner {
         return {is: outcome(part, printed, this.truths[k][i][j], ways), printed};
       }));
       const put = (of) => each(outcomes[k], (x) => (x.printed === undefined ? undefined : of(x)));
-      const number = ({printed}) => (printed === MASKED ? MASKED : printed.value);
+      const number = ({printed}) => (
+        printed === MASKED ? MASKED : abs(printed.value[0]) > LARGEST ? null : printed.value);
       own.put(part.node, put(number));
       loose.put(part.node, put((x) =>
-        x.printed === MASKED || x.printed.count === 0n
+        x.printed === MASKED || x.printed.count === 0n || number(x) === null
           ? number(x) : [x.printed.value[0], unitOf(x.printed) / 2n]));
       sound.put(part.node, put((x) =>
         ["right", "early", "fewer"].includes(x.is) ? number(x) : undefined));

@@ -129,7 +129,10 @@ class Page {
 
   restore() {
     try {
-      const [name = "", ...answers] = JSON.parse(localStorage.getItem(this.key)) ?? [];
+      const kept = JSON.parse(localStorage.getItem(this.key));
+      // What is there may be damaged: all of it counts, or nothing.
+      if (!Array.isArray(kept) || !kept.every((x) => typeof x === "string")) return;
+      const [name = "", ...answers] = kept;
       this.name.value = name;
       this.fields.forEach(({input}, k) => { input.value = answers[k] ?? ""; });
     } catch { /* As above. */ }
