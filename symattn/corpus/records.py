@@ -183,8 +183,9 @@ def json_bytes(data: Any) -> bytes:
 
 
 def unpacked(content: bytes, path: str, key: str) -> dict[str, Any]:
-    """Return the result that goes by a key, as that of the article at ``path``; the name of its file
-    is as good. Raises ``ValueError``, or as gzip does, where it is damaged or something else."""
+    """Return the result that goes by a key, as that of the article at ``path``; the name of its
+    file is as good. Raises ``ValueError``, or as gzip does, where it is damaged or something
+    else."""
     with gzip.open(BytesIO(content)) as file:
         about: dict[str, Any] = json.loads(file.read(_MOST_BYTES))
     check(about, _KEPT)
