@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from symattn.cases.settings import settings
 from symattn.corpus import stores, tables
 from symattn.corpus.page import sheet
-from symattn.corpus.records import spelled
+from symattn.corpus.records import json_bytes, spelled
 from symattn.corpus.runs import CorpusRun
 from symattn.corpus.tally import Tally
 from symattn.printers import html
@@ -76,8 +77,15 @@ def audit_corpus(
         # Until all is written there is no report: an older one would speak of other results.
         store.remove(PAGE)
         tally = Tally()
-        takers = [tally.take, *([table.take] if table else [])]
-        store.write(LINES, tables.json_lines(tables.told(run.lines(), takers)))
+
+        def taken() -> Iterator[bytes]:
+            for line in run.lines():
+                tally.take(line)
+                if table:
+                    table.take(line)
+                yield json_bytes(line) + b"\n"
+
+        store.write(LINES, taken())
         tally.remade = run.remade
         made = dict(table.files()) if table else {}
         for name in PARQUET:

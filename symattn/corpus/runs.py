@@ -41,11 +41,7 @@ class CorpusRun:
     """The results of a corpus in a store: those that are there, and those that are made."""
 
     def __init__(
-        self,
-        paths: list[str],
-        store: Store,
-        limits: WorkLimits,
-        watch: Watch | None = None,
+        self, paths: list[str], store: Store, limits: WorkLimits, watch: Watch | None = None
     ) -> None:
         self.paths = paths
         self._store = store

@@ -1,13 +1,12 @@
-"""Results for other programs: a line of JSON for each article; Parquet with a row for each
-article, and with one for each finding."""
+"""Parquet for other programs: a row for each article, and one for each finding."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from symattn.corpus.records import COUNTS, PLACES, WORDS, json_bytes, spelled
+from symattn.corpus.records import COUNTS, PLACES, WORDS, spelled
 from symattn.libraries import library
 
 Row = dict[str, Any]
@@ -19,17 +18,7 @@ _ARTICLE = {
     **dict.fromkeys((*COUNTS, "open"), "int32"),
     "unread": "int64",
 }
-_FINDING = {
-    "file": "string",
-    **dict.fromkeys(PLACES, "int32"),
-    **dict.fromkeys(WORDS, "string"),
-}
-
-
-def json_lines(lines: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Results as JSON, one a line."""
-    for line in lines:
-        yield json_bytes(line) + b"\n"
+_FINDING = {"file": "string", **dict.fromkeys(PLACES, "int32"), **dict.fromkeys(WORDS, "string")}
 
 
 class ParquetTables:
@@ -101,16 +90,3 @@ def _finding_rows(line: Mapping[str, Any]) -> Iterator[Row]:
     for claim in line["audit"]["claims"] if line["audit"] else ():
         if claim["verdict"] != "holds" or claim["coarse"]:
             yield {name: claim.get(name) for name in _FINDING}
-
-
-#: Who takes each result as it goes by.
-Taker = Callable[[Mapping[str, Any]], None]
-
-
-def told(lines: Iterable[Row], takers: Iterable[Taker]) -> Iterator[Row]:
-    """The same lines, of which each is shown to the takers."""
-    takers = [*takers]
-    for line in lines:
-        for take in takers:
-            take(line)
-        yield line

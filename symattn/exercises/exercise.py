@@ -349,12 +349,7 @@ LINES, LETTERS, BYTES = 6, 200, 500_000
 
 _HEADER = ("text file", "or give the text itself")
 _LOGO = ("image", "expected a png or svg file, for LaTeX png or pdf, for Word png")
-_FORMS = {
-    "html": ("png", "svg"),
-    "tex": ("png", "pdf"),
-    "pdf": ("png", "pdf"),
-    "docx": ("png",),
-}
+_FORMS = {"html": ("png", "svg"), "tex": ("png", "pdf"), "pdf": ("png", "pdf"), "docx": ("png",)}
 
 
 def read_header(header: str) -> tuple[str, ...]:

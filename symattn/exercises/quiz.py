@@ -120,10 +120,7 @@ def letter(quantity: str) -> t.Row:
 
 
 def matrix(
-    name: t.Row,
-    cells: Sequence[Sequence[str]],
-    labels: Sequence[str] = (),
-    on: Platform = MATHJAX,
+    name: t.Row, cells: Sequence[Sequence[str]], labels: Sequence[str] = (), on: Platform = MATHJAX
 ) -> str:
     """A matrix of cells of HTML between brackets, its name above it; each
     row may have a label. A single cell is a line."""

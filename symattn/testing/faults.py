@@ -245,10 +245,7 @@ def _seeing(s: AttentionSteps, keep: Flags, kind: str, *words: str) -> Iterator[
 _EMPTY: Sequence[tuple[str, Mapping[str, Change]]] = (
     ("zero", {"used": lambda s: s["live"]}),
     ("the mean of the values", {"used": lambda s: np.ones_like(s["live"])}),
-    (
-        "NaN",
-        {"used": lambda s: s["live"], "Y": lambda s: np.where(s["live"], s.own("Y"), np.nan)},
-    ),
+    ("NaN", {"used": lambda s: s["live"], "Y": lambda s: np.where(s["live"], s.own("Y"), np.nan)}),
 )
 
 

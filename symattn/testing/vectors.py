@@ -283,13 +283,7 @@ def _results(sample: Sample) -> dict[str, Quantity]:
     """The exact results, by name."""
     exact = sample.exact()
     back = exact.backward(from_floats(sample.upstream))
-    return {
-        "output": exact.output,
-        "lse": exact.lse,
-        "dq": back.dQ,
-        "dk": back.dK,
-        "dv": back.dV,
-    }
+    return {"output": exact.output, "lse": exact.lse, "dq": back.dQ, "dk": back.dK, "dv": back.dV}
 
 
 def _tensors(sample: Sample, results: Mapping[str, Quantity]) -> dict[str, StoredTensor]:

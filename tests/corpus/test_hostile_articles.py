@@ -13,7 +13,8 @@ from symattn.corpus.audit import audit_corpus
 from symattn.workers import WorkLimits
 from tests.fuzz import articles, batch
 
-from .test_executors import ENDINGS, PLAIN, SITE, contents, lines, opened
+from .test_executors import ENDINGS, SITE, opened
+from .test_runs import PLAIN, contents, lines
 
 #: What ends workers, besides what :mod:`.test_executors` has: calls without end, a stack that
 #: is full, threads and programs that outlive the work, and an interpreter that can't be left.
@@ -58,7 +59,7 @@ PATIENCE = 120
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
+def place(tmp_path, monkeypatch):
     """A folder whose articles of some names end as no article should, wherever they are read."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text("import sys\n" + SITE + MORE, "utf-8")

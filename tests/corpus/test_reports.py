@@ -8,7 +8,6 @@ from collections import Counter
 import pyarrow.parquet as parquet
 import pytest
 
-from symattn.corpus import tables
 from symattn.corpus.audit import audit_corpus
 from symattn.corpus.page import sheet
 from symattn.corpus.tally import TOLD, Tally
@@ -145,4 +144,3 @@ def test_without_pyarrow_there_are_no_tables(posts, tmp_path, here, monkeypatch)
         audit_corpus(posts, tmp_path / "r", parquet=True)
     audit_corpus(posts, tmp_path / "r", parquet=False)
     assert not {"articles.parquet", "findings.parquet"} & contents(tmp_path / "r").keys()
-    assert [*tables.json_lines([{"a": "é"}])] == ['{"a": "é"}\n'.encode()]

@@ -182,8 +182,7 @@ class Feedback:
         match mark.outcome:
             case "early" if mark.fewer:
                 yield say(
-                    "Right so far, but {places} places were asked for.",
-                    places=str(part.places),
+                    "Right so far, but {places} places were asked for.", places=str(part.places)
                 )
             case "early" if mark.slip is not None:
                 yield say("Rounded too early: {slip}.", slip=say.again(mark.slip.phrase))
