@@ -841,3 +841,25 @@ def _each(parts: object) -> list[object]:
     if isinstance(parts, str):
         return list(listed(parts))
     return list(parts) if isinstance(parts, list) else [parts]
+
+
+#: Where the author says nothing.
+NONE = Help()
+
+
+def help_of(article: Article, side: SideFile | None = None) -> Help:
+    """Return what is said of an article in its notes, and in a side file.
+
+    Raises :class:`Malformed` with every fault of both, each with its line.
+
+    >>> from pathlib import Path
+    >>> from symattn.documents.files import article
+    >>> made = article(Path("post.md"), b"<!-- symattn: T = S / sqrt(d_k) -->\\n")
+    >>> help_of(made).steps["T"].text
+    'S / sqrt(d_k)'
+    """
+    draft = HelpDraft()
+    take_notes(article, draft)
+    if side is not None:
+        take_side_file(article, side, draft)
+    return draft.checked()

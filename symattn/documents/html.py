@@ -1,4 +1,8 @@
-"""The body of an HTML page: its tokens put into blocks, without recursion."""
+"""HTML to blocks: the tokens of a page, put together without recursion.
+
+Formulas are found as KaTeX, MathJax, MathML, Pandoc, WordPress and Wikipedia write them; where a
+page has a main part, only that is read.
+"""
 
 from __future__ import annotations
 
@@ -269,7 +273,7 @@ def formula(start: Tag, tokens: Iterator[Token]) -> Text:
     """The source of the formula that a ``math`` tag begins: its annotation in LaTeX, or
     what is made of its elements. Reads up to its end.
 
-    >>> from symattn.documents.html.body import tokens
+    >>> from symattn.documents.html import tokens
     >>> found = tokens(Text.whole("<math><mfrac><mi>x</mi><mn>2</mn></mfrac></math>"))
     >>> str(formula(next(found), found))
     '\\\\frac{x}{2}'
@@ -802,3 +806,13 @@ class PageReader:
 
     def _end_caption(self, parts: tuple[BlockPart, ...], span: Span) -> None:
         self._emit("prose", parts)
+
+
+def read(source: Text) -> Contents:
+    """The blocks of a page, its title, and what was left out.
+
+    >>> contents = read(Text.whole("<title>Attention</title><p>So <code>a</code> &lt; 1"))
+    >>> contents.title, [str(part.text) for part in contents.blocks[0].parts]
+    ('Attention', ['So ', 'a', ' < 1'])
+    """
+    return PageReader(source).contents()
