@@ -41,7 +41,7 @@ MEGABYTES = Limit(
 )
 
 #: Products that the proof of one line of a derivation may form or rename.
-LINE_WORK = Limit(3_000_000, "not decided with {most} products of terms, which a line may take")
+LINE_WORK = Limit(2_000_000, "not decided with {most} products of terms, which a line may take")
 #: Seconds of the processor that it may take, more than so many products were seen to.
 LINE_SECONDS = 60.0
 
