@@ -9,9 +9,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 from symattn.corpus.audit import audit_corpus
-from symattn.corpus.page import sheet
+from symattn.corpus.page import Bar, bars, sheet
 from symattn.corpus.tally import TOLD, Tally
-from symattn.drawing.heatmap import Bar, bars
 from symattn.errors import Malformed
 from symattn.printers import html, latex
 from tests.corpus import made
