@@ -24,13 +24,13 @@ def _size(axis: int, x: Node) -> Node:
 
 @function(is_written=False)
 def rows(x: Node) -> Node:
-    """Return how many rows there are."""
+    """The number of rows."""
     return _size(0, x)
 
 
 @function(is_written=False)
 def cols(x: Node) -> Node:
-    """Return how many columns there are."""
+    """The number of columns."""
     return _size(-1, x)
 
 
