@@ -20,7 +20,7 @@ from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.axes import refuse_misplaced, refuse_no_axis
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
-from symattn.calculus.kernel.terms import Atom, Mono, Unproved, plain
+from symattn.calculus.kernel.terms import KINDS, Kind, Mono, Unproved, plain
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -178,11 +178,11 @@ class _Writer:
         while todo:
             value = todo.pop()
             match value:
-                case Atom() | Index() | Array():
+                case Kind() | Index() | Array():
                     if value in seen:
                         continue
                     seen.add(value)
-                    if isinstance(value, Atom):
+                    if isinstance(value, Kind):
                         todo.append(value.data)
                 case Mapping():
                     todo += [*value.keys(), *value.values()]
@@ -195,13 +195,13 @@ class _Writer:
         )
         indices = [each for each in seen if isinstance(each, Index)]
         indices.sort(key=lambda index: self._kernel.rank((index, 0, ())))
-        atoms = sorted((each for each in seen if isinstance(each, Atom)), key=lambda a: a.number)
-        rows: list[Atom | Index | Array] = [*arrays, *indices, *atoms]
+        atoms = sorted((each for each in seen if isinstance(each, Kind)), key=lambda a: a.number)
+        rows: list[Kind | Index | Array] = [*arrays, *indices, *atoms]
         for each in rows:
             self._places[each] = len(self.table)
             self.table.append(self._row(each))
 
-    def _row(self, value: Atom | Index | Array) -> list[Any]:
+    def _row(self, value: Kind | Index | Array) -> list[Any]:
         match value:
             case Array():
                 return ["array", self._arrays[value]]
@@ -234,7 +234,7 @@ class _Writer:
                 return [self.write(each) for each in value]
             case frozenset():
                 return {"sum": [self.write(each) for each in sorted(value, key=_order)]}
-            case Atom() | Index() | Array():
+            case Kind() | Index() | Array():
                 return {"at": self._places[value]}
         made = {each.name: self.write(getattr(value, each.name)) for each in fields(value)}
         return {type(value).__name__: made}
@@ -247,7 +247,7 @@ def _order(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
 def _typed(items: tuple[Any, ...]) -> tuple[Any, ...]:
     """Powers as the kernel has them, which tells roots by their exponents; and places."""
     match items:
-        case (Atom() as atom, (int() | Fraction()) as e):
+        case (Kind() as atom, (int() | Fraction()) as e):
             return atom, plain(Fraction(e))
         case (_, Fraction(), tuple()):
             raise Malformed("expected a whole number added to a place")
@@ -280,7 +280,8 @@ class _Reader:
         made = self.read(data)
         if kind == "L" and not isinstance(made[1], Fraction) and made[1] not in ("oo", "-oo"):
             raise Malformed("expected a number, oo or -oo as the end of a limit")
-        atom = self._kernel.atom(kind, made)
+        parts = made if len(KINDS[kind].__match_args__) > 1 else (made,)
+        atom = self._kernel.atom(KINDS[kind], *parts)
         refuse_misplaced(atom, self._kernel.permutations)
         return atom
 

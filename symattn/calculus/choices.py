@@ -17,11 +17,13 @@ from symattn.calculus.kernel.proof import Kernel
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     UNIT,
+    AtMost,
     Atom,
     Exponent,
     Mono,
     Place,
     Poly,
+    Position,
     Unproved,
     add,
     atoms_of,
@@ -100,9 +102,9 @@ class SumChoices:
     def _counts(self, body: Mono, own: Index) -> bool:
         here = (own, 0, ())
         match body:
-            case ((Atom(kind="i", data=at), int(e)),):
+            case ((Position(at), int(e)),):
                 return bool(at == here and 0 < e <= 8)
-            case ((Atom(kind="m", data=(first, second)), 1),):
+            case ((AtMost(first, second), 1),):
                 other = second if first == here else first if second == here else None
                 return other is not None and other[0] is not None and other[1:] == (0, ())
         return False

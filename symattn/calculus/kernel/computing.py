@@ -18,15 +18,26 @@ from symattn.calculus.kernel.terms import (
     BOOLEAN,
     FIRST,
     UNIT,
+    AtMost,
     Atom,
+    Bracket,
+    Derivative,
+    Entry,
     Exponent,
+    Function,
+    Limit,
+    Mean,
     Mono,
     Place,
     Poly,
+    Position,
+    Positive,
+    Sum,
     Unproved,
     add,
     arrays_in,
     free_in,
+    frozen,
     indices_of,
     is_fixed,
     is_plain,
@@ -40,6 +51,7 @@ from symattn.calculus.kernel.terms import (
     summed,
 )
 from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Function as Name
 
 _MOST_TERMS = 3000
 _MOST_EXPONENT = 64
@@ -206,7 +218,7 @@ class Computing(Signs):
         whole = floor(exponent)
         if whole > 0:
             return self.mul(self.times(poly, whole), self.raised(poly, exponent - whole))
-        return self.settled(((self.atom("p", frozenset(poly.items())), exponent),))
+        return self.settled(((self.atom(Bracket, frozen(poly)), exponent),))
 
     def _atom_raised(self, atom: Atom, exponent: Exponent) -> Poly:
         exponent = plain(exponent)
@@ -228,7 +240,7 @@ class Computing(Signs):
             e = k * exponent
             result *= Fraction(prime) ** floor(e)
             if e != floor(e):
-                roots.append((self.atom("p", frozenset({((), Fraction(prime))})), e - floor(e)))
+                roots.append((self.atom(Bracket, frozen(number(prime))), e - floor(e)))
         return {ordered(roots): result}
 
     # -- functions -------------------------------------------------------------------------------
@@ -243,20 +255,20 @@ class Computing(Signs):
             if name == "log":
                 self.need(">", dict(of))
                 return self.raised(dict(of), c)
-        atom = self.atom("F", ("exp", frozenset({(mono, UNIT)})))
+        atom = self.atom(Function, "exp", frozenset({(mono, UNIT)}))
         return self.settled(((atom, plain(c)),))
 
-    def function(self, name: str, poly: Poly) -> Poly:
+    def function(self, name: Name, poly: Poly) -> Poly:
         """A function of a term."""
         if name == "exp":
             return self.exp(poly)
         if name == "positive":
             if poly.keys() == {()}:
                 return number(int(poly[()] > 0))
-            return self.settled(((self.atom("h", frozenset(poly.items())), 1),))
+            return self.settled(((self.atom(Positive, frozen(poly)), 1),))
         if name != "log" and not poly:
             return number(int(name == "cos"))
-        return self.settled(((self.atom("F", (name, frozenset(poly.items()))), 1),))
+        return self.settled(((self.atom(Function, name, frozen(poly)), 1),))
 
     # -- places ----------------------------------------------------------------------------------
 
@@ -270,12 +282,12 @@ class Computing(Signs):
         """A place as a number."""
         base, offset, images = at
         if images:
-            return power(self.atom("i", at))
+            return power(self.atom(Position, at))
         if base is None:
             return number(offset)
         if isinstance(base, str):
             return add(self.size(base), number(offset))
-        return add(power(self.atom("i", (base, 0, ()))), number(offset))
+        return add(power(self.atom(Position, (base, 0, ()))), number(offset))
 
     def equal(self, first: Place, second: Place) -> Poly:
         """Kronecker's delta."""
@@ -303,7 +315,7 @@ class Computing(Signs):
         return self.mul(self.at_most(FIRST, at), self.at_most(at, end))
 
     def _compared(self, first: Place, second: Place) -> Poly:
-        return self.settled(((self.atom("m", (first, second)), 1),))
+        return self.settled(((self.atom(AtMost, first, second), 1),))
 
     # -- sums over axes --------------------------------------------------------------------------
 
@@ -324,7 +336,7 @@ class Computing(Signs):
         if inner:
             own = tuple(each for each in variables if each in used)
             axes = tuple(each.size for each in own)
-            parts.append(self.settled(((self.atom("S", (axes, self.closed(inner, own))), 1),)))
+            parts.append(self.settled(((self.atom(Sum, axes, self.closed(inner, own)), 1),)))
         return self.product(parts)
 
     def summands(self, atom: Atom, variables: tuple[Index, ...]) -> Mono:
@@ -347,7 +359,7 @@ class Computing(Signs):
         def change(place: Place, depth: int) -> Place:
             return replaced(place, {index: at})
 
-        return dict(self.changed(frozenset(poly.items()), change))
+        return dict(self.changed(frozen(poly), change))
 
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""
@@ -411,7 +423,7 @@ class Computing(Signs):
 
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
         """An entry of an array."""
-        return self.settled(((self.atom("x", (array, at)), 1),))
+        return self.settled(((self.atom(Entry, array, at), 1),))
 
     def given_limit(self, _: Mono) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
@@ -419,13 +431,13 @@ class Computing(Signs):
 
     def derivative(self, of: Where, by: Where) -> Poly:
         """The derivative of an entry in another that is not taken apart."""
-        return self.settled(((self.atom("D", (of, by)), 1),))
+        return self.settled(((self.atom(Derivative, of, by), 1),))
 
     def limit(self, variable: Array, target: Any, poly: Poly) -> Poly:
         """What a term tends to."""
         if not any(each is variable or variable in each.uses for each in arrays_in(poly)):
             return poly
-        return self.settled(((self.atom("L", (variable, target, frozenset(poly.items()))), 1),))
+        return self.settled(((self.atom(Limit, variable, target, frozen(poly)), 1),))
 
     def tending(
         self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
@@ -443,7 +455,7 @@ class Computing(Signs):
             each in self.random or not each.uses.isdisjoint(self.random) for each in arrays_in(poly)
         ):
             return poly
-        return self.settled(((self.atom("E", frozenset(poly.items())), 1),))
+        return self.settled(((self.atom(Mean, frozen(poly)), 1),))
 
 
 def _is_end(first: Place, second: Place) -> bool:

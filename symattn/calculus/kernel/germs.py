@@ -18,17 +18,22 @@ from symattn.calculus.kernel.signs import Relation
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
+    Entry,
     Exponent,
     Frozen,
+    Function,
+    Limit,
     Mono,
     Poly,
     Unproved,
     add,
+    frozen,
     number,
     power,
     scaled,
 )
 from symattn.calculus.language import Array
+from symattn.calculus.language import Function as Name
 
 Orders: TypeAlias = dict[Fraction, Poly]
 """Terms by the power of u beside them."""
@@ -60,8 +65,8 @@ class Germs:
         self.kernel, self.variable, self.terms = kernel, variable, terms
         self._target = target
         self._is_soft = self._has_log = False
-        mono: Mono = ((kernel.atom("x", (variable, ())), 1),)
-        self._log = kernel.atom("F", ("log", frozenset({(mono, UNIT)})))
+        mono: Mono = ((kernel.atom(Entry, variable, ()), 1),)
+        self._log = kernel.atom(Function, "log", frozenset({(mono, UNIT)}))
         if isinstance(target, Fraction):
             orders = {ZERO: number(target), Fraction(1): number(side)}
         else:
@@ -123,7 +128,7 @@ class Germs:
         """A factor whose limit is given: that is all that is known of it near its end."""
         kernel = self.kernel
         of: Frozen = frozenset({(((atom, e),), UNIT)})
-        mono: Mono = ((kernel.atom("L", (self.variable, self._target, of)), 1),)
+        mono: Mono = ((kernel.atom(Limit, self.variable, self._target, of), 1),)
         fact = kernel.given_limit(mono)
         if fact is None:
             return None
@@ -188,7 +193,7 @@ class Germs:
         orders = {order: dict(poly) for order, poly in first}
         for order, poly in second:
             orders[order] = add(orders.get(order, {}), scaled(dict(poly), sign))
-        return frozenset((order, frozenset(c.items())) for order, c in orders.items() if c)
+        return frozenset((order, frozen(c)) for order, c in orders.items() if c)
 
     def _led(self, germ: Germ) -> tuple[Growth, Fraction, Poly, Germ]:
         """The part of a germ that outweighs all others: its exponential, its power of u and what
@@ -301,7 +306,7 @@ class Germs:
         orders = germ.parts.get(REGULAR, {})
         if any(self._holds_log(poly) for order, poly in orders.items() if order <= 0):
             raise Unproved("a function of a logarithm that grows")
-        growth = frozenset((k, frozenset(c.items())) for k, c in orders.items() if k < 0)
+        growth = frozenset((k, frozen(c)) for k, c in orders.items() if k < 0)
         rest = {key: o for key, o in germ.parts.items() if key}
         above = {k: c for k, c in orders.items() if k > 0}
         if above:
@@ -322,7 +327,7 @@ class Germs:
         coefficients = [ZERO, *(Fraction((-1) ** (k + 1), k) for k in range(1, self.terms))]
         return self._add(self._add(grown, self._still(still)), self._series(rest, coefficients))
 
-    def _wave(self, name: str, germ: Germ) -> Germ:
+    def _wave(self, name: Name, germ: Germ) -> Germ:
         """Sine, cosine, and others that have a slope."""
         growth, still, rest = self._parted(germ)
         kernel = self.kernel

@@ -12,12 +12,16 @@ from symattn.calculus.kernel.terms import (
     BOOLEAN,
     UNIT,
     Atom,
+    Bracket,
     Exponent,
+    Function,
     Mono,
     Place,
     Poly,
+    Positive,
     Unproved,
     add,
+    frozen,
     is_index,
     minus,
     number,
@@ -149,7 +153,7 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     if poly == number(1):
         rest = number(1)
     elif len(poly) == 1 and isinstance(e, Fraction):
-        rest = power(kernel.atom("p", frozenset(poly.items())), e)
+        rest = power(kernel.atom(Bracket, frozen(poly)), e)
     else:
         rest = kernel.raised(poly, e) if outer else power(atom, e)
     if isinstance(e, Fraction):
@@ -206,7 +210,7 @@ def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None
     relations: tuple[Relation, ...] = (">", "!=")
     for relation in relations:
         if kernel.is_met(relation, of) and kernel.is_met(relation, factor):
-            kernel.know([Condition(relation, frozenset(product.items()))])
+            kernel.know([Condition(relation, frozen(product))])
 
 
 def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
@@ -249,7 +253,7 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
 def _log_number(kernel: Computing, value: Fraction) -> Poly:
     """The logarithm of a number, by its primes."""
     return summed(
-        {((kernel.atom("F", ("log", frozenset({((), Fraction(prime))}))), 1),): Fraction(k)}
+        {((kernel.atom(Function, "log", frozen(number(prime))), 1),): Fraction(k)}
         for prime, k in primes(value).items()
     )
 
@@ -320,7 +324,7 @@ def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     rest, _ = _parted(kernel, dict(atom.data), content, shared)
     if kernel.is_positive(rest):
         return number(1)
-    return power(kernel.atom("h", frozenset(rest.items())))
+    return power(kernel.atom(Positive, frozen(rest)))
 
 
 @rule

@@ -27,10 +27,12 @@ from symattn.calculus.kernel.terms import (
     Mono,
     Place,
     Poly,
+    Positive,
     Unproved,
     atoms_of,
     axis_of,
     free_in,
+    frozen,
     led,
     minus,
     ordered,
@@ -331,7 +333,7 @@ class Kernel(Reading):
 
     def _by_sign(self, poly: Poly, of: Poly) -> list[Poly]:
         """What a term is where another is above 0, below it, and what is left of it by that."""
-        above, below = (self.atom("h", frozenset(scaled(of, k).items())) for k in (1, -1))
+        above, below = (self.atom(Positive, frozen(scaled(of, k))) for k in (1, -1))
         ways = []
         for off in (below, above):
             kept = ((mono, c) for mono, c in poly.items() if (off, 1) not in mono)

@@ -12,8 +12,10 @@ from symattn.calculus.kernel.signs import Condition, Relation, Source
 from symattn.calculus.kernel.slopes import Slopes
 from symattn.calculus.kernel.terms import (
     UNIT,
+    Constant,
     Exponent,
     Frozen,
+    Operations,
     Place,
     Poly,
     Unproved,
@@ -21,6 +23,7 @@ from symattn.calculus.kernel.terms import (
     arrays_in,
     composed,
     free_in,
+    frozen,
     led,
     number,
     plain,
@@ -47,7 +50,7 @@ class Reading(Slopes):
             case term.Number(fraction):
                 return number(fraction)
             case term.Constant(name):
-                return power(self.atom("c", name))
+                return power(self.atom(Constant, name))
             case term.Size():
                 return self.size(term.length(value))
             case term.Position(index):
@@ -220,7 +223,7 @@ class Reading(Slopes):
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
         """That a term has a sign, whatever its indices are."""
-        conditions = {Condition(relation, frozenset(poly.items()))}
+        conditions = {Condition(relation, frozen(poly))}
         for index in free_in(poly):
             conditions = self.quantified(conditions, index)
         return conditions
@@ -373,7 +376,7 @@ class Reading(Slopes):
     def _operations(self, array: Array) -> Poly:
         """How many operations all entries of an array take."""
         if array in self.folded or array.body is None:
-            return self.settled(((self.atom("O", array), 1),))
+            return self.settled(((self.atom(Operations, array), 1),))
         return self.product([self._counted(array.body), *map(self.size, array.axes)])
 
     def _counted(self, value: Expr) -> Poly:

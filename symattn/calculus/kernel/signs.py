@@ -12,15 +12,18 @@ from typing import Any, Literal, NamedTuple
 from symattn.calculus.kernel.terms import (
     BOOLEAN,
     Atom,
+    Entry,
     Exponent,
     Frozen,
     Mono,
     Place,
     Poly,
+    Size,
     Terms,
     Unproved,
     arrays_in,
     axis_of,
+    frozen,
     is_fixed,
     led,
     number,
@@ -94,16 +97,16 @@ class Signs(Terms):
             for atom, _e in mono:
                 factor = dict(atom.data) if atom.kind == "p" else power(atom)
                 if not self.is_met("!=", factor):
-                    self.conditions.add(Condition("!=", frozenset(factor.items())))
+                    self.conditions.add(Condition("!=", frozen(factor)))
             return
-        self.conditions.add(Condition(relation, frozenset(poly.items())))
+        self.conditions.add(Condition(relation, frozen(poly)))
 
     def mean(self, relation: Relation, poly: Poly, source: Source | None) -> None:
         """Note the same of what an expression would have no meaning without; without a source
         where the term is that expression only while something varies."""
         if not self.is_met(relation, poly):
             _refuse_numbers(relation, poly)
-            condition = Condition(relation, frozenset(poly.items()))
+            condition = Condition(relation, frozen(poly))
             self.conditions.add(condition)
             if source is not None:
                 self.sources.setdefault(condition, source)
@@ -222,7 +225,7 @@ class Signs(Terms):
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
         """Whether just that is known of a term, at its places or for all."""
-        of = self.plain(relation, frozenset(poly.items()))
+        of = self.plain(relation, frozen(poly))
         known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
         if of in known:
             return True
@@ -409,7 +412,7 @@ class Signs(Terms):
 
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
-        return number(axis) if isinstance(axis, int) else power(self.atom("s", axis))
+        return number(axis) if isinstance(axis, int) else power(self.atom(Size, axis))
 
 
 def refuse_beyond(axis: Axis, at: Place) -> None:
@@ -471,7 +474,7 @@ def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:
         return None
     ((mono, c),) = poly
     match mono:
-        case ((Atom(kind="x", data=(array, places)), 1),) if c > 0:
+        case ((Entry(array, places), 1),) if c > 0:
             bases = [at[0] for at in places if at[1:] == (0, ())]
             if sorted(map(str, bases)) == sorted(map(str, range(len(axes)))):
                 return array if len(bases) == len(places) else None

@@ -15,6 +15,8 @@ from symattn.calculus.kernel.signs import Condition
 from symattn.calculus.kernel.terms import (
     UNIT,
     Atom,
+    Constant,
+    Entry,
     Frozen,
     Place,
     Poly,
@@ -22,6 +24,7 @@ from symattn.calculus.kernel.terms import (
     add,
     arrays_in,
     atoms_of,
+    frozen,
     minus,
     number,
     plain,
@@ -175,7 +178,7 @@ class Slopes(Computing):
             case "cos":
                 return scaled(self.function("sin", of), -1)
             case "erf":
-                root = self.raised(power(self.atom("c", "pi")), Fraction(-1, 2))
+                root = self.raised(power(self.atom(Constant, "pi")), Fraction(-1, 2))
                 bell = self.exp(scaled(self.times(of, 2), -1))
                 return scaled(self.mul(root, bell), 2)
         raise Unproved(f"no rule for the derivative of {name}")
@@ -244,7 +247,7 @@ class Slopes(Computing):
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
         if isinstance(target, Fraction) and not self.is_given:
-            above = add(power(self.atom("x", (variable, ()))), number(-target))
+            above = add(power(self.atom(Entry, variable, ())), number(-target))
             if is_above or not self._is_so_below(variable, value, target, body):
                 if variable in self.moving:
                     raise Unproved("a limit from one side within another")
@@ -252,7 +255,7 @@ class Slopes(Computing):
                 if not (self._is_known(">", above) or (not target and variable in self.positive)):
                     if self.is_met(">", above):
                         raise Unproved("a limit from one side of where its variable never comes")
-                    self.conditions.add(Condition(">", frozenset(above.items())))
+                    self.conditions.add(Condition(">", frozen(above)))
         return self._again_outside(value)
 
     def _is_so_below(

@@ -11,10 +11,13 @@ from symattn.calculus.kernel.germs import expansion
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
     UNIT,
+    AtMost,
     Atom,
+    Mean,
     Mono,
     Place,
     Poly,
+    Sum,
     Unproved,
     add,
     composed,
@@ -136,7 +139,7 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
             if not all(any(each in atom.free for atom, _ in moved) for each in arranged):
                 return kernel.sum(arranged, placed)
             axes = tuple(each.size for each in arranged)
-            other = kernel.atom("S", (axes, kernel.closed(moved, arranged)))
+            other = kernel.atom(Sum, axes, kernel.closed(moved, arranged))
             # What is its own negative is 0.
             return {} if other is atom and c < 0 else scaled(power(other), c)
 
@@ -192,7 +195,7 @@ def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
         body = kernel.summands(atom, variables)
         compared = _comparison_of(body, variables, pair)
         first, second = compared.data
-        other = power(kernel.atom("m", (second, first)))
+        other = power(kernel.atom(AtMost, second, first))
         turned = minus(add(number(1), kernel.equal(first, second)), other)
         return kernel.sum(variables, kernel.mul({without(body, compared): UNIT}, turned))
 
@@ -308,7 +311,7 @@ def _expected(kernel: Computing, product: Mono) -> Poly:
     drawing = tuple(pair for pair in product if _draws(kernel, pair[0]))
     if any(atom.kind == "x" and atom.data[0] not in kernel.random for atom, _ in drawing):
         # What is not taken apart may depend on random entries in any way.
-        whole = kernel.settled(((kernel.atom("E", frozenset({(drawing, UNIT)})), 1),))
+        whole = kernel.settled(((kernel.atom(Mean, frozenset({(drawing, UNIT)})), 1),))
         return kernel.mul({without(product, *(atom for atom, _ in drawing)): UNIT}, whole)
     drawn: dict[Any, list[tuple[Place, ...]]] = {}
     kept = []

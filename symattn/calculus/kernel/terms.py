@@ -10,12 +10,21 @@ sums that differ in the names of their indices only are one atom.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import count
-from typing import Any, TypeAlias
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    assert_never,
+    get_args,
+)
 
 from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Function as Name
 
 Base: TypeAlias = Index | int | str | None
 """Where a place is counted from: an index, one that is bound, the end of an axis, nothing."""
@@ -25,84 +34,246 @@ Exponent: TypeAlias = int | Fraction
 Mono: TypeAlias = "tuple[tuple[Atom, Exponent], ...]"
 Poly: TypeAlias = dict[Mono, Fraction]
 Frozen: TypeAlias = "frozenset[tuple[Mono, Fraction]]"
+Where: TypeAlias = tuple[Array, tuple[Place, ...]]
+"""An array and the places of one of its entries."""
+Target: TypeAlias = Fraction | Literal["oo", "-oo"]
+"""Where a number tends to; ``oo`` is infinity."""
 
 UNIT = Fraction(1)
 FIRST: Place = (None, 1, ())
-BOOLEAN = "dmh"
-"""The kinds of atoms that are 0 or 1: deltas, comparisons, steps of values."""
 
 
 class Unproved(Exception):
     """There is no proof this way; the message says what is in the way."""
 
 
-class Atom:
-    """Something that is not taken apart, of one of these kinds:
+# -- atoms -------------------------------------------------------------------------------------
 
-    ``x`` an entry of an array, ``D`` a derivative of one in another, ``s`` a size, ``c`` pi,
-    ``i`` a place as a number, ``d`` a delta, ``m`` 1 where a place is not after another,
-    ``h`` 1 where a term is above 0, ``F`` another function of a term, ``p`` a term that is the
-    base of powers, ``S`` a sum over axes, ``L`` a limit, ``E`` an expected value,
-    ``O`` how many operations an array takes.
-    """
 
-    __slots__ = ("arrays", "data", "free", "kind", "loose", "number")
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Kind:
+    """Something that is not taken apart: its class says of which kind, its fields of what it is
+    made. Atoms are made by :meth:`Terms.atom`, each once."""
 
-    def __init__(self, number: int, kind: str, data: Any) -> None:
-        self.number, self.kind, self.data = number, kind, data
-        self.free: frozenset[Index]
-        """The indices that it depends on."""
-        free: set[Index] = set()
-        self.loose = 0
-        for base, _, _ in places_of(self):
-            if isinstance(base, Index):
-                free.add(base)
-            elif isinstance(base, int):
-                self.loose = max(self.loose, base + 1)
-        own = {array for array, _ in data} if kind == "D" else {data[0]} if kind == "x" else set()
-        bound = len(data[0]) if kind == "S" else 0
-        for mono, _ in parts(self):
-            for inner, _ in mono:
-                free |= inner.free
-                own |= inner.arrays
-                self.loose = max(self.loose, inner.loose - bound)
-        if kind == "L":
-            own.discard(data[0])
-        self.free = frozenset(free)
-        self.arrays: frozenset[Array] = frozenset(own)
-        """The arrays whose entries stand in it."""
+    letter: ClassVar[str]
+    """What stands for the kind in text."""
+    number: int = field(init=False)
+    """How many atoms were made before it, which orders them."""
+    free: frozenset[Index] = field(init=False)
+    """The indices that it depends on."""
+    loose: int = field(init=False)
+    """How many sums have to be around it, so that all its indices are bound or free."""
+    arrays: frozenset[Array] = field(init=False)
+    """The arrays whose entries stand in it."""
 
     def __repr__(self) -> str:
-        return f"{self.kind}{self.number}"
+        return f"{self.letter}{self.number}"
+
+    @property
+    def kind(self) -> str:
+        """Its letter."""
+        return self.letter
+
+    @property
+    def data(self) -> Any:
+        """What it is made of, as one value."""
+        values = tuple(inside(self))
+        return values[0] if len(values) == 1 else values
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Boolean(Kind):
+    """Something that is 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Entry(Kind):
+    """An entry of an array."""
+
+    letter = "x"
+    array: Array
+    at: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Derivative(Kind):
+    """The derivative of an entry in another."""
+
+    letter = "D"
+    of: Where
+    by: Where
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Size(Kind):
+    """The length of an axis as a number."""
+
+    letter = "s"
+    axis: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Constant(Kind):
+    """The number pi."""
+
+    letter = "c"
+    name: Literal["pi"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Position(Kind):
+    """A place as a number, 1 at the first."""
+
+    letter = "i"
+    at: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Delta(Boolean):
+    """Kronecker's delta: 1 where two places are the same."""
+
+    letter = "d"
+    first: Place
+    second: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AtMost(Boolean):
+    """A comparison: 1 where the first place is not after the second."""
+
+    letter = "m"
+    first: Place
+    second: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Positive(Boolean):
+    """A step: 1 where a term is above 0."""
+
+    letter = "h"
+    of: Frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Function(Kind):
+    """Another function of a term."""
+
+    letter = "F"
+    name: Name
+    of: Frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bracket(Kind):
+    """A term in brackets, of which powers are taken."""
+
+    letter = "p"
+    of: Frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sum(Kind):
+    """A sum over axes, whose indices are bound in what is added up, the last innermost."""
+
+    letter = "S"
+    axes: tuple[Axis, ...]
+    body: Mono
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Limit(Kind):
+    """The limit of a term as a number tends to its target."""
+
+    letter = "L"
+    variable: Array
+    target: Target
+    of: Frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Mean(Kind):
+    """The expected value of a term."""
+
+    letter = "E"
+    of: Frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operations(Kind):
+    """How many operations all entries of an array take."""
+
+    letter = "O"
+    array: Array
+
+
+Atom: TypeAlias = (
+    Entry
+    | Derivative
+    | Size
+    | Constant
+    | Position
+    | Delta
+    | AtMost
+    | Positive
+    | Function
+    | Bracket
+    | Sum
+    | Limit
+    | Mean
+    | Operations
+)
+KINDS: Mapping[str, type[Atom]] = {kind.letter: kind for kind in get_args(Atom)}
+"""The kinds of atoms by their letters."""
+BOOLEAN = "dmh"
+P = ParamSpec("P")
+AnyAtom = TypeVar("AnyAtom", bound=Atom)
 
 
 def places_of(atom: Atom) -> tuple[Place, ...]:
     """The places that stand in an atom itself."""
-    data: Any = atom.data
-    match atom.kind:
-        case "x":
-            return tuple(data[1])
-        case "D":
-            return (*data[0][1], *data[1][1])
-        case "d" | "m":
-            return tuple(data)
-        case "i":
-            return (data,)
-    return ()
+    match atom:
+        case Entry(_, at):
+            return at
+        case Derivative((_, here), (_, there)):
+            return (*here, *there)
+        case Delta(first, second) | AtMost(first, second):
+            return first, second
+        case Position(place):
+            return (place,)
+        case Size() | Constant() | Positive() | Function() | Bracket() | Sum() | Limit() | Mean():
+            return ()
+        case Operations():
+            return ()
+    assert_never(atom)
 
 
 def parts(atom: Atom) -> Iterable[tuple[Mono, Fraction]]:
     """The products that an atom is made of, each with its factor."""
-    match atom.kind:
-        case "S":
-            return ((atom.data[1], UNIT),)
-        case "p" | "E" | "h":
-            return atom.data  # type: ignore[no-any-return]
-        case "F":
-            return atom.data[1]  # type: ignore[no-any-return]
-        case "L":
-            return atom.data[2]  # type: ignore[no-any-return]
-    return ()
+    match atom:
+        case Sum(_, body):
+            return ((body, UNIT),)
+        case Bracket(of) | Positive(of) | Mean(of) | Function(_, of) | Limit(_, _, of):
+            return of
+        case Entry() | Derivative() | Size() | Constant() | Position() | Delta() | AtMost():
+            return ()
+        case Operations():
+            return ()
+    assert_never(atom)
+
+
+def _bound_in(atom: Atom) -> int:
+    """How many indices an atom binds in what it is made of."""
+    return len(atom.axes) if isinstance(atom, Sum) else 0
+
+
+def _named_in(atom: Atom) -> set[Array]:
+    """The arrays whose entries an atom itself names."""
+    match atom:
+        case Entry(array):
+            return {array}
+        case Derivative((of, _), (by, _)):
+            return {of, by}
+    return set()
 
 
 def within(atom: Atom) -> Iterator[Atom]:
@@ -136,6 +307,11 @@ def number(value: Fraction | int) -> Poly:
 def power(atom: Atom, exponent: Exponent = 1) -> Poly:
     """A power of an atom."""
     return {((atom, exponent),): UNIT}
+
+
+def frozen(poly: Poly) -> Frozen:
+    """A term that can be a part of an atom."""
+    return frozenset(poly.items())
 
 
 def put_into(into: Poly, mono: Mono, c: Fraction) -> None:
@@ -252,19 +428,38 @@ class Terms:
     """Makes atoms, each once, and renames indices in them."""
 
     def __init__(self) -> None:
-        self._atoms: dict[tuple[str, Any], Atom] = {}
+        self._atoms: dict[object, Any] = {}
         self._numbers: dict[Index, int] = {}
-        self._count = count()
 
-    def atom(self, kind: str, data: Any) -> Atom:
-        """The atom of a kind that is made of ``data``."""
-        key = (kind, data)
-        atom = self._atoms.get(key)
+    def atom(self, kind: Callable[P, AnyAtom], *of: P.args, **_: P.kwargs) -> AnyAtom:
+        """The atom of a kind that is made of these parts."""
+        key = (kind, of)
+        atom: AnyAtom | None = self._atoms.get(key)
         if atom is None:
-            atom = self._atoms[key] = Atom(next(self._count), kind, data)
+            atom = self._atoms[key] = kind(*of, **_)
+            self._tell(atom)
         return atom
 
-    def rank(self, at: Place) -> tuple[Any, ...]:
+    def _tell(self, atom: Atom) -> None:
+        """Tell an atom its number, and what stands in it."""
+        inner = [each for mono, _ in parts(atom) for each, _ in mono]
+        bases = [base for base, _, _ in places_of(atom)]
+        free = {base for base in bases if isinstance(base, Index)}
+        loose = [base + 1 for base in bases if isinstance(base, int)]
+        loose += [each.loose - _bound_in(atom) for each in inner]
+        arrays = _named_in(atom).union(*(each.arrays for each in inner))
+        if isinstance(atom, Limit):
+            arrays.discard(atom.variable)
+        told = {
+            "number": len(self._atoms) - 1,
+            "free": frozenset(free).union(*(each.free for each in inner)),
+            "loose": max(0, *loose) if loose else 0,
+            "arrays": frozenset(arrays),
+        }
+        for name, value in told.items():
+            object.__setattr__(atom, name, value)
+
+    def rank(self, at: Place) -> tuple[object, ...]:
         """Where a place stands in the order of all places."""
         base, offset, images = at
         if isinstance(base, Index):
@@ -279,13 +474,14 @@ class Terms:
         if first[2]:
             other = composed(second, led_back(first[2])), (*first[:2], ())
             first, second = min((first, second), other, key=lambda two: [*map(self.rank, two)])
-            return power(self.atom("d", (first, second)))
+            return power(self.atom(Delta, first, second))
         if first[0] == second[0]:
             return number(int(first[1] == second[1]))
         fixed = [is_fixed(at) for at in (first, second)]
         by = second[1] if fixed[0] else first[1] if fixed[1] else min(first[1], second[1])
         moved = ((base, offset - by, images) for base, offset, images in (first, second))
-        return power(self.atom("d", tuple(sorted(moved, key=self.rank))))
+        first, second = sorted(moved, key=self.rank)
+        return power(self.atom(Delta, first, second))
 
     # -- renaming without computing --------------------------------------------------------------
 
@@ -320,28 +516,30 @@ class Terms:
         def frozen(poly: Frozen) -> Frozen:
             return self.changed(poly, change, depth)
 
-        data: Any = atom.data
-        match atom.kind:
-            case "x":
-                return power(self.atom("x", (data[0], at(data[1]))))
-            case "D":
-                return power(self.atom("D", tuple((array, at(where)) for array, where in data)))
-            case "i":
-                return power(self.atom("i", change(data, depth)))
-            case "d":
+        match atom:
+            case Entry(array, where):
+                return power(self.atom(Entry, array, at(where)))
+            case Derivative((of, here), (by, there)):
+                return power(self.atom(Derivative, (of, at(here)), (by, at(there))))
+            case Position(place):
+                return power(self.atom(Position, change(place, depth)))
+            case Delta(first, second):
                 # Names don't matter to what a delta is.
-                return self.delta(*at(data))
-            case "m":
-                return power(self.atom("m", at(data)))
-            case "S":
-                axes, body = data
+                return self.delta(*at((first, second)))
+            case AtMost(first, second):
+                return power(self.atom(AtMost, *at((first, second))))
+            case Sum(axes, body):
                 (inner,) = self.renamed(body, change, depth + len(axes))
-                return power(self.atom("S", (axes, inner)))
-            case "F":
-                return power(self.atom("F", (data[0], frozen(data[1]))))
-            case "L":
-                return power(self.atom("L", (*data[:2], frozen(data[2]))))
-        return power(self.atom(atom.kind, frozen(data)))
+                return power(self.atom(Sum, axes, inner))
+            case Function(name, term):
+                return power(self.atom(Function, name, frozen(term)))
+            case Limit(variable, target, term):
+                return power(self.atom(Limit, variable, target, frozen(term)))
+            case Bracket(term) | Positive(term) | Mean(term):
+                return power(self.atom(type(atom), frozen(term)))
+            case Size() | Constant() | Operations():
+                return power(atom)
+        assert_never(atom)
 
     def closed(self, mono: Mono, variables: tuple[Index, ...]) -> Mono:
         """A product in which indices are bound, the last innermost."""
@@ -375,12 +573,18 @@ class Terms:
         return inner
 
 
-def is_plain(data: Any) -> bool:
+def inside(data: object) -> Iterable[object]:
+    """What something that a step is applied with is made of."""
+    if isinstance(data, tuple | frozenset):
+        return data
+    own = () if isinstance(data, Array | Index) else getattr(data, "__match_args__", ())
+    return [getattr(data, name) for name in own]
+
+
+def is_plain(data: object) -> bool:
     """Whether terms in what a step is applied with are written as they are computed: numbers
     are fractions other than 0, each atom stands once in a product, with an exponent not 0."""
     match data:
-        case Atom():
-            return is_plain(data.data)
         case frozenset():
             return all(
                 is_plain(mono) and isinstance(c, Fraction) and c != 0 for mono, c in data
@@ -388,27 +592,20 @@ def is_plain(data: Any) -> bool:
         case tuple() if data and all(_is_power(pair) for pair in data):
             atoms = [atom for atom, _ in data]
             return len({*atoms}) == len(atoms) and all(e != 0 and is_plain(a) for a, e in data)
-        case tuple():
-            return all(map(is_plain, data))
-        case _ if is_dataclass(data) and not isinstance(data, Array | Index):
-            return all(is_plain(getattr(data, each.name)) for each in fields(data))
-    return True
+    return all(map(is_plain, inside(data)))
 
 
-def _is_power(pair: Any) -> bool:
-    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Atom)
+def _is_power(pair: object) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Kind)
 
 
-def indices_of(data: Any) -> Iterator[Index]:
+def indices_of(data: object) -> Iterator[Index]:
     """The indices that a step is applied with."""
     match data:
         case Index():
             yield data
-        case Atom():
-            yield from data.free
-        case tuple() | frozenset():
-            for part in data:
+        case Kind(free=free):
+            yield from free
+        case _:
+            for part in inside(data):
                 yield from indices_of(part)
-        case _ if is_dataclass(data):
-            for each in fields(data):
-                yield from indices_of(getattr(data, each.name))
