@@ -8,7 +8,6 @@ the kernel compute its lines, and answers from the certificate where a rule has 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -19,8 +18,9 @@ from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.axes import refuse_misplaced, refuse_no_axis
 from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.kinds import KINDS, Kind, Mono, inside
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
-from symattn.calculus.kernel.terms import KINDS, Kind, Mono, Unproved, plain
+from symattn.calculus.kernel.terms import Unproved, plain
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -179,17 +179,15 @@ class _Writer:
             value = todo.pop()
             match value:
                 case Kind() | Index() | Array():
-                    if value in seen:
-                        continue
-                    seen.add(value)
-                    if isinstance(value, Kind):
-                        todo.append(value.data)
+                    if value not in seen:
+                        seen.add(value)
+                        todo += inside(value)
                 case Mapping():
                     todo += [*value.keys(), *value.values()]
-                case tuple() | list() | frozenset():
+                case list():
                     todo += value
-                case Step() | Instance() | Last():
-                    todo += [getattr(value, each.name) for each in fields(value)]
+                case _:
+                    todo += inside(value)
         arrays = sorted(
             (each for each in seen if isinstance(each, Array)), key=lambda a: self._arrays[a]
         )
@@ -209,7 +207,8 @@ class _Writer:
                 return ["variable", int(name[1:]), size]
             case Index():
                 return ["index", self._named[value]]
-        return [value.kind, self.write(value.data)]
+        made = self.write(tuple(inside(value)))
+        return [value.letter, made if len(made) > 1 else made[0]]
 
     def record(self, record: Record) -> dict[str, Any]:
         """A record as plain data."""
@@ -236,8 +235,8 @@ class _Writer:
                 return {"sum": [self.write(each) for each in sorted(value, key=_order)]}
             case Kind() | Index() | Array():
                 return {"at": self._places[value]}
-        made = {each.name: self.write(getattr(value, each.name)) for each in fields(value)}
-        return {type(value).__name__: made}
+        made = zip(value.__match_args__, inside(value), strict=True)
+        return {type(value).__name__: {name: self.write(part) for name, part in made}}
 
 
 def _order(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
@@ -277,11 +276,10 @@ class _Reader:
                 return self._kernel.variable_at(data, *more)
             case "index":
                 return self._named[data]
-        made = self.read(data)
+        made, kind_of = self.read(data), KINDS[kind]
         if kind == "L" and not isinstance(made[1], Fraction) and made[1] not in ("oo", "-oo"):
             raise Malformed("expected a number, oo or -oo as the end of a limit")
-        parts = made if len(KINDS[kind].__match_args__) > 1 else (made,)
-        atom = self._kernel.atom(KINDS[kind], *parts)
+        atom = self._kernel.atom(kind_of, *(made if len(kind_of.__match_args__) > 1 else (made,)))
         refuse_misplaced(atom, self._kernel.permutations)
         return atom
 

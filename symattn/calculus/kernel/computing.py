@@ -11,36 +11,33 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, assert_never
 
-from symattn.calculus.kernel.signs import Condition, Signs
-from symattn.calculus.kernel.terms import (
-    BOOLEAN,
-    FIRST,
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import (
     UNIT,
-    AtMost,
     Atom,
-    Bracket,
-    Derivative,
-    Entry,
     Exponent,
-    Function,
-    Limit,
-    Mean,
     Mono,
     Place,
     Poly,
-    Position,
-    Positive,
-    Sum,
+    Target,
+    Where,
+    indices_of,
+    is_plain,
+)
+from symattn.calculus.kernel.signs import Condition, Signs
+from symattn.calculus.kernel.terms import (
+    FIRST,
     Unproved,
     add,
     arrays_in,
+    base_of,
+    depends,
+    end_of,
     free_in,
     frozen,
-    indices_of,
     is_fixed,
-    is_plain,
     number,
     ordered,
     plain,
@@ -78,7 +75,6 @@ class Fact:
 
 Choice = Callable[[Mono], Step | None]
 """Which rule to apply to a product, if any."""
-Where = tuple[Array, tuple[Place, ...]]
 Rule = Callable[[Any, Mono, Any], Poly]
 
 
@@ -157,20 +153,20 @@ class Computing(Signs):
             before = exponents.get(atom)
             if before is None:
                 exponents[atom] = e
-            elif atom.kind not in BOOLEAN:
+            elif not isinstance(atom, kinds.Boolean):
                 exponents[atom] = self._merged(atom, before, e)
-                if atom.kind == "p":
+                if isinstance(atom, kinds.Bracket):
                     opened.append(atom)
         if any(e == 0 or atom in opened for atom, e in exponents.items()):
             kept = ordered((a, e) for a, e in exponents.items() if e and a not in opened)
-            bases = (self.raised(dict(a.data), exponents[a]) for a in opened if exponents[a])
+            bases = (self.raised(base_of(a), exponents[a]) for a in opened if exponents[a])
             return self.product([self.settled(kept) if kept else number(1), *bases])
         return self.settled(ordered(exponents.items()))
 
     def _merged(self, atom: Atom, first: Exponent, second: Exponent) -> Exponent:
         """The exponent of a product of two powers."""
         if not self.is_above(atom):
-            base = power(atom) if atom.kind != "p" else dict(atom.data)
+            base = base_of(atom)
             if first < 0 or second < 0:
                 fractional = isinstance(first, Fraction) or isinstance(second, Fraction)
                 self.need(">" if fractional else "!=", base)
@@ -185,7 +181,7 @@ class Computing(Signs):
         result = number(1)
         if len(poly) == 1 and exponent > 1:
             ((mono, c),) = poly.items()
-            if not any(atom.kind in BOOLEAN + "p" for atom, _ in mono):
+            if not any(isinstance(atom, kinds.Boolean | kinds.Bracket) for atom, _ in mono):
                 raised = tuple((atom, plain(e * exponent)) for atom, e in mono)
                 return scaled(self.settled(raised), c**exponent) if raised else number(c**exponent)
         while exponent:
@@ -218,13 +214,13 @@ class Computing(Signs):
         whole = floor(exponent)
         if whole > 0:
             return self.mul(self.times(poly, whole), self.raised(poly, exponent - whole))
-        return self.settled(((self.atom(Bracket, frozen(poly)), exponent),))
+        return self.settled(((self.atom(kinds.Bracket, frozen(poly)), exponent),))
 
     def _atom_raised(self, atom: Atom, exponent: Exponent) -> Poly:
         exponent = plain(exponent)
-        if atom.kind == "p":
-            return self.raised(dict(atom.data), exponent)
-        if atom.kind in BOOLEAN and exponent:
+        if isinstance(atom, kinds.Bracket):
+            return self.raised(dict(atom.of), exponent)
+        if isinstance(atom, kinds.Boolean) and exponent:
             # A quotient by 0 is taken to be 0.
             return power(atom)
         return self.settled(((atom, exponent),))
@@ -240,7 +236,7 @@ class Computing(Signs):
             e = k * exponent
             result *= Fraction(prime) ** floor(e)
             if e != floor(e):
-                roots.append((self.atom(Bracket, frozen(number(prime))), e - floor(e)))
+                roots.append((self.atom(kinds.Bracket, frozen(number(prime))), e - floor(e)))
         return {ordered(roots): result}
 
     # -- functions -------------------------------------------------------------------------------
@@ -250,12 +246,11 @@ class Computing(Signs):
         return self.product(self._exp(mono, c) for mono, c in poly.items())
 
     def _exp(self, mono: Mono, c: Fraction) -> Poly:
-        if len(mono) == 1 and mono[0][1] == 1 and mono[0][0].kind == "F":
-            name, of = mono[0][0].data
-            if name == "log":
+        match mono:
+            case ((kinds.Function("log", of), 1),):
                 self.need(">", dict(of))
                 return self.raised(dict(of), c)
-        atom = self.atom(Function, "exp", frozenset({(mono, UNIT)}))
+        atom = self.atom(kinds.Function, "exp", frozenset({(mono, UNIT)}))
         return self.settled(((atom, plain(c)),))
 
     def function(self, name: Name, poly: Poly) -> Poly:
@@ -265,10 +260,10 @@ class Computing(Signs):
         if name == "positive":
             if poly.keys() == {()}:
                 return number(int(poly[()] > 0))
-            return self.settled(((self.atom(Positive, frozen(poly)), 1),))
+            return self.settled(((self.atom(kinds.Positive, frozen(poly)), 1),))
         if name != "log" and not poly:
             return number(int(name == "cos"))
-        return self.settled(((self.atom(Function, name, frozen(poly)), 1),))
+        return self.settled(((self.atom(kinds.Function, name, frozen(poly)), 1),))
 
     # -- places ----------------------------------------------------------------------------------
 
@@ -282,12 +277,12 @@ class Computing(Signs):
         """A place as a number."""
         base, offset, images = at
         if images:
-            return power(self.atom(Position, at))
+            return power(self.atom(kinds.Position, at))
         if base is None:
             return number(offset)
         if isinstance(base, str):
             return add(self.size(base), number(offset))
-        return add(power(self.atom(Position, (base, 0, ()))), number(offset))
+        return add(power(self.atom(kinds.Position, (base, 0, ()))), number(offset))
 
     def equal(self, first: Place, second: Place) -> Poly:
         """Kronecker's delta."""
@@ -311,11 +306,10 @@ class Computing(Signs):
         """1 where a place exists along an axis, else 0."""
         if self.is_place(axis, at):
             return number(1)
-        end: Place = (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
-        return self.mul(self.at_most(FIRST, at), self.at_most(at, end))
+        return self.mul(self.at_most(FIRST, at), self.at_most(at, end_of(axis)))
 
     def _compared(self, first: Place, second: Place) -> Poly:
-        return self.settled(((self.atom(AtMost, first, second), 1),))
+        return self.settled(((self.atom(kinds.AtMost, first, second), 1),))
 
     # -- sums over axes --------------------------------------------------------------------------
 
@@ -336,13 +330,12 @@ class Computing(Signs):
         if inner:
             own = tuple(each for each in variables if each in used)
             axes = tuple(each.size for each in own)
-            parts.append(self.settled(((self.atom(Sum, axes, self.closed(inner, own)), 1),)))
+            parts.append(self.settled(((self.atom(kinds.Sum, axes, self.closed(inner, own)), 1),)))
         return self.product(parts)
 
-    def summands(self, atom: Atom, variables: tuple[Index, ...]) -> Mono:
+    def summands(self, atom: kinds.Sum, variables: tuple[Index, ...]) -> Mono:
         """What a sum adds up, at its indices."""
-        body: Mono = atom.data[1]
-        return self.opened(body, variables)
+        return self.opened(atom.body, variables)
 
     # -- making again ----------------------------------------------------------------------------
 
@@ -355,11 +348,7 @@ class Computing(Signs):
 
     def placed(self, poly: Poly, index: Index, at: Place) -> Poly:
         """A term with an index replaced as it stands, as it may be beyond the end of its axis."""
-
-        def change(place: Place, depth: int) -> Place:
-            return replaced(place, {index: at})
-
-        return dict(self.changed(frozen(poly), change))
+        return dict(self.at(frozen(poly), {index: at}))
 
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""
@@ -384,63 +373,63 @@ class Computing(Signs):
     def _remade(
         self, atom: Atom, e: Exponent, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
     ) -> Poly:
-        data: Any = atom.data
-
         def at(places: Iterable[Place]) -> tuple[Place, ...]:
             return tuple(replaced(place, to) for place in places)
 
-        match atom.kind:
-            case "x":
-                value = self.entry(data[0], at(data[1]))
-            case "D":
-                (of, here), (array, there) = data
-                value = self.derivative((of, at(here)), (array, at(there)))
-            case "i":
-                value = self.position(replaced(data, to))
-            case "d":
-                value = self.equal(*at(data))
-            case "m":
-                value = self.at_most(*at(data))
-            case "S":
-                with self.inside(*data[0]) as variables:
-                    body = {self.summands(atom, variables): UNIT}
-                    value = self.sum(variables, self.remade(body, to, changes))
-            case "p":
-                return self.raised(self.remade(dict(data), to, changes), e)
-            case "F":
-                value = self.function(data[0], self.remade(dict(data[1]), to, changes))
-            case "h":
-                value = self.function("positive", self.remade(dict(data), to, changes))
-            case "L":
-                of = dict(data[2])
+        def of(parts: Iterable[tuple[Mono, Fraction]]) -> Poly:
+            return self.remade(dict(parts), to, changes)
+
+        match atom:
+            case kinds.Entry(array, where):
+                value = self.entry(array, at(where))
+            case kinds.Derivative((array, here), (by, there)):
+                value = self.derivative((array, at(here)), (by, at(there)))
+            case kinds.Position(place):
+                value = self.position(replaced(place, to))
+            case kinds.Delta(first, second):
+                value = self.equal(*at((first, second)))
+            case kinds.AtMost(first, second):
+                value = self.at_most(*at((first, second)))
+            case kinds.Sum(axes):
+                with self.inside(*axes) as variables:
+                    value = self.sum(variables, of([(self.summands(atom, variables), UNIT)]))
+            case kinds.Bracket(term):
+                value = of(term)
+            case kinds.Function(name, term):
+                value = self.function(name, of(term))
+            case kinds.Positive(term):
+                value = self.function("positive", of(term))
+            case kinds.Limit(variable, target):
                 # Its body was computed above the end, if that is a number.
-                value = self.tending(data[0], data[1], lambda: self.remade(of, to, changes), True)
-            case "E":
-                value = self.expected(lambda: self.remade(dict(data), to, changes))
-            case _:
+                value = self.tending(variable, target, lambda: of(atom.parts), is_above=True)
+            case kinds.Mean():
+                value = self.expected(lambda: of(atom.parts))
+            case kinds.Size() | kinds.Constant() | kinds.Operations():
                 return power(atom, e)
+            case _:
+                assert_never(atom)
         return self.raised(value, e)
 
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
         """An entry of an array."""
-        return self.settled(((self.atom(Entry, array, at), 1),))
+        return self.settled(((self.atom(kinds.Entry, array, at), 1),))
 
-    def given_limit(self, _: Mono) -> Poly | None:
+    def given_limit(self, _: kinds.Limit) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
         return None
 
     def derivative(self, of: Where, by: Where) -> Poly:
         """The derivative of an entry in another that is not taken apart."""
-        return self.settled(((self.atom(Derivative, of, by), 1),))
+        return self.settled(((self.atom(kinds.Derivative, of, by), 1),))
 
-    def limit(self, variable: Array, target: Any, poly: Poly) -> Poly:
+    def limit(self, variable: Array, target: Target, poly: Poly) -> Poly:
         """What a term tends to."""
-        if not any(each is variable or variable in each.uses for each in arrays_in(poly)):
+        if not depends(arrays_in(poly), {variable}):
             return poly
-        return self.settled(((self.atom(Limit, variable, target, frozen(poly)), 1),))
+        return self.settled(((self.atom(kinds.Limit, variable, target, frozen(poly)), 1),))
 
     def tending(
-        self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
+        self, variable: Array, target: Target, body: Callable[[], Poly], is_above: bool = False
     ) -> Poly:
         """A limit, its body computed while the variable varies."""
         return self.limit(variable, target, body())
@@ -451,11 +440,9 @@ class Computing(Signs):
 
     def expectation(self, poly: Poly) -> Poly:
         """The expected value of a term."""
-        if not any(
-            each in self.random or not each.uses.isdisjoint(self.random) for each in arrays_in(poly)
-        ):
+        if not depends(arrays_in(poly), self.random):
             return poly
-        return self.settled(((self.atom(Mean, frozen(poly)), 1),))
+        return self.settled(((self.atom(kinds.Mean, frozen(poly)), 1),))
 
 
 def _is_end(first: Place, second: Place) -> bool:

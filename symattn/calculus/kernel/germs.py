@@ -11,29 +11,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Poly, Target
 from symattn.calculus.kernel.signs import Relation
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Atom,
-    Entry,
-    Exponent,
-    Frozen,
-    Function,
-    Limit,
-    Mono,
-    Poly,
     Unproved,
     add,
+    atoms_of,
+    depends,
     frozen,
     number,
     power,
     scaled,
 )
 from symattn.calculus.language import Array
-from symattn.calculus.language import Function as Name
 
 Orders: TypeAlias = dict[Fraction, Poly]
 """Terms by the power of u beside them."""
@@ -60,13 +54,13 @@ class Germs:
     below, which is the ``side`` -1."""
 
     def __init__(
-        self, kernel: Computing, variable: Array, target: Any, terms: int, side: int = 1
+        self, kernel: Computing, variable: Array, target: Target, terms: int, side: int = 1
     ) -> None:
         self.kernel, self.variable, self.terms = kernel, variable, terms
         self._target = target
         self._is_soft = self._has_log = False
-        mono: Mono = ((kernel.atom(Entry, variable, ()), 1),)
-        self._log = kernel.atom(Function, "log", frozenset({(mono, UNIT)}))
+        mono: Mono = ((kernel.atom(kinds.Entry, variable, ()), 1),)
+        self._log = kernel.atom(kinds.Function, "log", frozenset({(mono, UNIT)}))
         if isinstance(target, Fraction):
             orders = {ZERO: number(target), Fraction(1): number(side)}
         else:
@@ -101,7 +95,7 @@ class Germs:
         self.kernel.need("!=" if relation == "!=" else ">", lead)
 
     def _holds_log(self, poly: Poly) -> bool:
-        return any(self._log is atom for mono in poly for atom, _ in mono)
+        return self._log in atoms_of(poly)
 
     # -- terms -----------------------------------------------------------------------------------
 
@@ -121,15 +115,13 @@ class Germs:
 
     def _moves(self, atom: Atom) -> bool:
         """Whether an atom depends on the variable."""
-        variable = self.variable
-        return any(each is variable or variable in each.uses for each in atom.arrays)
+        return depends(atom.arrays, {self.variable})
 
     def _known(self, atom: Atom, e: Exponent) -> Germ | None:
         """A factor whose limit is given: that is all that is known of it near its end."""
         kernel = self.kernel
         of: Frozen = frozenset({(((atom, e),), UNIT)})
-        mono: Mono = ((kernel.atom(Limit, self.variable, self._target, of), 1),)
-        fact = kernel.given_limit(mono)
+        fact = kernel.given_limit(kernel.atom(kinds.Limit, self.variable, self._target, of))
         if fact is None:
             return None
         self._is_soft = True
@@ -140,29 +132,28 @@ class Germs:
         return Germ({REGULAR: {order: poly}} if poly else {})
 
     def _atom(self, atom: Atom) -> Germ:
-        data: Any = atom.data
-        match atom.kind:
-            case "x" if data[0] is self.variable:
+        match atom:
+            case kinds.Entry(array) if array is self.variable:
                 return self._end
-            case "p":
-                return self.of(dict(data))
-            case "h":
-                _, _, lead, _ = self._led(self.of(dict(data)))
+            case kinds.Bracket(term):
+                return self.of(dict(term))
+            case kinds.Positive(term):
+                _, _, lead, _ = self._led(self.of(dict(term)))
                 self.kernel.need("!=", lead)
                 return self._still(self.kernel.function("positive", lead))
-            case "S":
+            case kinds.Sum():
                 return self._sum(atom)
-            case "F":
-                germ = self.of(dict(data[1]))
-                functions = {"exp": self._exp, "log": self._logarithm}
-                return (
-                    functions[data[0]](germ) if data[0] in functions else self._wave(data[0], germ)
-                )
+            case kinds.Function("exp", term):
+                return self._exp(self.of(dict(term)))
+            case kinds.Function("log", term):
+                return self._logarithm(self.of(dict(term)))
+            case kinds.Function(_, term):
+                return self._wave(atom, self.of(dict(term)))
         raise Unproved("a limit of this kind")
 
-    def _sum(self, atom: Atom) -> Germ:
+    def _sum(self, atom: kinds.Sum) -> Germ:
         kernel = self.kernel
-        with kernel.inside(*atom.data[0]) as variables:
+        with kernel.inside(*atom.axes) as variables:
             germ = self.of({kernel.summands(atom, variables): UNIT})
             for growth in (*germ.parts, *(growth for growth, _ in germ.errors)):
                 if growth and not self._fades(growth):
@@ -281,9 +272,7 @@ class Germs:
 
     @staticmethod
     def _times(growth: Growth, e: Exponent) -> Growth:
-        return frozenset(
-            (order, frozenset(scaled(dict(poly), Fraction(e)).items())) for order, poly in growth
-        )
+        return frozenset((order, frozen(scaled(dict(poly), Fraction(e)))) for order, poly in growth)
 
     def _power(self, germ: Germ, e: Exponent) -> Germ:
         if isinstance(e, int) and e >= 0:
@@ -327,10 +316,10 @@ class Germs:
         coefficients = [ZERO, *(Fraction((-1) ** (k + 1), k) for k in range(1, self.terms))]
         return self._add(self._add(grown, self._still(still)), self._series(rest, coefficients))
 
-    def _wave(self, name: Name, germ: Germ) -> Germ:
+    def _wave(self, atom: kinds.Function, germ: Germ) -> Germ:
         """Sine, cosine, and others that have a slope."""
         growth, still, rest = self._parted(germ)
-        kernel = self.kernel
+        kernel, name = self.kernel, atom.name
         if growth:
             raise Unproved("a limit of what swings")
         if name not in ("sin", "cos"):
@@ -354,8 +343,7 @@ class Germs:
 
 def expansion(kernel: Computing, mono: Mono, terms: int) -> Poly:
     """A limit by expanding what tends to so many terms."""
-    ((atom, e),) = mono
-    if atom.kind != "L" or e != 1 or not 0 < terms <= _MOST_TERMS:
-        raise Unproved("this rule is for a limit")
-    variable, target, of = atom.data
-    return Germs(kernel, variable, target, terms).limit(dict(of))
+    match mono:
+        case ((kinds.Limit(variable, target, of), 1),) if 0 < terms <= _MOST_TERMS:
+            return Germs(kernel, variable, target, terms).limit(dict(of))
+    raise Unproved("this rule is for a limit")

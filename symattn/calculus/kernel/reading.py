@@ -7,27 +7,22 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.kernel.computing import Fact
-from symattn.calculus.kernel.signs import Condition, Relation, Source
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import UNIT, Exponent, Place, Poly
+from symattn.calculus.kernel.signs import Condition, Exists, Relation, Sign, Source
 from symattn.calculus.kernel.slopes import Slopes
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Constant,
-    Exponent,
-    Frozen,
-    Operations,
-    Place,
-    Poly,
     Unproved,
     add,
     arrays_in,
     composed,
+    depends,
     free_in,
     frozen,
-    led,
     number,
     plain,
     power,
+    replaced,
     scaled,
     summed,
 )
@@ -50,7 +45,7 @@ class Reading(Slopes):
             case term.Number(fraction):
                 return number(fraction)
             case term.Constant(name):
-                return power(self.atom(Constant, name))
+                return power(self.atom(kinds.Constant, name))
             case term.Size():
                 return self.size(term.length(value))
             case term.Position(index):
@@ -223,10 +218,7 @@ class Reading(Slopes):
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
         """That a term has a sign, whatever its indices are."""
-        conditions = {Condition(relation, frozen(poly))}
-        for index in free_in(poly):
-            conditions = self.quantified(conditions, index)
-        return conditions
+        return self.for_all({Sign(relation, frozen(poly))}, free_in(poly))
 
     def _mean_nonzero(self, value: Expr, env: Env) -> None:
         """A product is not 0 where none of its factors is."""
@@ -318,12 +310,8 @@ class Reading(Slopes):
         """An entry of an array, by its definition where it is unfolded."""
         if array.body is None or array in self.folded:
             return super().entry(array, at)
-        key = (array, self.folded, self.moving)
-        if key not in self._bodies:
-            with self.apart() as conditions:
-                value = self.read(array.body)
-            self._bodies[key] = Fact(value, frozenset(conditions))
-        body = self._bodies[key]
+        expression, key = array.body, (array, self.folded, self.moving)
+        body = self.remembered(self._bodies, key, lambda: self.read(expression))
         to = dict(zip(array.params, at, strict=True))
         self.conditions |= self.moved(body.conditions, to)
         return self.put(body.value, to)
@@ -334,49 +322,39 @@ class Reading(Slopes):
         for condition, other in changed.items():
             if condition in self.sources:
                 value, at = self.sources[condition]
-                moved = {**to, **{index: self._led(place, to) for index, place in at.items()}}
+                moved = {**to, **{index: replaced(place, to) for index, place in at.items()}}
                 self.sources.setdefault(other, Source(value, moved))
         return {*changed.values()}
 
-    @staticmethod
-    def _led(place: Place, to: Mapping[Index, Place]) -> Place:
-        if not isinstance(place[0], Index) or place[0] not in to:
-            return place
-        return led(place, to[place[0]])
-
     def _moved(self, condition: Condition, to: Mapping[Index, Place]) -> Condition:
         """A condition at other places."""
-        relation, of, axes = condition
-
-        def change(place: Place, depth: int) -> Place:
-            if not isinstance(place[0], Index) or place[0] not in to:
-                return place
-            return led(place, to[place[0]])
-
-        if relation == "exists":
-            return Condition(relation, (of[0], change(of[1], 0)), axes)
-        moved = self.changed(of, change)
-        return Condition(relation, moved, axes)
+        if isinstance(condition, Exists):
+            return condition._replace(at=replaced(condition.at, to))
+        return condition._replace(of=self.at(condition.of, to))
 
     # -- derivatives ----------------------------------------------------------------------------
 
     def _partial(self, of: Expr, array: Array, at: tuple[Place, ...], env: Env) -> Poly:
         with self._varying(array), self.apart() as conditions:
             slope = self.slope(self.read(of, env), array, at)
-        for relation, poly, axes in conditions:
-            # A slope needs more than the end of where something has a meaning.
-            if relation == ">=" and any(self._varies(each, array) for each in _arrays(poly)):
-                self.conditions.add(Condition(">", poly, axes))
-            else:
-                self.conditions.add(Condition(relation, poly, axes))
+        self.conditions |= {self._strict(each, array) for each in conditions}
         return self.again(slope)
+
+    @staticmethod
+    def _strict(condition: Condition, array: Array) -> Condition:
+        """A condition of a slope, which needs more than the end of where something has a
+        meaning."""
+        match condition:
+            case Sign(">=", of, axes) if depends(arrays_in(dict(of)), {array}):
+                return Sign(">", of, axes)
+        return condition
 
     # -- operations ------------------------------------------------------------------------------
 
     def _operations(self, array: Array) -> Poly:
         """How many operations all entries of an array take."""
         if array in self.folded or array.body is None:
-            return self.settled(((self.atom(Operations, array), 1),))
+            return self.settled(((self.atom(kinds.Operations, array), 1),))
         return self.product([self._counted(array.body), *map(self.size, array.axes)])
 
     def _counted(self, value: Expr) -> Poly:
@@ -399,7 +377,3 @@ class Reading(Slopes):
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
                 return {}
         raise Unproved(f"the operations in {type(value).__name__}")
-
-
-def _arrays(of: Frozen) -> frozenset[Array]:
-    return arrays_in(mono for mono, _ in of)

@@ -9,36 +9,30 @@ from itertools import product
 from math import gcd, lcm, prod
 from typing import Any, Literal, NamedTuple
 
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, Poly, within
 from symattn.calculus.kernel.terms import (
-    BOOLEAN,
-    Atom,
-    Entry,
-    Exponent,
-    Frozen,
-    Mono,
-    Place,
-    Poly,
-    Size,
     Terms,
     Unproved,
     arrays_in,
     axis_of,
+    base_of,
+    free_in,
     frozen,
     is_fixed,
     led,
+    merged,
     number,
-    ordered,
-    places_of,
-    plain,
     power,
     scaled,
-    within,
 )
 from symattn.calculus.language import Array, Axis, Expr, Index
 
-Relation = Literal["!=", ">", ">=", "exists"]
+Relation = Literal["!=", ">", ">="]
 _MOST_WAYS = 100
 _KNOWN = ("positive", "above", "nonzero", "not_below", "not_negative", "places", "everywhere")
+Known = Mapping[str, set[Any]]
+"""All that is known of signs and places."""
 
 
 class Source(NamedTuple):
@@ -48,14 +42,24 @@ class Source(NamedTuple):
     at: Mapping[Index, Place]
 
 
-class Condition(NamedTuple):
-    """A term that is not 0, above 0 or not below it, or a place that exists; for all values
-    of the indices that are bound, which run along ``axes``, the innermost first."""
+class Sign(NamedTuple):
+    """A term that is not 0, above 0 or not below it, for all values of the indices that are
+    bound, which run along ``axes``, the innermost first."""
 
     relation: Relation
-    of: Any
-    """The term; of a place that exists, its axis and itself."""
+    of: Frozen
     axes: tuple[Axis, ...] = ()
+
+
+class Exists(NamedTuple):
+    """A place that exists along an axis, for all values of its index where that is bound."""
+
+    axis: Axis
+    at: Place
+    axes: tuple[Axis, ...] = ()
+
+
+Condition = Sign | Exists
 
 
 class Signs(Terms):
@@ -73,7 +77,7 @@ class Signs(Terms):
         self.not_below: set[Frozen] = set()
         self.not_negative: set[Array] = set()
         self.places: set[tuple[Axis, Place]] = set()
-        self.everywhere: set[Condition] = set()
+        self.everywhere: set[Sign] = set()
         """What is known for all values of some indices."""
         self.sources: dict[Condition, Source] = {}
         """The expressions that would have no meaning without a condition."""
@@ -94,19 +98,18 @@ class Signs(Terms):
         _refuse_numbers(relation, poly)
         if relation == "!=" and len(poly) == 1 and all(poly.values()):
             ((mono, _),) = poly.items()
-            for atom, _e in mono:
-                factor = dict(atom.data) if atom.kind == "p" else power(atom)
-                if not self.is_met("!=", factor):
-                    self.conditions.add(Condition("!=", frozen(factor)))
-            return
-        self.conditions.add(Condition(relation, frozen(poly)))
+            factors = (base_of(atom) for atom, _ in mono)
+            unmet = (factor for factor in factors if not self.is_met("!=", factor))
+            self.conditions |= {Sign("!=", frozen(factor)) for factor in unmet}
+        else:
+            self.conditions.add(Sign(relation, frozen(poly)))
 
     def mean(self, relation: Relation, poly: Poly, source: Source | None) -> None:
         """Note the same of what an expression would have no meaning without; without a source
         where the term is that expression only while something varies."""
         if not self.is_met(relation, poly):
             _refuse_numbers(relation, poly)
-            condition = Condition(relation, frozen(poly))
+            condition = Sign(relation, frozen(poly))
             self.conditions.add(condition)
             if source is not None:
                 self.sources.setdefault(condition, source)
@@ -123,7 +126,7 @@ class Signs(Terms):
         """Note that a place has to exist along an axis, unless it does."""
         if not self.is_place(axis, at):
             refuse_beyond(axis, at)
-            self.conditions.add(Condition("exists", (axis, at)))
+            self.conditions.add(Exists(axis, at))
 
     def is_place(self, axis: Axis, at: Place) -> bool:
         """Whether a place is seen to exist along an axis."""
@@ -141,14 +144,15 @@ class Signs(Terms):
             return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
         return base == axis and not offset
 
-    def known(self, state: Any = None) -> Any:
-        """What is known, to be put back later."""
-        if state is None:
-            return {name: set(getattr(self, name)) for name in _KNOWN}
+    def known(self) -> Known:
+        """All that is known, to be put back later."""
+        return {name: set(getattr(self, name)) for name in _KNOWN}
+
+    def recall(self, known: Known) -> None:
+        """Know this, and nothing else."""
         self._plain.clear()
         for name in _KNOWN:
-            setattr(self, name, set(state.get(name, ())))
-        return None
+            setattr(self, name, set(known.get(name, ())))
 
     def is_guarded(self, axis: Axis, at: Place) -> bool:
         """Whether a comparison says that a place beside an index exists."""
@@ -173,16 +177,17 @@ class Signs(Terms):
     def know(self, conditions: Iterable[Condition]) -> None:
         """Take conditions for granted."""
         self._plain.clear()
-        for relation, of, axes in conditions:
-            if relation == "exists":
-                if not axes:
-                    self.places.add(of)
+        for condition in conditions:
+            if isinstance(condition, Exists):
+                if not condition.axes:
+                    self.places.add(condition[:2])
                 continue
+            relation, of, axes = condition
             if relation != "!=" and (array := _everywhere(of, axes)):
                 (self.positive if relation == ">" else self.not_negative).add(array)
             elif axes:
                 self.everywhere |= {
-                    Condition(relation, self.plain(relation, part), axes)
+                    Sign(relation, self.plain(relation, part), axes)
                     for part in (of, *_factors(of, relation))
                 }
             elif relation == "!=":
@@ -199,29 +204,19 @@ class Signs(Terms):
         return self._plain[key]
 
     def _primitive(self, relation: Relation, of: Frozen) -> Frozen:
-        first, *rest = (dict(mono) for mono, _ in of) if of else ({},)
-        shared = {}
-        for atom, e in first.items():
-            if atom.kind != "p" and self.is_above(atom):
-                least = min((powers.get(atom, 0) for powers in rest), default=e)
-                if min(e, least):
-                    shared[atom] = min(e, least)
-        for powers in rest:
-            for atom, e in powers.items():
-                if e < 0 and atom not in first and atom.kind != "p" and self.is_above(atom):
-                    shared[atom] = min(e, shared.get(atom, 0), *(p.get(atom, 0) for p in rest))
+        monos = [dict(mono) for mono, _ in of]
+        least = {atom: min(e.get(atom, 0) for e in monos) for each in monos for atom in each}
+        shared = tuple(
+            (atom, -e)
+            for atom, e in least.items()
+            if e and not isinstance(atom, kinds.Bracket) and self.is_above(atom)
+        )
         by = Fraction(
             gcd(*(c.numerator for _, c in of)), lcm(*(c.denominator for _, c in of))
         ) or Fraction(1)
         if relation == "!=" and of and max(of, key=_number)[1] < 0:
             by = -by
-        terms = set()
-        for mono, c in of:
-            exponents = dict(mono)
-            for atom, e in shared.items():
-                exponents[atom] = plain(Fraction(exponents.get(atom, 0)) - e)
-            terms.add((ordered((atom, e) for atom, e in exponents.items() if e), c / by))
-        return frozenset(terms)
+        return frozenset((merged((*mono, *shared)), c / by) for mono, c in of)
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
         """Whether just that is known of a term, at its places or for all."""
@@ -233,15 +228,15 @@ class Signs(Terms):
         return any(
             each.relation == relation
             and len(each.of) == len(of)
-            and arrays_in(mono for mono, _ in each.of) == named
+            and arrays_in(dict(each.of)) == named
             and self._is_instance(each, dict(of))
             for each in self.everywhere
         )
 
-    def _is_instance(self, known: Condition, poly: Poly) -> bool:
+    def _is_instance(self, known: Sign, poly: Poly) -> bool:
         """Whether a term is another at some places."""
         atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
-        places = {at for atom in atoms for at in places_of(atom) if isinstance(at[0], Index)}
+        places = {at for atom in atoms for at in atom.places if isinstance(at[0], Index)}
         ways = [[at for at in places if axis_of(at) == axis and not at[1]] for axis in known.axes]
         if prod(map(len, ways)) > _MOST_WAYS:
             return False
@@ -273,30 +268,31 @@ class Signs(Terms):
     def quantified(self, conditions: Iterable[Condition], variable: Index) -> set[Condition]:
         """Conditions for all values of an index."""
         bound = {condition: self._quantified(condition, variable) for condition in conditions}
-        self.keep_sources(bound)
-        return {*bound.values()}
-
-    def keep_sources(self, changed: Mapping[Condition, Condition]) -> None:
-        """Conditions of which others were made say the same of an expression."""
-        for condition, other in changed.items():
+        for condition, other in bound.items():
+            # They say the same of an expression.
             if condition in self.sources:
                 self.sources.setdefault(other, self.sources[condition])
+        return {*bound.values()}
+
+    def for_all(self, conditions: set[Condition], indices: Iterable[Index]) -> set[Condition]:
+        """Conditions for all values of indices, one after another."""
+        for index in indices:
+            conditions = self.quantified(conditions, index)
+        return conditions
 
     def _quantified(self, condition: Condition, variable: Index) -> Condition:
-        relation, of, axes = condition
-        if relation == "exists":
-            axis, at = of
-            if at[0] is not variable:
-                return condition
-            return Condition(relation, (axis, (len(axes), *at[1:])), (*axes, variable.size))
-        if not any(variable in atom.free for mono, _ in of for atom, _ in mono):
+        axes = (*condition.axes, variable.size)
+        bound = len(condition.axes)
+        if isinstance(condition, Exists):
+            axis, at, _ = condition
+            return Exists(axis, (bound, *at[1:]), axes) if at[0] is variable else condition
+        if variable not in free_in(dict(condition.of)):
             return condition
 
         def change(place: Place, depth: int) -> Place:
-            return (len(axes) + depth, *place[1:]) if place[0] is variable else place
+            return (bound + depth, *place[1:]) if place[0] is variable else place
 
-        bound = self.changed(of, change)
-        return Condition(relation, bound, (*axes, variable.size))
+        return Sign(condition.relation, self.changed(condition.of, change), axes)
 
     def variable(self, axis: Axis) -> Index:
         """The index of the next sum that is looked into."""
@@ -324,10 +320,7 @@ class Signs(Terms):
                 yield variables
         finally:
             self._level = level
-        noted: set[Condition] = conditions
-        for variable in variables:
-            noted = self.quantified(noted, variable)
-        self.conditions |= noted
+        self.conditions |= self.for_all(conditions, variables)
 
     # -- signs -----------------------------------------------------------------------------------
 
@@ -371,48 +364,47 @@ class Signs(Terms):
         return self.is_positive(poly) or self.is_positive(scaled(poly, -1))
 
     def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
-        if self.is_above(atom, e) or frozenset(power(atom).items()) in self.nonzero:
+        if self.is_above(atom, e) or frozen(power(atom)) in self.nonzero:
             return True
-        return atom.kind == "p" and self.is_nonzero(dict(atom.data))
+        return isinstance(atom, kinds.Bracket) and self.is_nonzero(dict(atom.of))
 
     def is_above(self, atom: Atom, e: Exponent = 1) -> bool:
         """Whether a power of an atom is seen to be above 0."""
-        match atom.kind:
-            case "s" | "c":
+        match atom:
+            case kinds.Size() | kinds.Constant() | kinds.Function("exp"):
                 return True
-            case "i":
-                return isinstance(atom.data[0], Index | int) and atom.data[1] >= 0
-            case "F" if atom.data[0] == "exp":
-                return True
-            case "S":
-                axes, body = atom.data
+            case kinds.Position((base, offset, _)):
+                return isinstance(base, Index | int) and offset >= 0
+            case kinds.Sum(axes, body):
                 meeting = [inner for inner, _ in body if _meets(inner, axes)]
                 return len(meeting) <= 1 and all(
                     inner in meeting or self.is_above(inner, k) for inner, k in body
                 )
-            case "p":
-                return self.is_positive(dict(atom.data))
-            case "x" if atom.data[0] in self.positive:
+            case kinds.Bracket(of):
+                return self.is_positive(dict(of))
+            case kinds.Entry(array) if array in self.positive:
                 return True
-        own = frozenset(power(atom).items())
+        own = frozen(power(atom))
         return own in self.above or (e % 2 == 0 and own in self.nonzero)
 
     def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
         """Whether a power of an atom is not below 0: a root of what has one, an even power."""
-        if atom.kind in BOOLEAN or Fraction(e).denominator % 2 == 0 or e % 2 == 0:
+        if Fraction(e).denominator % 2 == 0 or e % 2 == 0:
             return True
-        if atom.kind == "S":
-            body = atom.data[1]
-            return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
-        if atom.kind == "p" and self.is_not_below(dict(atom.data)):
-            return True
-        if atom.kind == "x" and atom.data[0] in self.not_negative:
-            return True
-        return frozenset(power(atom).items()) in self.not_below
+        match atom:
+            case kinds.Boolean():
+                return True
+            case kinds.Sum(_, body):
+                return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
+            case kinds.Bracket(of) if self.is_not_below(dict(of)):
+                return True
+            case kinds.Entry(array) if array in self.not_negative:
+                return True
+        return frozen(power(atom)) in self.not_below
 
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
-        return number(axis) if isinstance(axis, int) else power(self.atom(Size, axis))
+        return number(axis) if isinstance(axis, int) else power(self.atom(kinds.Size, axis))
 
 
 def refuse_beyond(axis: Axis, at: Place) -> None:
@@ -437,8 +429,8 @@ def _refuse_numbers(relation: Relation, poly: Poly) -> None:
 
 def _is_within_1(pair: tuple[Atom, Exponent]) -> bool:
     atom, e = pair
-    is_bounded = atom.kind == "F" and atom.data[0] in ("sin", "cos", "erf")
-    return (is_bounded or atom.kind in BOOLEAN) and isinstance(e, int) and e > 0
+    is_bounded = isinstance(atom, kinds.Function) and atom.name in ("sin", "cos", "erf")
+    return (is_bounded or isinstance(atom, kinds.Boolean)) and isinstance(e, int) and e > 0
 
 
 def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
@@ -450,7 +442,7 @@ def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
     ((mono, _),) = of
     for atom, e in mono:
         if relation == "!=" or (len(mono) == 1 and isinstance(e, Fraction)):
-            yield atom.data if atom.kind == "p" else frozenset(power(atom).items())
+            yield frozen(base_of(atom))
 
 
 def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
@@ -460,9 +452,9 @@ def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
     """Whether a comparison holds for some value of the one index that is summed: as places
     of one axis it is the first or the last that it holds for."""
-    if atom.kind != "m" or len(axes) != 1:
+    if not isinstance(atom, kinds.AtMost) or len(axes) != 1:
         return False
-    first, second = atom.data
+    first, second = atom.first, atom.second
     if first[1:] != (0, ()) or second[1:] != (0, ()) or is_fixed(first) or is_fixed(second):
         return False
     return bool((first[0] == 0) != (second[0] == 0))
@@ -474,7 +466,7 @@ def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:
         return None
     ((mono, c),) = poly
     match mono:
-        case ((Entry(array, places), 1),) if c > 0:
+        case ((kinds.Entry(array, places), 1),) if c > 0:
             bases = [at[0] for at in places if at[1:] == (0, ())]
             if sorted(map(str, bases)) == sorted(map(str, range(len(axes)))):
                 return array if len(bases) == len(places) else None

@@ -6,24 +6,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from typing import TypeVar
 
 from symattn.calculus import language as term
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.kinds import UNIT, Atom, Frozen, Mono, Place, Poly, Target, within
+from symattn.calculus.kernel.signs import Condition, Exists, Sign
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Atom,
-    Constant,
-    Entry,
-    Frozen,
-    Place,
-    Poly,
     Unproved,
     add,
     arrays_in,
     atoms_of,
+    base_of,
+    depends,
     frozen,
     minus,
     number,
@@ -31,12 +28,12 @@ from symattn.calculus.kernel.terms import (
     power,
     scaled,
     summed,
-    within,
     without,
 )
 from symattn.calculus.language import Array
 
 _TERMS = 3
+Key = TypeVar("Key")
 
 
 class Slopes(Computing):
@@ -57,8 +54,8 @@ class Slopes(Computing):
         self.forms: set[Condition] = set()
         """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
-        self._slopes: dict[tuple[Any, ...], Fact] = {}
-        self._tables: dict[Any, dict[Any, Fact | None]] = {}
+        self._slopes: dict[tuple[Atom, Array, tuple[Place, ...], int, frozenset[Array]], Fact] = {}
+        self._tables: dict[frozenset[Array], dict[Mono, Fact | None]] = {}
 
     @contextmanager
     def _varying(self, *arrays: Array, is_near: bool = True) -> Iterator[None]:
@@ -79,36 +76,40 @@ class Slopes(Computing):
         finally:
             self.moving, self.folded, self.facts, self.forms, known = before
             self._tables, self._bodies, self._slopes = tables
-            self.known(known)
+            self.recall(known)
 
     def _forget_signs(self, is_near: bool) -> None:
         """Forget signs of what depends on what is varied."""
 
         def stays(arrays: Iterable[Array]) -> bool:
-            return not any(each in self.moving or each.uses & self.moving for each in arrays)
+            return not depends(arrays, self.moving)
 
         def is_smooth(of: Frozen) -> bool:
             """Whether a term keeps a strict sign near where it is: it may jump where it moves."""
             atoms = (inner for mono, _ in of for atom, _ in mono for inner in within(atom))
-            return all(
-                stays(atom.arrays)
-                or not (atom.kind in "hLDE" or (atom.kind == "x" and atom.data[0].body is not None))
-                for atom in atoms
-            )
+            return all(stays(atom.arrays) or not may_jump(atom) for atom in atoms)
+
+        def may_jump(atom: Atom) -> bool:
+            match atom:
+                case kinds.Entry(array):
+                    return array.body is not None
+                case kinds.Positive() | kinds.Limit() | kinds.Derivative() | kinds.Mean():
+                    return True
+            return False
 
         self.not_negative = {each for each in self.not_negative if stays([each])}
-        self.not_below = {of for of in self.not_below if stays(_arrays(of))}
+        self.not_below = {of for of in self.not_below if stays(arrays_in(dict(of)))}
         strict = (">", "!=") if is_near else ()
         self.everywhere = {
             each
             for each in self.everywhere
-            if stays(_arrays(each.of)) or (each.relation in strict and is_smooth(each.of))
+            if stays(arrays_in(dict(each.of))) or (each.relation in strict and is_smooth(each.of))
         }
         self.positive = {
             each for each in self.positive if stays([each]) or (is_near and each.body is None)
         }
         self.above, self.nonzero = (
-            {of for of in known if stays(_arrays(of)) or (is_near and is_smooth(of))}
+            {of for of in known if stays(arrays_in(dict(of))) or (is_near and is_smooth(of))}
             for known in (self.above, self.nonzero)
         )
         self.know(())
@@ -122,52 +123,49 @@ class Slopes(Computing):
                 if not inner:
                     continue
                 if e != 1 and (e < 0 or isinstance(e, Fraction)):
-                    base = dict(atom.data) if atom.kind == "p" else power(atom)
-                    self.need("!=" if isinstance(e, int) else ">", base)
+                    self.need("!=" if isinstance(e, int) else ">", base_of(atom))
                 outer = self.raised(power(atom), plain(Fraction(e) - 1))
                 rest = {without(mono, atom): c * e}
                 total = add(total, self.mul(self.mul(rest, outer), inner))
         return total
 
     def _slope(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
-        if not any(self._varies(each, array) for each in atom.arrays):
+        if not depends(atom.arrays, {array}):
             return {}
         key = (atom, array, at, self._level, self.moving)
-        if key not in self._slopes:
-            with self.apart() as conditions:
-                value = self._slope_of(atom, array, at)
-            self._slopes[key] = Fact(value, frozenset(conditions))
-        fact = self._slopes[key]
+        fact = self.remembered(self._slopes, key, lambda: self._slope_of(atom, array, at))
         self.conditions |= fact.conditions
         return fact.value
 
-    @staticmethod
-    def _varies(array: Array, with_: Array) -> bool:
-        return array is with_ or with_ in array.uses
+    def remembered(self, table: dict[Key, Fact], key: Key, value: Callable[[], Poly]) -> Fact:
+        """What is found in a table, put there with its conditions the first time."""
+        if key not in table:
+            with self.apart() as conditions:
+                found = value()
+            table[key] = Fact(found, frozenset(conditions))
+        return table[key]
 
     def _slope_of(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
-        data: Any = atom.data
-        match atom.kind:
-            case "x":
-                return self._slope_of_entry(data[0], data[1], array, at)
-            case "F":
-                name, of = data
-                inner = self.slope(dict(of), array, at)
-                return self.mul(self._outer_slope(name, atom, dict(of)), inner) if inner else {}
-            case "p":
-                return self.slope(dict(data), array, at)
-            case "h":
-                self.need("!=", dict(data))
+        match atom:
+            case kinds.Entry(of, here):
+                return self._slope_of_entry(of, here, array, at)
+            case kinds.Function(_, term):
+                inner = self.slope(dict(term), array, at)
+                return self.mul(self._outer_slope(atom, dict(term)), inner) if inner else {}
+            case kinds.Bracket(term):
+                return self.slope(dict(term), array, at)
+            case kinds.Positive(term):
+                self.need("!=", dict(term))
                 return {}
-            case "S":
-                with self.inside(*data[0]) as variables:
+            case kinds.Sum(axes):
+                with self.inside(*axes) as variables:
                     body = {self.summands(atom, variables): UNIT}
                     return self.sum(variables, self.slope(body, array, at))
         raise Unproved("the derivative of what is not taken apart")
 
-    def _outer_slope(self, name: str, atom: Atom, of: Poly) -> Poly:
+    def _outer_slope(self, atom: kinds.Function, of: Poly) -> Poly:
         """The derivative of a function at its argument."""
-        match name:
+        match atom.name:
             case "exp":
                 return power(atom)
             case "log":
@@ -178,10 +176,10 @@ class Slopes(Computing):
             case "cos":
                 return scaled(self.function("sin", of), -1)
             case "erf":
-                root = self.raised(power(self.atom(Constant, "pi")), Fraction(-1, 2))
+                root = self.raised(power(self.atom(kinds.Constant, "pi")), Fraction(-1, 2))
                 bell = self.exp(scaled(self.times(of, 2), -1))
                 return scaled(self.mul(root, bell), 2)
-        raise Unproved(f"no rule for the derivative of {name}")
+        raise Unproved(f"no rule for the derivative of {atom.name}")
 
     def _slope_of_entry(
         self, of: Array, here: tuple[Place, ...], array: Array, at: tuple[Place, ...]
@@ -235,19 +233,19 @@ class Slopes(Computing):
         return sorted(last, key=lambda each: each.name)
 
     def tending(
-        self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
+        self, variable: Array, target: Target, body: Callable[[], Poly], is_above: bool = False
     ) -> Poly:
         """A limit; at a number from both sides, unless it is noted to be from above. What its
         body needs it needs near the end only, not where the variable is."""
         with self.apart() as outer, self._varying(variable, is_near=False):
-            if target == "oo" or (target != "-oo" and target >= 0):
+            if target == "oo" or (isinstance(target, Fraction) and target >= 0):
                 self.positive.add(variable)
             with self.apart() as conditions:
                 value = self.limit(variable, target, body())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
         if isinstance(target, Fraction) and not self.is_given:
-            above = add(power(self.atom(Entry, variable, ())), number(-target))
+            above = add(power(self.atom(kinds.Entry, variable, ())), number(-target))
             if is_above or not self._is_so_below(variable, value, target, body):
                 if variable in self.moving:
                     raise Unproved("a limit from one side within another")
@@ -255,7 +253,7 @@ class Slopes(Computing):
                 if not (self._is_known(">", above) or (not target and variable in self.positive)):
                     if self.is_met(">", above):
                         raise Unproved("a limit from one side of where its variable never comes")
-                    self.conditions.add(Condition(">", frozen(above)))
+                    self.conditions.add(Sign(">", frozen(above)))
         return self._again_outside(value)
 
     def _is_so_below(
@@ -279,8 +277,11 @@ class Slopes(Computing):
         """Note conditions as they are near the end of a limit."""
         variable = germs.variable
         for condition in conditions:
+            if isinstance(condition, Exists):
+                self.conditions.add(condition)
+                continue
             relation, of, axes = condition
-            if relation == "exists" or not any(self._varies(x, variable) for x in _arrays(of)):
+            if not depends(arrays_in(dict(of)), {variable}):
                 self.conditions.add(condition)
                 continue
             with self.inside(*axes) as variables:
@@ -296,8 +297,5 @@ class Slopes(Computing):
     def _again_outside(self, value: Poly) -> Poly:
         """What was computed while something varied, with all that is known; what was not found
         stands as it is."""
-        return value if any(each.kind in "LE" for each in atoms_of(value)) else self.again(value)
-
-
-def _arrays(of: Frozen) -> frozenset[Array]:
-    return arrays_in(mono for mono, _ in of)
+        is_left = any(isinstance(each, kinds.Limit | kinds.Mean) for each in atoms_of(value))
+        return value if is_left else self.again(value)

@@ -2,44 +2,19 @@
 
 A :data:`Poly` maps products of powers of atoms to rational coefficients, so that terms that
 the laws of a commutative ring make equal are equal. Atoms are made once each: two that are
-alike are one object. Arrays, axes and indices are objects of :mod:`symattn.calculus.language`;
-an index that a sum binds is a number, counted from the innermost (N. de Bruijn, 1972), so that
-sums that differ in the names of their indices only are one atom.
+alike are one object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from fractions import Fraction
-from typing import (
-    Any,
-    ClassVar,
-    Literal,
-    ParamSpec,
-    TypeAlias,
-    TypeVar,
-    assert_never,
-    get_args,
-)
+from typing import Any, ParamSpec, TypeVar, assert_never
 
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Place, Poly
 from symattn.calculus.language import Array, Axis, Index
-from symattn.calculus.language import Function as Name
 
-Base: TypeAlias = Index | int | str | None
-"""Where a place is counted from: an index, one that is bound, the end of an axis, nothing."""
-Place: TypeAlias = tuple[Base, int, tuple[tuple[str, int], ...]]
-"""A base, a number added to it, and the permutations it then goes through, forth or back."""
-Exponent: TypeAlias = int | Fraction
-Mono: TypeAlias = "tuple[tuple[Atom, Exponent], ...]"
-Poly: TypeAlias = dict[Mono, Fraction]
-Frozen: TypeAlias = "frozenset[tuple[Mono, Fraction]]"
-Where: TypeAlias = tuple[Array, tuple[Place, ...]]
-"""An array and the places of one of its entries."""
-Target: TypeAlias = Fraction | Literal["oo", "-oo"]
-"""Where a number tends to; ``oo`` is infinity."""
-
-UNIT = Fraction(1)
 FIRST: Place = (None, 1, ())
 
 
@@ -47,241 +22,8 @@ class Unproved(Exception):
     """There is no proof this way; the message says what is in the way."""
 
 
-# -- atoms -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Kind:
-    """Something that is not taken apart: its class says of which kind, its fields of what it is
-    made. Atoms are made by :meth:`Terms.atom`, each once."""
-
-    letter: ClassVar[str]
-    """What stands for the kind in text."""
-    number: int = field(init=False)
-    """How many atoms were made before it, which orders them."""
-    free: frozenset[Index] = field(init=False)
-    """The indices that it depends on."""
-    loose: int = field(init=False)
-    """How many sums have to be around it, so that all its indices are bound or free."""
-    arrays: frozenset[Array] = field(init=False)
-    """The arrays whose entries stand in it."""
-
-    def __repr__(self) -> str:
-        return f"{self.letter}{self.number}"
-
-    @property
-    def kind(self) -> str:
-        """Its letter."""
-        return self.letter
-
-    @property
-    def data(self) -> Any:
-        """What it is made of, as one value."""
-        values = tuple(inside(self))
-        return values[0] if len(values) == 1 else values
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Boolean(Kind):
-    """Something that is 0 or 1."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Entry(Kind):
-    """An entry of an array."""
-
-    letter = "x"
-    array: Array
-    at: tuple[Place, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Derivative(Kind):
-    """The derivative of an entry in another."""
-
-    letter = "D"
-    of: Where
-    by: Where
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Size(Kind):
-    """The length of an axis as a number."""
-
-    letter = "s"
-    axis: str
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Constant(Kind):
-    """The number pi."""
-
-    letter = "c"
-    name: Literal["pi"]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Position(Kind):
-    """A place as a number, 1 at the first."""
-
-    letter = "i"
-    at: Place
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Delta(Boolean):
-    """Kronecker's delta: 1 where two places are the same."""
-
-    letter = "d"
-    first: Place
-    second: Place
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AtMost(Boolean):
-    """A comparison: 1 where the first place is not after the second."""
-
-    letter = "m"
-    first: Place
-    second: Place
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Positive(Boolean):
-    """A step: 1 where a term is above 0."""
-
-    letter = "h"
-    of: Frozen
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Function(Kind):
-    """Another function of a term."""
-
-    letter = "F"
-    name: Name
-    of: Frozen
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Bracket(Kind):
-    """A term in brackets, of which powers are taken."""
-
-    letter = "p"
-    of: Frozen
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sum(Kind):
-    """A sum over axes, whose indices are bound in what is added up, the last innermost."""
-
-    letter = "S"
-    axes: tuple[Axis, ...]
-    body: Mono
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Limit(Kind):
-    """The limit of a term as a number tends to its target."""
-
-    letter = "L"
-    variable: Array
-    target: Target
-    of: Frozen
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mean(Kind):
-    """The expected value of a term."""
-
-    letter = "E"
-    of: Frozen
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Operations(Kind):
-    """How many operations all entries of an array take."""
-
-    letter = "O"
-    array: Array
-
-
-Atom: TypeAlias = (
-    Entry
-    | Derivative
-    | Size
-    | Constant
-    | Position
-    | Delta
-    | AtMost
-    | Positive
-    | Function
-    | Bracket
-    | Sum
-    | Limit
-    | Mean
-    | Operations
-)
-KINDS: Mapping[str, type[Atom]] = {kind.letter: kind for kind in get_args(Atom)}
-"""The kinds of atoms by their letters."""
-BOOLEAN = "dmh"
 P = ParamSpec("P")
 AnyAtom = TypeVar("AnyAtom", bound=Atom)
-
-
-def places_of(atom: Atom) -> tuple[Place, ...]:
-    """The places that stand in an atom itself."""
-    match atom:
-        case Entry(_, at):
-            return at
-        case Derivative((_, here), (_, there)):
-            return (*here, *there)
-        case Delta(first, second) | AtMost(first, second):
-            return first, second
-        case Position(place):
-            return (place,)
-        case Size() | Constant() | Positive() | Function() | Bracket() | Sum() | Limit() | Mean():
-            return ()
-        case Operations():
-            return ()
-    assert_never(atom)
-
-
-def parts(atom: Atom) -> Iterable[tuple[Mono, Fraction]]:
-    """The products that an atom is made of, each with its factor."""
-    match atom:
-        case Sum(_, body):
-            return ((body, UNIT),)
-        case Bracket(of) | Positive(of) | Mean(of) | Function(_, of) | Limit(_, _, of):
-            return of
-        case Entry() | Derivative() | Size() | Constant() | Position() | Delta() | AtMost():
-            return ()
-        case Operations():
-            return ()
-    assert_never(atom)
-
-
-def _bound_in(atom: Atom) -> int:
-    """How many indices an atom binds in what it is made of."""
-    return len(atom.axes) if isinstance(atom, Sum) else 0
-
-
-def _named_in(atom: Atom) -> set[Array]:
-    """The arrays whose entries an atom itself names."""
-    match atom:
-        case Entry(array):
-            return {array}
-        case Derivative((of, _), (by, _)):
-            return {of, by}
-    return set()
-
-
-def within(atom: Atom) -> Iterator[Atom]:
-    """An atom, and all atoms that stand in it."""
-    yield atom
-    for mono, _ in parts(atom):
-        for inner, _ in mono:
-            yield from within(inner)
 
 
 def atoms_of(poly: Iterable[Mono]) -> Iterator[Atom]:
@@ -297,6 +39,16 @@ def free_in(poly: Iterable[Mono]) -> frozenset[Index]:
 def arrays_in(poly: Iterable[Mono]) -> frozenset[Array]:
     """The arrays whose entries stand in a term."""
     return frozenset().union(*(atom.arrays for atom in atoms_of(poly)))
+
+
+def base_of(atom: Atom) -> Poly:
+    """The term that powers of an atom are powers of."""
+    return dict(atom.of) if isinstance(atom, kinds.Bracket) else power(atom)
+
+
+def depends(named: Iterable[Array], on: Set[Array]) -> bool:
+    """Tell whether one of the arrays is among others, or computed from them."""
+    return any(each in on or not each.uses.isdisjoint(on) for each in named)
 
 
 def number(value: Fraction | int) -> Poly:
@@ -361,6 +113,19 @@ def ordered(pairs: Iterable[tuple[Atom, Exponent]]) -> Mono:
     return tuple(sorted(pairs, key=lambda pair: pair[0].number))
 
 
+def merged(pairs: Iterable[tuple[Atom, Exponent]]) -> Mono:
+    """A product of powers, those of one atom put together."""
+    exponents: dict[Atom, Exponent] = {}
+    for atom, e in pairs:
+        exponents[atom] = plain(exponents.get(atom, 0) + e)
+    return ordered((atom, e) for atom, e in exponents.items() if e)
+
+
+def inverse(mono: Mono) -> Mono:
+    """The powers by which a product is undone."""
+    return tuple((atom, -e) for atom, e in mono)
+
+
 def without(mono: Mono, *atoms: Atom) -> Mono:
     """A product without some of its atoms."""
     return tuple(pair for pair in mono if pair[0] not in atoms)
@@ -399,19 +164,19 @@ def led_back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]
 
 
 def replaced(at: Place, to: Mapping[Index, Place]) -> Place:
-    """A place with its index replaced."""
-    base, offset, images = at
-    if not isinstance(base, Index) or base not in to:
-        return at
-    other = to[base]
-    if offset and other[2]:
-        raise Unproved("a number added to where a permutation sends an index")
-    return composed((other[0], other[1] + offset, other[2]), images)
+    """A place with its index replaced, if it is one of these."""
+    base = at[0]
+    return led(at, to[base]) if isinstance(base, Index) and base in to else at
 
 
 def axis_of(at: Place) -> Axis | None:
     """The axis that an index runs along; None for other places."""
     return at[0].size if isinstance(at[0], Index) else None
+
+
+def end_of(axis: Axis) -> Place:
+    """The last place of an axis."""
+    return (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
 
 
 def is_index(at: Place) -> bool:
@@ -437,27 +202,8 @@ class Terms:
         atom: AnyAtom | None = self._atoms.get(key)
         if atom is None:
             atom = self._atoms[key] = kind(*of, **_)
-            self._tell(atom)
+            kinds.tell(atom, len(self._atoms) - 1)
         return atom
-
-    def _tell(self, atom: Atom) -> None:
-        """Tell an atom its number, and what stands in it."""
-        inner = [each for mono, _ in parts(atom) for each, _ in mono]
-        bases = [base for base, _, _ in places_of(atom)]
-        free = {base for base in bases if isinstance(base, Index)}
-        loose = [base + 1 for base in bases if isinstance(base, int)]
-        loose += [each.loose - _bound_in(atom) for each in inner]
-        arrays = _named_in(atom).union(*(each.arrays for each in inner))
-        if isinstance(atom, Limit):
-            arrays.discard(atom.variable)
-        told = {
-            "number": len(self._atoms) - 1,
-            "free": frozenset(free).union(*(each.free for each in inner)),
-            "loose": max(0, *loose) if loose else 0,
-            "arrays": frozenset(arrays),
-        }
-        for name, value in told.items():
-            object.__setattr__(atom, name, value)
 
     def rank(self, at: Place) -> tuple[object, ...]:
         """Where a place stands in the order of all places."""
@@ -474,27 +220,26 @@ class Terms:
         if first[2]:
             other = composed(second, led_back(first[2])), (*first[:2], ())
             first, second = min((first, second), other, key=lambda two: [*map(self.rank, two)])
-            return power(self.atom(Delta, first, second))
+            return power(self.atom(kinds.Delta, first, second))
         if first[0] == second[0]:
             return number(int(first[1] == second[1]))
         fixed = [is_fixed(at) for at in (first, second)]
         by = second[1] if fixed[0] else first[1] if fixed[1] else min(first[1], second[1])
         moved = ((base, offset - by, images) for base, offset, images in (first, second))
         first, second = sorted(moved, key=self.rank)
-        return power(self.atom(Delta, first, second))
+        return power(self.atom(kinds.Delta, first, second))
 
     # -- renaming without computing --------------------------------------------------------------
 
     def renamed(self, mono: Mono, change: Callable[[Place, int], Place], depth: int = 0) -> Poly:
         """A product with its places changed, each told how many indices are bound around it."""
-        exponents: dict[Atom, Exponent] = {}
+        powers: list[tuple[Atom, Exponent]] = []
         for atom, e in mono:
             renamed = self._renamed(atom, change, depth)
             if not renamed:
                 return {}
-            for other, k in next(iter(renamed)):
-                exponents[other] = plain(Fraction(exponents.get(other, 0)) + e * k)
-        return {ordered((atom, e) for atom, e in exponents.items() if e): UNIT}
+            powers += [(other, e * k) for other, k in next(iter(renamed))]
+        return {merged(powers): UNIT}
 
     def changed(
         self, poly: Frozen, change: Callable[[Place, int], Place], depth: int = 0
@@ -504,7 +249,11 @@ class Terms:
         for each, c in poly:
             for mono, k in self.renamed(each, change, depth).items():
                 put_into(total, mono, c * k)
-        return frozenset(total.items())
+        return frozen(total)
+
+    def at(self, poly: Frozen, to: Mapping[Index, Place]) -> Frozen:
+        """A term with its indices replaced, not computed."""
+        return self.changed(poly, lambda place, _: replaced(place, to))
 
     def _renamed(self, atom: Atom, change: Callable[[Place, int], Place], depth: int) -> Poly:
         if not atom.free and atom.loose <= depth:
@@ -513,31 +262,31 @@ class Terms:
         def at(places: Iterable[Place]) -> tuple[Place, ...]:
             return tuple(change(place, depth) for place in places)
 
-        def frozen(poly: Frozen) -> Frozen:
+        def of(poly: Frozen) -> Frozen:
             return self.changed(poly, change, depth)
 
         match atom:
-            case Entry(array, where):
-                return power(self.atom(Entry, array, at(where)))
-            case Derivative((of, here), (by, there)):
-                return power(self.atom(Derivative, (of, at(here)), (by, at(there))))
-            case Position(place):
-                return power(self.atom(Position, change(place, depth)))
-            case Delta(first, second):
+            case kinds.Entry(array, where):
+                return power(self.atom(kinds.Entry, array, at(where)))
+            case kinds.Derivative((array, here), (by, there)):
+                return power(self.atom(kinds.Derivative, (array, at(here)), (by, at(there))))
+            case kinds.Position(place):
+                return power(self.atom(kinds.Position, change(place, depth)))
+            case kinds.Delta(first, second):
                 # Names don't matter to what a delta is.
                 return self.delta(*at((first, second)))
-            case AtMost(first, second):
-                return power(self.atom(AtMost, *at((first, second))))
-            case Sum(axes, body):
+            case kinds.AtMost(first, second):
+                return power(self.atom(kinds.AtMost, *at((first, second))))
+            case kinds.Sum(axes, body):
                 (inner,) = self.renamed(body, change, depth + len(axes))
-                return power(self.atom(Sum, axes, inner))
-            case Function(name, term):
-                return power(self.atom(Function, name, frozen(term)))
-            case Limit(variable, target, term):
-                return power(self.atom(Limit, variable, target, frozen(term)))
-            case Bracket(term) | Positive(term) | Mean(term):
-                return power(self.atom(type(atom), frozen(term)))
-            case Size() | Constant() | Operations():
+                return power(self.atom(kinds.Sum, axes, inner))
+            case kinds.Function(name, term):
+                return power(self.atom(kinds.Function, name, of(term)))
+            case kinds.Limit(variable, target, term):
+                return power(self.atom(kinds.Limit, variable, target, of(term)))
+            case kinds.Bracket(term) | kinds.Positive(term) | kinds.Mean(term):
+                return power(self.atom(type(atom), of(term)))
+            case kinds.Size() | kinds.Constant() | kinds.Operations():
                 return power(atom)
         assert_never(atom)
 
@@ -571,41 +320,3 @@ class Terms:
 
         (inner,) = self.renamed(mono, change)
         return inner
-
-
-def inside(data: object) -> Iterable[object]:
-    """What something that a step is applied with is made of."""
-    if isinstance(data, tuple | frozenset):
-        return data
-    own = () if isinstance(data, Array | Index) else getattr(data, "__match_args__", ())
-    return [getattr(data, name) for name in own]
-
-
-def is_plain(data: object) -> bool:
-    """Whether terms in what a step is applied with are written as they are computed: numbers
-    are fractions other than 0, each atom stands once in a product, with an exponent not 0."""
-    match data:
-        case frozenset():
-            return all(
-                is_plain(mono) and isinstance(c, Fraction) and c != 0 for mono, c in data
-            ) and len({mono for mono, _ in data}) == len(data)
-        case tuple() if data and all(_is_power(pair) for pair in data):
-            atoms = [atom for atom, _ in data]
-            return len({*atoms}) == len(atoms) and all(e != 0 and is_plain(a) for a, e in data)
-    return all(map(is_plain, inside(data)))
-
-
-def _is_power(pair: object) -> bool:
-    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Kind)
-
-
-def indices_of(data: object) -> Iterator[Index]:
-    """The indices that a step is applied with."""
-    match data:
-        case Index():
-            yield data
-        case Kind(free=free):
-            yield from free
-        case _:
-            for part in inside(data):
-                yield from indices_of(part)
