@@ -51,7 +51,7 @@ class Prover:
         self._folded = folded
         self._choices = Choices(kernel)
         self._choose = Recorder(kernel, self._choices) if ready is None else Replayer(kernel)
-        self._known: Known = {}
+        self._known = Known()
         self._sources: dict[Condition, Source] = {}
         self._supposed: set[Array] = set()
         self._equations: list[Given] = []
@@ -72,7 +72,7 @@ class Prover:
                     self._choices.equations = rewriting.step
                     rewriting.learn(place, line, shown)
             self._choices.symmetric.clear()
-            self._known = kernel.known()
+            self._known = kernel.known
             self._sources = dict(kernel.sources)
             self.ready = self._choose.record
 

@@ -234,11 +234,10 @@ class Kernel(Reading):
         """The conditions that do not follow from the others."""
         kept = sorted(conditions, key=lambda each: (each in self.sources, *_order(each)))
         for condition in list(kept):
-            before = self.known()
-            self.know(each for each in kept if each is not condition)
-            if self._follows(condition):
+            with self.knowing(self.known, (each for each in kept if each is not condition)):
+                follows = self._follows(condition)
+            if follows:
                 kept.remove(condition)
-            self.recall(before)
         return kept
 
     def refuse_excluded(self, conditions: Collection[Condition]) -> None:
@@ -251,13 +250,11 @@ class Kernel(Reading):
                     if own == axis and offset:
                         raise Unproved("a place beyond the ends of an axis")
                 case Sign((">" | ">=") as relation, of, ()):
-                    before = self.known()
-                    self.know(each for each in conditions if each != condition)
-                    opposite = scaled(dict(of), -1)
-                    excluded = self.is_met(">=" if relation == ">" else ">", opposite)
-                    self.recall(before)
-                    if excluded:
-                        raise Unproved("its conditions exclude one another")
+                    others = (each for each in conditions if each != condition)
+                    with self.knowing(self.known, others):
+                        opposite = scaled(dict(of), -1)
+                        if self.is_met(">=" if relation == ">" else ">", opposite):
+                            raise Unproved("its conditions exclude one another")
 
     def _follows(self, condition: Condition) -> bool:
         if isinstance(condition, Exists):

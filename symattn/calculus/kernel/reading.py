@@ -241,7 +241,9 @@ class Reading(Slopes):
             case term.Number(fraction):
                 return fraction > 0
             case term.Entry(array, _):
-                return array in self.positive or self._has_sign(array, self._above_by_form)
+                return (">", array) in self.known.arrays or self._has_sign(
+                    array, self._above_by_form
+                )
             case term.Add(parts):
                 # What is not below 0 takes nothing from what is above it.
                 return all(map(self._not_below_by_form, parts)) and any(
@@ -257,7 +259,7 @@ class Reading(Slopes):
             case term.Power(_, exponent) if exponent.denominator % 2 == 0 or exponent % 2 == 0:
                 return True
             case term.Entry(array, _):
-                known = array in self.positive or array in self.not_negative
+                known = not self.known.arrays.isdisjoint([(">", array), (">=", array)])
                 return known or self._has_sign(array, self._not_below_by_form)
             case term.Number(fraction):
                 return fraction >= 0

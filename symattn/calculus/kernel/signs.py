@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import gcd, lcm, prod
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, Poly, within
@@ -30,9 +31,6 @@ from symattn.calculus.language import Array, Axis, Expr, Index
 
 Relation = Literal["!=", ">", ">="]
 _MOST_WAYS = 100
-_KNOWN = ("positive", "above", "nonzero", "not_below", "not_negative", "places", "everywhere")
-Known = Mapping[str, set[Any]]
-"""All that is known of signs and places."""
 
 
 class Source(NamedTuple):
@@ -62,23 +60,27 @@ class Exists(NamedTuple):
 Condition = Sign | Exists
 
 
-class Signs(Terms):
-    """Terms, and what is known of their signs.
+@dataclass
+class Known:
+    """What is known: signs of terms, such for all values of some indices, signs that all entries
+    of an array have, and places that exist."""
 
-    ``positive`` are arrays all of whose entries are above 0, ``above`` terms that are,
-    ``nonzero`` such as are not 0, ``not_below`` such as are not below it.
-    """
+    signs: set[Sign] = field(default_factory=set)
+    everywhere: set[Sign] = field(default_factory=set)
+    arrays: set[tuple[Relation, Array]] = field(default_factory=set)
+    places: set[Exists] = field(default_factory=set)
+
+    def copy(self) -> Known:
+        """The same, to which more can be added."""
+        return Known({*self.signs}, {*self.everywhere}, {*self.arrays}, {*self.places})
+
+
+class Signs(Terms):
+    """Terms, and what is known of their signs."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.positive: set[Array] = set()
-        self.above: set[Frozen] = set()
-        self.nonzero: set[Frozen] = set()
-        self.not_below: set[Frozen] = set()
-        self.not_negative: set[Array] = set()
-        self.places: set[tuple[Axis, Place]] = set()
-        self.everywhere: set[Sign] = set()
-        """What is known for all values of some indices."""
+        self.known = Known()
         self.sources: dict[Condition, Source] = {}
         """The expressions that would have no meaning without a condition."""
         self.guards: tuple[tuple[Place, Place], ...] = ()
@@ -131,11 +133,11 @@ class Signs(Terms):
     def is_place(self, axis: Axis, at: Place) -> bool:
         """Whether a place is seen to exist along an axis."""
         base, offset, _ = at
-        if (axis, at) in self.places:
+        if Exists(axis, at) in self.known.places:
             return True
         if base is None and any(
-            known == axis and place[0] is None and 1 <= offset <= place[1]
-            for known, place in self.places
+            each.axis == axis and each.at[0] is None and 1 <= offset <= each.at[1]
+            for each in self.known.places
         ):
             return True
         if isinstance(base, Index):
@@ -144,15 +146,22 @@ class Signs(Terms):
             return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
         return base == axis and not offset
 
-    def known(self) -> Known:
-        """All that is known, to be put back later."""
-        return {name: set(getattr(self, name)) for name in _KNOWN}
-
     def recall(self, known: Known) -> None:
         """Know this, and nothing else."""
         self._plain.clear()
-        for name in _KNOWN:
-            setattr(self, name, set(known.get(name, ())))
+        self.known = known.copy()
+
+    @contextmanager
+    def knowing(self, known: Known, conditions: Iterable[Condition] = ()) -> Iterator[None]:
+        """While this lasts this is known, with these conditions, and nothing else."""
+        before = self.known
+        self.recall(known)
+        self.know(conditions)
+        try:
+            yield
+        finally:
+            self._plain.clear()
+            self.known = before
 
     def is_guarded(self, axis: Axis, at: Place) -> bool:
         """Whether a comparison says that a place beside an index exists."""
@@ -179,22 +188,16 @@ class Signs(Terms):
         self._plain.clear()
         for condition in conditions:
             if isinstance(condition, Exists):
-                if not condition.axes:
-                    self.places.add(condition[:2])
+                self.known.places |= set() if condition.axes else {condition}
                 continue
             relation, of, axes = condition
             if relation != "!=" and (array := _everywhere(of, axes)):
-                (self.positive if relation == ">" else self.not_negative).add(array)
-            elif axes:
-                self.everywhere |= {
-                    Sign(relation, self.plain(relation, part), axes)
-                    for part in (of, *_factors(of, relation))
-                }
-            elif relation == "!=":
-                self.nonzero |= {self.plain(relation, factor) for factor in _factors(of)}
-            else:
-                known = self.above if relation == ">" else self.not_below
-                known |= {self.plain(relation, part) for part in (of, *_factors(of, relation))}
+                self.known.arrays.add((relation, array))
+                continue
+            whole = (of,) if axes or relation != "!=" else ()
+            terms = [self.plain(relation, each) for each in (*whole, *_factors(of, relation))]
+            known = self.known.everywhere if axes else self.known.signs
+            known |= {Sign(relation, each, axes) for each in terms}
 
     def plain(self, relation: Relation, of: Frozen) -> Frozen:
         """A term without what is above 0 in all of its parts, which has the same sign."""
@@ -221,8 +224,7 @@ class Signs(Terms):
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
         """Whether just that is known of a term, at its places or for all."""
         of = self.plain(relation, frozen(poly))
-        known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
-        if of in known:
+        if Sign(relation, of) in self.known.signs:
             return True
         named = arrays_in(poly)
         return any(
@@ -230,7 +232,7 @@ class Signs(Terms):
             and len(each.of) == len(of)
             and arrays_in(dict(each.of)) == named
             and self._is_instance(each, dict(of))
-            for each in self.everywhere
+            for each in self.known.everywhere
         )
 
     def _is_instance(self, known: Sign, poly: Poly) -> bool:
@@ -364,7 +366,7 @@ class Signs(Terms):
         return self.is_positive(poly) or self.is_positive(scaled(poly, -1))
 
     def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
-        if self.is_above(atom, e) or frozen(power(atom)) in self.nonzero:
+        if self.is_above(atom, e) or self._is_noted("!=", atom):
             return True
         return isinstance(atom, kinds.Bracket) and self.is_nonzero(dict(atom.of))
 
@@ -382,10 +384,13 @@ class Signs(Terms):
                 )
             case kinds.Bracket(of):
                 return self.is_positive(dict(of))
-            case kinds.Entry(array) if array in self.positive:
+            case kinds.Entry(array) if (">", array) in self.known.arrays:
                 return True
-        own = frozen(power(atom))
-        return own in self.above or (e % 2 == 0 and own in self.nonzero)
+        return self._is_noted(">", atom) or (e % 2 == 0 and self._is_noted("!=", atom))
+
+    def _is_noted(self, relation: Relation, atom: Atom) -> bool:
+        """Whether just that is known of an atom."""
+        return Sign(relation, frozen(power(atom))) in self.known.signs
 
     def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
         """Whether a power of an atom is not below 0: a root of what has one, an even power."""
@@ -398,9 +403,9 @@ class Signs(Terms):
                 return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
             case kinds.Bracket(of) if self.is_not_below(dict(of)):
                 return True
-            case kinds.Entry(array) if array in self.not_negative:
+            case kinds.Entry(array) if (">=", array) in self.known.arrays:
                 return True
-        return frozen(power(atom)) in self.not_below
+        return self._is_noted(">=", atom)
 
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""

@@ -13,7 +13,7 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
 from symattn.calculus.kernel.kinds import UNIT, Atom, Frozen, Mono, Place, Poly, Target, within
-from symattn.calculus.kernel.signs import Condition, Exists, Sign
+from symattn.calculus.kernel.signs import Condition, Exists, Known, Sign
 from symattn.calculus.kernel.terms import (
     Unproved,
     add,
@@ -62,7 +62,7 @@ class Slopes(Computing):
         """While this lasts arrays vary, and nothing is known of them that need not hold then:
         near where they are (a slope is taken there) what is not 0 or above 0 stays so; facts
         are noted apart."""
-        before = self.moving, self.folded, self.facts, self.forms, self.known()
+        before = self.moving, self.folded, self.facts, self.forms
         tables = self._tables, self._bodies, self._slopes
         self.moving |= frozenset(arrays)
         self.folded |= frozenset(arrays)
@@ -70,16 +70,15 @@ class Slopes(Computing):
             self._tables, self._bodies, self._slopes = {}, {}, {}
         self.facts = self._tables.setdefault(self.moving, {})
         self.forms = set()
-        self._forget_signs(is_near)
         try:
-            yield
+            with self.knowing(self._known_still(is_near)):
+                yield
         finally:
-            self.moving, self.folded, self.facts, self.forms, known = before
+            self.moving, self.folded, self.facts, self.forms = before
             self._tables, self._bodies, self._slopes = tables
-            self.recall(known)
 
-    def _forget_signs(self, is_near: bool) -> None:
-        """Forget signs of what depends on what is varied."""
+    def _known_still(self, is_near: bool) -> Known:
+        """The part of what is known that holds while what is varied moves."""
 
         def stays(arrays: Iterable[Array]) -> bool:
             return not depends(arrays, self.moving)
@@ -97,22 +96,19 @@ class Slopes(Computing):
                     return True
             return False
 
-        self.not_negative = {each for each in self.not_negative if stays([each])}
-        self.not_below = {of for of in self.not_below if stays(arrays_in(dict(of)))}
-        strict = (">", "!=") if is_near else ()
-        self.everywhere = {
-            each
-            for each in self.everywhere
-            if stays(arrays_in(dict(each.of))) or (each.relation in strict and is_smooth(each.of))
+        def holds(sign: Sign) -> bool:
+            is_strict = is_near and sign.relation != ">="
+            return stays(arrays_in(dict(sign.of))) or (is_strict and is_smooth(sign.of))
+
+        arrays = {
+            (relation, each)
+            for relation, each in self.known.arrays
+            if stays([each]) or (is_near and relation == ">" and each.body is None)
         }
-        self.positive = {
-            each for each in self.positive if stays([each]) or (is_near and each.body is None)
-        }
-        self.above, self.nonzero = (
-            {of for of in known if stays(arrays_in(dict(of))) or (is_near and is_smooth(of))}
-            for known in (self.above, self.nonzero)
+        signs, everywhere = self.known.signs, self.known.everywhere
+        return Known(
+            {*filter(holds, signs)}, {*filter(holds, everywhere)}, arrays, self.known.places
         )
-        self.know(())
 
     def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
         """The derivative of a term in an entry of an array."""
@@ -239,7 +235,7 @@ class Slopes(Computing):
         body needs it needs near the end only, not where the variable is."""
         with self.apart() as outer, self._varying(variable, is_near=False):
             if target == "oo" or (isinstance(target, Fraction) and target >= 0):
-                self.positive.add(variable)
+                self.known.arrays.add((">", variable))
             with self.apart() as conditions:
                 value = self.limit(variable, target, body())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
@@ -250,7 +246,8 @@ class Slopes(Computing):
                 if variable in self.moving:
                     raise Unproved("a limit from one side within another")
                 # That it is above is known where just that is.
-                if not (self._is_known(">", above) or (not target and variable in self.positive)):
+                is_array = not target and (">", variable) in self.known.arrays
+                if not (is_array or self._is_known(">", above)):
                     if self.is_met(">", above):
                         raise Unproved("a limit from one side of where its variable never comes")
                     self.conditions.add(Sign(">", frozen(above)))
