@@ -13,23 +13,22 @@ from typing import Any
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Poly, within
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, within
 from symattn.calculus.kernel.power_rules import divided, identity
 from symattn.calculus.kernel.proof import Kernel
 from symattn.calculus.kernel.sum_rules import solved
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
-    add,
     atoms_of,
     free_in,
     inverse,
     is_index,
     led_back,
-    minus,
     number,
     ordered,
     power,
-    scaled,
+    single,
     without,
 )
 from symattn.calculus.language import Array, Index
@@ -121,7 +120,7 @@ class SumChoices:
             ways = {images for _, offset, images in _places(body, own) if images and not offset}
             cost = _images(body, own)
             for images in sorted(ways):
-                moved = self.kernel.put({body: UNIT}, {own: (own, 0, led_back(images))})
+                moved = self.kernel.put(single(body), {own: (own, 0, led_back(images))})
                 if len(moved) == 1 and _images(next(iter(moved)), own) < cost:
                     return k, led_back(images)
         return None
@@ -143,7 +142,7 @@ class SumChoices:
             if colours[first] > colours[second]:
                 return Step("reversed", mono, pair)
             if colours[first] == colours[second] and len(variables) == 2:
-                rest: Poly = {without(body, atom): UNIT}
+                rest = single(without(body, atom))
                 if kernel.put(rest, {first: atom.second, second: atom.first}) == rest:
                     return Step("halved", mono, pair)
         groups: dict[int, list[int]] = {}
@@ -326,15 +325,15 @@ class Choices(SumChoices):
             case kinds.Function():
                 return self._function(mono, atom, e)
             case kinds.Bracket(of):
-                return self._power(mono, dict(of), e)
+                return self._power(mono, Poly(of), e)
             case kinds.Positive(of):
-                return self._step(mono, dict(of))
+                return self._step(mono, Poly(of))
             case kinds.AtMost(first, second):
                 return self._comparison(mono, first, second)
             case kinds.Limit():
                 return self._limit(mono)
             case kinds.Mean(of):
-                return self._mean(mono, dict(of))
+                return self._mean(mono, Poly(of))
         return None
 
     # -- products --------------------------------------------------------------------------------
@@ -420,7 +419,7 @@ class Choices(SumChoices):
 
     def _function(self, mono: Mono, atom: kinds.Function, e: Exponent) -> Step | None:
         name = atom.name
-        of: Poly = dict(atom.of)
+        of = Poly(atom.of)
         if name == "log":
             return self._logarithm(mono, of) if e == 1 else None
         if name == "cos" and isinstance(e, int) and e > 1:
@@ -538,13 +537,13 @@ class Choices(SumChoices):
             )
         }
         mono = ordered(shared.items())
-        rest = self.kernel.mul(poly, {inverse(mono): UNIT})
+        rest = self.kernel.mul(poly, single(inverse(mono)))
         content = Fraction(
             gcd(*(c.numerator for c in rest.values())), lcm(*(c.denominator for c in rest.values()))
         )
         if of_any_sign and rest[max(rest, key=size_of)] < 0:
             content = -content
-        return content, mono, scaled(rest, 1 / content)
+        return content, mono, rest * (1 / content)
 
     def _is_over_positive(self, poly: Poly) -> bool:
         return all(
@@ -578,7 +577,7 @@ class Choices(SumChoices):
                 return tuple(steps)
             steps.append(step)
             c = poly[step[0]]
-            poly = add(poly, minus(scaled(divided(self.kernel, *step), c), {step[0]: c}))
+            poly = poly + (divided(self.kernel, *step) * c - single(step[0], c))
         raise Unproved("too many quotients")
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import Poly
 from symattn.calculus.kernel.power_rules import identity
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
 from symattn.calculus.kernel.signs import Condition, Known, Source
-from symattn.calculus.kernel.terms import Unproved
+from symattn.calculus.kernel.terms import Poly, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.records import Record, Recorder, Replayer
 from symattn.calculus.rewriting import Rewriting
@@ -72,7 +71,7 @@ class Prover:
                     self._choices.equations = rewriting.step
                     rewriting.learn(place, line, shown)
             self._choices.symmetric.clear()
-            self._known = kernel.known
+            self._known = kernel.known.copy()
             self._sources = dict(kernel.sources)
             self.ready = self._choose.record
 

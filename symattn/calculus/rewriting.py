@@ -15,9 +15,15 @@ from typing import Any, assert_never
 from symattn.calculus.choices import size_of
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place, Poly, within
+from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place, within
 from symattn.calculus.kernel.proof import Instance, Kernel, Shown
-from symattn.calculus.kernel.terms import FIRST, Unproved, atoms_of, free_in
+from symattn.calculus.kernel.terms import (
+    FIRST,
+    Poly,
+    Unproved,
+    atoms_of,
+    free_in,
+)
 from symattn.calculus.language import Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine

@@ -20,7 +20,6 @@ from symattn.calculus.kernel.kinds import (
     Exponent,
     Mono,
     Place,
-    Poly,
     Target,
     Where,
     indices_of,
@@ -29,22 +28,20 @@ from symattn.calculus.kernel.kinds import (
 from symattn.calculus.kernel.signs import Condition, Signs
 from symattn.calculus.kernel.terms import (
     FIRST,
+    Poly,
     Unproved,
-    add,
     arrays_in,
     base_of,
     depends,
     end_of,
     free_in,
-    frozen,
     is_fixed,
     number,
     ordered,
     plain,
     power,
-    put_into,
     replaced,
-    scaled,
+    single,
     summed,
 )
 from symattn.calculus.language import Array, Axis, Index
@@ -105,7 +102,7 @@ class Computing(Signs):
                 self.apply(step)
         fact = self.facts[mono]
         if fact is None:
-            return {mono: UNIT}
+            return single(mono)
         self.conditions |= fact.conditions
         return fact.value
 
@@ -117,7 +114,7 @@ class Computing(Signs):
             raise Unproved("a step with what is no term")
         with self.apart() as conditions:
             value = self.rules[step.rule](self, step.to, step.data)
-        own = free_in({step.to: UNIT})
+        own = free_in(single(step.to))
         if any(index.name.startswith("%") and index not in own for index in free_in(value)):
             raise Unproved("a step names an index of a sum that its product is not in")
         fact = self.facts[step.to] = Fact(value, frozenset(conditions))
@@ -128,11 +125,10 @@ class Computing(Signs):
 
     def mul(self, left: Poly, right: Poly) -> Poly:
         """The product of two terms."""
-        total: Poly = {}
+        total = Poly()
         for first, a in left.items():
             for second, b in right.items():
-                for mono, c in self._product(first, second).items():
-                    put_into(total, mono, a * b * c)
+                total.put(self._product(first, second), a * b)
             if len(total) > _MOST_TERMS:
                 raise Unproved("too many terms")
         return total
@@ -146,7 +142,7 @@ class Computing(Signs):
 
     def _product(self, first: Mono, second: Mono) -> Poly:
         if not first or not second:
-            return {first or second: UNIT}
+            return single(first or second)
         exponents = dict(first)
         opened: list[Atom] = []
         for atom, e in second:
@@ -183,7 +179,7 @@ class Computing(Signs):
             ((mono, c),) = poly.items()
             if not any(isinstance(atom, kinds.Boolean | kinds.Bracket) for atom, _ in mono):
                 raised = tuple((atom, plain(e * exponent)) for atom, e in mono)
-                return scaled(self.settled(raised), c**exponent) if raised else number(c**exponent)
+                return self.settled(raised) * c**exponent if raised else number(c**exponent)
         while exponent:
             if exponent & 1:
                 result = self.mul(result, poly)
@@ -199,7 +195,7 @@ class Computing(Signs):
             return self.times(poly, exponent)
         if not poly:
             if exponent > 0:
-                return {}
+                return Poly()
             raise Unproved("a quotient by 0")
         if len(poly) == 1:
             ((mono, c),) = poly.items()
@@ -208,18 +204,18 @@ class Computing(Signs):
             if isinstance(exponent, int):
                 # 1 / (a b) is 1/a 1/b, where a quotient by 0 is taken to be 0, too.
                 inverse = (self._atom_raised(atom, e * exponent) for atom, e in mono)
-                return scaled(self.product(inverse), c**exponent)
+                return self.product(inverse) * c**exponent
             if c == 1 and len(mono) == 1 and mono[0][1] == 1:
                 return self._atom_raised(mono[0][0], exponent)
         whole = floor(exponent)
         if whole > 0:
             return self.mul(self.times(poly, whole), self.raised(poly, exponent - whole))
-        return self.settled(((self.atom(kinds.Bracket, frozen(poly)), exponent),))
+        return self.settled(((self.atom(kinds.Bracket, poly.frozen()), exponent),))
 
     def _atom_raised(self, atom: Atom, exponent: Exponent) -> Poly:
         exponent = plain(exponent)
         if isinstance(atom, kinds.Bracket):
-            return self.raised(dict(atom.of), exponent)
+            return self.raised(Poly(atom.of), exponent)
         if isinstance(atom, kinds.Boolean) and exponent:
             # A quotient by 0 is taken to be 0.
             return power(atom)
@@ -236,8 +232,8 @@ class Computing(Signs):
             e = k * exponent
             result *= Fraction(prime) ** floor(e)
             if e != floor(e):
-                roots.append((self.atom(kinds.Bracket, frozen(number(prime))), e - floor(e)))
-        return {ordered(roots): result}
+                roots.append((self.atom(kinds.Bracket, number(prime).frozen()), e - floor(e)))
+        return single(ordered(roots), result)
 
     # -- functions -------------------------------------------------------------------------------
 
@@ -248,9 +244,9 @@ class Computing(Signs):
     def _exp(self, mono: Mono, c: Fraction) -> Poly:
         match mono:
             case ((kinds.Function("log", of), 1),):
-                self.need(">", dict(of))
-                return self.raised(dict(of), c)
-        atom = self.atom(kinds.Function, "exp", frozenset({(mono, UNIT)}))
+                self.need(">", Poly(of))
+                return self.raised(Poly(of), c)
+        atom = self.atom(kinds.Function, "exp", single(mono).frozen())
         return self.settled(((atom, plain(c)),))
 
     def function(self, name: Name, poly: Poly) -> Poly:
@@ -260,18 +256,16 @@ class Computing(Signs):
         if name == "positive":
             if poly.keys() == {()}:
                 return number(int(poly[()] > 0))
-            return self.settled(((self.atom(kinds.Positive, frozen(poly)), 1),))
+            return self.settled(((self.atom(kinds.Positive, poly.frozen()), 1),))
         if name != "log" and not poly:
             return number(int(name == "cos"))
-        return self.settled(((self.atom(kinds.Function, name, frozen(poly)), 1),))
+        return self.settled(((self.atom(kinds.Function, name, poly.frozen()), 1),))
 
     # -- places ----------------------------------------------------------------------------------
 
     def resettled(self, poly: Poly) -> Poly:
         """A term each of whose products is what it is known to be."""
-        return summed(
-            scaled(self.settled(mono), c) if mono else {mono: c} for mono, c in poly.items()
-        )
+        return summed(self.settled(mono) * c if mono else number(c) for mono, c in poly.items())
 
     def position(self, at: Place) -> Poly:
         """A place as a number."""
@@ -281,8 +275,8 @@ class Computing(Signs):
         if base is None:
             return number(offset)
         if isinstance(base, str):
-            return add(self.size(base), number(offset))
-        return add(power(self.atom(kinds.Position, (base, 0, ()))), number(offset))
+            return self.size(base) + offset
+        return power(self.atom(kinds.Position, (base, 0, ()))) + offset
 
     def equal(self, first: Place, second: Place) -> Poly:
         """Kronecker's delta."""
@@ -315,10 +309,9 @@ class Computing(Signs):
 
     def sum(self, variables: tuple[Index, ...], poly: Poly) -> Poly:
         """The sum of a term over indices, which is linear."""
-        total: Poly = {}
+        total = Poly()
         for mono, c in poly.items():
-            for more, k in self._sum(variables, mono).items():
-                put_into(total, more, c * k)
+            total.put(self._sum(variables, mono), c)
         return total
 
     def _sum(self, variables: tuple[Index, ...], mono: Mono) -> Poly:
@@ -326,7 +319,7 @@ class Computing(Signs):
         inner = tuple(pair for pair in mono if not pair[0].free.isdisjoint(bound))
         outer = tuple(pair for pair in mono if pair[0].free.isdisjoint(bound))
         used = free_in((inner,)) & bound
-        parts = [{outer: UNIT}, *(self.size(each.size) for each in variables if each not in used)]
+        parts = [single(outer), *(self.size(each.size) for each in variables if each not in used)]
         if inner:
             own = tuple(each for each in variables if each in used)
             axes = tuple(each.size for each in own)
@@ -348,7 +341,7 @@ class Computing(Signs):
 
     def placed(self, poly: Poly, index: Index, at: Place) -> Poly:
         """A term with an index replaced as it stands, as it may be beyond the end of its axis."""
-        return dict(self.at(frozen(poly), {index: at}))
+        return Poly(self.at(poly.frozen(), {index: at}))
 
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""
@@ -358,16 +351,15 @@ class Computing(Signs):
         self, poly: Poly, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
     ) -> Poly:
         """A term with its places replaced, computed where atoms change."""
-        total: Poly = {}
+        total = Poly()
         for mono, c in poly.items():
             kept = tuple(pair for pair in mono if not changes(pair[0]))
-            product: Poly = self.settled(kept) if len(kept) < len(mono) and kept else {kept: UNIT}
+            product: Poly = self.settled(kept) if len(kept) < len(mono) and kept else single(kept)
             for atom, e in mono:
                 if changes(atom):
                     made = self._remade(atom, e, to, changes)
                     product = self.mul(product, made)
-            for more, k in product.items():
-                put_into(total, more, c * k)
+            total.put(product, c)
         return total
 
     def _remade(
@@ -377,7 +369,7 @@ class Computing(Signs):
             return tuple(replaced(place, to) for place in places)
 
         def of(parts: Iterable[tuple[Mono, Fraction]]) -> Poly:
-            return self.remade(dict(parts), to, changes)
+            return self.remade(Poly(parts), to, changes)
 
         match atom:
             case kinds.Entry(array, where):
@@ -426,7 +418,7 @@ class Computing(Signs):
         """What a term tends to."""
         if not depends(arrays_in(poly), {variable}):
             return poly
-        return self.settled(((self.atom(kinds.Limit, variable, target, frozen(poly)), 1),))
+        return self.settled(((self.atom(kinds.Limit, variable, target, poly.frozen()), 1),))
 
     def tending(
         self, variable: Array, target: Target, body: Callable[[], Poly], is_above: bool = False
@@ -442,7 +434,7 @@ class Computing(Signs):
         """The expected value of a term."""
         if not depends(arrays_in(poly), self.random):
             return poly
-        return self.settled(((self.atom(kinds.Mean, frozen(poly)), 1),))
+        return self.settled(((self.atom(kinds.Mean, poly.frozen()), 1),))
 
 
 def _is_end(first: Place, second: Place) -> bool:

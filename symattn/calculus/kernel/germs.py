@@ -15,17 +15,16 @@ from typing import TypeAlias
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Poly, Target
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Target
 from symattn.calculus.kernel.signs import Relation
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
-    add,
     atoms_of,
     depends,
-    frozen,
     number,
     power,
-    scaled,
+    single,
 )
 from symattn.calculus.language import Array
 
@@ -60,7 +59,7 @@ class Germs:
         self._target = target
         self._is_soft = self._has_log = False
         mono: Mono = ((kernel.atom(kinds.Entry, variable, ()), 1),)
-        self._log = kernel.atom(kinds.Function, "log", frozenset({(mono, UNIT)}))
+        self._log = kernel.atom(kinds.Function, "log", single(mono).frozen())
         if isinstance(target, Fraction):
             orders = {ZERO: number(target), Fraction(1): number(side)}
         else:
@@ -77,7 +76,7 @@ class Germs:
         orders = germ.parts.get(REGULAR, {})
         if any(order < 0 for order in orders):
             raise Unproved("a limit that is not finite")
-        value = orders.get(ZERO, {})
+        value = orders.get(ZERO, Poly())
         if self._holds_log(value) or (self._is_soft and self._has_log):
             raise Unproved("a limit that is not finite")
         return value
@@ -104,7 +103,7 @@ class Germs:
         total = Germ({})
         for mono, c in poly.items():
             still: Mono = tuple(pair for pair in mono if not self._moves(pair[0]))
-            germ = self._still(scaled({still: UNIT}, c))
+            germ = self._still(single(still, c))
             for atom, e in mono:
                 if self._moves(atom):
                     known = self._known(atom, e)
@@ -120,7 +119,7 @@ class Germs:
     def _known(self, atom: Atom, e: Exponent) -> Germ | None:
         """A factor whose limit is given: that is all that is known of it near its end."""
         kernel = self.kernel
-        of: Frozen = frozenset({(((atom, e),), UNIT)})
+        of: Frozen = power(atom, e).frozen()
         fact = kernel.given_limit(kernel.atom(kinds.Limit, self.variable, self._target, of))
         if fact is None:
             return None
@@ -136,25 +135,25 @@ class Germs:
             case kinds.Entry(array) if array is self.variable:
                 return self._end
             case kinds.Bracket(term):
-                return self.of(dict(term))
+                return self.of(Poly(term))
             case kinds.Positive(term):
-                _, _, lead, _ = self._led(self.of(dict(term)))
+                _, _, lead, _ = self._led(self.of(Poly(term)))
                 self.kernel.need("!=", lead)
                 return self._still(self.kernel.function("positive", lead))
             case kinds.Sum():
                 return self._sum(atom)
             case kinds.Function("exp", term):
-                return self._exp(self.of(dict(term)))
+                return self._exp(self.of(Poly(term)))
             case kinds.Function("log", term):
-                return self._logarithm(self.of(dict(term)))
+                return self._logarithm(self.of(Poly(term)))
             case kinds.Function(_, term):
-                return self._wave(atom, self.of(dict(term)))
+                return self._wave(atom, self.of(Poly(term)))
         raise Unproved("a limit of this kind")
 
     def _sum(self, atom: kinds.Sum) -> Germ:
         kernel = self.kernel
         with kernel.inside(*atom.axes) as variables:
-            germ = self.of({kernel.summands(atom, variables): UNIT})
+            germ = self.of(single(kernel.summands(atom, variables)))
             for growth in (*germ.parts, *(growth for growth, _ in germ.errors)):
                 if growth and not self._fades(growth):
                     raise Unproved("a sum of what grows")
@@ -172,19 +171,19 @@ class Germs:
     def _fades(self, growth: Growth) -> bool:
         """Whether an exponential tends to 0; else it grows. Its sign has to be known."""
         _, frozen = min(growth, key=lambda pair: pair[0])
-        lead = dict(frozen)
+        lead = Poly(frozen)
         for sign in (1, -1):
-            signed = scaled(lead, sign)
+            signed = lead * sign
             if self.kernel.is_positive(signed) or self.kernel.is_not_below(signed):
                 self.kernel.need(">", signed)
                 return sign < 0
         raise Unproved("the limit of an exponential whose sign is not known")
 
     def _together(self, first: Growth, second: Growth, sign: int = 1) -> Growth:
-        orders = {order: dict(poly) for order, poly in first}
+        orders = {order: Poly(poly) for order, poly in first}
         for order, poly in second:
-            orders[order] = add(orders.get(order, {}), scaled(dict(poly), sign))
-        return frozenset((order, frozen(c)) for order, c in orders.items() if c)
+            orders[order] = orders.get(order, Poly()) + Poly(poly) * sign
+        return frozenset((order, c.frozen()) for order, c in orders.items() if c)
 
     def _led(self, germ: Germ) -> tuple[Growth, Fraction, Poly, Germ]:
         """The part of a germ that outweighs all others: its exponential, its power of u and what
@@ -215,7 +214,7 @@ class Germs:
         for growth, orders in right.parts.items():
             into = parts.setdefault(growth, {})
             for order, poly in orders.items():
-                into[order] = add(into.get(order, {}), poly)
+                into[order] = into.get(order, Poly()) + poly
         return self._tidy(parts, left.errors | right.errors)
 
     @staticmethod
@@ -239,7 +238,7 @@ class Germs:
                 into = parts.setdefault(self._together(growth, other), {})
                 for order, a in orders.items():
                     for k, b in more.items():
-                        into[order + k] = add(into.get(order + k, {}), self.kernel.mul(a, b))
+                        into[order + k] = into.get(order + k, Poly()) + self.kernel.mul(a, b)
         errors = {
             (self._together(growth, other), order + k)
             for one, two in ((left, right), (right, left))
@@ -272,7 +271,7 @@ class Germs:
 
     @staticmethod
     def _times(growth: Growth, e: Exponent) -> Growth:
-        return frozenset((order, frozen(scaled(dict(poly), Fraction(e)))) for order, poly in growth)
+        return frozenset((order, (Poly(poly) * Fraction(e)).frozen()) for order, poly in growth)
 
     def _power(self, germ: Germ, e: Exponent) -> Germ:
         if isinstance(e, int) and e >= 0:
@@ -295,12 +294,12 @@ class Germs:
         orders = germ.parts.get(REGULAR, {})
         if any(self._holds_log(poly) for order, poly in orders.items() if order <= 0):
             raise Unproved("a function of a logarithm that grows")
-        growth = frozenset((k, frozen(c)) for k, c in orders.items() if k < 0)
+        growth = frozenset((k, c.frozen()) for k, c in orders.items() if k < 0)
         rest = {key: o for key, o in germ.parts.items() if key}
         above = {k: c for k, c in orders.items() if k > 0}
         if above:
             rest[REGULAR] = above
-        return growth, orders.get(ZERO, {}), Germ(rest, germ.errors)
+        return growth, orders.get(ZERO, Poly()), Germ(rest, germ.errors)
 
     def _exp(self, germ: Germ) -> Germ:
         growth, still, rest = self._parted(germ)
@@ -310,8 +309,8 @@ class Germs:
     def _logarithm(self, germ: Germ) -> Germ:
         growth, order, lead, rest = self._led(germ)
         self.kernel.need(">", lead)
-        grown = Germ({REGULAR: {k: dict(c) for k, c in growth}} if growth else {})
-        still = add(self.kernel.function("log", lead), scaled(power(self._log), order))
+        grown = Germ({REGULAR: {k: Poly(c) for k, c in growth}} if growth else {})
+        still = self.kernel.function("log", lead) + power(self._log) * order
         self._has_log |= bool(order)
         coefficients = [ZERO, *(Fraction((-1) ** (k + 1), k) for k in range(1, self.terms))]
         return self._add(self._add(grown, self._still(still)), self._series(rest, coefficients))
@@ -345,5 +344,5 @@ def expansion(kernel: Computing, mono: Mono, terms: int) -> Poly:
     """A limit by expanding what tends to so many terms."""
     match mono:
         case ((kinds.Limit(variable, target, of), 1),) if 0 < terms <= _MOST_TERMS:
-            return Germs(kernel, variable, target, terms).limit(dict(of))
+            return Germs(kernel, variable, target, terms).limit(Poly(of))
     raise Unproved("this rule is for a limit")

@@ -8,22 +8,19 @@ from typing import Any, TypeAlias, TypeVar, assert_never
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing, primes
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Poly
+from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place
 from symattn.calculus.kernel.signs import Relation, Sign
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
-    add,
     base_of,
-    frozen,
     inverse,
     is_index,
     merged,
-    minus,
     number,
     ordered,
     power,
-    put_into,
-    scaled,
+    single,
     summed,
     without,
 )
@@ -91,11 +88,13 @@ def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
     atom, e = _applied(mono)
     if not isinstance(switch, kinds.Boolean):
         check(kernel.settled(((switch, 2),)) == power(switch))
-    of: Poly = dict(atom.of)
+    of = Poly(atom.of)
     check(all(dict(m).get(switch, 1) == 1 for m in of))
-    off = _function(kernel, atom, e, {m: c for m, c in of.items() if (switch, 1) not in m})
-    on = _function(kernel, atom, e, summed({without(m, switch): c} for m, c in of.items()))
-    return add(off, kernel.mul(power(switch), minus(on, off)))
+    off = _function(
+        kernel, atom, e, Poly(pair for pair in of.items() if (switch, 1) not in pair[0])
+    )
+    on = _function(kernel, atom, e, summed(single(without(m, switch), c) for m, c in of.items()))
+    return off + kernel.mul(power(switch), on - off)
 
 
 def _function(kernel: Computing, atom: Applied, e: Exponent, of: Poly) -> Poly:
@@ -104,7 +103,7 @@ def _function(kernel: Computing, atom: Applied, e: Exponent, of: Poly) -> Poly:
         case kinds.Bracket():
             return kernel.raised(of, e)
         case kinds.Positive():
-            return kernel.raised(kernel.function("positive", of), e) if of else {}
+            return kernel.raised(kernel.function("positive", of), e) if of else of
         case kinds.Function(name):
             return kernel.raised(kernel.function(name, of), e)
     assert_never(atom)
@@ -114,25 +113,25 @@ def _function(kernel: Computing, atom: Applied, e: Exponent, of: Poly) -> Poly:
 def inside(kernel: Computing, mono: Mono, steps: tuple[tuple[Mono, Atom, Mono], ...]) -> Poly:
     """A function of what is equal: quotients cancelled in its argument."""
     atom, e = _applied(mono)
-    of: Poly = dict(atom.of)
+    of = Poly(atom.of)
     for product, base, leading in steps:
         c = of.get(product, Fraction(0))
-        of = add(of, {product: -c}) if c else of
-        of = add(of, scaled(divided(kernel, product, base, leading), c))
+        of = of - single(product, c) if c else of
+        of = of + divided(kernel, product, base, leading) * c
     return _function(kernel, atom, e, of)
 
 
 def divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
     """With ``v = 1/p`` and ``p = a m + r``: ``m v`` is ``(1 - r v) / a``."""
-    poly: Poly = dict(of_kind(base, kinds.Bracket).of)
+    poly: Poly = Poly(of_kind(base, kinds.Bracket).of)
     check(leading in poly and bool(leading))
     kernel.need("!=", poly)
     powers = dict(mono)
     check(all(powers.get(atom, 0) >= k > 0 for atom, k in leading))
-    left: Poly = {merged((*mono, *inverse(leading))): UNIT}
-    rest = {key: c for key, c in poly.items() if key != leading}
+    left = single(merged((*mono, *inverse(leading))))
+    rest = poly - single(leading, poly[leading])
     raised = kernel.mul(left, power(base))
-    return scaled(minus(raised, kernel.mul(left, rest)), 1 / poly[leading])
+    return (raised - kernel.mul(left, rest)) * (1 / poly[leading])
 
 
 @rule
@@ -143,7 +142,7 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     with kernel.apart() as own:
         _need_parts(kernel, shared)
     with kernel.apart() as conditions:
-        poly = _parted(kernel, dict(atom.of), content, shared)
+        poly = _parted(kernel, Poly(atom.of), content, shared)
     # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
     parts_of = [dict(m) for m, _ in atom.of]
     divides = all(
@@ -162,7 +161,7 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     if poly == number(1):
         rest = number(1)
     elif len(poly) == 1 and isinstance(e, Fraction):
-        rest = power(kernel.atom(kinds.Bracket, frozen(poly)), e)
+        rest = power(kernel.atom(kinds.Bracket, poly.frozen()), e)
     else:
         rest = kernel.raised(poly, e) if shared or content != 1 else power(atom, e)
     if isinstance(e, Fraction):
@@ -179,7 +178,7 @@ def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> P
     """What is left of a term when factors are taken out of it."""
     check(content != 0)
     _need_parts(kernel, shared)
-    return kernel.mul(poly, {inverse(shared): 1 / content})
+    return kernel.mul(poly, single(inverse(shared), 1 / content))
 
 
 @rule
@@ -189,7 +188,7 @@ def magnitude(kernel: Computing, mono: Mono, _: None) -> Poly:
     ((square, c),) = atom.of
     check(e == Fraction(1, 2) and c > 0 and all(k % 2 == 0 for _, k in square))
     of: Poly = kernel.settled(tuple((inner, k // 2) for inner, k in square))
-    sign = minus(scaled(kernel.function("positive", of), 2), number(1))
+    sign = kernel.function("positive", of) * 2 - 1
     return kernel.product([kernel.raised(number(c), e), of, sign])
 
 
@@ -199,7 +198,7 @@ def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
     atom, e = _applied(mono)
     below, k = of_kind(data[0], kinds.Bracket), data[1]
     check(k > 0)
-    base, of = base_of(below), dict(atom.of)
+    base, of = base_of(below), Poly(atom.of)
     above = cleared(kernel, of, below, k)
     _keep_sign(kernel, of, base, above)
     if isinstance(atom, kinds.Bracket):
@@ -208,7 +207,7 @@ def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
         return kernel.mul(kernel.raised(above, e), kernel.raised(base, -k * Fraction(e)))
     check(isinstance(atom, kinds.Function) and atom.name == "log" and e == 1)
     kernel.need(">", base)
-    return minus(kernel.function("log", above), scaled(kernel.function("log", base), k))
+    return kernel.function("log", above) - kernel.function("log", base) * k
 
 
 def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None:
@@ -216,20 +215,20 @@ def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None
     relations: tuple[Relation, ...] = (">", "!=")
     for relation in relations:
         if kernel.is_met(relation, of) and kernel.is_met(relation, factor):
-            kernel.know([Sign(relation, frozen(product))])
+            kernel.know([Sign(relation, product.frozen())])
 
 
 def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
     """A term times a power of what stands below in it."""
     check(0 < k <= _MOST_CLEARED and any(below is atom for mono in poly for atom, _ in mono))
-    base: Poly = dict(of_kind(below, kinds.Bracket).of)
+    base: Poly = Poly(of_kind(below, kinds.Bracket).of)
     kernel.need("!=", base)
 
     def times_power(mono: Mono) -> Poly:
         raised = kernel.raised(base, Fraction(dict(mono).get(below, 0)) + k)
-        return kernel.mul({without(mono, below): UNIT}, raised)
+        return kernel.mul(single(without(mono, below)), raised)
 
-    return summed(scaled(times_power(mono), c) for mono, c in poly.items())
+    return summed(times_power(mono) * c for mono, c in poly.items())
 
 
 @rule
@@ -238,24 +237,24 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
     atom, e = only(mono, kinds.Function)
     content, shared = Fraction(data[0]), data[1]
     check(atom.name == "log" and e == 1 and content > 0)
-    rest = _parted(kernel, dict(atom.of), content, shared)
-    kernel.need(">", dict(atom.of))
+    rest = _parted(kernel, Poly(atom.of), content, shared)
+    kernel.need(">", Poly(atom.of))
     total = _log_number(kernel, content)
     for inner, k in shared:
         kernel.need(">", base_of(inner))
         match inner:
             case kinds.Function("exp", of):
-                part: Poly = dict(of)
+                part = Poly(of)
             case _:
                 part = kernel.function("log", base_of(inner))
-        total = add(total, scaled(part, Fraction(k)))
-    return total if rest == number(1) else add(total, kernel.function("log", rest))
+        total = total + part * Fraction(k)
+    return total if rest == number(1) else total + kernel.function("log", rest)
 
 
 def _log_number(kernel: Computing, value: Fraction) -> Poly:
     """The logarithm of a number, by its primes."""
     return summed(
-        {((kernel.atom(kinds.Function, "log", frozen(number(prime))), 1),): Fraction(k)}
+        power(kernel.atom(kinds.Function, "log", number(prime).frozen())) * k
         for prime, k in primes(value).items()
     )
 
@@ -265,14 +264,14 @@ def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
     """Sine and cosine of a sum of two."""
     atom, e = only(mono, kinds.Function)
     check(atom.name in ("sin", "cos") and e == 1)
-    first: Poly = {part[0]: part[1]}
-    rest = minus(dict(atom.of), first)
+    first = single(*part)
+    rest = Poly(atom.of) - first
     check(bool(rest) and bool(first))
     sines = [kernel.function("sin", angle) for angle in (first, rest)]
     cosines = [kernel.function("cos", angle) for angle in (first, rest)]
     if atom.name == "sin":
-        return add(kernel.mul(sines[0], cosines[1]), kernel.mul(cosines[0], sines[1]))
-    return minus(kernel.mul(cosines[0], cosines[1]), kernel.mul(sines[0], sines[1]))
+        return kernel.mul(sines[0], cosines[1]) + kernel.mul(cosines[0], sines[1])
+    return kernel.mul(cosines[0], cosines[1]) - kernel.mul(sines[0], sines[1])
 
 
 @rule
@@ -291,8 +290,8 @@ def parity(kernel: Computing, mono: Mono, _: None) -> Poly:
     """``f(-x)`` of even and odd functions."""
     atom, e = only(mono, kinds.Function)
     check(atom.name in ("sin", "cos", "erf") and e == 1)
-    other = kernel.function(atom.name, scaled(dict(atom.of), -1))
-    return other if atom.name == "cos" else scaled(other, -1)
+    other = kernel.function(atom.name, -Poly(atom.of))
+    return other if atom.name == "cos" else -other
 
 
 @rule
@@ -301,8 +300,8 @@ def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
     e, function = dict(mono)[cosine], of_kind(cosine, kinds.Function)
     if function.name != "cos" or not isinstance(e, int) or e <= 1:
         raise Unproved("this rule does not apply")
-    sine = kernel.function("sin", dict(function.of))
-    square = minus(number(1), kernel.times(sine, 2))
+    sine = kernel.function("sin", Poly(function.of))
+    square = 1 - kernel.times(sine, 2)
     rest = [*without(mono, cosine), *([(cosine, e % 2)] if e % 2 else [])]
     return kernel.mul(
         kernel.settled(ordered(rest)) if rest else number(1), kernel.times(square, e // 2)
@@ -318,10 +317,10 @@ def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     for inner, k in shared:
         if k % 2:
             kernel.need(">", base_of(inner))
-    rest = _parted(kernel, dict(atom.of), content, shared)
+    rest = _parted(kernel, Poly(atom.of), content, shared)
     if kernel.is_positive(rest):
         return number(1)
-    return power(kernel.atom(kinds.Positive, frozen(rest)))
+    return power(kernel.atom(kinds.Positive, rest.frozen()))
 
 
 @rule
@@ -331,8 +330,8 @@ def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
     powers = dict(mono)
     check((step, 1) in mono)
     check(all(powers.get(atom, 0) >= e > 0 for atom, e in base))
-    other = minus(number(1), kernel.function("positive", {base: -k}))
-    return kernel.mul({without(mono, step): UNIT}, other)
+    other = 1 - kernel.function("positive", single(base, -k))
+    return kernel.mul(single(without(mono, step)), other)
 
 
 # -- rules for deltas and comparisons of places ------------------------------------------
@@ -342,7 +341,7 @@ def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
 def transport(kernel: Computing, mono: Mono, delta: Atom) -> Poly:
     """``delta(i, p) f(i) = delta(i, p) f(p)``."""
     check((delta, 1) in mono)
-    rest = kernel.put({without(mono, delta): UNIT}, identified(delta))
+    rest = kernel.put(single(without(mono, delta)), identified(delta))
     return _times_boolean(rest, delta)
 
 
@@ -364,10 +363,7 @@ def identified(delta: Atom) -> dict[Index, Place]:
 
 def _times_boolean(poly: Poly, atom: Atom) -> Poly:
     """A term times what is 0 or 1, as it stands."""
-    total: Poly = {}
-    for mono, c in poly.items():
-        put_into(total, ordered([*without(mono, atom), (atom, 1)]), c)
-    return total
+    return summed(single(ordered([*without(mono, atom), (atom, 1)]), c) for mono, c in poly.items())
 
 
 @rule
@@ -375,7 +371,7 @@ def antisymmetry(kernel: Computing, mono: Mono, pair: tuple[Atom, Atom]) -> Poly
     """Comparisons of two places both ways: together they say that the places are one."""
     first, second = (of_kind(each, kinds.AtMost) for each in pair)
     check(first.places == second.places[::-1] and {(first, 1), (second, 1)} <= {*mono})
-    return kernel.mul({without(mono, first, second): UNIT}, kernel.equal(*first.places))
+    return kernel.mul(single(without(mono, first, second)), kernel.equal(*first.places))
 
 
 @rule
@@ -394,7 +390,7 @@ def reversal(kernel: Computing, mono: Mono, _: None) -> Poly:
     atom, e = only(mono, kinds.AtMost)
     check(e == 1)
     other = kernel.at_most(atom.second, atom.first)
-    return minus(add(number(1), kernel.equal(atom.first, atom.second)), other)
+    return 1 + kernel.equal(atom.first, atom.second) - other
 
 
 @rule
@@ -408,5 +404,5 @@ def shift(kernel: Computing, mono: Mono, _: None) -> Poly:
     total = kernel.at_most(at, (other, 0, ()))
     for k in range(abs(by)):
         met = kernel.equal(at, (other, k + 1 if by > 0 else -k, ()))
-        total = add(total, met if by > 0 else scaled(met, -1))
+        total = total + (met if by > 0 else -met)
     return total

@@ -18,7 +18,7 @@ from typing import Any
 
 from symattn.calculus.kernel import kinds, sum_rules
 from symattn.calculus.kernel.computing import Choice, Computing
-from symattn.calculus.kernel.kinds import UNIT, Frozen, Mono, Place, Poly
+from symattn.calculus.kernel.kinds import Frozen, Mono, Place
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, cleared, identified
 from symattn.calculus.kernel.reading import Reading
 from symattn.calculus.kernel.signs import (
@@ -30,18 +30,17 @@ from symattn.calculus.kernel.signs import (
     refuse_beyond,
 )
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
     atoms_of,
     axis_of,
     depends,
     free_in,
-    frozen,
     inverse,
     merged,
-    minus,
     plain,
     power,
-    scaled,
+    single,
     summed,
     without,
 )
@@ -113,7 +112,7 @@ class Kernel(Reading):
     def differences(self, sides: Sequence[Expr]) -> list[Poly]:
         """How the sides of a line differ from the first."""
         first, *rest = map(self.read, sides)
-        return [self.again(minus(first, side)) for side in rest]
+        return [self.again(first - side) for side in rest]
 
     def assume(self, line: ParsedLine, shown: Shown | None = None) -> list[int]:
         """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
@@ -135,7 +134,7 @@ class Kernel(Reading):
             own = (array for array in all_named - shown.folded if array.body is not None)
             defined = shown.defined.union(own)
         under = frozenset(conditions)
-        for zero in (minus(first, side) for side in rest):
+        for zero in (first - side for side in rest):
             self.given.append(self._with_used(Given(zero, free_in(zero), under, bound, defined)))
         return list(range(len(self.given) - len(rest), len(self.given)))
 
@@ -173,7 +172,7 @@ class Kernel(Reading):
             raise Unproved("what is assumed is this term under conditions only")
         self.supposed |= arrays(*line.sides)
         relation: Relation = ">" if line.relation == ">" else ">="
-        above = Sign(relation, frozen(minus(larger, smaller)))
+        above = Sign(relation, (larger - smaller).frozen())
         self.know(self.for_all(self._wherever({above, *meaning}), line.free))
 
     def derive(self, how: str, number: int) -> int:
@@ -218,7 +217,7 @@ class Kernel(Reading):
             if not axes <= {index.size}:
                 raise Unproved("an instance at a place that is none along its axis")
         powers = dict(use.beside)
-        ((left, _),) = self.at(frozenset({(use.left, UNIT)}), to)
+        ((left, _),) = self.at(single(use.left).frozen(), to)
         check(all(powers.get(atom, 0) >= 0 for atom, _ in left))
         for index, place in use.at:
             self.need_place(index.size, place)
@@ -226,9 +225,9 @@ class Kernel(Reading):
         self.conditions |= self.moved(given.conditions, to)
         if merged((*left, *use.beside)) != mono:
             raise Unproved("an instance of another product")
-        others = {key: c for key, c in given.zero.items() if key != use.left}
-        right = self.mul(self.put(others, to), {use.beside: UNIT})
-        return scaled(right, -1 / given.zero[use.left])
+        others = given.zero - single(use.left, given.zero[use.left])
+        right = self.mul(self.put(others, to), single(use.beside))
+        return right * (-1 / given.zero[use.left])
 
     def least(self, conditions: Iterable[Condition]) -> list[Condition]:
         """The conditions that do not follow from the others."""
@@ -252,7 +251,7 @@ class Kernel(Reading):
                 case Sign((">" | ">=") as relation, of, ()):
                     others = (each for each in conditions if each != condition)
                     with self.knowing(self.known, others):
-                        opposite = scaled(dict(of), -1)
+                        opposite = -Poly(of)
                         if self.is_met(">=" if relation == ">" else ">", opposite):
                             raise Unproved("its conditions exclude one another")
 
@@ -300,14 +299,16 @@ class Kernel(Reading):
             case Last("clear", (below, k)):
                 return [self.again(cleared(self, poly, below, k))]
             case Last("cases", delta) if any((delta, 1) in key for key in poly):
-                apart = {key: c for key, c in poly.items() if (delta, 1) not in key}
+                apart = Poly(pair for pair in poly.items() if (delta, 1) not in pair[0])
                 return [self.again(self.put(poly, identified(delta))), apart]
             case Last("signs", kinds.Positive(of)):
-                return self._by_sign(poly, dict(of))
+                return self._by_sign(poly, Poly(of))
             case Last("reversal", atom):
                 other = RULES["reversal"](self, ((atom, 1),), None)
                 parts = (
-                    self.mul({without(key, atom): c}, other) if (atom, 1) in key else {key: c}
+                    self.mul(single(without(key, atom), c), other)
+                    if (atom, 1) in key
+                    else single(key, c)
                     for key, c in poly.items()
                 )
                 return [self.again(summed(parts))]
@@ -315,24 +316,24 @@ class Kernel(Reading):
 
     def _by_sign(self, poly: Poly, of: Poly) -> list[Poly]:
         """What a term is where another is above 0, below it, and what is left of it by that."""
-        above, below = (self.atom(kinds.Positive, frozen(scaled(of, k))) for k in (1, -1))
+        above, below = (self.atom(kinds.Positive, (of * k).frozen()) for k in (1, -1))
         ways = []
         for off in (below, above):
             kept = ((mono, c) for mono, c in poly.items() if (off, 1) not in mono)
-            ways.append(summed({without(mono, above, below): c} for mono, c in kept))
+            ways.append(summed(single(without(mono, above, below), c) for mono, c in kept))
         if not any(of):
             raise Unproved("a step of a number")
         leading = max((mono for mono in of if mono), key=_degree)
         steps = {(above, 1), (below, 1)}
-        left: Poly = {mono: c for mono, c in poly.items() if steps.isdisjoint(mono)}
+        left = Poly(pair for pair in poly.items() if steps.isdisjoint(pair[0]))
         for _ in range(_MOST_DIVIDED):
             divided = (mono for mono in left if all(dict(mono).get(a, 0) >= e for a, e in leading))
             mono = next(divided, None)
             if mono is None:
                 break
             c = left[mono]
-            quotient = {merged((*mono, *inverse(leading))): c / of[leading]}
-            left = minus(left, self.mul(quotient, of))
+            quotient = single(merged((*mono, *inverse(leading))), c / of[leading])
+            left = left - self.mul(quotient, of)
         return [*map(self.again, ways), left]
 
 

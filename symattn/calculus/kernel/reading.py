@@ -8,22 +8,20 @@ from fractions import Fraction
 
 from symattn.calculus import language as term
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import UNIT, Exponent, Place, Poly
+from symattn.calculus.kernel.kinds import UNIT, Exponent, Place
 from symattn.calculus.kernel.signs import Condition, Exists, Relation, Sign, Source
 from symattn.calculus.kernel.slopes import Slopes
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
-    add,
     arrays_in,
     composed,
     depends,
     free_in,
-    frozen,
     number,
     plain,
     power,
     replaced,
-    scaled,
     summed,
 )
 from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index
@@ -57,7 +55,7 @@ class Reading(Slopes):
                     value, lambda: summed(self.read(part, env) for part in parts)
                 )
             case term.Neg(body):
-                return scaled(self.read(body, env), -1)
+                return -self.read(body, env)
             case term.Mul(parts):
                 with self._guarded(parts, env):
                     return self.product(self.read(part, env) for part in parts)
@@ -134,7 +132,7 @@ class Reading(Slopes):
         factors = self._factors(value, env)
         above = [(base, e) for base, e in factors if self.is_met(">", base)]
         rest = self.product(self.raised(base, e) for base, e in factors if (base, e) not in above)
-        logs = [scaled(self.function("log", base), e) for base, e in above]
+        logs = [self.function("log", base) * e for base, e in above]
         return summed([*logs, self.function("log", rest)] if rest != number(1) else logs)
 
     def _step(self, value: Expr, env: Env) -> Poly:
@@ -218,7 +216,7 @@ class Reading(Slopes):
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
         """That a term has a sign, whatever its indices are."""
-        return self.for_all({Sign(relation, frozen(poly))}, free_in(poly))
+        return self.for_all({Sign(relation, poly.frozen())}, free_in(poly))
 
     def _mean_nonzero(self, value: Expr, env: Env) -> None:
         """A product is not 0 where none of its factors is."""
@@ -347,7 +345,7 @@ class Reading(Slopes):
         """A condition of a slope, which needs more than the end of where something has a
         meaning."""
         match condition:
-            case Sign(">=", of, axes) if depends(arrays_in(dict(of)), {array}):
+            case Sign(">=", of, axes) if depends(arrays_in(Poly(of)), {array}):
                 return Sign(">", of, axes)
         return condition
 
@@ -368,14 +366,14 @@ class Reading(Slopes):
             case term.Div(above, below):
                 return summed([number(1), self._counted(above), self._counted(below)])
             case term.Power(term.Size() | term.Number(), _):
-                return {}
+                return Poly()
             case term.Power(body, _) | term.Apply(_, body):
-                return add(number(1), self._counted(body))
+                return 1 + self._counted(body)
             case term.Sum(index, body):
                 size = self.size(index.size)
                 return summed([self.mul(size, self._counted(body)), size, number(-1)])
             case term.AtMost() | term.Delta():
                 return number(1)
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
-                return {}
+                return Poly()
         raise Unproved(f"the operations in {type(value).__name__}")

@@ -11,21 +11,20 @@ from math import gcd, lcm, prod
 from typing import Literal, NamedTuple
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, Poly, within
+from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
 from symattn.calculus.kernel.terms import (
+    Poly,
     Terms,
     Unproved,
     arrays_in,
     axis_of,
     base_of,
     free_in,
-    frozen,
     is_fixed,
     led,
     merged,
     number,
     power,
-    scaled,
 )
 from symattn.calculus.language import Array, Axis, Expr, Index
 
@@ -102,16 +101,16 @@ class Signs(Terms):
             ((mono, _),) = poly.items()
             factors = (base_of(atom) for atom, _ in mono)
             unmet = (factor for factor in factors if not self.is_met("!=", factor))
-            self.conditions |= {Sign("!=", frozen(factor)) for factor in unmet}
+            self.conditions |= {Sign("!=", factor.frozen()) for factor in unmet}
         else:
-            self.conditions.add(Sign(relation, frozen(poly)))
+            self.conditions.add(Sign(relation, poly.frozen()))
 
     def mean(self, relation: Relation, poly: Poly, source: Source | None) -> None:
         """Note the same of what an expression would have no meaning without; without a source
         where the term is that expression only while something varies."""
         if not self.is_met(relation, poly):
             _refuse_numbers(relation, poly)
-            condition = Sign(relation, frozen(poly))
+            condition = Sign(relation, poly.frozen())
             self.conditions.add(condition)
             if source is not None:
                 self.sources.setdefault(condition, source)
@@ -223,15 +222,15 @@ class Signs(Terms):
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
         """Whether just that is known of a term, at its places or for all."""
-        of = self.plain(relation, frozen(poly))
+        of = self.plain(relation, poly.frozen())
         if Sign(relation, of) in self.known.signs:
             return True
         named = arrays_in(poly)
         return any(
             each.relation == relation
             and len(each.of) == len(of)
-            and arrays_in(dict(each.of)) == named
-            and self._is_instance(each, dict(of))
+            and arrays_in(Poly(each.of)) == named
+            and self._is_instance(each, Poly(of))
             for each in self.known.everywhere
         )
 
@@ -256,7 +255,7 @@ class Signs(Terms):
                 return led(place, way[place[0] - depth])
             return place
 
-        return dict(self.changed(of, change))
+        return Poly(self.changed(of, change))
 
     @contextmanager
     def apart(self) -> Iterator[set[Condition]]:
@@ -288,7 +287,7 @@ class Signs(Terms):
         if isinstance(condition, Exists):
             axis, at, _ = condition
             return Exists(axis, (bound, *at[1:]), axes) if at[0] is variable else condition
-        if variable not in free_in(dict(condition.of)):
+        if variable not in free_in(Poly(condition.of)):
             return condition
 
         def change(place: Place, depth: int) -> Place:
@@ -341,7 +340,7 @@ class Signs(Terms):
     def _outweighs(self, poly: Poly) -> bool:
         """Whether a number outweighs what stands beside it: sines and the like are within 1."""
         swinging = [(mono, c) for mono, c in poly.items() if mono and all(map(_is_within_1, mono))]
-        rest = {mono: c for mono, c in poly.items() if mono and (mono, c) not in swinging}
+        rest = Poly(pair for pair in poly.items() if pair[0] and pair not in swinging)
         left = poly.get((), Fraction(0)) - sum(abs(c) for _, c in swinging)
         return bool(swinging) and left > 0 and (not rest or self.is_not_below(rest))
 
@@ -363,12 +362,12 @@ class Signs(Terms):
         if len(poly) == 1:
             ((mono, c),) = poly.items()
             return c != 0 and all(self._is_not_zero(atom, e) for atom, e in mono)
-        return self.is_positive(poly) or self.is_positive(scaled(poly, -1))
+        return self.is_positive(poly) or self.is_positive(-poly)
 
     def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
         if self.is_above(atom, e) or self._is_noted("!=", atom):
             return True
-        return isinstance(atom, kinds.Bracket) and self.is_nonzero(dict(atom.of))
+        return isinstance(atom, kinds.Bracket) and self.is_nonzero(Poly(atom.of))
 
     def is_above(self, atom: Atom, e: Exponent = 1) -> bool:
         """Whether a power of an atom is seen to be above 0."""
@@ -383,14 +382,14 @@ class Signs(Terms):
                     inner in meeting or self.is_above(inner, k) for inner, k in body
                 )
             case kinds.Bracket(of):
-                return self.is_positive(dict(of))
+                return self.is_positive(Poly(of))
             case kinds.Entry(array) if (">", array) in self.known.arrays:
                 return True
         return self._is_noted(">", atom) or (e % 2 == 0 and self._is_noted("!=", atom))
 
     def _is_noted(self, relation: Relation, atom: Atom) -> bool:
         """Whether just that is known of an atom."""
-        return Sign(relation, frozen(power(atom))) in self.known.signs
+        return Sign(relation, power(atom).frozen()) in self.known.signs
 
     def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
         """Whether a power of an atom is not below 0: a root of what has one, an even power."""
@@ -401,7 +400,7 @@ class Signs(Terms):
                 return True
             case kinds.Sum(_, body):
                 return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
-            case kinds.Bracket(of) if self.is_not_below(dict(of)):
+            case kinds.Bracket(of) if self.is_not_below(Poly(of)):
                 return True
             case kinds.Entry(array) if (">=", array) in self.known.arrays:
                 return True
@@ -447,7 +446,7 @@ def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
     ((mono, _),) = of
     for atom, e in mono:
         if relation == "!=" or (len(mono) == 1 and isinstance(e, Fraction)):
-            yield frozen(base_of(atom))
+            yield base_of(atom).frozen()
 
 
 def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:

@@ -12,21 +12,18 @@ from symattn.calculus import language as term
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
-from symattn.calculus.kernel.kinds import UNIT, Atom, Frozen, Mono, Place, Poly, Target, within
+from symattn.calculus.kernel.kinds import Atom, Frozen, Mono, Place, Target, within
 from symattn.calculus.kernel.signs import Condition, Exists, Known, Sign
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
-    add,
     arrays_in,
     atoms_of,
     base_of,
     depends,
-    frozen,
-    minus,
-    number,
     plain,
     power,
-    scaled,
+    single,
     summed,
     without,
 )
@@ -98,7 +95,7 @@ class Slopes(Computing):
 
         def holds(sign: Sign) -> bool:
             is_strict = is_near and sign.relation != ">="
-            return stays(arrays_in(dict(sign.of))) or (is_strict and is_smooth(sign.of))
+            return stays(arrays_in(Poly(sign.of))) or (is_strict and is_smooth(sign.of))
 
         arrays = {
             (relation, each)
@@ -112,7 +109,7 @@ class Slopes(Computing):
 
     def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
         """The derivative of a term in an entry of an array."""
-        total: Poly = {}
+        total = Poly()
         for mono, c in poly.items():
             for atom, e in mono:
                 inner = self._slope(atom, array, at)
@@ -121,13 +118,13 @@ class Slopes(Computing):
                 if e != 1 and (e < 0 or isinstance(e, Fraction)):
                     self.need("!=" if isinstance(e, int) else ">", base_of(atom))
                 outer = self.raised(power(atom), plain(Fraction(e) - 1))
-                rest = {without(mono, atom): c * e}
-                total = add(total, self.mul(self.mul(rest, outer), inner))
+                rest = single(without(mono, atom), c * e)
+                total = total + self.mul(self.mul(rest, outer), inner)
         return total
 
     def _slope(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
         if not depends(atom.arrays, {array}):
-            return {}
+            return Poly()
         key = (atom, array, at, self._level, self.moving)
         fact = self.remembered(self._slopes, key, lambda: self._slope_of(atom, array, at))
         self.conditions |= fact.conditions
@@ -146,16 +143,16 @@ class Slopes(Computing):
             case kinds.Entry(of, here):
                 return self._slope_of_entry(of, here, array, at)
             case kinds.Function(_, term):
-                inner = self.slope(dict(term), array, at)
-                return self.mul(self._outer_slope(atom, dict(term)), inner) if inner else {}
+                inner = self.slope(Poly(term), array, at)
+                return self.mul(self._outer_slope(atom, Poly(term)), inner) if inner else inner
             case kinds.Bracket(term):
-                return self.slope(dict(term), array, at)
+                return self.slope(Poly(term), array, at)
             case kinds.Positive(term):
-                self.need("!=", dict(term))
-                return {}
+                self.need("!=", Poly(term))
+                return Poly()
             case kinds.Sum(axes):
                 with self.inside(*axes) as variables:
-                    body = {self.summands(atom, variables): UNIT}
+                    body = single(self.summands(atom, variables))
                     return self.sum(variables, self.slope(body, array, at))
         raise Unproved("the derivative of what is not taken apart")
 
@@ -170,11 +167,11 @@ class Slopes(Computing):
             case "sin":
                 return self.function("cos", of)
             case "cos":
-                return scaled(self.function("sin", of), -1)
+                return -self.function("sin", of)
             case "erf":
                 root = self.raised(power(self.atom(kinds.Constant, "pi")), Fraction(-1, 2))
-                bell = self.exp(scaled(self.times(of, 2), -1))
-                return scaled(self.mul(root, bell), 2)
+                bell = self.exp(-self.times(of, 2))
+                return self.mul(root, bell) * 2
         raise Unproved(f"no rule for the derivative of {atom.name}")
 
     def _slope_of_entry(
@@ -183,7 +180,7 @@ class Slopes(Computing):
         if of is array:
             return self.product(self.equal(*two) for two in zip(here, at, strict=True))
         if of.of is None and of.body is None:
-            return {}
+            return Poly()
         if of.of is array:
             return self.derivative((of, here), (array, at))
         if of.of is not None:
@@ -241,7 +238,7 @@ class Slopes(Computing):
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
         if isinstance(target, Fraction) and not self.is_given:
-            above = add(power(self.atom(kinds.Entry, variable, ())), number(-target))
+            above = power(self.atom(kinds.Entry, variable, ())) - target
             if is_above or not self._is_so_below(variable, value, target, body):
                 if variable in self.moving:
                     raise Unproved("a limit from one side within another")
@@ -250,7 +247,7 @@ class Slopes(Computing):
                 if not (is_array or self._is_known(">", above)):
                     if self.is_met(">", above):
                         raise Unproved("a limit from one side of where its variable never comes")
-                    self.conditions.add(Sign(">", frozen(above)))
+                    self.conditions.add(Sign(">", above.frozen()))
         return self._again_outside(value)
 
     def _is_so_below(
@@ -262,7 +259,7 @@ class Slopes(Computing):
             try:
                 with self.apart() as conditions:
                     poly = body()
-                    apart = self.again(minus(germs.limit(poly), value))
+                    apart = self.again(germs.limit(poly) - value)
                 self._need_near(conditions, germs)
             except Unproved:
                 return False
@@ -278,7 +275,7 @@ class Slopes(Computing):
                 self.conditions.add(condition)
                 continue
             relation, of, axes = condition
-            if not depends(arrays_in(dict(of)), {variable}):
+            if not depends(arrays_in(Poly(of)), {variable}):
                 self.conditions.add(condition)
                 continue
             with self.inside(*axes) as variables:

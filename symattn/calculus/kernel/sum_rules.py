@@ -10,20 +10,19 @@ from math import comb
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.germs import expansion
-from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place, Poly, within
+from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place, within
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
+    Poly,
     Unproved,
-    add,
     composed,
     depends,
     end_of,
     free_in,
     led_back,
-    minus,
     number,
     power,
-    scaled,
+    single,
     summed,
     without,
 )
@@ -59,7 +58,7 @@ def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
         own = variables[k]
         for delta, e in body:
             if e == 1 and (place := solved(delta, own)):
-                value = kernel.put({without(body, delta): UNIT}, {own: composed(*place)})
+                value = kernel.put(single(without(body, delta)), {own: composed(*place)})
                 value = kernel.mul(kernel.is_there(own.size, place[0]), value)
                 return kernel.sum(_others(variables, own), value)
     raise Unproved("no delta of that index")
@@ -83,7 +82,7 @@ def written(kernel: Computing, mono: Mono, k: int) -> Poly:
         if isinstance(axis, str) or axis > MOST_WRITTEN:
             raise Unproved("this rule does not apply")
         places: list[Place] = [(None, at, ()) for at in range(1, axis + 1)]
-        total = summed(kernel.put({body: UNIT}, {own: at}) for at in places)
+        total = summed(kernel.put(single(body), {own: at}) for at in places)
         return kernel.sum(_others(variables, own), total)
 
 
@@ -108,10 +107,10 @@ def _together(
     """The product of sums and others, and the indices of all sums, while this lasts."""
     sums = list(sums)
     with kernel.inside(*(axis for each in sums for axis in each.axes)) as variables:
-        left, body = iter(variables), {rest: UNIT}
+        left, body = iter(variables), single(rest)
         for each in sums:
             own = tuple(next(left) for _ in each.axes)
-            body = kernel.mul(body, {kernel.summands(each, own): UNIT})
+            body = kernel.mul(body, single(kernel.summands(each, own)))
         yield body, variables
 
 
@@ -127,10 +126,10 @@ def split(kernel: Computing, mono: Mono, groups: tuple[tuple[int, ...], ...]) ->
             mine = tuple(pair for pair in body if not pair[0].free.isdisjoint(own))
             others = _others(variables, *own)
             check(all(pair[0].free.isdisjoint(others) for pair in mine))
-            product = kernel.mul(product, kernel.sum(own, {mine: UNIT}))
+            product = kernel.mul(product, kernel.sum(own, single(mine)))
         check(sorted(used) == list(range(len(variables))))
         rest = tuple(pair for pair in body if pair[0].free.isdisjoint(variables))
-        return kernel.mul({rest: UNIT}, product)
+        return kernel.mul(single(rest), product)
 
 
 @rule
@@ -145,7 +144,7 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
         to: dict[Index, Place] = {
             variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)
         }
-        placed = kernel.put({body: UNIT}, to)
+        placed = kernel.put(single(body), to)
         check(len(placed) == 1)
         ((moved, c),) = placed.items()
         if not free_in(placed).issuperset(arranged):
@@ -153,7 +152,7 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
         axes = tuple(each.size for each in arranged)
         other = kernel.atom(kinds.Sum, axes, kernel.closed(moved, arranged))
         # What is its own negative is 0.
-        return {} if other is atom and c < 0 else scaled(power(other), c)
+        return Poly() if other is atom and c < 0 else power(other) * c
 
 
 @rule
@@ -163,8 +162,8 @@ def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
         check(len({*group}) == len(group) and {*group} <= {*range(len(variables))})
         own = tuple(variables[k] for k in group)
         mine = tuple(pair for pair in body if not pair[0].free.isdisjoint(own))
-        rest: Poly = {tuple(pair for pair in body if pair not in mine): UNIT}
-        return kernel.sum(_others(variables, *own), kernel.mul(rest, kernel.sum(own, {mine: UNIT})))
+        rest = single(tuple(pair for pair in body if pair not in mine))
+        return kernel.sum(_others(variables, *own), kernel.mul(rest, kernel.sum(own, single(mine))))
 
 
 def _images_of(body: Mono, own: Index) -> set[str]:
@@ -181,7 +180,7 @@ def permuted(kernel: Computing, mono: Mono, data: tuple[int, tuple[tuple[str, in
     with _inside(kernel, mono) as (body, variables):
         check(0 <= k < len(variables))
         check({name for name, _ in images} <= _images_of(body, variables[k]))
-        moved = kernel.put({body: UNIT}, {variables[k]: (variables[k], 0, images)})
+        moved = kernel.put(single(body), {variables[k]: (variables[k], 0, images)})
         return kernel.sum(variables, moved)
 
 
@@ -201,8 +200,8 @@ def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
         compared = _compared(body, variables, pair)
         first, second = compared.places
         other = power(kernel.atom(kinds.AtMost, second, first))
-        turned = minus(add(number(1), kernel.equal(first, second)), other)
-        return kernel.sum(variables, kernel.mul({without(body, compared): UNIT}, turned))
+        turned = 1 + kernel.equal(first, second) - other
+        return kernel.sum(variables, kernel.mul(single(without(body, compared)), turned))
 
 
 @rule
@@ -212,11 +211,11 @@ def halved(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
         compared = _compared(body, variables, pair)
         first, second = (variables[k] for k in pair)
         check(first.size == second.size)
-        rest: Poly = {without(body, compared): UNIT}
+        rest = single(without(body, compared))
         exchanged = kernel.put(rest, {first: compared.second, second: compared.first})
         check(exchanged == rest)
-        met = add(number(1), kernel.equal(*compared.places))
-        return scaled(kernel.sum(variables, kernel.mul(rest, met)), Fraction(1, 2))
+        met = 1 + kernel.equal(*compared.places)
+        return kernel.sum(variables, kernel.mul(rest, met)) * Fraction(1, 2)
 
 
 @rule
@@ -226,7 +225,7 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
     k, by = data
     check(0 < abs(by) <= MOST_WRITTEN)
     with _inside(kernel, mono) as (summand, variables):
-        own, body = variables[k], {summand: UNIT}
+        own, body = variables[k], single(summand)
         others = _others(variables, own)
         moved = kernel.put(body, {own: (own, -by, ())})
         end = end_of(own.size)
@@ -236,8 +235,8 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
             at = step if by > 0 else step - abs(by)
             first = kernel.again(kernel.placed(body, own, (None, at - by, ())))
             last = kernel.again(kernel.placed(body, own, (end[0], end[1] + at - by, ())))
-            more = kernel.sum(others, minus(last, first))
-            total = add(total, more if by > 0 else scaled(more, -1))
+            more = kernel.sum(others, last - first)
+            total = total + (more if by > 0 else -more)
         return total
 
 
@@ -257,8 +256,8 @@ def counted(kernel: Computing, mono: Mono, _: None) -> Poly:
                 kernel.need_place(own.size, other)
                 if first == here:
                     return kernel.position(other)
-                more = add(kernel.size(own.size), number(1))
-                return minus(more, kernel.position(other))
+                more = kernel.size(own.size) + 1
+                return more - kernel.position(other)
         raise Unproved("this rule does not apply")
 
 
@@ -270,10 +269,7 @@ def _powers_of_places(size: Poly, power_: int, kernel: Computing) -> Poly:
         numbers.append(-below / (m + 1))
     numbers[1:2] = [Fraction(1, 2)]
     return summed(
-        scaled(
-            kernel.times(size, power_ + 1 - k),
-            comb(power_ + 1, k) * numbers[k] / (power_ + 1),
-        )
+        kernel.times(size, power_ + 1 - k) * (comb(power_ + 1, k) * numbers[k] / (power_ + 1))
         for k in range(power_ + 1)
         if numbers[k]
     )
@@ -290,7 +286,7 @@ def moments(kernel: Computing, mono: Mono, _: None) -> Poly:
     products of at most two of each array."""
     atom, e = only(mono, kinds.Mean)
     check(e == 1)
-    return summed(scaled(_expected(kernel, product), c) for product, c in atom.of)
+    return summed(_expected(kernel, product) * c for product, c in atom.of)
 
 
 def _expected(kernel: Computing, product: Mono) -> Poly:
@@ -303,13 +299,13 @@ def _expected(kernel: Computing, product: Mono) -> Poly:
         outer = without(product, *(atom for atom, _ in sums))
         each_once = (atom for atom, e in sums for _ in range(int(e)))
         with _together(kernel, outer, each_once) as (body, variables):
-            inner = summed(scaled(_expected(kernel, key), c) for key, c in body.items())
+            inner = summed(_expected(kernel, key) * c for key, c in body.items())
             return kernel.sum(variables, inner)
     kept = without(product, *(atom for atom, _ in drawing))
     if any(isinstance(atom, kinds.Entry) and atom.array not in random for atom, _ in drawing):
         # What is not taken apart may depend on random entries in any way.
-        whole = kernel.settled(((kernel.atom(kinds.Mean, frozenset({(drawing, UNIT)})), 1),))
-        return kernel.mul({kept: UNIT}, whole)
+        whole = kernel.settled(((kernel.atom(kinds.Mean, single(drawing).frozen()), 1),))
+        return kernel.mul(single(kept), whole)
     drawn: dict[Array, list[tuple[Place, ...]]] = {}
     for atom, e in drawing:
         if not (isinstance(atom, kinds.Entry) and isinstance(e, int) and e > 0):
@@ -317,8 +313,8 @@ def _expected(kernel: Computing, product: Mono) -> Poly:
         drawn.setdefault(atom.array, []).extend([atom.at] * e)
     check(all(len(places) <= 2 for places in drawn.values()), _HIGHER)
     if any(len(places) == 1 for places in drawn.values()):
-        return {}
-    part: Poly = {kept: UNIT}
+        return Poly()
+    part = single(kept)
     for first, second in drawn.values():
         for two in zip(first, second, strict=True):
             part = kernel.mul(part, kernel.equal(*two))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, ParamSpec, TypeVar, assert_never
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Place, Poly
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Place
 from symattn.calculus.language import Array, Axis, Index
 
 FIRST: Place = (None, 1, ())
@@ -20,6 +20,53 @@ FIRST: Place = (None, 1, ())
 
 class Unproved(Exception):
     """There is no proof this way; the message says what is in the way."""
+
+
+class Poly(dict[Mono, Fraction]):
+    """A term: products with their factors, which are not 0."""
+
+    __slots__ = ()
+
+    def put(self, other: Mapping[Mono, Fraction], times: Fraction | int = 1) -> None:
+        """Add another term, times a number, in its place."""
+        for mono, c in other.items():
+            added = c if times == 1 else c * times
+            total = self[mono] + added if mono in self else added
+            if total:
+                self[mono] = total
+            else:
+                self.pop(mono, None)
+
+    def frozen(self) -> Frozen:
+        """The term as it can be a part of an atom."""
+        return frozenset(self.items())
+
+    def __add__(self, other: Poly | Fraction | int) -> Poly:
+        left, right = self, other if isinstance(other, Poly) else number(other)
+        if len(left) < len(right):
+            left, right = right, left
+        if not right:
+            return left
+        total = Poly(left)
+        total.put(right)
+        return total
+
+    def __radd__(self, other: Fraction | int) -> Poly:
+        return number(other) + self
+
+    def __sub__(self, other: Poly | Fraction | int) -> Poly:
+        return self + -other
+
+    def __rsub__(self, other: Fraction | int) -> Poly:
+        return number(other) + -self
+
+    def __neg__(self) -> Poly:
+        return self * -1
+
+    def __mul__(self, by: Fraction | int) -> Poly:
+        if by == 1:
+            return self
+        return Poly({mono: c * by for mono, c in self.items()}) if by else Poly()
 
 
 P = ParamSpec("P")
@@ -43,7 +90,7 @@ def arrays_in(poly: Iterable[Mono]) -> frozenset[Array]:
 
 def base_of(atom: Atom) -> Poly:
     """The term that powers of an atom are powers of."""
-    return dict(atom.of) if isinstance(atom, kinds.Bracket) else power(atom)
+    return Poly(atom.of) if isinstance(atom, kinds.Bracket) else power(atom)
 
 
 def depends(named: Iterable[Array], on: Set[Array]) -> bool:
@@ -53,59 +100,25 @@ def depends(named: Iterable[Array], on: Set[Array]) -> bool:
 
 def number(value: Fraction | int) -> Poly:
     """A rational number."""
-    return {(): Fraction(value)} if value else {}
+    return Poly({(): Fraction(value)}) if value else Poly()
 
 
 def power(atom: Atom, exponent: Exponent = 1) -> Poly:
     """A power of an atom."""
-    return {((atom, exponent),): UNIT}
+    return Poly({((atom, exponent),): UNIT})
 
 
-def frozen(poly: Poly) -> Frozen:
-    """A term that can be a part of an atom."""
-    return frozenset(poly.items())
-
-
-def put_into(into: Poly, mono: Mono, c: Fraction) -> None:
-    """Add a product to a term in its place."""
-    total = into.get(mono, 0) + c
-    if total:
-        into[mono] = Fraction(total)
-    else:
-        into.pop(mono, None)
-
-
-def add(left: Poly, right: Poly) -> Poly:
-    """The sum of two terms."""
-    if len(left) < len(right):
-        left, right = right, left
-    if not right:
-        return left
-    total = dict(left)
-    for mono, c in right.items():
-        put_into(total, mono, c)
-    return total
+def single(mono: Mono, c: Fraction = UNIT) -> Poly:
+    """A product as a term."""
+    return Poly({mono: c})
 
 
 def summed(polys: Iterable[Poly]) -> Poly:
     """The sum of several terms."""
-    total: Poly = {}
+    total = Poly()
     for poly in polys:
-        for mono, c in poly.items():
-            put_into(total, mono, c)
+        total.put(poly)
     return total
-
-
-def scaled(poly: Poly, by: Fraction | int) -> Poly:
-    """A term times a number."""
-    if by == 1:
-        return poly
-    return {mono: c * by for mono, c in poly.items()} if by else {}
-
-
-def minus(left: Poly, right: Poly) -> Poly:
-    """The difference of two terms."""
-    return add(left, scaled(right, -1))
 
 
 def ordered(pairs: Iterable[tuple[Atom, Exponent]]) -> Mono:
@@ -237,19 +250,18 @@ class Terms:
         for atom, e in mono:
             renamed = self._renamed(atom, change, depth)
             if not renamed:
-                return {}
+                return Poly()
             powers += [(other, e * k) for other, k in next(iter(renamed))]
-        return {merged(powers): UNIT}
+        return single(merged(powers))
 
     def changed(
         self, poly: Frozen, change: Callable[[Place, int], Place], depth: int = 0
     ) -> Frozen:
         """A term with its places changed; products that become one are added up."""
-        total: Poly = {}
+        total = Poly()
         for each, c in poly:
-            for mono, k in self.renamed(each, change, depth).items():
-                put_into(total, mono, c * k)
-        return frozen(total)
+            total.put(self.renamed(each, change, depth), c)
+        return total.frozen()
 
     def at(self, poly: Frozen, to: Mapping[Index, Place]) -> Frozen:
         """A term with its indices replaced, not computed."""
