@@ -20,8 +20,6 @@ from symattn.calculus.kernel.sum_rules import solved
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
-    atoms_of,
-    free_in,
     inverse,
     is_index,
     led_back,
@@ -108,7 +106,7 @@ class SumChoices:
                 if not all(powers.get(a, 0) == k for a, k in inner):
                     continue
                 rest = without(body, *(a for a, _ in inner))
-                if free_in((rest,)).isdisjoint(names) and len(names) < len(variables):
+                if single(rest).free.isdisjoint(names) and len(names) < len(variables):
                     return tuple(variables.index(each) for each in names)
         return None
 
@@ -361,7 +359,7 @@ class Choices(SumChoices):
 
     @staticmethod
     def _transport(mono: Mono, delta: kinds.Delta) -> Step | None:
-        stands = free_in((without(mono, delta),)).intersection(identity(delta))
+        stands = single(without(mono, delta)).free.intersection(identity(delta))
         return Step("transport", mono, delta) if stands else None
 
     @staticmethod
@@ -453,7 +451,7 @@ class Choices(SumChoices):
         switch = next((atom for atom, _ in key if isinstance(atom, kinds.Boolean)), None)
         if switch is not None:
             return Step("boolean", mono, switch)
-        if any(isinstance(atom, kinds.Function | kinds.Bracket) for atom in atoms_of(of)):
+        if of.has(kinds.Function | kinds.Bracket):
             # Sines of sums of sines would grow without end.
             return Step("parity", mono) if c < 0 else None
         is_pi = [(type(atom), e) for atom, e in key] == [(kinds.Constant, 1)]
@@ -524,7 +522,7 @@ class Choices(SumChoices):
         """A number, a product of atoms, and a sum without either: their product is ``poly``."""
         shared: dict[Atom, Exponent] = dict(next(iter(poly)))
         if len(poly) > 1:
-            for atom in set(atoms_of(poly)):
+            for atom in set(poly.atoms):
                 shared[atom] = min(dict(mono).get(atom, 0) for mono in poly)
         shared = {
             atom: e
@@ -568,7 +566,7 @@ class Choices(SumChoices):
 
     def _cancellations(self, poly: Poly) -> tuple[tuple[Mono, Atom, Mono], ...]:
         """Quotients in a term to be cancelled, as far as one leading term shows it."""
-        if not any(isinstance(atom, kinds.Bracket) for atom in atoms_of(poly)):
+        if not poly.has(kinds.Bracket):
             return ()
         steps: list[tuple[Mono, Atom, Mono]] = []
         for _ in range(_REDUCTIONS):
@@ -596,7 +594,7 @@ def _is_prime(value: int) -> bool:
 def _switch(poly: Poly) -> Atom | None:
     """Something in a sum that is 0 or 1."""
     return min(
-        (atom for atom in atoms_of(poly) if isinstance(atom, kinds.Boolean)),
+        (atom for atom in poly.atoms if isinstance(atom, kinds.Boolean)),
         key=lambda atom: atom.number,
         default=None,
     )
@@ -605,7 +603,7 @@ def _switch(poly: Poly) -> Atom | None:
 def _arms(of: Poly) -> Iterator[Fraction]:
     """What a sum of numbers times what is 0 or 1 is for all of these: it is taken apart as if
     any deltas could be 1 at once, and what has no value then is left as it is."""
-    switches = {*atoms_of(of)}
+    switches = {*of.atoms}
     if len(switches) <= _MOST_SWITCHES and all(
         isinstance(atom, kinds.Boolean) for atom in switches
     ):

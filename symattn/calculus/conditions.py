@@ -11,7 +11,7 @@ from symattn.calculus.expression_text import text
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
 from symattn.calculus.kernel.signs import Condition, Exists, Source
-from symattn.calculus.kernel.terms import atoms_of
+from symattn.calculus.kernel.terms import Poly
 from symattn.calculus.language import Array, AxisPlace, Index
 from symattn.calculus.names import LETTERS, free_letters
 
@@ -158,7 +158,7 @@ class _Writer:
 
 def _names_in(of: Frozen) -> frozenset[str]:
     """The letters that name something in a term."""
-    atoms = [inner for atom in atoms_of(dict(of)) for inner in within(atom)]
+    atoms = [inner for atom in Poly(of).atoms for inner in within(atom)]
     bases = {at[0] for atom in atoms for at in atom.places}
     names = {base.name if isinstance(base, Index) else base for base in bases}
     names |= {atom.axis for atom in atoms if isinstance(atom, kinds.Size)}

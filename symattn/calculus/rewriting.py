@@ -17,13 +17,7 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place, within
 from symattn.calculus.kernel.proof import Instance, Kernel, Shown
-from symattn.calculus.kernel.terms import (
-    FIRST,
-    Poly,
-    Unproved,
-    atoms_of,
-    free_in,
-)
+from symattn.calculus.kernel.terms import FIRST, Poly, Unproved, single
 from symattn.calculus.language import Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -121,7 +115,7 @@ class Rewriting:
         if choice is None:
             return None
         left, eliminates = choice
-        idle = tuple((given.free & free_in(given.zero)) - free_in((left,)))
+        idle = tuple((given.free & given.zero.free) - single(left).free)
         return RewriteRule(number, left, given.free, eliminates, idle)
 
     def step(self, mono: Mono) -> Step | None:
@@ -143,7 +137,7 @@ class Rewriting:
         for names, rest in matches(list(rule.left), of, {}, rule.free):
             at = {**dict.fromkeys(rule.idle, FIRST), **names}
             inner = rule.free - at.keys()
-            if any(index in free_in(self.kernel.given[rule.number].zero) for index in inner):
+            if any(index in self.kernel.given[rule.number].zero.free for index in inner):
                 continue
             at |= dict.fromkeys(inner, FIRST)
             use = Instance(rule.number, rule.left, tuple(at.items()), rest)
@@ -174,7 +168,7 @@ class Rewriting:
                     continue
                 inner = kernel.opened(pattern.body, names)
                 for found, rest in matches(list(inner), body, {}, rule.free):
-                    if not free_in((rest,)).isdisjoint(names):
+                    if not single(rest).free.isdisjoint(names):
                         continue
                     if any(at[0] in names for at in found.values()):
                         continue
@@ -209,7 +203,7 @@ def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, boo
 def _named(monos: Iterable[Mono]) -> set[object]:
     """What stands in products that is given a value: arrays, derivatives, counts."""
     names: set[object] = set()
-    for outer in atoms_of(monos):
+    for outer in (atom for mono in monos for atom, _ in mono):
         for atom in within(outer):
             match atom:
                 case kinds.Entry(array):
@@ -223,8 +217,10 @@ def _named(monos: Iterable[Mono]) -> set[object]:
 
 def _covers(mono: Mono, free: Set[Index], zero: Poly) -> bool:
     """Whether a product has all indices of its equation, and nothing that is only 0 or 1."""
-    used = free & free_in(zero)
-    return used <= free_in((mono,)) and not any(isinstance(atom, kinds.Boolean) for atom, _ in mono)
+    used = free & zero.free
+    return used <= single(mono).free and not any(
+        isinstance(atom, kinds.Boolean) for atom, _ in mono
+    )
 
 
 Names = Mapping[Index, Place]

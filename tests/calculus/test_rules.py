@@ -7,7 +7,7 @@ import pytest
 from symattn.calculus import draft, line_reading
 from symattn.calculus.judging import derived
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.terms import free_in
+from symattn.calculus.kernel.terms import single
 from symattn.calculus.rewriting import matches
 
 from .proofs import proof, prover
@@ -195,7 +195,7 @@ def mono(text):
 def test_matching() -> None:
     """A product inside a larger one, with places for its indices; what is left over."""
     wanted = mono("x[i] * M[i, j]")
-    free = free_in((wanted,))
+    free = single(wanted).free
     ((names, rest),) = matches(list(wanted), mono("x[1] * M[1, k] * exp(t)"), {}, free)
     assert set(names) == free
     assert [type(one) for one, _ in rest] == [kinds.Function]
@@ -224,7 +224,7 @@ def test_matching() -> None:
 def test_matching_of_one_factor(pattern, target, found) -> None:
     """Whatever an atom is made of."""
     wanted = mono(pattern)
-    free = free_in((wanted,))
+    free = single(wanted).free
     assert bool(list(matches(list(wanted), mono(target), {}, free))) == found
 
 

@@ -28,13 +28,12 @@ from symattn.calculus.kernel.kinds import (
 from symattn.calculus.kernel.signs import Condition, Signs
 from symattn.calculus.kernel.terms import (
     FIRST,
+    P,
     Poly,
     Unproved,
-    arrays_in,
     base_of,
     depends,
     end_of,
-    free_in,
     is_fixed,
     number,
     ordered,
@@ -71,8 +70,10 @@ class Fact:
 
 
 Choice = Callable[[Mono], Step | None]
-"""Which rule to apply to a product, if any."""
+"""The rule to apply to a product, if any."""
 Rule = Callable[[Any, Mono, Any], Poly]
+"""A rule is given the kernel, the product that it is applied to, and what it is applied with: that
+differs from rule to rule, and may be anything that was read."""
 
 
 class Computing(Signs):
@@ -114,8 +115,7 @@ class Computing(Signs):
             raise Unproved("a step with what is no term")
         with self.apart() as conditions:
             value = self.rules[step.rule](self, step.to, step.data)
-        own = free_in(single(step.to))
-        if any(index.name.startswith("%") and index not in own for index in free_in(value)):
+        if any(each.name.startswith("%") for each in value.free - single(step.to).free):
             raise Unproved("a step names an index of a sum that its product is not in")
         fact = self.facts[step.to] = Fact(value, frozenset(conditions))
         self.steps.append(step)
@@ -235,6 +235,10 @@ class Computing(Signs):
                 roots.append((self.atom(kinds.Bracket, number(prime).frozen()), e - floor(e)))
         return single(ordered(roots), result)
 
+    def made(self, kind: Callable[P, Atom], *of: P.args, **_: P.kwargs) -> Poly:
+        """An atom as what it is known to be."""
+        return self.settled(((self.atom(kind, *of, **_), 1),))
+
     # -- functions -------------------------------------------------------------------------------
 
     def exp(self, poly: Poly) -> Poly:
@@ -256,10 +260,10 @@ class Computing(Signs):
         if name == "positive":
             if poly.keys() == {()}:
                 return number(int(poly[()] > 0))
-            return self.settled(((self.atom(kinds.Positive, poly.frozen()), 1),))
+            return self.made(kinds.Positive, poly.frozen())
         if name != "log" and not poly:
             return number(int(name == "cos"))
-        return self.settled(((self.atom(kinds.Function, name, poly.frozen()), 1),))
+        return self.made(kinds.Function, name, poly.frozen())
 
     # -- places ----------------------------------------------------------------------------------
 
@@ -294,16 +298,13 @@ class Computing(Signs):
             return number(1)
         if _is_end(second, first):
             return self.equal(first, second)
-        return self._compared(first, second)
+        return self.made(kinds.AtMost, first, second)
 
     def is_there(self, axis: Axis, at: Place) -> Poly:
         """1 where a place exists along an axis, else 0."""
         if self.is_place(axis, at):
             return number(1)
         return self.mul(self.at_most(FIRST, at), self.at_most(at, end_of(axis)))
-
-    def _compared(self, first: Place, second: Place) -> Poly:
-        return self.settled(((self.atom(kinds.AtMost, first, second), 1),))
 
     # -- sums over axes --------------------------------------------------------------------------
 
@@ -318,12 +319,12 @@ class Computing(Signs):
         bound = frozenset(variables)
         inner = tuple(pair for pair in mono if not pair[0].free.isdisjoint(bound))
         outer = tuple(pair for pair in mono if pair[0].free.isdisjoint(bound))
-        used = free_in((inner,)) & bound
+        used = single(inner).free & bound
         parts = [single(outer), *(self.size(each.size) for each in variables if each not in used)]
         if inner:
             own = tuple(each for each in variables if each in used)
             axes = tuple(each.size for each in own)
-            parts.append(self.settled(((self.atom(kinds.Sum, axes, self.closed(inner, own)), 1),)))
+            parts.append(self.made(kinds.Sum, axes, self.closed(inner, own)))
         return self.product(parts)
 
     def summands(self, atom: kinds.Sum, variables: tuple[Index, ...]) -> Mono:
@@ -335,7 +336,7 @@ class Computing(Signs):
     def put(self, poly: Poly, to: Mapping[Index, Place]) -> Poly:
         """A term with indices replaced by places."""
         names = frozenset(to)
-        if not names or names.isdisjoint(free_in(poly)):
+        if not names or names.isdisjoint(poly.free):
             return poly
         return self.remade(poly, to, lambda atom: not atom.free.isdisjoint(names))
 
@@ -404,7 +405,7 @@ class Computing(Signs):
 
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
         """An entry of an array."""
-        return self.settled(((self.atom(kinds.Entry, array, at), 1),))
+        return self.made(kinds.Entry, array, at)
 
     def given_limit(self, _: kinds.Limit) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
@@ -412,13 +413,13 @@ class Computing(Signs):
 
     def derivative(self, of: Where, by: Where) -> Poly:
         """The derivative of an entry in another that is not taken apart."""
-        return self.settled(((self.atom(kinds.Derivative, of, by), 1),))
+        return self.made(kinds.Derivative, of, by)
 
     def limit(self, variable: Array, target: Target, poly: Poly) -> Poly:
         """What a term tends to."""
-        if not depends(arrays_in(poly), {variable}):
+        if not depends(poly.arrays, {variable}):
             return poly
-        return self.settled(((self.atom(kinds.Limit, variable, target, poly.frozen()), 1),))
+        return self.made(kinds.Limit, variable, target, poly.frozen())
 
     def tending(
         self, variable: Array, target: Target, body: Callable[[], Poly], is_above: bool = False
@@ -432,9 +433,9 @@ class Computing(Signs):
 
     def expectation(self, poly: Poly) -> Poly:
         """The expected value of a term."""
-        if not depends(arrays_in(poly), self.random):
+        if not depends(poly.arrays, self.random):
             return poly
-        return self.settled(((self.atom(kinds.Mean, poly.frozen()), 1),))
+        return self.made(kinds.Mean, poly.frozen())
 
 
 def _is_end(first: Place, second: Place) -> bool:

@@ -17,15 +17,7 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Target
 from symattn.calculus.kernel.signs import Relation
-from symattn.calculus.kernel.terms import (
-    Poly,
-    Unproved,
-    atoms_of,
-    depends,
-    number,
-    power,
-    single,
-)
+from symattn.calculus.kernel.terms import Poly, Unproved, depends, number, power, single
 from symattn.calculus.language import Array
 
 Orders: TypeAlias = dict[Fraction, Poly]
@@ -94,7 +86,7 @@ class Germs:
         self.kernel.need("!=" if relation == "!=" else ">", lead)
 
     def _holds_log(self, poly: Poly) -> bool:
-        return self._log in atoms_of(poly)
+        return self._log in poly.atoms
 
     # -- terms -----------------------------------------------------------------------------------
 

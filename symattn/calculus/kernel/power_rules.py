@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeVar, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.computing import Computing, primes
+from symattn.calculus.kernel.computing import Computing, Rule, primes
 from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place
 from symattn.calculus.kernel.signs import Relation, Sign
 from symattn.calculus.kernel.terms import (
@@ -27,15 +26,13 @@ from symattn.calculus.kernel.terms import (
 from symattn.calculus.language import Index
 
 # -- the table of all rules that need a choice -------------------------------------------
-# A rule is given the product that it is applied to and what it is applied with; it raises
-# :class:`Unproved` where it does not apply. What it needs it notes (:meth:`Signs.need`), so that
-# a line that is proved by it holds where that is so.
+# Each row is a lemma: its name, what it says, and the function that applies it, which raises
+# :class:`Unproved` where it does not apply. What a rule needs it notes (:meth:`Signs.need`), so
+# that a line that is proved by it holds where that is so.
 
 MOST_WRITTEN = 12
 """Sums over axes of fixed length are written out up to this, and places shifted."""
 
-Rule = Callable[[Computing, Mono, Any], Poly]
-"""What a rule is applied with differs from rule to rule, and may be anything that was read."""
 RULES: dict[str, Rule] = {}
 """All rules by name."""
 
@@ -90,10 +87,8 @@ def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
         check(kernel.settled(((switch, 2),)) == power(switch))
     of = Poly(atom.of)
     check(all(dict(m).get(switch, 1) == 1 for m in of))
-    off = _function(
-        kernel, atom, e, Poly(pair for pair in of.items() if (switch, 1) not in pair[0])
-    )
-    on = _function(kernel, atom, e, summed(single(without(m, switch), c) for m, c in of.items()))
+    off = _function(kernel, atom, e, of.at(switch, 0))
+    on = _function(kernel, atom, e, of.at(switch, 1))
     return off + kernel.mul(power(switch), on - off)
 
 

@@ -32,17 +32,13 @@ from symattn.calculus.kernel.signs import (
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
-    atoms_of,
     axis_of,
     depends,
-    free_in,
     inverse,
     merged,
     plain,
     power,
     single,
-    summed,
-    without,
 )
 from symattn.calculus.language import Array, Expr, Index, ParsedLine, arrays
 
@@ -135,7 +131,7 @@ class Kernel(Reading):
             defined = shown.defined.union(own)
         under = frozenset(conditions)
         for zero in (first - side for side in rest):
-            self.given.append(self._with_used(Given(zero, free_in(zero), under, bound, defined)))
+            self.given.append(self._with_used(Given(zero, zero.free, under, bound, defined)))
         return list(range(len(self.given) - len(rest), len(self.given)))
 
     def _with_used(self, given: Given) -> Given:
@@ -282,16 +278,12 @@ class Kernel(Reading):
 
     def given_limit(self, atom: kinds.Limit) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
-        given = (other for each in self.given for other in atoms_of(each.zero))
-        if not any(
-            isinstance(each, kinds.Limit)
-            and (each.variable, each.target) == (atom.variable, atom.target)
-            for each in given
-        ):
+        given = (other for each in self.given for other in each.zero.atoms)
+        same = ((each, atom) for each in given if isinstance(each, kinds.Limit))
+        if not any(x.variable is y.variable and x.target == y.target for x, y in same):
             return None
         value = self.settled(((atom, 1),))
-        is_left = any(isinstance(each, kinds.Limit) for each in atoms_of(value))
-        return None if is_left else value
+        return None if value.has(kinds.Limit) else value
 
     def last(self, poly: Poly, step: Last) -> list[Poly]:
         """What has to vanish for a term to vanish."""
@@ -299,33 +291,23 @@ class Kernel(Reading):
             case Last("clear", (below, k)):
                 return [self.again(cleared(self, poly, below, k))]
             case Last("cases", delta) if any((delta, 1) in key for key in poly):
-                apart = Poly(pair for pair in poly.items() if (delta, 1) not in pair[0])
-                return [self.again(self.put(poly, identified(delta))), apart]
+                return [self.again(self.put(poly, identified(delta))), poly.at(delta, 0)]
             case Last("signs", kinds.Positive(of)):
                 return self._by_sign(poly, Poly(of))
             case Last("reversal", atom):
                 other = RULES["reversal"](self, ((atom, 1),), None)
-                parts = (
-                    self.mul(single(without(key, atom), c), other)
-                    if (atom, 1) in key
-                    else single(key, c)
-                    for key, c in poly.items()
-                )
-                return [self.again(summed(parts))]
+                off = poly.at(atom, 0)
+                return [self.again(off + self.mul(poly.at(atom, 1) - off, other))]
         raise Unproved(f"there is no last step {step.rule!r}")
 
     def _by_sign(self, poly: Poly, of: Poly) -> list[Poly]:
         """What a term is where another is above 0, below it, and what is left of it by that."""
         above, below = (self.atom(kinds.Positive, (of * k).frozen()) for k in (1, -1))
-        ways = []
-        for off in (below, above):
-            kept = ((mono, c) for mono, c in poly.items() if (off, 1) not in mono)
-            ways.append(summed(single(without(mono, above, below), c) for mono, c in kept))
+        ways = (poly.at(below, 0).at(above, 1), poly.at(above, 0).at(below, 1))
         if not any(of):
             raise Unproved("a step of a number")
         leading = max((mono for mono in of if mono), key=_degree)
-        steps = {(above, 1), (below, 1)}
-        left = Poly(pair for pair in poly.items() if steps.isdisjoint(pair[0]))
+        left = poly.at(above, 0).at(below, 0)
         for _ in range(_MOST_DIVIDED):
             divided = (mono for mono in left if all(dict(mono).get(a, 0) >= e for a, e in leading))
             mono = next(divided, None)

@@ -14,10 +14,8 @@ from symattn.calculus.kernel.slopes import Slopes
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
-    arrays_in,
     composed,
     depends,
-    free_in,
     number,
     plain,
     power,
@@ -122,9 +120,7 @@ class Reading(Slopes):
 
     def _magnitude(self, base: Poly, exponent: Fraction) -> Poly:
         """A power of the magnitude of a term."""
-        if self.is_met(">", base) or not exponent % 2:
-            return self.raised(base, exponent)
-        if self.is_met(">=", base):
+        if self.is_met(">", base) or not exponent % 2 or self.is_met(">=", base):
             return self.raised(base, exponent)
         return self.raised(self.raised(base, 2), exponent / 2)
 
@@ -216,7 +212,7 @@ class Reading(Slopes):
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
         """That a term has a sign, whatever its indices are."""
-        return self.for_all({Sign(relation, poly.frozen())}, free_in(poly))
+        return self.for_all({Sign(relation, poly.frozen())}, poly.free)
 
     def _mean_nonzero(self, value: Expr, env: Env) -> None:
         """A product is not 0 where none of its factors is."""
@@ -345,7 +341,7 @@ class Reading(Slopes):
         """A condition of a slope, which needs more than the end of where something has a
         meaning."""
         match condition:
-            case Sign(">=", of, axes) if depends(arrays_in(Poly(of)), {array}):
+            case Sign(">=", of, axes) if depends(Poly(of).arrays, {array}):
                 return Sign(">", of, axes)
         return condition
 
@@ -354,7 +350,7 @@ class Reading(Slopes):
     def _operations(self, array: Array) -> Poly:
         """How many operations all entries of an array take."""
         if array in self.folded or array.body is None:
-            return self.settled(((self.atom(kinds.Operations, array), 1),))
+            return self.made(kinds.Operations, array)
         return self.product([self._counted(array.body), *map(self.size, array.axes)])
 
     def _counted(self, value: Expr) -> Poly:

@@ -16,10 +16,8 @@ from symattn.calculus.kernel.terms import (
     Poly,
     Terms,
     Unproved,
-    arrays_in,
     axis_of,
     base_of,
-    free_in,
     is_fixed,
     led,
     merged,
@@ -225,11 +223,11 @@ class Signs(Terms):
         of = self.plain(relation, poly.frozen())
         if Sign(relation, of) in self.known.signs:
             return True
-        named = arrays_in(poly)
+        named = poly.arrays
         return any(
             each.relation == relation
             and len(each.of) == len(of)
-            and arrays_in(Poly(each.of)) == named
+            and Poly(each.of).arrays == named
             and self._is_instance(each, Poly(of))
             for each in self.known.everywhere
         )
@@ -287,7 +285,7 @@ class Signs(Terms):
         if isinstance(condition, Exists):
             axis, at, _ = condition
             return Exists(axis, (bound, *at[1:]), axes) if at[0] is variable else condition
-        if variable not in free_in(Poly(condition.of)):
+        if variable not in Poly(condition.of).free:
             return condition
 
         def change(place: Place, depth: int) -> Place:

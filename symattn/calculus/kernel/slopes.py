@@ -17,8 +17,6 @@ from symattn.calculus.kernel.signs import Condition, Exists, Known, Sign
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
-    arrays_in,
-    atoms_of,
     base_of,
     depends,
     plain,
@@ -95,7 +93,7 @@ class Slopes(Computing):
 
         def holds(sign: Sign) -> bool:
             is_strict = is_near and sign.relation != ">="
-            return stays(arrays_in(Poly(sign.of))) or (is_strict and is_smooth(sign.of))
+            return stays(Poly(sign.of).arrays) or (is_strict and is_smooth(sign.of))
 
         arrays = {
             (relation, each)
@@ -275,7 +273,7 @@ class Slopes(Computing):
                 self.conditions.add(condition)
                 continue
             relation, of, axes = condition
-            if not depends(arrays_in(Poly(of)), {variable}):
+            if not depends(Poly(of).arrays, {variable}):
                 self.conditions.add(condition)
                 continue
             with self.inside(*axes) as variables:
@@ -291,5 +289,5 @@ class Slopes(Computing):
     def _again_outside(self, value: Poly) -> Poly:
         """What was computed while something varied, with all that is known; what was not found
         stands as it is."""
-        is_left = any(isinstance(each, kinds.Limit | kinds.Mean) for each in atoms_of(value))
+        is_left = value.has(kinds.Limit | kinds.Mean)
         return value if is_left else self.again(value)

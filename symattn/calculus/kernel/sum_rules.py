@@ -18,7 +18,6 @@ from symattn.calculus.kernel.terms import (
     composed,
     depends,
     end_of,
-    free_in,
     led_back,
     number,
     power,
@@ -147,7 +146,7 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
         placed = kernel.put(single(body), to)
         check(len(placed) == 1)
         ((moved, c),) = placed.items()
-        if not free_in(placed).issuperset(arranged):
+        if not placed.free.issuperset(arranged):
             return kernel.sum(arranged, placed)
         axes = tuple(each.size for each in arranged)
         other = kernel.atom(kinds.Sum, axes, kernel.closed(moved, arranged))
@@ -304,7 +303,7 @@ def _expected(kernel: Computing, product: Mono) -> Poly:
     kept = without(product, *(atom for atom, _ in drawing))
     if any(isinstance(atom, kinds.Entry) and atom.array not in random for atom, _ in drawing):
         # What is not taken apart may depend on random entries in any way.
-        whole = kernel.settled(((kernel.atom(kinds.Mean, single(drawing).frozen()), 1),))
+        whole = kernel.made(kinds.Mean, single(drawing).frozen())
         return kernel.mul(single(kept), whole)
     drawn: dict[Array, list[tuple[Place, ...]]] = {}
     for atom, e in drawing:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from fractions import Fraction
+from types import UnionType
 from typing import Any, ParamSpec, TypeVar, assert_never
 
 from symattn.calculus.kernel import kinds
@@ -41,6 +42,31 @@ class Poly(dict[Mono, Fraction]):
         """The term as it can be a part of an atom."""
         return frozenset(self.items())
 
+    @property
+    def atoms(self) -> Iterator[Atom]:
+        """The atoms of which it is made, those in them left out."""
+        return (atom for mono in self for atom, _ in mono)
+
+    @property
+    def free(self) -> frozenset[Index]:
+        """The indices that it depends on."""
+        return frozenset().union(*(atom.free for atom in self.atoms))
+
+    @property
+    def arrays(self) -> frozenset[Array]:
+        """The arrays whose entries stand in it."""
+        return frozenset().union(*(atom.arrays for atom in self.atoms))
+
+    def at(self, switch: Atom, value: int) -> Poly:
+        """The term where an atom is 0, or is 1."""
+        if not value:
+            return Poly(pair for pair in self.items() if (switch, 1) not in pair[0])
+        return summed(single(without(mono, switch), c) for mono, c in self.items())
+
+    def has(self, kind: type[kinds.Kind] | UnionType) -> bool:
+        """Return whether one of its atoms is of a kind."""
+        return any(isinstance(atom, kind) for atom in self.atoms)
+
     def __add__(self, other: Poly | Fraction | int) -> Poly:
         left, right = self, other if isinstance(other, Poly) else number(other)
         if len(left) < len(right):
@@ -71,21 +97,6 @@ class Poly(dict[Mono, Fraction]):
 
 P = ParamSpec("P")
 AnyAtom = TypeVar("AnyAtom", bound=Atom)
-
-
-def atoms_of(poly: Iterable[Mono]) -> Iterator[Atom]:
-    """The atoms of a term, those in them left out."""
-    return (atom for mono in poly for atom, _ in mono)
-
-
-def free_in(poly: Iterable[Mono]) -> frozenset[Index]:
-    """The indices that a term depends on."""
-    return frozenset().union(*(atom.free for atom in atoms_of(poly)))
-
-
-def arrays_in(poly: Iterable[Mono]) -> frozenset[Array]:
-    """The arrays whose entries stand in a term."""
-    return frozenset().union(*(atom.arrays for atom in atoms_of(poly)))
 
 
 def base_of(atom: Atom) -> Poly:
