@@ -258,17 +258,14 @@ def _unified(atom: Atom, target: Atom, names: Names, free: Set[Index]) -> Names 
 
 def _head(atom: Atom) -> tuple[object, ...]:
     """What an atom is apart from its places and what it is made of."""
+    first, *more = kinds.inside(atom)
     match atom:
-        case kinds.Entry(array):
-            return atom.letter, array
+        case kinds.Entry() | kinds.Sum() | kinds.Function():
+            return atom.letter, first
         case kinds.Derivative((of, _), (by, _)):
             return atom.letter, of, by
-        case kinds.Sum(axes):
-            return atom.letter, axes
-        case kinds.Function(name):
-            return atom.letter, name
-        case kinds.Limit(variable, target):
-            return atom.letter, variable, target
+        case kinds.Limit():
+            return atom.letter, first, more[0]
         case kinds.Delta() | kinds.AtMost() | kinds.Position():
             return (atom.letter,)
         case kinds.Bracket() | kinds.Positive() | kinds.Mean():

@@ -93,6 +93,8 @@ class Computing(Signs):
 
     def settled(self, mono: Mono) -> Poly:
         """What a product is known to be; itself where nothing is known."""
+        if not mono:
+            return number(1)
         if mono not in self.facts:
             self.facts[mono] = None
             with self.apart():
@@ -156,7 +158,7 @@ class Computing(Signs):
         if any(e == 0 or atom in opened for atom, e in exponents.items()):
             kept = ordered((a, e) for a, e in exponents.items() if e and a not in opened)
             bases = (self.raised(base_of(a), exponents[a]) for a in opened if exponents[a])
-            return self.product([self.settled(kept) if kept else number(1), *bases])
+            return self.product([self.settled(kept), *bases])
         return self.settled(ordered(exponents.items()))
 
     def _merged(self, atom: Atom, first: Exponent, second: Exponent) -> Exponent:
@@ -179,7 +181,7 @@ class Computing(Signs):
             ((mono, c),) = poly.items()
             if not any(isinstance(atom, kinds.Boolean | kinds.Bracket) for atom, _ in mono):
                 raised = tuple((atom, plain(e * exponent)) for atom, e in mono)
-                return self.settled(raised) * c**exponent if raised else number(c**exponent)
+                return self.settled(raised) * c**exponent
         while exponent:
             if exponent & 1:
                 result = self.mul(result, poly)
@@ -269,7 +271,7 @@ class Computing(Signs):
 
     def resettled(self, poly: Poly) -> Poly:
         """A term each of whose products is what it is known to be."""
-        return summed(self.settled(mono) * c if mono else number(c) for mono, c in poly.items())
+        return summed(self.settled(mono) * c for mono, c in poly.items())
 
     def position(self, at: Place) -> Poly:
         """A place as a number."""
@@ -340,10 +342,6 @@ class Computing(Signs):
             return poly
         return self.remade(poly, to, lambda atom: not atom.free.isdisjoint(names))
 
-    def placed(self, poly: Poly, index: Index, at: Place) -> Poly:
-        """A term with an index replaced as it stands, as it may be beyond the end of its axis."""
-        return Poly(self.at(poly.frozen(), {index: at}))
-
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""
         return self.remade(poly, {}, lambda _: True)
@@ -355,7 +353,7 @@ class Computing(Signs):
         total = Poly()
         for mono, c in poly.items():
             kept = tuple(pair for pair in mono if not changes(pair[0]))
-            product: Poly = self.settled(kept) if len(kept) < len(mono) and kept else single(kept)
+            product = self.settled(kept) if len(kept) < len(mono) else single(kept)
             for atom, e in mono:
                 if changes(atom):
                     made = self._remade(atom, e, to, changes)
@@ -451,11 +449,11 @@ def primes(value: Fraction) -> dict[int, int]:
     exponents: dict[int, int] = {}
     for whole, sign in ((value.numerator, 1), (value.denominator, -1)):
         factor = 2
-        while factor * factor <= whole:
-            while whole % factor == 0:
+        while whole > 1:
+            factor = factor if factor * factor <= whole else whole
+            if whole % factor == 0:
                 exponents[factor] = exponents.get(factor, 0) + sign
                 whole //= factor
-            factor += 1
-        if whole > 1:
-            exponents[whole] = exponents.get(whole, 0) + sign
+            else:
+                factor += 1
     return exponents

@@ -51,6 +51,9 @@ class Kind:
     arrays: frozenset[Array] = field(init=False)
     """The arrays whose entries stand in it."""
 
+    def __init_subclass__(cls, letter: str = "") -> None:
+        cls.letter = letter or getattr(cls, "letter", "")
+
     def __repr__(self) -> str:
         return f"{self.letter}{self.number}"
 
@@ -61,122 +64,108 @@ class Boolean(Kind):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Entry(Kind):
+class Entry(Kind, letter="x"):
     """An entry of an array."""
 
-    letter = "x"
     array: Array
     at: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Derivative(Kind):
+class Derivative(Kind, letter="D"):
     """The derivative of an entry in another."""
 
-    letter = "D"
     of: Where
     by: Where
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Size(Kind):
+class Size(Kind, letter="s"):
     """The length of an axis as a number."""
 
-    letter = "s"
     axis: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Constant(Kind):
+class Constant(Kind, letter="c"):
     """The number pi."""
 
-    letter = "c"
     name: Literal["pi"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Position(Kind):
+class Position(Kind, letter="i"):
     """A place as a number, 1 at the first."""
 
-    letter = "i"
     at: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Delta(Boolean):
+class Delta(Boolean, letter="d"):
     """Kronecker's delta: 1 where two places are the same."""
 
-    letter = "d"
     first: Place
     second: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AtMost(Boolean):
+class AtMost(Boolean, letter="m"):
     """A comparison: 1 where the first place is not after the second."""
 
-    letter = "m"
     first: Place
     second: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Positive(Boolean):
+class Positive(Boolean, letter="h"):
     """A step: 1 where a term is above 0."""
 
-    letter = "h"
     of: Frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Function(Kind):
+class Function(Kind, letter="F"):
     """Another function of a term."""
 
-    letter = "F"
     name: Name
     of: Frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Bracket(Kind):
+class Bracket(Kind, letter="p"):
     """A term in brackets, of which powers are taken."""
 
-    letter = "p"
     of: Frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sum(Kind):
+class Sum(Kind, letter="S"):
     """A sum over axes, whose indices are bound in what is added up, the last innermost."""
 
-    letter = "S"
     axes: tuple[Axis, ...]
     body: Mono
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Limit(Kind):
+class Limit(Kind, letter="L"):
     """The limit of a term as a number tends to its target."""
 
-    letter = "L"
     variable: Array
     target: Target
     of: Frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mean(Kind):
+class Mean(Kind, letter="E"):
     """The expected value of a term."""
 
-    letter = "E"
     of: Frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Operations(Kind):
+class Operations(Kind, letter="O"):
     """How many operations all entries of an array take."""
 
-    letter = "O"
     array: Array
 
 

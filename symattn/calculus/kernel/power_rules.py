@@ -234,7 +234,11 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
     check(atom.name == "log" and e == 1 and content > 0)
     rest = _parted(kernel, Poly(atom.of), content, shared)
     kernel.need(">", Poly(atom.of))
-    total = _log_number(kernel, content)
+    primary = (
+        power(kernel.atom(kinds.Function, "log", number(prime).frozen())) * k
+        for prime, k in primes(content).items()
+    )
+    total = summed(primary)
     for inner, k in shared:
         kernel.need(">", base_of(inner))
         match inner:
@@ -244,14 +248,6 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
                 part = kernel.function("log", base_of(inner))
         total = total + part * Fraction(k)
     return total if rest == number(1) else total + kernel.function("log", rest)
-
-
-def _log_number(kernel: Computing, value: Fraction) -> Poly:
-    """The logarithm of a number, by its primes."""
-    return summed(
-        power(kernel.atom(kinds.Function, "log", number(prime).frozen())) * k
-        for prime, k in primes(value).items()
-    )
 
 
 @rule
@@ -298,9 +294,7 @@ def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
     sine = kernel.function("sin", Poly(function.of))
     square = 1 - kernel.times(sine, 2)
     rest = [*without(mono, cosine), *([(cosine, e % 2)] if e % 2 else [])]
-    return kernel.mul(
-        kernel.settled(ordered(rest)) if rest else number(1), kernel.times(square, e // 2)
-    )
+    return kernel.mul(kernel.settled(ordered(rest)), kernel.times(square, e // 2))
 
 
 @rule

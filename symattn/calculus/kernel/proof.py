@@ -17,7 +17,7 @@ from math import ceil, prod
 from typing import Any
 
 from symattn.calculus.kernel import kinds, sum_rules
-from symattn.calculus.kernel.computing import Choice, Computing
+from symattn.calculus.kernel.computing import Choice
 from symattn.calculus.kernel.kinds import Frozen, Mono, Place
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, cleared, identified
 from symattn.calculus.kernel.reading import Reading
@@ -327,18 +327,13 @@ def _degree(mono: Mono) -> tuple[Fraction, list[tuple[int, Fraction]]]:
     return degree, [(atom.number, Fraction(e)) for atom, e in reversed(mono)]
 
 
-def _instance(kernel: Computing, mono: Mono, use: Instance) -> Poly:
-    assert isinstance(kernel, Kernel)
-    return kernel.instance(mono, use)
-
-
-def _base(kernel: Computing, mono: Mono, use: Instance) -> Poly:
-    assert isinstance(kernel, Kernel)
+def _base(kernel: Kernel, mono: Mono, use: Instance) -> Poly:
+    """A power of what is replaced."""
     ((atom, e),) = mono
     return kernel.raised(kernel.instance(((atom, 1),), use), e)
 
 
-RULES["instance"], RULES["base"] = _instance, _base
+RULES["instance"], RULES["base"] = Kernel.instance, _base
 
 
 def _written_out(place: Place) -> list[Place]:

@@ -28,11 +28,7 @@ Env = Mapping[Index, Place]
 
 
 class Reading(Slopes):
-    """Reads expressions; ``folded`` arrays are taken as they stand, as if they were given.
-
-    While a derivative or a limit is taken the arrays that it varies are ``moving``: what is
-    only assumed of them, or of what depends on them, is of no use then.
-    """
+    """Reads expressions."""
 
     def read(self, value: Expr, env: Env | None = None) -> Poly:
         """The term that an expression stands for. Raises :class:`Unproved`."""

@@ -19,7 +19,6 @@ from symattn.calculus.kernel.terms import (
     axis_of,
     base_of,
     is_fixed,
-    led,
     merged,
     number,
     power,
@@ -244,16 +243,6 @@ class Signs(Terms):
                 if self.opened_at(known.of, way) == poly:
                     return True
         return False
-
-    def opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
-        """A term whose bound indices are at these places, the innermost first."""
-
-        def change(place: Place, depth: int) -> Place:
-            if isinstance(place[0], int) and place[0] >= depth:
-                return led(place, way[place[0] - depth])
-            return place
-
-        return Poly(self.changed(of, change))
 
     @contextmanager
     def apart(self) -> Iterator[set[Condition]]:

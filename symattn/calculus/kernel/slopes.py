@@ -28,6 +28,7 @@ from symattn.calculus.kernel.terms import (
 from symattn.calculus.language import Array
 
 _TERMS = 3
+_JUMPING = kinds.Positive | kinds.Limit | kinds.Derivative | kinds.Mean
 Key = TypeVar("Key")
 
 
@@ -84,12 +85,8 @@ class Slopes(Computing):
             return all(stays(atom.arrays) or not may_jump(atom) for atom in atoms)
 
         def may_jump(atom: Atom) -> bool:
-            match atom:
-                case kinds.Entry(array):
-                    return array.body is not None
-                case kinds.Positive() | kinds.Limit() | kinds.Derivative() | kinds.Mean():
-                    return True
-            return False
+            is_defined = isinstance(atom, kinds.Entry) and atom.array.body is not None
+            return is_defined or isinstance(atom, _JUMPING)
 
         def holds(sign: Sign) -> bool:
             is_strict = is_near and sign.relation != ">="

@@ -232,9 +232,12 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
         for step in range(1, abs(by) + 1):
             # What comes in at one end, and what goes out at the other.
             at = step if by > 0 else step - abs(by)
-            first = kernel.again(kernel.placed(body, own, (None, at - by, ())))
-            last = kernel.again(kernel.placed(body, own, (end[0], end[1] + at - by, ())))
-            more = kernel.sum(others, last - first)
+            first: Place = (None, at - by, ())
+            last: Place = (end[0], end[1] + at - by, ())
+            # They may lie beyond the ends of the axis.
+            out, into = (Poly(kernel.at(body.frozen(), {own: at})) for at in (first, last))
+            gone = kernel.again(out)
+            more = kernel.sum(others, kernel.again(into) - gone)
             total = total + (more if by > 0 else -more)
         return total
 

@@ -7,7 +7,7 @@ alike are one object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from types import UnionType
 from typing import Any, ParamSpec, TypeVar, assert_never
@@ -163,8 +163,10 @@ def plain(exponent: Exponent) -> Exponent:
 # -- places ------------------------------------------------------------------------------------
 
 
-def composed(at: Place, images: Iterable[tuple[str, int]]) -> Place:
+def composed(at: Place, images: Sequence[tuple[str, int]]) -> Place:
     """A place sent through permutations; one forth and back cancels."""
+    if not images:
+        return at
     chain = list(at[2])
     for name, way in images:
         if chain and chain[-1] == (name, -way):
@@ -211,6 +213,19 @@ def is_index(at: Place) -> bool:
 def is_fixed(at: Place) -> bool:
     """Whether a place is counted from an end of its axis."""
     return at[0] is None or isinstance(at[0], str)
+
+
+def _opening(places: Sequence[Place]) -> Callable[[Place, int], Place]:
+    """A change of places by which bound indices are at these places, the innermost first."""
+
+    def change(place: Place, depth: int) -> Place:
+        base, offset, images = place
+        if not isinstance(base, int) or base < depth:
+            return place
+        inner = base - depth - len(places)
+        return led(place, places[inner]) if inner < 0 else (inner + depth, offset, images)
+
+    return change
 
 
 class Terms:
@@ -331,15 +346,10 @@ class Terms:
 
     def opened(self, mono: Mono, variables: tuple[Index, ...]) -> Mono:
         """A product whose bound indices are ``variables``."""
-        k = len(variables)
-
-        def change(place: Place, depth: int) -> Place:
-            base, offset, images = place
-            if isinstance(base, int) and base >= depth:
-                if base - depth < k:
-                    return variables[k - 1 - (base - depth)], offset, images
-                return base - k, offset, images
-            return place
-
+        change = _opening([(each, 0, ()) for each in reversed(variables)])
         (inner,) = self.renamed(mono, change)
         return inner
+
+    def opened_at(self, of: Frozen, places: Sequence[Place]) -> Poly:
+        """A term whose bound indices are at these places, the innermost first."""
+        return Poly(self.changed(of, _opening(places)))
