@@ -1,4 +1,4 @@
-"""Along which axes the places of an atom are.
+"""Axes along which the places of an atom are.
 
 What is read from a derivation compares places of one axis, sends them through permutations of
 their axis and sums over axes that have places; the rules rely on it. Atoms that come from

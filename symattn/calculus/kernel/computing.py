@@ -63,7 +63,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a product is, and under which conditions."""
+    """The term that a product is, and under which conditions."""
 
     value: Poly
     conditions: frozenset[Condition] = frozenset()
@@ -92,7 +92,7 @@ class Computing(Signs):
     # -- facts -----------------------------------------------------------------------------------
 
     def settled(self, mono: Mono) -> Poly:
-        """What a product is known to be; itself where nothing is known."""
+        """Return what a product is known to be; itself where nothing is known."""
         if not mono:
             return number(1)
         if mono not in self.facts:
@@ -330,7 +330,7 @@ class Computing(Signs):
         return self.product(parts)
 
     def summands(self, atom: kinds.Sum, variables: tuple[Index, ...]) -> Mono:
-        """What a sum adds up, at its indices."""
+        """The product that a sum adds up, at its indices."""
         return self.opened(atom.body, variables)
 
     # -- making again ----------------------------------------------------------------------------
@@ -414,7 +414,7 @@ class Computing(Signs):
         return self.made(kinds.Derivative, of, by)
 
     def limit(self, variable: Array, target: Target, poly: Poly) -> Poly:
-        """What a term tends to."""
+        """Return what a term tends to."""
         if not depends(poly.arrays, {variable}):
             return poly
         return self.made(kinds.Limit, variable, target, poly.frozen())
@@ -437,7 +437,7 @@ class Computing(Signs):
 
 
 def _is_end(first: Place, second: Place) -> bool:
-    """Whether the second place is the last of the axis that the first, an index, is on."""
+    """Return whether the second place is the last of the axis that the first, an index, is on."""
     on_axis = isinstance(first[0], Index) and second[:1] == (first[0].size,)
     return on_axis and first[1] <= 0 and second[1:] == (0, ())
 

@@ -146,7 +146,7 @@ class Germs:
         return total
 
     def _moves(self, atom: Atom) -> bool:
-        """Whether an atom depends on the variable."""
+        """Return whether an atom depends on the variable."""
         return depends(atom.arrays, {self.variable})
 
     def _known(self, atom: Atom, e: Exponent) -> Germ | None:

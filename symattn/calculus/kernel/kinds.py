@@ -16,7 +16,7 @@ from symattn.calculus.language import Array, Axis, Index
 from symattn.calculus.language import Function as Name
 
 Base: TypeAlias = Index | int | str | None
-"""Where a place is counted from: an index, one that is bound, the end of an axis, nothing."""
+"""The start of counting: an index, one that is bound, the end of an axis, nothing."""
 Place: TypeAlias = tuple[Base, int, tuple[tuple[str, int], ...]]
 """A base, a number added to it, and the permutations it then goes through, forth or back."""
 Exponent: TypeAlias = int | Fraction
@@ -26,7 +26,7 @@ Frozen: TypeAlias = "frozenset[tuple[Mono, Fraction]]"
 Where: TypeAlias = tuple[Array, tuple[Place, ...]]
 """An array and the places of one of its entries."""
 Target: TypeAlias = Fraction | Literal["oo", "-oo"]
-"""Where a number tends to; ``oo`` is infinity."""
+"""The end that a number tends to; ``oo`` is infinity."""
 
 UNIT = Fraction(1)
 
@@ -37,9 +37,9 @@ class Kind:
     made. Atoms are made by :meth:`Terms.atom`, each once."""
 
     letter: ClassVar[str]
-    """What stands for the kind in text."""
+    """The letter that stands for the kind in text."""
     number: int = field(init=False)
-    """How many atoms were made before it, which orders them."""
+    """The count of atoms made before it, which orders them."""
     places: tuple[Place, ...] = field(init=False)
     """The places that stand in it, those in its parts left out."""
     parts: Collection[tuple[Mono, Fraction]] = field(init=False)
@@ -47,7 +47,7 @@ class Kind:
     free: frozenset[Index] = field(init=False)
     """The indices that it depends on."""
     loose: int = field(init=False)
-    """How many indices have to be bound around it."""
+    """The count of indices that have to be bound around it."""
     arrays: frozenset[Array] = field(init=False)
     """The arrays whose entries stand in it."""
 
@@ -164,7 +164,7 @@ class Mean(Kind, letter="E"):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Operations(Kind, letter="O"):
-    """How many operations all entries of an array take."""
+    """The count of operations that all entries of an array take."""
 
     array: Array
 
@@ -244,7 +244,7 @@ def within(atom: Atom) -> Iterator[Atom]:
 
 
 def inside(data: object) -> Iterable[object]:
-    """What something that a step is applied with is made of."""
+    """The parts of something that a step is applied with."""
     if isinstance(data, tuple | frozenset):
         return data
     own = () if isinstance(data, Array | Index) else getattr(data, "__match_args__", ())
@@ -252,8 +252,8 @@ def inside(data: object) -> Iterable[object]:
 
 
 def is_plain(data: object) -> bool:
-    """Whether terms in what a step is applied with are written as they are computed: numbers
-    are fractions other than 0, each atom stands once in a product, with an exponent not 0."""
+    """Return whether terms in what a step is applied with are written as they are computed:
+    numbers are fractions other than 0, each atom stands once in a product, its exponent not 0."""
     match data:
         case frozenset():
             return all(

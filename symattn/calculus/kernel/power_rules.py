@@ -170,7 +170,7 @@ def _need_parts(kernel: Computing, shared: Mono) -> None:
 
 
 def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> Poly:
-    """What is left of a term when factors are taken out of it."""
+    """Return what is left of a term when factors are taken out of it."""
     check(content != 0)
     _need_parts(kernel, shared)
     return kernel.mul(poly, single(inverse(shared), 1 / content))

@@ -48,7 +48,7 @@ _TABLE = sum_rules
 
 @dataclass(frozen=True)
 class Shown:
-    """Under which conditions a line was shown before, and of which arrays more was assumed.
+    """Conditions under which a line was shown before, and arrays of which more was assumed.
 
     Of what is ``defined`` it was shown by the definition only, but for what was ``folded``.
     """
@@ -75,7 +75,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Instance:
-    """Which equation is used, which of its products is replaced, at which places, beside what."""
+    """A use of an equation: its number, the product replaced, at which places, beside what."""
 
     number: int
     left: Mono
@@ -101,12 +101,12 @@ class Kernel(Reading):
         super().__init__(folded, choose)
         self.given: list[Given] = []
         self.supposed: set[Array] = set()
-        """Of what signs were assumed."""
+        """Arrays of which signs were assumed."""
         self._used: list[Given] = []
         """The equations that were used of late."""
 
     def differences(self, sides: Sequence[Expr]) -> list[Poly]:
-        """How the sides of a line differ from the first."""
+        """Return how the sides of a line differ from the first."""
         first, *rest = map(self.read, sides)
         return [self.again(first - side) for side in rest]
 
@@ -156,8 +156,8 @@ class Kernel(Reading):
 
     @staticmethod
     def _wherever(conditions: set[Condition]) -> set[Condition]:
-        """What is assumed if no place is named that need not exist: where one does not, nothing
-        is."""
+        """Return what is assumed if no place is named that need not exist: where one does not,
+        nothing is."""
         there = (isinstance(x, Exists) and isinstance(x.at[0], Index) for x in conditions)
         return set() if any(there) else conditions
 
@@ -265,7 +265,7 @@ class Kernel(Reading):
             return all(self._is_met_at(relation, of, way) for way in product(*written))
 
     def _is_met_at(self, relation: Relation, of: Frozen, way: tuple[Place, ...]) -> bool:
-        """Whether a term has a sign as it is computed at some places."""
+        """Return whether a term has a sign as it is computed at some places."""
         before = self.facts, self.choose
         # What was found while the condition was known says nothing of it.
         self.facts, self.choose = {}, None
@@ -286,7 +286,7 @@ class Kernel(Reading):
         return None if value.has(kinds.Limit) else value
 
     def last(self, poly: Poly, step: Last) -> list[Poly]:
-        """What has to vanish for a term to vanish."""
+        """Return what has to vanish for a term to vanish."""
         match step:
             case Last("clear", (below, k)):
                 return [self.again(cleared(self, poly, below, k))]
@@ -301,7 +301,7 @@ class Kernel(Reading):
         raise Unproved(f"there is no last step {step.rule!r}")
 
     def _by_sign(self, poly: Poly, of: Poly) -> list[Poly]:
-        """What a term is where another is above 0, below it, and what is left of it by that."""
+        """The term where another is above 0, where it is below, and what is left of it by that."""
         above, below = (self.atom(kinds.Positive, (of * k).frozen()) for k in (1, -1))
         ways = (poly.at(below, 0).at(above, 1), poly.at(above, 0).at(below, 1))
         if not any(of):
@@ -353,18 +353,15 @@ def _order(condition: Condition) -> tuple[int, str]:
 
 
 def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
-    """What a term is made of, as text that does not depend on when its atoms were made."""
+    """A term as text that does not depend on when its atoms were made."""
     products = []
     for mono, c in of:
         factors = []
         for atom, e in mono:
             names = sorted(array.name for array in atom.arrays)
             places = [_written_place(at) for at in atom.places]
-            match atom:
-                case kinds.Function(label) | kinds.Size(label) | kinds.Constant(label):
-                    kind = atom.letter + label
-                case _:
-                    kind = atom.letter
+            first, *_ = kinds.inside(atom)
+            kind = f"{atom.letter}{first if isinstance(first, str) else ''}"
             factors.append(f"{kind}{names}{places}{_written(atom.parts)}^{e}")
         products.append(f"{c}{sorted(factors)}")
     return "+".join(sorted(products))

@@ -1,4 +1,4 @@
-"""What an expression is as a term: definitions unfolded, derivatives taken by the chain rule."""
+"""Expressions as terms: definitions unfolded, derivatives taken by the chain rule."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class Reading(Slopes):
         return ">=" if self._not_below_by_form(value) else None
 
     def _is_total(self, value: Expr) -> bool:
-        """Whether an expression is seen to have a meaning whatever its entries are."""
+        """Return whether an expression is seen to have a meaning whatever its entries are."""
         match value:
             case term.Div(_, below) if not self._above_by_form(below):
                 return False
@@ -207,7 +207,7 @@ class Reading(Slopes):
         return all(map(self._is_total, term.inside(value)))
 
     def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
-        """That a term has a sign, whatever its indices are."""
+        """Conditions that a term has a sign, whatever its indices are."""
         return self.for_all({Sign(relation, poly.frozen())}, poly.free)
 
     def _mean_nonzero(self, value: Expr, env: Env) -> None:
@@ -224,7 +224,7 @@ class Reading(Slopes):
                 self._mean("!=", value, env)
 
     def _above_by_form(self, value: Expr) -> bool:
-        """Whether an expression is above 0 by what stands in it, where it has a meaning."""
+        """Return whether an expression is above 0 by what stands in it, where it has a meaning."""
         match value:
             case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
                 return True
@@ -244,7 +244,7 @@ class Reading(Slopes):
         return False
 
     def _not_below_by_form(self, value: Expr) -> bool:
-        """Whether an expression is not below 0: squares, roots, and sums of such."""
+        """Return whether an expression is not below 0: squares, roots, and sums of such."""
         match value:
             case term.Power(_, exponent) if exponent.denominator % 2 == 0 or exponent % 2 == 0:
                 return True
@@ -260,7 +260,7 @@ class Reading(Slopes):
         return self._above_by_form(value)
 
     def _has_sign(self, array: Array, sign: Callable[[Expr], bool]) -> bool:
-        """Whether all entries of an array have a sign by its definition."""
+        """Return whether all entries of an array have a sign by its definition."""
         return array.body is not None and array not in self.folded and sign(array.body)
 
     def forget(self) -> None:
@@ -344,7 +344,7 @@ class Reading(Slopes):
     # -- operations ------------------------------------------------------------------------------
 
     def _operations(self, array: Array) -> Poly:
-        """How many operations all entries of an array take."""
+        """Count the operations that all entries of an array take."""
         if array in self.folded or array.body is None:
             return self.made(kinds.Operations, array)
         return self.product([self._counted(array.body), *map(self.size, array.axes)])

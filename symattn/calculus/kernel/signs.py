@@ -58,7 +58,7 @@ Condition = Sign | Exists
 
 @dataclass
 class Known:
-    """What is known: signs of terms, such for all values of some indices, signs that all entries
+    """Knowledge: signs of terms, such for all values of some indices, signs that all entries
     of an array have, and places that exist."""
 
     signs: set[Sign] = field(default_factory=set)
@@ -85,7 +85,7 @@ class Signs(Terms):
         self._level = 0
         self._variables: dict[tuple[int, Axis], Index] = {}
         self.conditions: set[Condition] = set()
-        """What the terms that were computed last depend on."""
+        """Conditions that the terms that were computed last depend on."""
 
     # -- obligations -----------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class Signs(Terms):
                 self.sources.setdefault(condition, source)
 
     def is_met(self, relation: Relation, poly: Poly) -> bool:
-        """Whether a term has a sign by itself or by what is known."""
+        """Return whether a term has a sign by itself or by what is known."""
         if relation == ">=":
             return self.is_not_below(poly) or self.is_positive(poly)
         if relation == ">":
@@ -127,7 +127,7 @@ class Signs(Terms):
             self.conditions.add(Exists(axis, at))
 
     def is_place(self, axis: Axis, at: Place) -> bool:
-        """Whether a place is seen to exist along an axis."""
+        """Return whether a place is seen to exist along an axis."""
         base, offset, _ = at
         if Exists(axis, at) in self.known.places:
             return True
@@ -160,7 +160,7 @@ class Signs(Terms):
             self.known = before
 
     def is_guarded(self, axis: Axis, at: Place) -> bool:
-        """Whether a comparison says that a place beside an index exists."""
+        """Return whether a comparison says that a place beside an index exists."""
         index, offset, _ = at
         if not isinstance(index, Index) or index.size != axis or at[2]:
             return False
@@ -218,7 +218,7 @@ class Signs(Terms):
         return frozenset((merged((*mono, *shared)), c / by) for mono, c in of)
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
-        """Whether just that is known of a term, at its places or for all."""
+        """Return whether just that is known of a term, at its places or for all."""
         of = self.plain(relation, poly.frozen())
         if Sign(relation, of) in self.known.signs:
             return True
@@ -232,7 +232,7 @@ class Signs(Terms):
         )
 
     def _is_instance(self, known: Sign, poly: Poly) -> bool:
-        """Whether a term is another at some places."""
+        """Return whether a term is another at some places."""
         atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
         places = {at for atom in atoms for at in atom.places if isinstance(at[0], Index)}
         ways = [[at for at in places if axis_of(at) == axis and not at[1]] for axis in known.axes]
@@ -253,19 +253,15 @@ class Signs(Terms):
         finally:
             self.conditions = outer
 
-    def quantified(self, conditions: Iterable[Condition], variable: Index) -> set[Condition]:
-        """Conditions for all values of an index."""
-        bound = {condition: self._quantified(condition, variable) for condition in conditions}
-        for condition, other in bound.items():
-            # They say the same of an expression.
-            if condition in self.sources:
-                self.sources.setdefault(other, self.sources[condition])
-        return {*bound.values()}
-
     def for_all(self, conditions: set[Condition], indices: Iterable[Index]) -> set[Condition]:
         """Conditions for all values of indices, one after another."""
         for index in indices:
-            conditions = self.quantified(conditions, index)
+            bound = {condition: self._quantified(condition, index) for condition in conditions}
+            for condition, other in bound.items():
+                # They say the same of an expression.
+                if condition in self.sources:
+                    self.sources.setdefault(other, self.sources[condition])
+            conditions = {*bound.values()}
         return conditions
 
     def _quantified(self, condition: Condition, variable: Index) -> Condition:
@@ -282,11 +278,6 @@ class Signs(Terms):
 
         return Sign(condition.relation, self.changed(condition.of, change), axes)
 
-    def variable(self, axis: Axis) -> Index:
-        """The index of the next sum that is looked into."""
-        self._level += 1
-        return self.variable_at(self._level - 1, axis)
-
     def variable_at(self, level: int, axis: Axis) -> Index:
         """The index of a sum that so many others are around."""
         key = (level, axis)
@@ -295,14 +286,15 @@ class Signs(Terms):
         return self._variables[key]
 
     def is_beyond(self, index: Index) -> bool:
-        """Whether an index is that of a sum which is not being looked into."""
+        """Return whether an index is that of a sum which is not being looked into."""
         return index.name.startswith("%") and int(index.name[1:]) >= self._level
 
     @contextmanager
     def inside(self, *axes: Axis) -> Iterator[tuple[Index, ...]]:
         """Indices for a sum while this lasts; what is needed there is needed for all of them."""
         level = self._level
-        variables = tuple(map(self.variable, axes))
+        variables = tuple(self.variable_at(level + k, axis) for k, axis in enumerate(axes))
+        self._level += len(axes)
         try:
             with self.apart() as conditions:
                 yield variables
@@ -313,7 +305,7 @@ class Signs(Terms):
     # -- signs -----------------------------------------------------------------------------------
 
     def is_positive(self, poly: Poly) -> bool:
-        """Whether a term is seen to be above 0."""
+        """Return whether a term is seen to be above 0."""
         if self._is_known(">", poly):
             return True
         if self._is_known(">=", poly) and self._is_known("!=", poly):
@@ -325,25 +317,25 @@ class Signs(Terms):
         return self._outweighs(poly)
 
     def _outweighs(self, poly: Poly) -> bool:
-        """Whether a number outweighs what stands beside it: sines and the like are within 1."""
+        """Return whether a number outweighs what stands beside it: sines are within 1."""
         swinging = [(mono, c) for mono, c in poly.items() if mono and all(map(_is_within_1, mono))]
         rest = Poly(pair for pair in poly.items() if pair[0] and pair not in swinging)
         left = poly.get((), Fraction(0)) - sum(abs(c) for _, c in swinging)
         return bool(swinging) and left > 0 and (not rest or self.is_not_below(rest))
 
     def is_not_below(self, poly: Poly) -> bool:
-        """Whether a term is seen not to be below 0."""
+        """Return whether a term is seen not to be below 0."""
         return self._is_known(">=", poly) or self._is_not_below(poly)
 
     def _is_not_below(self, poly: Poly) -> bool:
-        """Whether none of the products of a term is below 0."""
+        """Return whether none of the products of a term is below 0."""
         return bool(poly) and all(
             c > 0 and all(self.is_above(atom, e) or self._keeps_off(atom, e) for atom, e in mono)
             for mono, c in poly.items()
         )
 
     def is_nonzero(self, poly: Poly) -> bool:
-        """Whether a term is seen not to be 0."""
+        """Return whether a term is seen not to be 0."""
         if self._is_known("!=", poly):
             return True
         if len(poly) == 1:
@@ -357,7 +349,7 @@ class Signs(Terms):
         return isinstance(atom, kinds.Bracket) and self.is_nonzero(Poly(atom.of))
 
     def is_above(self, atom: Atom, e: Exponent = 1) -> bool:
-        """Whether a power of an atom is seen to be above 0."""
+        """Return whether a power of an atom is seen to be above 0."""
         match atom:
             case kinds.Size() | kinds.Constant() | kinds.Function("exp"):
                 return True
@@ -375,11 +367,11 @@ class Signs(Terms):
         return self._is_noted(">", atom) or (e % 2 == 0 and self._is_noted("!=", atom))
 
     def _is_noted(self, relation: Relation, atom: Atom) -> bool:
-        """Whether just that is known of an atom."""
+        """Return whether just that is known of an atom."""
         return Sign(relation, power(atom).frozen()) in self.known.signs
 
     def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
-        """Whether a power of an atom is not below 0: a root of what has one, an even power."""
+        """Return whether a power of an atom is not below 0: a root, an even power."""
         if Fraction(e).denominator % 2 == 0 or e % 2 == 0:
             return True
         match atom:
@@ -425,7 +417,7 @@ def _is_within_1(pair: tuple[Atom, Exponent]) -> bool:
 
 
 def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
-    """What has the sign that a term has: all factors of what is not 0, the base of a root."""
+    """Terms with the sign that a term has: all factors of what is not 0, the base of a root."""
     if len(of) != 1:
         if relation == "!=":
             yield of
@@ -441,24 +433,18 @@ def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
-    """Whether a comparison holds for some value of the one index that is summed: as places
+    """Return whether a comparison holds for some value of the one index that is summed: as places
     of one axis it is the first or the last that it holds for."""
-    if not isinstance(atom, kinds.AtMost) or len(axes) != 1:
+    if len(axes) != 1 or not isinstance(atom, kinds.AtMost):
         return False
-    first, second = atom.first, atom.second
-    if first[1:] != (0, ()) or second[1:] != (0, ()) or is_fixed(first) or is_fixed(second):
-        return False
-    return bool((first[0] == 0) != (second[0] == 0))
+    bases = [at[0] for at in atom.places if at[1:] == (0, ()) and not is_fixed(at)]
+    return len(bases) == 2 and (bases[0] == 0) != (bases[1] == 0)
 
 
 def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:
     """The array of which a term is any entry."""
-    if len(poly) != 1:
-        return None
-    ((mono, c),) = poly
-    match mono:
-        case ((kinds.Entry(array, places), 1),) if c > 0:
-            bases = [at[0] for at in places if at[1:] == (0, ())]
-            if sorted(map(str, bases)) == sorted(map(str, range(len(axes)))):
-                return array if len(bases) == len(places) else None
+    match [*poly]:
+        case [(((kinds.Entry(array, places), 1),), c)] if c > 0 and len(places) == len(axes):
+            if {at[0] for at in places if at[1:] == (0, ())} == {*range(len(axes))}:
+                return array
     return None

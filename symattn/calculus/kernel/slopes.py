@@ -44,9 +44,9 @@ class Slopes(Computing):
         self.folded = frozenset(folded)
         self.moving: frozenset[Array] = frozenset()
         self.epoch = 0
-        """How often facts were forgotten."""
+        """The count of times that facts were forgotten."""
         self.is_given = False
-        """Whether what is read is taken for granted, with the sides of its limits."""
+        """True while what is read is taken for granted, with the sides of its limits."""
         self.forms: set[Condition] = set()
         """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
@@ -80,7 +80,7 @@ class Slopes(Computing):
             return not depends(arrays, self.moving)
 
         def is_smooth(of: Frozen) -> bool:
-            """Whether a term keeps a strict sign near where it is: it may jump where it moves."""
+            """Return whether a term keeps a strict sign nearby: it may jump where it moves."""
             atoms = (inner for mono, _ in of for atom, _ in mono for inner in within(atom))
             return all(stays(atom.arrays) or not may_jump(atom) for atom in atoms)
 
@@ -126,7 +126,7 @@ class Slopes(Computing):
         return fact.value
 
     def remembered(self, table: dict[Key, Fact], key: Key, value: Callable[[], Poly]) -> Fact:
-        """What is found in a table, put there with its conditions the first time."""
+        """A fact as it is found in a table, put there with its conditions the first time."""
         if key not in table:
             with self.apart() as conditions:
                 found = value()
@@ -248,7 +248,7 @@ class Slopes(Computing):
     def _is_so_below(
         self, variable: Array, value: Poly, target: Fraction, body: Callable[[], Poly]
     ) -> bool:
-        """Whether a limit from below is seen to be the same."""
+        """Return whether a limit from below is seen to be the same."""
         germs = Germs(self, variable, target, _TERMS, side=-1)
         with self._varying(variable, is_near=False), self.apart() as outer:
             try:
@@ -284,7 +284,7 @@ class Slopes(Computing):
         return self._again_outside(value)
 
     def _again_outside(self, value: Poly) -> Poly:
-        """What was computed while something varied, with all that is known; what was not found
-        stands as it is."""
+        """A term that was computed while something varied, with all that is known; what was not
+        found stands as it is."""
         is_left = value.has(kinds.Limit | kinds.Mean)
         return value if is_left else self.again(value)

@@ -32,7 +32,7 @@ Variables = tuple[Index, ...]
 
 @contextmanager
 def _inside(kernel: Computing, mono: Mono) -> Iterator[tuple[Mono, Variables]]:
-    """What a sum adds up and its indices, while this lasts."""
+    """The product that a sum adds up and its indices, while this lasts."""
     atom = _sum(mono)
     with kernel.inside(*atom.axes) as variables:
         yield kernel.summands(atom, variables), variables
@@ -156,7 +156,7 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
 
 @rule
 def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
-    """What depends on some indices only is summed over these first."""
+    """Factors that depend on some indices only are summed over these first."""
     with _inside(kernel, mono) as (body, variables):
         check(len({*group}) == len(group) and {*group} <= {*range(len(variables))})
         own = tuple(variables[k] for k in group)

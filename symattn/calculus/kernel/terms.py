@@ -206,12 +206,12 @@ def end_of(axis: Axis) -> Place:
 
 
 def is_index(at: Place) -> bool:
-    """Whether a place is an index and no more."""
+    """Return whether a place is an index and no more."""
     return isinstance(at[0], Index) and not at[1] and not at[2]
 
 
 def is_fixed(at: Place) -> bool:
-    """Whether a place is counted from an end of its axis."""
+    """Return whether a place is counted from an end of its axis."""
     return at[0] is None or isinstance(at[0], str)
 
 
@@ -245,7 +245,7 @@ class Terms:
         return atom
 
     def rank(self, at: Place) -> tuple[object, ...]:
-        """Where a place stands in the order of all places."""
+        """The position of a place in the order of all places."""
         base, offset, images = at
         if isinstance(base, Index):
             return (3, self._numbers.setdefault(base, len(self._numbers)), "", offset, images)
