@@ -13,18 +13,20 @@ from typing import Any
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, within
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place
 from symattn.calculus.kernel.power_rules import divided, identity
 from symattn.calculus.kernel.proof import Kernel
 from symattn.calculus.kernel.sum_rules import solved
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
+    divides,
     inverse,
     is_index,
     led_back,
     number,
     ordered,
+    places_in,
     power,
     single,
     without,
@@ -115,7 +117,7 @@ class SumChoices:
     ) -> tuple[int, tuple[tuple[str, int], ...]] | None:
         """An index that goes through fewer permutations when it is led back."""
         for k, own in enumerate(variables):
-            ways = {images for _, offset, images in _places(body, own) if images and not offset}
+            ways = {images for _, offset, images in places_in(body, own) if images and not offset}
             cost = _images(body, own)
             for images in sorted(ways):
                 moved = self.kernel.put(single(body), {own: (own, 0, led_back(images))})
@@ -249,21 +251,14 @@ def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ..
     return tuple(groups)
 
 
-def _places(body: Mono, own: Index) -> Iterator[Place]:
-    """The places of a product that an index stands in."""
-    for atom, _ in body:
-        if own in atom.free:
-            yield from (at for inner in within(atom) for at in inner.places if at[0] is own)
-
-
 def _least_offset(body: Mono, own: Index) -> int:
     """How far beyond an index all its places are; 0 where some are where it is."""
-    least = min((offset for _, offset, _ in _places(body, own)), default=0)
+    least = min((offset for _, offset, _ in places_in(body, own)), default=0)
     return least if abs(least) <= _MOST_SHIFTED and not _images(body, own) else 0
 
 
 def _images(body: Mono, own: Index) -> int:
-    return sum(len(images) for _, _, images in _places(body, own))
+    return sum(len(images) for _, _, images in places_in(body, own))
 
 
 def _outer(base: Any) -> str:
@@ -344,8 +339,10 @@ class Choices(SumChoices):
                     compared[first, second] = atom
                 case kinds.Delta() if step := self._transport(mono, atom):
                     return step
-                case kinds.Positive(of) if len(of) == 1 and self._turns(mono, *next(iter(of))):
-                    return Step("turn", mono, atom)
+                case kinds.Positive(of) if len(of) == 1:
+                    ((base, k),) = of
+                    if k < 0 and divides(base, mono):
+                        return Step("turn", mono, atom)
         if len(compared) > 1:
             for (first, second), atom in compared.items():
                 if (second, first) in compared:
@@ -361,11 +358,6 @@ class Choices(SumChoices):
     def _transport(mono: Mono, delta: kinds.Delta) -> Step | None:
         stands = single(without(mono, delta)).free.intersection(identity(delta))
         return Step("transport", mono, delta) if stands else None
-
-    @staticmethod
-    def _turns(mono: Mono, base: Mono, k: Fraction) -> bool:
-        powers = dict(mono)
-        return k < 0 and all(powers.get(atom, 0) >= e > 0 for atom, e in base)
 
     @staticmethod
     def _cosine(mono: Mono) -> Step | None:
@@ -618,11 +610,10 @@ _MOST_SWITCHES = 6
 
 
 def _cancellation(mono: Mono) -> tuple[Mono, Atom, Mono] | None:
-    here = dict(mono)
     for atom, e in mono:
         if not isinstance(atom, kinds.Bracket) or e > 0 or _is_number(atom):
             continue
         leading = max((key for key, _ in atom.of), key=size_of)
-        if leading and all(here.get(a, 0) >= k > 0 for a, k in leading):
+        if leading and divides(leading, mono):
             return mono, atom, leading
     return None

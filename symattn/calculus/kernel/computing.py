@@ -80,6 +80,11 @@ class Computing(Signs):
     """Terms with facts about them; ``choose`` is asked once about every product that comes up."""
 
     rules: Mapping[str, Rule] = {}
+    # Limits and expected values, whose bodies are computed while something varies, and limits that
+    # are given as equations: of these the classes above know.
+    tending: Callable[..., Poly]
+    expected: Callable[[Callable[[], Poly]], Poly]
+    given_limit: Callable[[kinds.Limit], Poly | None]
 
     def __init__(self, choose: Choice | None = None) -> None:
         super().__init__()
@@ -164,12 +169,11 @@ class Computing(Signs):
     def _merged(self, atom: Atom, first: Exponent, second: Exponent) -> Exponent:
         """The exponent of a product of two powers."""
         if not self.is_above(atom):
-            base = base_of(atom)
+            is_root = isinstance(first, Fraction) or isinstance(second, Fraction)
             if first < 0 or second < 0:
-                fractional = isinstance(first, Fraction) or isinstance(second, Fraction)
-                self.need(">" if fractional else "!=", base)
-            elif isinstance(first, Fraction) or isinstance(second, Fraction):
-                self.need(">=", base)
+                self.need(">" if is_root else "!=", base_of(atom))
+            elif is_root:
+                self.need(">=", base_of(atom))
         return plain(Fraction(first) + second)
 
     def times(self, poly: Poly, exponent: int) -> Poly:
@@ -405,10 +409,6 @@ class Computing(Signs):
         """An entry of an array."""
         return self.made(kinds.Entry, array, at)
 
-    def given_limit(self, _: kinds.Limit) -> Poly | None:
-        """A limit that is given as an equation; None where it isn't."""
-        return None
-
     def derivative(self, of: Where, by: Where) -> Poly:
         """The derivative of an entry in another that is not taken apart."""
         return self.made(kinds.Derivative, of, by)
@@ -418,16 +418,6 @@ class Computing(Signs):
         if not depends(poly.arrays, {variable}):
             return poly
         return self.made(kinds.Limit, variable, target, poly.frozen())
-
-    def tending(
-        self, variable: Array, target: Target, body: Callable[[], Poly], is_above: bool = False
-    ) -> Poly:
-        """A limit, its body computed while the variable varies."""
-        return self.limit(variable, target, body())
-
-    def expected(self, body: Callable[[], Poly]) -> Poly:
-        """An expected value, its body computed while random entries vary."""
-        return self.expectation(body())
 
     def expectation(self, poly: Poly) -> Poly:
         """The expected value of a term."""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, prod
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
-from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Target
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Target
 from symattn.calculus.kernel.signs import Relation
 from symattn.calculus.kernel.terms import Poly, Unproved, depends, number, power, single
 from symattn.calculus.language import Array
@@ -25,7 +25,8 @@ Growth: TypeAlias = "frozenset[tuple[Fraction, Frozen]]"
 """Negative powers of u whose exponential is taken, each with the term beside it."""
 Rate: TypeAlias = tuple[Growth, Fraction]
 """An exponential and a power of u, of which a germ has multiples."""
-Coefficient = Callable[[int], Fraction]
+Lemma = tuple[str, Callable[[int], Fraction]]
+"""What a power series in x says, and the coefficient of each power."""
 REGULAR: Growth = frozenset()
 ZERO = Fraction(0)
 STILL: Rate = (REGULAR, ZERO)
@@ -34,30 +35,21 @@ _SOON = Fraction(1, 10**9)
 """A power of u in place of what just tends to 0."""
 
 
-class Lemma(NamedTuple):
-    """A power series in x: what it is of, as text, and the coefficient of each power."""
-
-    statement: str
-    coefficient: Coefficient
-
-
 SERIES: Mapping[str, Lemma] = {
-    "exp": Lemma("e^x = 1 + x + x^2/2! + ...", lambda k: Fraction(1, factorial(k))),
-    "log": Lemma(
-        "log(1 + x) = x - x^2/2 + x^3/3 - ...", lambda k: Fraction(-((-1) ** k), k) if k else ZERO
+    "exp": ("e^x = 1 + x + x^2/2! + ...", lambda k: Fraction(1, factorial(k))),
+    "log": (
+        "log(1 + x) = x - x^2/2 + x^3/3 - ...",
+        lambda k: Fraction(-((-1) ** k), k) if k else ZERO,
     ),
-    "sin": Lemma(
-        "sin x = x - x^3/3! + ...", lambda k: Fraction((0, 1, 0, -1)[k % 4], factorial(k))
-    ),
-    "cos": Lemma(
-        "cos x = 1 - x^2/2! + ...", lambda k: Fraction((1, 0, -1, 0)[k % 4], factorial(k))
-    ),
+    "sin": ("sin x = x - x^3/3! + ...", lambda k: Fraction((0, 1, 0, -1)[k % 4], factorial(k))),
+    "cos": ("cos x = 1 - x^2/2! + ...", lambda k: Fraction((1, 0, -1, 0)[k % 4], factorial(k))),
 }
 
 
-def _binomial(e: Exponent) -> Coefficient:
-    """``(1 + x)^e = 1 + e x + e (e - 1)/2 x^2 + ...``, Newton's series."""
-    return lambda k: prod(((Fraction(e) - j) / (j + 1) for j in range(k)), start=Fraction(1))
+def _binomial(e: Exponent) -> Lemma:
+    """Newton's series of a power."""
+    factors = [(Fraction(e) - k) / (k + 1) for k in range(_MOST_TERMS)]
+    return "(1 + x)^e = 1 + e x + e (e - 1)/2 x^2 + ...", lambda k: prod(factors[:k], start=UNIT)
 
 
 @dataclass(frozen=True)
@@ -282,14 +274,14 @@ class Germs:
             raise Unproved("what just tends to 0 beside what may grow")
         return True
 
-    def _series(self, small: Germ, coefficient: Coefficient) -> Germ:
+    def _series(self, small: Germ, lemma: Lemma) -> Germ:
         """A power series in a germ that tends to 0."""
         rates = small.rates()
         if not all(map(self._vanishes, rates)):
             raise Unproved("a series in what does not tend to 0")
         total, raised = Germ({}), self._still(number(1))
         for k in range(self.terms):
-            total = self._add(total, self._mul(raised, self._still(number(coefficient(k)))))
+            total = self._add(total, self._mul(raised, self._still(number(lemma[1](k)))))
             raised = self._mul(raised, small)
         left = {
             (self._together(REGULAR, growth, self.terms), k * self.terms) for growth, k in rates
@@ -319,7 +311,7 @@ class Germs:
 
     def _exp(self, germ: Germ) -> Germ:
         growth, still, rest = self._parted(germ)
-        series = self._series(rest, SERIES["exp"].coefficient)
+        series = self._series(rest, SERIES["exp"])
         return self._mul(self._sum_of([(growth, ZERO, self.kernel.exp(still))]), series)
 
     def _logarithm(self, germ: Germ) -> Germ:
@@ -328,7 +320,7 @@ class Germs:
         grown = self._sum_of((REGULAR, k, Poly(c)) for k, c in growth)
         still = self.kernel.function("log", lead) + power(self._log) * order
         self._has_log |= bool(order)
-        series = self._series(rest, SERIES["log"].coefficient)
+        series = self._series(rest, SERIES["log"])
         return self._add(self._add(grown, self._still(still)), series)
 
     def _wave(self, atom: kinds.Function, germ: Germ) -> Germ:
@@ -341,12 +333,12 @@ class Germs:
             if rest.parts:
                 raise Unproved(f"a limit in {atom.name}")
             return Germ(value.parts, rest.errors)
-        even = self._mul(value, self._series(rest, SERIES["cos"].coefficient))
+        even = self._mul(value, self._series(rest, SERIES["cos"]))
         is_sine = atom.name == "sin"
         slope = (
             self.kernel.function("cos", still) if is_sine else -self.kernel.function("sin", still)
         )
-        odd = self._mul(self._still(slope), self._series(rest, SERIES["sin"].coefficient))
+        odd = self._mul(self._still(slope), self._series(rest, SERIES["sin"]))
         return self._add(even, odd)
 
 

@@ -13,6 +13,7 @@ from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
     base_of,
+    divides,
     inverse,
     is_index,
     merged,
@@ -121,8 +122,7 @@ def divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
     poly: Poly = Poly(of_kind(base, kinds.Bracket).of)
     check(leading in poly and bool(leading))
     kernel.need("!=", poly)
-    powers = dict(mono)
-    check(all(powers.get(atom, 0) >= k > 0 for atom, k in leading))
+    check(divides(leading, mono))
     left = single(merged((*mono, *inverse(leading))))
     rest = poly - single(leading, poly[leading])
     raised = kernel.mul(left, power(base))
@@ -316,9 +316,7 @@ def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
 def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
     """``x step(0 < -x) = x - x step(0 < x)``."""
     ((base, k),) = of_kind(step, kinds.Positive).of
-    powers = dict(mono)
-    check((step, 1) in mono)
-    check(all(powers.get(atom, 0) >= e > 0 for atom, e in base))
+    check((step, 1) in mono and divides(base, mono))
     other = 1 - kernel.function("positive", single(base, -k))
     return kernel.mul(single(without(mono, step)), other)
 

@@ -175,7 +175,7 @@ class Reading(Slopes):
         has no meaning at some of them, it says nothing of a term that has."""
         sign = self._sign_by_form(value)
         if sign is not None and not self.is_met(sign, poly) and self._is_total(value):
-            known = self._everywhere(sign, poly)
+            known = self.for_all({Sign(sign, poly.frozen())}, poly.free)
             self.forms |= known
             self.know(known)
 
@@ -205,10 +205,6 @@ class Reading(Slopes):
             case term.Partial() | term.Limit() | term.Expectation():
                 return False
         return all(map(self._is_total, term.inside(value)))
-
-    def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
-        """Conditions that a term has a sign, whatever its indices are."""
-        return self.for_all({Sign(relation, poly.frozen())}, poly.free)
 
     def _mean_nonzero(self, value: Expr, env: Env) -> None:
         """A product is not 0 where none of its factors is."""

@@ -10,7 +10,7 @@ from math import comb
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.germs import expansion
-from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place, within
+from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
     Poly,
@@ -20,6 +20,7 @@ from symattn.calculus.kernel.terms import (
     end_of,
     led_back,
     number,
+    places_in,
     power,
     single,
     summed,
@@ -33,7 +34,8 @@ Variables = tuple[Index, ...]
 @contextmanager
 def _inside(kernel: Computing, mono: Mono) -> Iterator[tuple[Mono, Variables]]:
     """The product that a sum adds up and its indices, while this lasts."""
-    atom = _sum(mono)
+    atom, e = only(mono, kinds.Sum)
+    check(e == 1)
     with kernel.inside(*atom.axes) as variables:
         yield kernel.summands(atom, variables), variables
 
@@ -41,13 +43,6 @@ def _inside(kernel: Computing, mono: Mono) -> Iterator[tuple[Mono, Variables]]:
 def _others(variables: Variables, *own: Index) -> Variables:
     """Indices without some of them."""
     return tuple(each for each in variables if each not in own)
-
-
-def _sum(mono: Mono) -> kinds.Sum:
-    """The sum that a product is."""
-    atom, e = only(mono, kinds.Sum)
-    check(e == 1)
-    return atom
 
 
 @rule
@@ -134,11 +129,11 @@ def split(kernel: Computing, mono: Mono, groups: tuple[tuple[int, ...], ...]) ->
 @rule
 def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
     """The same sum with its indices in another order."""
-    atom = _sum(mono)
-    check(sorted(order) == list(range(len(atom.axes))))
+    axes = only(mono, kinds.Sum)[0].axes
+    check(sorted(order) == list(range(len(axes))))
     with (
         _inside(kernel, mono) as (body, variables),
-        kernel.inside(*(variables[k].size for k in order)) as arranged,
+        kernel.inside(*(axes[k] for k in order)) as arranged,
     ):
         to: dict[Index, Place] = {
             variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)
@@ -151,7 +146,7 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
         axes = tuple(each.size for each in arranged)
         other = kernel.atom(kinds.Sum, axes, kernel.closed(moved, arranged))
         # What is its own negative is 0.
-        return Poly() if other is atom and c < 0 else power(other) * c
+        return Poly() if other is mono[0][0] and c < 0 else power(other) * c
 
 
 @rule
@@ -165,20 +160,14 @@ def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
         return kernel.sum(_others(variables, *own), kernel.mul(rest, kernel.sum(own, single(mine))))
 
 
-def _images_of(body: Mono, own: Index) -> set[str]:
-    """The permutations that an index goes through in a product: those of its axis."""
-    atoms = (inner for atom, _ in body for inner in within(atom))
-    places = (at for inner in atoms for at in inner.places if at[0] is own)
-    return {name for at in places for name, _ in at[2]}
-
-
 @rule
 def permuted(kernel: Computing, mono: Mono, data: tuple[int, tuple[tuple[str, int], ...]]) -> Poly:
     """The sum over all ``pi(j)`` is the sum over all j."""
     k, images = data
     with _inside(kernel, mono) as (body, variables):
         check(0 <= k < len(variables))
-        check({name for name, _ in images} <= _images_of(body, variables[k]))
+        through = {name for at in places_in(body, variables[k]) for name, _ in at[2]}
+        check({name for name, _ in images} <= through)
         moved = kernel.put(single(body), {variables[k]: (variables[k], 0, images)})
         return kernel.sum(variables, moved)
 

@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Any, ParamSpec, TypeVar, assert_never
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Place
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Place, within
 from symattn.calculus.language import Array, Axis, Index
 
 FIRST: Place = (None, 1, ())
@@ -145,6 +145,12 @@ def merged(pairs: Iterable[tuple[Atom, Exponent]]) -> Mono:
     return ordered((atom, e) for atom, e in exponents.items() if e)
 
 
+def divides(part: Mono, mono: Mono) -> bool:
+    """Return whether a product of powers with exponents above 0 is a part of another."""
+    powers = dict(mono)
+    return all(powers.get(atom, 0) >= e > 0 for atom, e in part)
+
+
 def inverse(mono: Mono) -> Mono:
     """The powers by which a product is undone."""
     return tuple((atom, -e) for atom, e in mono)
@@ -158,6 +164,13 @@ def without(mono: Mono, *atoms: Atom) -> Mono:
 def plain(exponent: Exponent) -> Exponent:
     """An exponent, whole where it can be."""
     return int(exponent) if exponent == int(exponent) else exponent
+
+
+def places_in(mono: Mono, own: Index) -> Iterator[Place]:
+    """The places of a product that an index stands in."""
+    for atom, _ in mono:
+        if own in atom.free:
+            yield from (at for each in within(atom) for at in each.places if at[0] is own)
 
 
 # -- places ------------------------------------------------------------------------------------
