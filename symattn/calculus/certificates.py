@@ -18,9 +18,9 @@ from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.axes import refuse_misplaced, refuse_no_axis
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.kinds import KINDS, Kind, Mono, inside
+from symattn.calculus.kernel.kinds import KINDS, Kind, inside
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
-from symattn.calculus.kernel.terms import Unproved, plain
+from symattn.calculus.kernel.terms import Unproved, numbered, plain
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -232,15 +232,12 @@ class _Writer:
             case tuple():
                 return [self.write(each) for each in value]
             case frozenset():
-                return {"sum": [self.write(each) for each in sorted(value, key=_order)]}
+                terms = sorted(value, key=lambda pair: numbered(pair[0]))
+                return {"sum": [self.write(each) for each in terms]}
             case Kind() | Index() | Array():
                 return {"at": self._places[value]}
         made = zip(value.__match_args__, inside(value), strict=True)
         return {type(value).__name__: {name: self.write(part) for name, part in made}}
-
-
-def _order(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
-    return [(atom.number, Fraction(e)) for atom, e in pair[0]]
 
 
 def _typed(items: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -72,11 +72,6 @@ def _refuse_beside(array: Array, at: tuple[Place, ...], around: tuple[Axis, ...]
 def _axis(place: Place, around: tuple[Axis, ...]) -> Axis | None:
     """The axis that a place is along, as far as it is known."""
     base = place[0]
-    match base:
-        case Index():
-            return base.size
-        case int() if base < len(around):
-            return around[-1 - base]
-        case str():
-            return base
-    return None
+    if isinstance(base, int):
+        return around[-1 - base] if base < len(around) else None
+    return base.size if isinstance(base, Index) else base

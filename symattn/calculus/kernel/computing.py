@@ -14,17 +14,7 @@ from math import floor
 from typing import Any, assert_never
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import (
-    UNIT,
-    Atom,
-    Exponent,
-    Mono,
-    Place,
-    Target,
-    Where,
-    indices_of,
-    is_plain,
-)
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Target, Where
 from symattn.calculus.kernel.signs import Condition, Signs
 from symattn.calculus.kernel.terms import (
     FIRST,
@@ -116,9 +106,9 @@ class Computing(Signs):
 
     def apply(self, step: Step) -> Fact:
         """Make a fact by a rule. Raises :class:`Unproved` where it doesn't apply."""
-        if any(self.is_beyond(index) for index in indices_of(step.data)):
+        if any(self.is_beyond(index) for index in kinds.indices_of(step.data)):
             raise Unproved("a step names an index of a sum that it is not in")
-        if not is_plain(step.data):
+        if not kinds.is_plain(step.data):
             raise Unproved("a step with what is no term")
         with self.apart() as conditions:
             value = self.rules[step.rule](self, step.to, step.data)
@@ -296,13 +286,11 @@ class Computing(Signs):
         """1 where the first place is not after the second, else 0."""
         if first[0] == second[0] and (first == second or not (first[2] or second[2])):
             return number(int(first[1] <= second[1]))
-        if first == FIRST and second[0] is not None and second[1] >= 0:
+        from_start = first == FIRST and second[0] is not None and second[1] >= 0
+        if from_start or _is_end(first, second):
             return number(1)
-        if not is_fixed(first) and second == FIRST and first[1] >= 0:
-            return self.equal(first, second)
-        if _is_end(first, second):
-            return number(1)
-        if _is_end(second, first):
+        to_start = second == FIRST and not is_fixed(first) and first[1] >= 0
+        if to_start or _is_end(second, first):
             return self.equal(first, second)
         return self.made(kinds.AtMost, first, second)
 

@@ -36,13 +36,10 @@ _SOON = Fraction(1, 10**9)
 
 
 SERIES: Mapping[str, Lemma] = {
-    "exp": ("e^x = 1 + x + x^2/2! + ...", lambda k: Fraction(1, factorial(k))),
-    "log": (
-        "log(1 + x) = x - x^2/2 + x^3/3 - ...",
-        lambda k: Fraction(-((-1) ** k), k) if k else ZERO,
-    ),
-    "sin": ("sin x = x - x^3/3! + ...", lambda k: Fraction((0, 1, 0, -1)[k % 4], factorial(k))),
-    "cos": ("cos x = 1 - x^2/2! + ...", lambda k: Fraction((1, 0, -1, 0)[k % 4], factorial(k))),
+    "exp": ("e^x = 1 + x + x^2/2! + ...", lambda k: UNIT / factorial(k)),
+    "log": ("log(1 + x) = x - x^2/2 + ...", lambda k: -((-UNIT) ** k) / k if k else ZERO),
+    "sin": ("sin x = x - x^3/3! + ...", lambda k: (ZERO, UNIT, ZERO, -UNIT)[k % 4] / factorial(k)),
+    "cos": ("cos x = 1 - x^2/2! + ...", lambda k: (UNIT, ZERO, -UNIT, ZERO)[k % 4] / factorial(k)),
 }
 
 

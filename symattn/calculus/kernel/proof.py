@@ -36,6 +36,7 @@ from symattn.calculus.kernel.terms import (
     depends,
     inverse,
     merged,
+    numbered,
     plain,
     power,
     single,
@@ -324,7 +325,7 @@ _MOST_DIVIDED = 100
 
 def _degree(mono: Mono) -> tuple[Fraction, list[tuple[int, Fraction]]]:
     degree = sum((Fraction(e) for _, e in mono), Fraction(0))
-    return degree, [(atom.number, Fraction(e)) for atom, e in reversed(mono)]
+    return degree, numbered(mono[::-1])
 
 
 def _base(kernel: Kernel, mono: Mono, use: Instance) -> Poly:

@@ -11,7 +11,7 @@ from math import gcd, lcm, prod
 from typing import Literal, NamedTuple
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
+from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Place, within
 from symattn.calculus.kernel.terms import (
     Poly,
     Terms,
@@ -21,6 +21,7 @@ from symattn.calculus.kernel.terms import (
     is_fixed,
     merged,
     number,
+    numbered,
     power,
 )
 from symattn.calculus.language import Array, Axis, Expr, Index
@@ -131,16 +132,11 @@ class Signs(Terms):
         base, offset, _ = at
         if Exists(axis, at) in self.known.places:
             return True
-        if base is None and any(
-            each.axis == axis and each.at[0] is None and 1 <= offset <= each.at[1]
-            for each in self.known.places
-        ):
-            return True
-        if isinstance(base, Index):
-            return base.size == axis and not offset
-        if base is None:
-            return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
-        return base == axis and not offset
+        if base is not None:
+            return (base.size if isinstance(base, Index) else base) == axis and not offset
+        known = (each.at for each in self.known.places if each.axis == axis)
+        last = max((at[1] for at in known if at[0] is None), default=1)
+        return 1 <= offset <= max(1, last, axis if isinstance(axis, int) else 1)
 
     def recall(self, known: Known) -> None:
         """Know this, and nothing else."""
@@ -213,7 +209,7 @@ class Signs(Terms):
         by = Fraction(
             gcd(*(c.numerator for _, c in of)), lcm(*(c.denominator for _, c in of))
         ) or Fraction(1)
-        if relation == "!=" and of and max(of, key=_number)[1] < 0:
+        if relation == "!=" and of and max(of, key=lambda pair: numbered(pair[0]))[1] < 0:
             by = -by
         return frozenset((merged((*mono, *shared)), c / by) for mono, c in of)
 
@@ -426,10 +422,6 @@ def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
     for atom, e in mono:
         if relation == "!=" or (len(mono) == 1 and isinstance(e, Fraction)):
             yield base_of(atom).frozen()
-
-
-def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
-    return [(atom.number, Fraction(e)) for atom, e in pair[0]]
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:

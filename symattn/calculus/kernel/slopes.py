@@ -19,7 +19,6 @@ from symattn.calculus.kernel.terms import (
     Unproved,
     base_of,
     depends,
-    plain,
     power,
     single,
     summed,
@@ -112,7 +111,7 @@ class Slopes(Computing):
                     continue
                 if e != 1 and (e < 0 or isinstance(e, Fraction)):
                     self.need("!=" if isinstance(e, int) else ">", base_of(atom))
-                outer = self.raised(power(atom), plain(Fraction(e) - 1))
+                outer = self.raised(power(atom), e - 1)
                 rest = single(without(mono, atom), c * e)
                 total = total + self.mul(self.mul(rest, outer), inner)
         return total

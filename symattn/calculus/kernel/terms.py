@@ -145,6 +145,11 @@ def merged(pairs: Iterable[tuple[Atom, Exponent]]) -> Mono:
     return ordered((atom, e) for atom, e in exponents.items() if e)
 
 
+def numbered(mono: Mono) -> list[tuple[int, Fraction]]:
+    """The atoms of a product by their numbers, which orders products."""
+    return [(atom.number, Fraction(e)) for atom, e in mono]
+
+
 def divides(part: Mono, mono: Mono) -> bool:
     """Return whether a product of powers with exponents above 0 is a part of another."""
     powers = dict(mono)
