@@ -14,7 +14,7 @@ from math import floor
 from typing import Any, assert_never
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Target, Where
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Where
 from symattn.calculus.kernel.signs import Condition, Signs
 from symattn.calculus.kernel.terms import (
     FIRST,
@@ -22,7 +22,6 @@ from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
     base_of,
-    depends,
     end_of,
     is_fixed,
     number,
@@ -263,10 +262,6 @@ class Computing(Signs):
 
     # -- places ----------------------------------------------------------------------------------
 
-    def resettled(self, poly: Poly) -> Poly:
-        """A term each of whose products is what it is known to be."""
-        return summed(self.settled(mono) * c for mono, c in poly.items())
-
     def position(self, at: Place) -> Poly:
         """A place as a number."""
         base, offset, images = at
@@ -280,7 +275,8 @@ class Computing(Signs):
 
     def equal(self, first: Place, second: Place) -> Poly:
         """Kronecker's delta."""
-        return self.resettled(self.delta(first, second))
+        delta = self.delta(first, second)
+        return summed(self.settled(mono) * c for mono, c in delta.items())
 
     def at_most(self, first: Place, second: Place) -> Poly:
         """1 where the first place is not after the second, else 0."""
@@ -400,18 +396,6 @@ class Computing(Signs):
     def derivative(self, of: Where, by: Where) -> Poly:
         """The derivative of an entry in another that is not taken apart."""
         return self.made(kinds.Derivative, of, by)
-
-    def limit(self, variable: Array, target: Target, poly: Poly) -> Poly:
-        """Return what a term tends to."""
-        if not depends(poly.arrays, {variable}):
-            return poly
-        return self.made(kinds.Limit, variable, target, poly.frozen())
-
-    def expectation(self, poly: Poly) -> Poly:
-        """The expected value of a term."""
-        if not depends(poly.arrays, self.random):
-            return poly
-        return self.made(kinds.Mean, poly.frozen())
 
 
 def _is_end(first: Place, second: Place) -> bool:

@@ -195,7 +195,10 @@ def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
     check(k > 0)
     base, of = base_of(below), Poly(atom.of)
     above = cleared(kernel, of, below, k)
-    _keep_sign(kernel, of, base, above)
+    relations: tuple[Relation, ...] = (">", "!=")
+    for relation in relations:
+        if kernel.is_met(relation, of) and kernel.is_met(relation, base):
+            kernel.know([Sign(relation, above.frozen())])
     if isinstance(atom, kinds.Bracket):
         if isinstance(e, Fraction):
             kernel.need(">", base)
@@ -203,14 +206,6 @@ def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
     check(isinstance(atom, kinds.Function) and atom.name == "log" and e == 1)
     kernel.need(">", base)
     return kernel.function("log", above) - kernel.function("log", base) * k
-
-
-def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None:
-    """Know the sign of what is a product of two terms whose signs are known."""
-    relations: tuple[Relation, ...] = (">", "!=")
-    for relation in relations:
-        if kernel.is_met(relation, of) and kernel.is_met(relation, factor):
-            kernel.know([Sign(relation, product.frozen())])
 
 
 def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
@@ -329,7 +324,8 @@ def transport(kernel: Computing, mono: Mono, delta: Atom) -> Poly:
     """``delta(i, p) f(i) = delta(i, p) f(p)``."""
     check((delta, 1) in mono)
     rest = kernel.put(single(without(mono, delta)), identified(delta))
-    return _times_boolean(rest, delta)
+    # What is 0 or 1 stands once in a product.
+    return summed(single(ordered([*without(m, delta), (delta, 1)]), c) for m, c in rest.items())
 
 
 def identity(delta: kinds.Delta) -> dict[Index, Place]:
@@ -346,11 +342,6 @@ def identified(delta: Atom) -> dict[Index, Place]:
     found = identity(of_kind(delta, kinds.Delta))
     check(bool(found), "a delta of no index")
     return found
-
-
-def _times_boolean(poly: Poly, atom: Atom) -> Poly:
-    """A term times what is 0 or 1, as it stands."""
-    return summed(single(ordered([*without(mono, atom), (atom, 1)]), c) for mono, c in poly.items())
 
 
 @rule

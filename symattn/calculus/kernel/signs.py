@@ -194,11 +194,8 @@ class Signs(Terms):
     def plain(self, relation: Relation, of: Frozen) -> Frozen:
         """A term without what is above 0 in all of its parts, which has the same sign."""
         key = (relation == "!=", of)
-        if key not in self._plain:
-            self._plain[key] = self._primitive(relation, of)
-        return self._plain[key]
-
-    def _primitive(self, relation: Relation, of: Frozen) -> Frozen:
+        if key in self._plain:
+            return self._plain[key]
         monos = [dict(mono) for mono, _ in of]
         least = {atom: min(e.get(atom, 0) for e in monos) for each in monos for atom in each}
         shared = tuple(
@@ -211,7 +208,8 @@ class Signs(Terms):
         ) or Fraction(1)
         if relation == "!=" and of and max(of, key=lambda pair: numbered(pair[0]))[1] < 0:
             by = -by
-        return frozenset((merged((*mono, *shared)), c / by) for mono, c in of)
+        self._plain[key] = frozenset((merged((*mono, *shared)), c / by) for mono, c in of)
+        return self._plain[key]
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
         """Return whether just that is known of a term, at its places or for all."""

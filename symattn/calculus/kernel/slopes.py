@@ -228,7 +228,9 @@ class Slopes(Computing):
             if target == "oo" or (isinstance(target, Fraction) and target >= 0):
                 self.known.arrays.add((">", variable))
             with self.apart() as conditions:
-                value = self.limit(variable, target, body())
+                value = body()
+                if depends(value.arrays, {variable}):
+                    value = self.made(kinds.Limit, variable, target, value.frozen())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
         if isinstance(target, Fraction) and not self.is_given:
@@ -265,25 +267,22 @@ class Slopes(Computing):
         """Note conditions as they are near the end of a limit."""
         variable = germs.variable
         for condition in conditions:
-            if isinstance(condition, Exists):
+            if isinstance(condition, Exists) or not depends(Poly(condition.of).arrays, {variable}):
                 self.conditions.add(condition)
                 continue
-            relation, of, axes = condition
-            if not depends(Poly(of).arrays, {variable}):
-                self.conditions.add(condition)
-                continue
-            with self.inside(*axes) as variables:
+            with self.inside(*condition.axes) as variables:
                 at = tuple((each, 0, ()) for each in variables)
-                germs.sign(relation, self.opened_at(of, at))
+                germs.sign(condition.relation, self.opened_at(condition.of, at))
 
     def expected(self, body: Callable[[], Poly]) -> Poly:
         """An expected value; nothing is known of random entries."""
         with self._varying(*self.random, is_near=False):
-            value = self.expectation(body())
+            value = body()
+            if depends(value.arrays, self.random):
+                value = self.made(kinds.Mean, value.frozen())
         return self._again_outside(value)
 
     def _again_outside(self, value: Poly) -> Poly:
         """A term that was computed while something varied, with all that is known; what was not
         found stands as it is."""
-        is_left = value.has(kinds.Limit | kinds.Mean)
-        return value if is_left else self.again(value)
+        return value if value.has(kinds.Limit | kinds.Mean) else self.again(value)
