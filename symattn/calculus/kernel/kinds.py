@@ -220,16 +220,15 @@ def tell(atom: Atom, number: int) -> None:
     bound = len(atom.axes) if isinstance(atom, Sum) else 0
     loose = [base + 1 for base in bases if isinstance(base, int)]
     loose += [each.loose - bound for each in inner]
-    arrays = arrays.union(*(each.arrays for each in inner))
+    own = frozenset(each for each in bases if isinstance(each, Index))
+    varied = {atom.variable} if isinstance(atom, Limit) else set()
     told = {
         "number": number,
         "places": places,
         "parts": parts,
-        "free": frozenset(each for each in bases if isinstance(each, Index)).union(
-            *(each.free for each in inner)
-        ),
-        "loose": max(0, 0, *loose),
-        "arrays": arrays - {atom.variable} if isinstance(atom, Limit) else arrays,
+        "free": own.union(*(each.free for each in inner)),
+        "loose": max([0, *loose]),
+        "arrays": arrays.union(*(each.arrays for each in inner)) - varied,
     }
     for name, value in told.items():
         object.__setattr__(atom, name, value)

@@ -250,7 +250,7 @@ def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
     """Sine and cosine of a sum of two."""
     atom, e = only(mono, kinds.Function)
     check(atom.name in ("sin", "cos") and e == 1)
-    first = single(*part)
+    first = single(part[0], Fraction(part[1]))
     rest = Poly(atom.of) - first
     check(bool(rest) and bool(first))
     sines = [kernel.function("sin", angle) for angle in (first, rest)]

@@ -32,7 +32,6 @@ from symattn.calculus.kernel.signs import (
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
-    axis_of,
     depends,
     inverse,
     merged,
@@ -43,6 +42,7 @@ from symattn.calculus.kernel.terms import (
 )
 from symattn.calculus.language import Array, Expr, Index, ParsedLine, arrays
 
+_MOST_DIVIDED = 100
 _TABLE = sum_rules
 """Its rules, and those of what it is made with, fill the table."""
 
@@ -279,9 +279,9 @@ class Kernel(Reading):
 
     def given_limit(self, atom: kinds.Limit) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
-        given = (other for each in self.given for other in each.zero.atoms)
-        same = ((each, atom) for each in given if isinstance(each, kinds.Limit))
-        if not any(x.variable is y.variable and x.target == y.target for x, y in same):
+        given = (each for equation in self.given for each in equation.zero.atoms)
+        ends = {(each.variable, each.target) for each in given if isinstance(each, kinds.Limit)}
+        if (atom.variable, atom.target) not in ends:
             return None
         value = self.settled(((atom, 1),))
         return None if value.has(kinds.Limit) else value
@@ -320,9 +320,6 @@ class Kernel(Reading):
         return [*map(self.again, ways), left]
 
 
-_MOST_DIVIDED = 100
-
-
 def _degree(mono: Mono) -> tuple[Fraction, list[tuple[int, Fraction]]]:
     degree = sum((Fraction(e) for _, e in mono), Fraction(0))
     return degree, numbered(mono[::-1])
@@ -339,7 +336,7 @@ RULES["instance"], RULES["base"] = Kernel.instance, _base
 
 def _written_out(place: Place) -> list[Place]:
     """All places of an axis of few, else the place itself."""
-    axis = axis_of(place)
+    axis = place[0].size if isinstance(place[0], Index) else None
     if isinstance(axis, int) and axis <= MOST_WRITTEN:
         return [(None, k, ()) for k in range(1, axis + 1)]
     return [place]

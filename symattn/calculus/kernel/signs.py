@@ -16,7 +16,6 @@ from symattn.calculus.kernel.terms import (
     Poly,
     Terms,
     Unproved,
-    axis_of,
     base_of,
     is_fixed,
     merged,
@@ -228,8 +227,11 @@ class Signs(Terms):
     def _is_instance(self, known: Sign, poly: Poly) -> bool:
         """Return whether a term is another at some places."""
         atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
-        places = {at for atom in atoms for at in atom.places if isinstance(at[0], Index)}
-        ways = [[at for at in places if axis_of(at) == axis and not at[1]] for axis in known.axes]
+        places = {at for atom in atoms for at in atom.places if not at[1]}
+        ways = [
+            [at for at in places if isinstance(at[0], Index) and at[0].size == axis]
+            for axis in known.axes
+        ]
         if prod(map(len, ways)) > _MOST_WAYS:
             return False
         for way in product(*ways):
@@ -334,13 +336,13 @@ class Signs(Terms):
             return True
         if len(poly) == 1:
             ((mono, c),) = poly.items()
-            return c != 0 and all(self._is_not_zero(atom, e) for atom, e in mono)
+            return c != 0 and all(
+                self.is_above(atom, e)
+                or self._is_noted("!=", atom)
+                or (isinstance(atom, kinds.Bracket) and self.is_nonzero(Poly(atom.of)))
+                for atom, e in mono
+            )
         return self.is_positive(poly) or self.is_positive(-poly)
-
-    def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
-        if self.is_above(atom, e) or self._is_noted("!=", atom):
-            return True
-        return isinstance(atom, kinds.Bracket) and self.is_nonzero(Poly(atom.of))
 
     def is_above(self, atom: Atom, e: Exponent = 1) -> bool:
         """Return whether a power of an atom is seen to be above 0."""

@@ -186,9 +186,8 @@ def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
     """A sum with one comparison of two of its indices in the other order."""
     with _inside(kernel, mono) as (body, variables):
         compared = _compared(body, variables, pair)
-        first, second = compared.places
-        other = power(kernel.atom(kinds.AtMost, second, first))
-        turned = 1 + kernel.equal(first, second) - other
+        other = power(kernel.atom(kinds.AtMost, compared.second, compared.first))
+        turned = 1 + kernel.equal(*compared.places) - other
         return kernel.sum(variables, kernel.mul(single(without(body, compared)), turned))
 
 
@@ -200,8 +199,7 @@ def halved(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
         first, second = (variables[k] for k in pair)
         check(first.size == second.size)
         rest = single(without(body, compared))
-        exchanged = kernel.put(rest, {first: compared.second, second: compared.first})
-        check(exchanged == rest)
+        check(kernel.put(rest, {first: compared.second, second: compared.first}) == rest)
         met = 1 + kernel.equal(*compared.places)
         return kernel.sum(variables, kernel.mul(rest, met)) * Fraction(1, 2)
 
@@ -221,12 +219,13 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
         for step in range(1, abs(by) + 1):
             # What comes in at one end, and what goes out at the other.
             at = step if by > 0 else step - abs(by)
-            first: Place = (None, at - by, ())
-            last: Place = (end[0], end[1] + at - by, ())
-            # They may lie beyond the ends of the axis.
-            out, into = (Poly(kernel.at(body.frozen(), {own: at})) for at in (first, last))
-            gone = kernel.again(out)
-            more = kernel.sum(others, kernel.again(into) - gone)
+            out: Place = (None, at - by, ())
+            into: Place = (end[0], end[1] + at - by, ())
+            # These places may be beyond the ends of the axis.
+            gone, come = (
+                kernel.again(Poly(kernel.at(body.frozen(), {own: each}))) for each in (out, into)
+            )
+            more = kernel.sum(others, come - gone)
             total = total + (more if by > 0 else -more)
         return total
 

@@ -213,11 +213,6 @@ def replaced(at: Place, to: Mapping[Index, Place]) -> Place:
     return led(at, to[base]) if isinstance(base, Index) and base in to else at
 
 
-def axis_of(at: Place) -> Axis | None:
-    """The axis that an index runs along; None for other places."""
-    return at[0].size if isinstance(at[0], Index) else None
-
-
 def end_of(axis: Axis) -> Place:
     """The last place of an axis."""
     return (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
