@@ -8,7 +8,6 @@ the kernel compute its lines, and answers from the certificate where a rule has 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -19,8 +18,9 @@ from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
 from symattn.calculus.kernel.axes import refuse_misplaced, refuse_no_axis
 from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.kinds import KINDS, Kind, inside
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
-from symattn.calculus.kernel.terms import Atom, Mono, Unproved, plain
+from symattn.calculus.kernel.terms import Unproved, numbered, plain
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
@@ -178,30 +178,28 @@ class _Writer:
         while todo:
             value = todo.pop()
             match value:
-                case Atom() | Index() | Array():
-                    if value in seen:
-                        continue
-                    seen.add(value)
-                    if isinstance(value, Atom):
-                        todo.append(value.data)
+                case Kind() | Index() | Array():
+                    if value not in seen:
+                        seen.add(value)
+                        todo += inside(value)
                 case Mapping():
                     todo += [*value.keys(), *value.values()]
-                case tuple() | list() | frozenset():
+                case list():
                     todo += value
-                case Step() | Instance() | Last():
-                    todo += [getattr(value, each.name) for each in fields(value)]
+                case _:
+                    todo += inside(value)
         arrays = sorted(
             (each for each in seen if isinstance(each, Array)), key=lambda a: self._arrays[a]
         )
         indices = [each for each in seen if isinstance(each, Index)]
         indices.sort(key=lambda index: self._kernel.rank((index, 0, ())))
-        atoms = sorted((each for each in seen if isinstance(each, Atom)), key=lambda a: a.number)
-        rows: list[Atom | Index | Array] = [*arrays, *indices, *atoms]
+        atoms = sorted((each for each in seen if isinstance(each, Kind)), key=lambda a: a.number)
+        rows: list[Kind | Index | Array] = [*arrays, *indices, *atoms]
         for each in rows:
             self._places[each] = len(self.table)
             self.table.append(self._row(each))
 
-    def _row(self, value: Atom | Index | Array) -> list[Any]:
+    def _row(self, value: Kind | Index | Array) -> list[Any]:
         match value:
             case Array():
                 return ["array", self._arrays[value]]
@@ -209,7 +207,8 @@ class _Writer:
                 return ["variable", int(name[1:]), size]
             case Index():
                 return ["index", self._named[value]]
-        return [value.kind, self.write(value.data)]
+        made = self.write(tuple(inside(value)))
+        return [value.letter, made if len(made) > 1 else made[0]]
 
     def record(self, record: Record) -> dict[str, Any]:
         """A record as plain data."""
@@ -233,21 +232,18 @@ class _Writer:
             case tuple():
                 return [self.write(each) for each in value]
             case frozenset():
-                return {"sum": [self.write(each) for each in sorted(value, key=_order)]}
-            case Atom() | Index() | Array():
+                terms = sorted(value, key=lambda pair: numbered(pair[0]))
+                return {"sum": [self.write(each) for each in terms]}
+            case Kind() | Index() | Array():
                 return {"at": self._places[value]}
-        made = {each.name: self.write(getattr(value, each.name)) for each in fields(value)}
-        return {type(value).__name__: made}
-
-
-def _order(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
-    return [(atom.number, Fraction(e)) for atom, e in pair[0]]
+        made = zip(value.__match_args__, inside(value), strict=True)
+        return {type(value).__name__: {name: self.write(part) for name, part in made}}
 
 
 def _typed(items: tuple[Any, ...]) -> tuple[Any, ...]:
     """Powers as the kernel has them, which tells roots by their exponents; and places."""
     match items:
-        case (Atom() as atom, (int() | Fraction()) as e):
+        case (Kind() as atom, (int() | Fraction()) as e):
             return atom, plain(Fraction(e))
         case (_, Fraction(), tuple()):
             raise Malformed("expected a whole number added to a place")
@@ -277,10 +273,10 @@ class _Reader:
                 return self._kernel.variable_at(data, *more)
             case "index":
                 return self._named[data]
-        made = self.read(data)
+        made, kind_of = self.read(data), KINDS[kind]
         if kind == "L" and not isinstance(made[1], Fraction) and made[1] not in ("oo", "-oo"):
             raise Malformed("expected a number, oo or -oo as the end of a limit")
-        atom = self._kernel.atom(kind, made)
+        atom = self._kernel.atom(kind_of, *(made if len(kind_of.__match_args__) > 1 else (made,)))
         refuse_misplaced(atom, self._kernel.permutations)
         return atom
 

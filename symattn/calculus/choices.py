@@ -11,31 +11,24 @@ from itertools import permutations, product
 from math import factorial, floor, gcd, lcm, prod
 from typing import Any
 
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.power_rules import divided
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place
+from symattn.calculus.kernel.power_rules import divided, identity
 from symattn.calculus.kernel.proof import Kernel
+from symattn.calculus.kernel.sum_rules import solved
 from symattn.calculus.kernel.terms import (
-    BOOLEAN,
-    UNIT,
-    Atom,
-    Exponent,
-    Mono,
-    Place,
     Poly,
     Unproved,
-    add,
-    atoms_of,
-    free_in,
+    divides,
+    inverse,
     is_index,
     led_back,
-    minus,
     number,
     ordered,
-    parts,
-    places_of,
+    places_in,
     power,
-    scaled,
-    within,
+    single,
     without,
 )
 from symattn.calculus.language import Array, Index
@@ -57,22 +50,22 @@ class SumChoices:
         self._kept: set[Atom] = set()
         """Sums whose indices are in order."""
 
-    def _sum(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+    def _sum(self, mono: Mono, atom: kinds.Sum, e: Exponent) -> Step | None:
         if e != 1:
             return None
-        axes = atom.data[0]
+        axes = atom.axes
         kernel = self.kernel
         with kernel.inside(*axes) as variables:
             body = kernel.summands(atom, variables)
             for k, own in enumerate(variables):
-                if any(a.kind == "d" and own in a.free and self._solves(a, own) for a, _ in body):
+                if any(solved(a, own) for a, _ in body):
                     return Step("collapse", mono, k)
             for k, own in enumerate(variables):
                 if isinstance(own.size, int) and own.size <= _MOST_WRITTEN:
                     return Step("written", mono, k)
             if len(axes) == 1 and self._counts(body, variables[0]):
                 return Step("counted", mono)
-            if any(a.kind == "S" and isinstance(k, int) and k > 0 for a, k in body):
+            if any(isinstance(a, kinds.Sum) and isinstance(k, int) and k > 0 for a, k in body):
                 return Step("flatten", mono)
             for k, own in enumerate(variables):
                 mine = tuple(pair for pair in body if own in pair[0].free)
@@ -91,18 +84,12 @@ class SumChoices:
                 return Step("permuted", mono, led)
             return self._arranged(mono, body, variables)
 
-    @staticmethod
-    def _solves(delta: Atom, own: Index) -> bool:
-        first, second = delta.data
-        ways = ((first, second), (second, first))
-        return any(at[:2] == (own, 0) and other[0] is not own for at, other in ways)
-
     def _counts(self, body: Mono, own: Index) -> bool:
         here = (own, 0, ())
         match body:
-            case ((Atom(kind="i", data=at), int(e)),):
+            case ((kinds.Position(at), int(e)),):
                 return bool(at == here and 0 < e <= 8)
-            case ((Atom(kind="m", data=(first, second)), 1),):
+            case ((kinds.AtMost(first, second), 1),):
                 other = second if first == here else first if second == here else None
                 return other is not None and other[0] is not None and other[1:] == (0, ())
         return False
@@ -110,9 +97,9 @@ class SumChoices:
     def _contracted(self, body: Mono, variables: tuple[Index, ...]) -> tuple[int, ...] | None:
         """Indices whose sum is there below: ``exp(S[i, j]) / Z[i]`` summed over j is 1."""
         for below, e in body:
-            if below.kind != "S" or e >= 0:
+            if not isinstance(below, kinds.Sum) or e >= 0:
                 continue
-            axes, pattern = below.data
+            axes, pattern = below.axes, below.body
             for names in permutations(variables, len(axes)):
                 if tuple(each.size for each in names) != axes:
                     continue
@@ -121,7 +108,7 @@ class SumChoices:
                 if not all(powers.get(a, 0) == k for a, k in inner):
                     continue
                 rest = without(body, *(a for a, _ in inner))
-                if free_in((rest,)).isdisjoint(names) and len(names) < len(variables):
+                if single(rest).free.isdisjoint(names) and len(names) < len(variables):
                     return tuple(variables.index(each) for each in names)
         return None
 
@@ -130,10 +117,10 @@ class SumChoices:
     ) -> tuple[int, tuple[tuple[str, int], ...]] | None:
         """An index that goes through fewer permutations when it is led back."""
         for k, own in enumerate(variables):
-            ways = {images for _, offset, images in _places(body, own) if images and not offset}
+            ways = {images for _, offset, images in places_in(body, own) if images and not offset}
             cost = _images(body, own)
             for images in sorted(ways):
-                moved = self.kernel.put({body: UNIT}, {own: (own, 0, led_back(images))})
+                moved = self.kernel.put(single(body), {own: (own, 0, led_back(images))})
                 if len(moved) == 1 and _images(next(iter(moved)), own) < cost:
                     return k, led_back(images)
         return None
@@ -146,15 +133,17 @@ class SumChoices:
             raise Unproved("a sum over too many indices at once")
         colours = self._colours(body, variables)
         for atom, _ in body:
-            if atom.kind != "m" or not all(is_index(at) and at[0] in colours for at in atom.data):
+            if not isinstance(atom, kinds.AtMost) or not all(map(is_index, atom.places)):
                 continue
-            first, second = atom.data
-            pair = variables.index(first[0]), variables.index(second[0])
-            if colours[first[0]] > colours[second[0]]:
+            first, second = atom.first[0], atom.second[0]
+            if first not in colours or second not in colours:
+                continue
+            pair = variables.index(first), variables.index(second)
+            if colours[first] > colours[second]:
                 return Step("reversed", mono, pair)
-            if colours[first[0]] == colours[second[0]] and len(variables) == 2:
-                rest: Poly = {without(body, atom): UNIT}
-                if kernel.put(rest, {first[0]: second, second[0]: first}) == rest:
+            if colours[first] == colours[second] and len(variables) == 2:
+                rest = single(without(body, atom))
+                if kernel.put(rest, {first: atom.second, second: atom.first}) == rest:
                     return Step("halved", mono, pair)
         groups: dict[int, list[int]] = {}
         for k, each in enumerate(variables):
@@ -174,9 +163,9 @@ class SumChoices:
                 return Step("exchange", mono, order)
             ((other, _),) = value.items()
             atoms.setdefault(other[0][0], order)
-        first = min(atoms, key=lambda atom: atom.number)
-        self._kept.add(first)
-        return None if first is own else Step("exchange", mono, atoms[first])
+        least = min(atoms, key=lambda atom: atom.number)
+        self._kept.add(least)
+        return None if least is own else Step("exchange", mono, atoms[least])
 
     def _colours(self, body: Mono, variables: tuple[Index, ...]) -> dict[Index, int]:
         """Numbers for summed indices that tell apart those with different parts in a sum."""
@@ -210,20 +199,22 @@ class SumChoices:
 
     def _standing(self, atom: Atom) -> Iterator[tuple[str, tuple[tuple[Any, str], ...]]]:
         """Yield where indices stand in an atom, and which."""
-        places = places_of(atom)
-        if places:
-            word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind)
-            if not word:
-                word = "D".join(array.name for array, _ in atom.data) if atom.kind == "D" else ""
-            if atom.kind == "x":
-                array = atom.data[0]
-                word = f"{array.name}{'~' if self._is_symmetric(array) else ' '}"
-            yield word, tuple((base, f"{offset}{images}") for base, offset, images in places)
-        for mono, c in parts(atom):
+        if atom.places:
+            match atom:
+                case kinds.Entry(array):
+                    word = f"{array.name}{'~' if self._is_symmetric(array) else ' '}"
+                case kinds.Derivative((of, _), (by, _)):
+                    word = f"{of.name}D{by.name}"
+                case kinds.Delta():
+                    word = f"{atom.letter}~"
+                case _:
+                    word = atom.letter
+            yield word, tuple((base, f"{offset}{images}") for base, offset, images in atom.places)
+        for mono, c in atom.parts:
             for inner, e in mono:
                 if inner.free:
                     for path, at in self._standing(inner):
-                        yield f"{atom.kind}{c}.{e}{path}", at
+                        yield f"{atom.letter}{c}.{e}{path}", at
 
     def _is_symmetric(self, array: Array) -> bool:
         """Return whether rows and columns of a matrix may be exchanged."""
@@ -260,21 +251,14 @@ def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ..
     return tuple(groups)
 
 
-def _places(body: Mono, own: Index) -> Iterator[Place]:
-    """The places of a product that an index stands in."""
-    for atom, _ in body:
-        if own in atom.free:
-            yield from (at for inner in within(atom) for at in places_of(inner) if at[0] is own)
-
-
 def _least_offset(body: Mono, own: Index) -> int:
     """Return how far beyond an index all its places are; 0 where some are where it is."""
-    least = min((offset for _, offset, _ in _places(body, own)), default=0)
+    least = min((offset for _, offset, _ in places_in(body, own)), default=0)
     return least if abs(least) <= _MOST_SHIFTED and not _images(body, own) else 0
 
 
 def _images(body: Mono, own: Index) -> int:
-    return sum(len(images) for _, _, images in _places(body, own))
+    return sum(len(images) for _, _, images in places_in(body, own))
 
 
 def _outer(base: Any) -> str:
@@ -304,15 +288,16 @@ def size_of(mono: Mono) -> tuple[Fraction, Fraction, list[tuple[int, Exponent]]]
 
 def _led(atom: Atom) -> int:
     """Through how many permutations the places of an atom go."""
-    return sum(len(images) for _, _, images in places_of(atom))
+    return sum(len(images) for _, _, images in atom.places)
 
 
 def _weight(atom: Atom) -> Fraction:
     """Return how much an atom counts: a sum as much as what is summed, and more."""
-    if atom.kind in "pdm":
-        return Fraction(0)
-    if atom.kind == "S":
-        return 1 + sum((e * _weight(inner) for inner, e in atom.data[1]), Fraction(0))
+    match atom:
+        case kinds.Bracket() | kinds.Delta() | kinds.AtMost():
+            return Fraction(0)
+        case kinds.Sum(_, body):
+            return 1 + sum((e * _weight(inner) for inner, e in body), Fraction(0))
     return UNIT
 
 
@@ -321,71 +306,68 @@ class Choices(SumChoices):
 
     def __call__(self, mono: Mono) -> Step | None:
         """The rule for a product, if any."""
-        if len(mono) == 1:
-            atom, e = mono[0]
-            of_kind = {
-                "S": self._sum,
-                "F": self._function,
-                "p": self._power,
-                "h": self._step,
-                "m": self._comparison,
-                "L": self._limit,
-                "E": self._mean,
-            }.get(atom.kind)
-            step = of_kind(mono, atom, e) if of_kind else None
-        else:
-            step = self._product(mono)
+        step = self._single(mono, *mono[0]) if len(mono) == 1 else self._product(mono)
         if step is None and self.equations is not None:
             step = self.equations(mono)
         return step
 
+    def _single(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+        match atom:
+            case kinds.Sum():
+                return self._sum(mono, atom, e)
+            case kinds.Function():
+                return self._function(mono, atom, e)
+            case kinds.Bracket(of):
+                return self._power(mono, Poly(of), e)
+            case kinds.Positive(of):
+                return self._step(mono, Poly(of))
+            case kinds.AtMost(first, second):
+                return self._comparison(mono, first, second)
+            case kinds.Limit():
+                return self._limit(mono)
+            case kinds.Mean(of):
+                return self._mean(mono, Poly(of))
+        return None
+
     # -- products --------------------------------------------------------------------------------
 
     def _product(self, mono: Mono) -> Step | None:
-        compared = []
+        compared: dict[tuple[Place, Place], kinds.AtMost] = {}
         for atom, _e in mono:
-            match atom.kind:
-                case "m":
-                    compared.append(atom)
-                case "d" if step := self._transport(mono, atom):
+            match atom:
+                case kinds.AtMost(first, second):
+                    compared[first, second] = atom
+                case kinds.Delta() if step := self._transport(mono, atom):
                     return step
-                case "h" if len(atom.data) == 1 and self._turns(mono, atom):
-                    return Step("turn", mono, atom)
+                case kinds.Positive(of) if len(of) == 1:
+                    ((base, k),) = of
+                    if k < 0 and divides(base, mono):
+                        return Step("turn", mono, atom)
         if len(compared) > 1:
-            by_data = {atom.data: atom for atom in compared}
-            for (first, second), atom in by_data.items():
-                if (second, first) in by_data:
-                    return Step("antisymmetry", mono, (atom, by_data[second, first]))
-            for (first, middle), one in by_data.items():
-                for (other, last), two in by_data.items():
-                    three = by_data.get((first, last))
+            for (first, second), atom in compared.items():
+                if (second, first) in compared:
+                    return Step("antisymmetry", mono, (atom, compared[second, first]))
+            for (first, middle), one in compared.items():
+                for (other, last), two in compared.items():
+                    three = compared.get((first, last))
                     if middle == other and three is not None:
                         return Step("transitivity", mono, (one, two, three))
         return self._cosine(mono)
 
-    def _transport(self, mono: Mono, delta: Atom) -> Step | None:
-        first, second = delta.data
-        for at, other in ((second, first), (first, second)):
-            if is_index(at) and other[0] != at[0]:
-                rest = without(mono, delta)
-                return Step("transport", mono, delta) if at[0] in free_in((rest,)) else None
-        return None
-
     @staticmethod
-    def _turns(mono: Mono, step: Atom) -> bool:
-        ((base, k),) = step.data
-        powers = dict(mono)
-        return k < 0 and all(powers.get(atom, 0) >= e > 0 for atom, e in base)
+    def _transport(mono: Mono, delta: kinds.Delta) -> Step | None:
+        stands = single(without(mono, delta)).free.intersection(identity(delta))
+        return Step("transport", mono, delta) if stands else None
 
     @staticmethod
     def _cosine(mono: Mono) -> Step | None:
         for atom, e in mono:
-            if atom.kind == "F" and atom.data[0] == "cos" and isinstance(e, int) and e > 1:
-                return Step("pythagoras", mono, atom)
+            match atom:
+                case kinds.Function("cos") if isinstance(e, int) and e > 1:
+                    return Step("pythagoras", mono, atom)
         return None
 
-    def _comparison(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
-        first, second = atom.data
+    def _comparison(self, mono: Mono, first: Place, second: Place) -> Step | None:
         plain = not first[2] and not second[2] and None not in (first[0], second[0])
         if plain and first[1] != second[1] and abs(first[1] - second[1]) <= _MOST_SHIFTED:
             return Step("shift", mono)
@@ -394,7 +376,7 @@ class Choices(SumChoices):
             return Step("reversal", mono) if _is_summed(second) else None
         return None
 
-    def _limit(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
+    def _limit(self, mono: Mono) -> Step | None:
         for terms in _TERMS:
             step = Step("expansion", mono, terms)
             try:
@@ -408,13 +390,12 @@ class Choices(SumChoices):
             return step
         return None
 
-    def _mean(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
-        of: Poly = dict(atom.data)
+    def _mean(self, mono: Mono, of: Poly) -> Step | None:
         if len(of) == 1:
             ((product, c),) = of.items()
-            known = [each for each, _ in product if each.kind != "x"]
-            arrays = [each.data[0] for each, _ in product if each.kind == "x"]
-            if c == 1 and not known and not self.kernel.random.issuperset(arrays):
+            arrays = [each.array for each, _ in product if isinstance(each, kinds.Entry)]
+            is_known = len(arrays) < len(product) or self.kernel.random.issuperset(arrays)
+            if c == 1 and not is_known:
                 return None
         try:
             with self.kernel.apart():
@@ -426,9 +407,9 @@ class Choices(SumChoices):
 
     # -- functions -------------------------------------------------------------------------------
 
-    def _function(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
-        name, frozen = atom.data
-        of: Poly = dict(frozen)
+    def _function(self, mono: Mono, atom: kinds.Function, e: Exponent) -> Step | None:
+        name = atom.name
+        of = Poly(atom.of)
         if name == "log":
             return self._logarithm(mono, of) if e == 1 else None
         if name == "cos" and isinstance(e, int) and e > 1:
@@ -451,20 +432,21 @@ class Choices(SumChoices):
         """An entry in a term that is known to be 0 or 1."""
         if self.equations is None:
             return None
-        entries = (atom for mono in of for atom, e in mono if atom.kind == "x" and e == 1)
+        powers = (pair for mono in of for pair in mono)
+        entries = (atom for atom, e in powers if isinstance(atom, kinds.Entry) and e == 1)
         settled = self.kernel.settled
         return next((each for each in entries if settled(((each, 2),)) == power(each)), None)
 
     def _angle(self, mono: Mono, name: str, of: Poly) -> Step | None:
         key = max(of, key=size_of)
         c = of[key]
-        switch = next((atom for atom, _ in key if atom.kind in BOOLEAN), None)
+        switch = next((atom for atom, _ in key if isinstance(atom, kinds.Boolean)), None)
         if switch is not None:
             return Step("boolean", mono, switch)
-        if any(atom.kind in "Fp" for atom in atoms_of(of)):
+        if of.has(kinds.Function | kinds.Bracket):
             # Sines of sums of sines would grow without end.
             return Step("parity", mono) if c < 0 else None
-        is_pi = [(atom.kind, e) for atom, e in key] == [("c", 1)]
+        is_pi = [(type(atom), e) for atom, e in key] == [(kinds.Constant, 1)]
         if is_pi and (2 * c).denominator == 1:
             return Step("quarter", mono) if len(of) == 1 else Step("angle", mono, (key, c))
         # What is many times an angle stays so, as its powers would fill a page.
@@ -490,8 +472,7 @@ class Choices(SumChoices):
                 return Step("logarithm", mono, (value, ()))
         return None
 
-    def _power(self, mono: Mono, atom: Atom, e: Exponent) -> Step | None:
-        of: Poly = dict(atom.data)
+    def _power(self, mono: Mono, of: Poly, e: Exponent) -> Step | None:
         if not any(key for key in of):
             return None
         whole = isinstance(e, int)
@@ -514,8 +495,7 @@ class Choices(SumChoices):
             return Step("magnitude", mono)
         return None
 
-    def _step(self, mono: Mono, atom: Atom, _: Exponent) -> Step | None:
-        of: Poly = dict(atom.data)
+    def _step(self, mono: Mono, of: Poly) -> Step | None:
         if not of:
             raise Unproved("a step where it jumps")
         if steps := self._cancellations(of):
@@ -534,7 +514,7 @@ class Choices(SumChoices):
         """A number, a product of atoms, and a sum without either: their product is ``poly``."""
         shared: dict[Atom, Exponent] = dict(next(iter(poly)))
         if len(poly) > 1:
-            for atom in set(atoms_of(poly)):
+            for atom in set(poly.atoms):
                 shared[atom] = min(dict(mono).get(atom, 0) for mono in poly)
         shared = {
             atom: e
@@ -547,21 +527,20 @@ class Choices(SumChoices):
             )
         }
         mono = ordered(shared.items())
-        inverse: Poly = {tuple((atom, -e) for atom, e in mono): UNIT}
-        rest = self.kernel.mul(poly, inverse)
+        rest = self.kernel.mul(poly, single(inverse(mono)))
         content = Fraction(
             gcd(*(c.numerator for c in rest.values())), lcm(*(c.denominator for c in rest.values()))
         )
         if of_any_sign and rest[max(rest, key=size_of)] < 0:
             content = -content
-        return content, mono, scaled(rest, 1 / content)
+        return content, mono, rest * (1 / content)
 
     def _is_over_positive(self, poly: Poly) -> bool:
         return all(
             self.kernel.is_above(atom)
             for mono in poly
             for atom, e in mono
-            if atom.kind == "p" and e < 0
+            if isinstance(atom, kinds.Bracket) and e < 0
         )
 
     @staticmethod
@@ -570,7 +549,7 @@ class Choices(SumChoices):
         lowest: dict[Atom, Fraction] = {}
         for mono in poly:
             for atom, e in mono:
-                if atom.kind == "p" and e < 0 and not _is_number(atom):
+                if isinstance(atom, kinds.Bracket) and e < 0 and not _is_number(atom):
                     lowest[atom] = min(lowest.get(atom, Fraction(0)), Fraction(e))
         if not lowest:
             return None
@@ -579,7 +558,7 @@ class Choices(SumChoices):
 
     def _cancellations(self, poly: Poly) -> tuple[tuple[Mono, Atom, Mono], ...]:
         """Quotients in a term to be cancelled, as far as one leading term shows it."""
-        if not any(atom.kind == "p" for atom in atoms_of(poly)):
+        if not poly.has(kinds.Bracket):
             return ()
         steps: list[tuple[Mono, Atom, Mono]] = []
         for _ in range(_REDUCTIONS):
@@ -588,7 +567,7 @@ class Choices(SumChoices):
                 return tuple(steps)
             steps.append(step)
             c = poly[step[0]]
-            poly = add(poly, minus(scaled(divided(self.kernel, *step), c), {step[0]: c}))
+            poly = poly + (divided(self.kernel, *step) * c - single(step[0], c))
         raise Unproved("too many quotients")
 
 
@@ -596,8 +575,8 @@ def _is_summed(at: Place) -> bool:
     return isinstance(at[0], Index) and at[0].name.startswith("%")
 
 
-def _is_number(atom: Atom) -> bool:
-    return all(not mono for mono, _ in atom.data)
+def _is_number(atom: kinds.Bracket) -> bool:
+    return all(not mono for mono, _ in atom.of)
 
 
 def _is_prime(value: int) -> bool:
@@ -607,7 +586,7 @@ def _is_prime(value: int) -> bool:
 def _switch(poly: Poly) -> Atom | None:
     """Something in a sum that is 0 or 1."""
     return min(
-        (atom for atom in atoms_of(poly) if atom.kind in BOOLEAN),
+        (atom for atom in poly.atoms if isinstance(atom, kinds.Boolean)),
         key=lambda atom: atom.number,
         default=None,
     )
@@ -616,8 +595,10 @@ def _switch(poly: Poly) -> Atom | None:
 def _arms(of: Poly) -> Iterator[Fraction]:
     """Yield what a sum of numbers times what is 0 or 1 is for all of these: it is taken apart as if
     any deltas could be 1 at once, and what has no value then is left as it is."""
-    switches = {*atoms_of(of)}
-    if len(switches) <= _MOST_SWITCHES and all(atom.kind in BOOLEAN for atom in switches):
+    switches = {*of.atoms}
+    if len(switches) <= _MOST_SWITCHES and all(
+        isinstance(atom, kinds.Boolean) for atom in switches
+    ):
         for on in product((0, 1), repeat=len(switches)):
             off = {atom for atom, value in zip(switches, on, strict=True) if not value}
             yield sum(
@@ -629,11 +610,10 @@ _MOST_SWITCHES = 6
 
 
 def _cancellation(mono: Mono) -> tuple[Mono, Atom, Mono] | None:
-    here = dict(mono)
     for atom, e in mono:
-        if atom.kind != "p" or e > 0 or _is_number(atom):
+        if not isinstance(atom, kinds.Bracket) or e > 0 or _is_number(atom):
             continue
-        leading = max((key for key, _ in atom.data), key=size_of)
-        if leading and all(here.get(a, 0) >= k > 0 for a, k in leading):
+        leading = max((key for key, _ in atom.of), key=size_of)
+        if leading and divides(leading, mono):
             return mono, atom, leading
     return None

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import assert_never
 
 from symattn.calculus import language as term
 from symattn.calculus.expression_text import text
-from symattn.calculus.kernel.signs import Condition, Source
-from symattn.calculus.kernel.terms import (
-    Atom,
-    Exponent,
-    Frozen,
-    Mono,
-    Place,
-    atoms_of,
-    places_of,
-    within,
-)
-from symattn.calculus.language import AxisPlace, Index
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
+from symattn.calculus.kernel.signs import Condition, Exists, Source
+from symattn.calculus.kernel.terms import Poly
+from symattn.calculus.language import Array, AxisPlace, Index
 from symattn.calculus.names import LETTERS, free_letters
 
 
 def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
     """A condition as text."""
+    if isinstance(condition, Exists):
+        return _place_exists(condition.axis, condition.at)
     relation, of, axes = condition
-    if relation == "exists":
-        return _place_exists(*of)
     value = _source(sources.get(condition), bool(axes))
     if value is None:
         taken = _names_in(of) | {axis for axis in axes if isinstance(axis, str)}
@@ -107,42 +101,44 @@ class _Writer:
         if e == 1:
             return base
         if e == Fraction(1, 2):
-            return f"sqrt({base.removeprefix('(').removesuffix(')') if atom.kind == 'p' else base})"
+            is_bracket = isinstance(atom, kinds.Bracket)
+            return f"sqrt({base.removeprefix('(').removesuffix(')') if is_bracket else base})"
         return f"{base}**{e if e == int(e) and e > 0 else f'({e})'}"
 
     def atom(self, atom: Atom) -> str:
-        data = atom.data
-        match atom.kind:
-            case "x":
-                return self._entry(*data)
-            case "D":
-                (of, here), (array, at) = data
-                return f"diff({self._entry(of, here)}, {self._entry(array, at)})"
-            case "s" | "c":
-                return str(data)
-            case "i":
-                return self.place(data)
-            case "d":
-                return f"delta({self.place(data[0])}, {self.place(data[1])})"
-            case "m":
-                return f"step({self.place(data[0])} <= {self.place(data[1])})"
-            case "h":
-                return f"step(0 < {self.poly(data)})"
-            case "F":
-                return f"{data[0]}({self.poly(data[1])})"
-            case "p":
-                return f"({self.poly(data)})"
-            case "S":
-                own = tuple(free_letters(len(data[0]), self.taken.union(self.bound)))
+        match atom:
+            case kinds.Entry(array, at):
+                return self._entry(array, at)
+            case kinds.Derivative(of, by):
+                return f"diff({self._entry(*of)}, {self._entry(*by)})"
+            case kinds.Size(name) | kinds.Constant(name):
+                return name
+            case kinds.Position(place):
+                return self.place(place)
+            case kinds.Delta(first, second):
+                return f"delta({self.place(first)}, {self.place(second)})"
+            case kinds.AtMost(first, second):
+                return f"step({self.place(first)} <= {self.place(second)})"
+            case kinds.Positive(term):
+                return f"step(0 < {self.poly(term)})"
+            case kinds.Function(name, term):
+                return f"{name}({self.poly(term)})"
+            case kinds.Bracket(term):
+                return f"({self.poly(term)})"
+            case kinds.Sum(axes, body):
+                own = tuple(free_letters(len(axes), self.taken.union(self.bound)))
                 inner = _Writer((*self.bound, *own), self.taken)
-                return f"sum({', '.join(own)}, {inner._product(data[1], Fraction(1))})"
-            case "L":
-                return f"limit({data[0].name}, {data[1]}, {self.poly(data[2])})"
-        return f"expect({self.poly(data)})"
+                return f"sum({', '.join(own)}, {inner._product(body, Fraction(1))})"
+            case kinds.Limit(variable, target, term):
+                return f"limit({variable.name}, {target}, {self.poly(term)})"
+            case kinds.Mean(term):
+                return f"expect({self.poly(term)})"
+            case kinds.Operations(array):
+                return f"operations({array.name})"
+        assert_never(atom)
 
-    def _entry(self, array: object, at: tuple[Place, ...]) -> str:
-        name = array.name  # type: ignore[attr-defined]
-        return f"{name}[{', '.join(map(self.place, at))}]" if at else name
+    def _entry(self, array: Array, at: tuple[Place, ...]) -> str:
+        return f"{array.name}[{', '.join(map(self.place, at))}]" if at else array.name
 
     def place(self, at: Place) -> str:
         """A place as it stands in brackets."""
@@ -162,9 +158,9 @@ class _Writer:
 
 def _names_in(of: Frozen) -> frozenset[str]:
     """The letters that name something in a term."""
-    atoms = [inner for atom in atoms_of(dict(of)) for inner in within(atom)]
-    bases = {at[0] for atom in atoms for at in places_of(atom)}
+    atoms = [inner for atom in Poly(of).atoms for inner in within(atom)]
+    bases = {at[0] for atom in atoms for at in atom.places}
     names = {base.name if isinstance(base, Index) else base for base in bases}
-    names |= {atom.data for atom in atoms if atom.kind == "s"}
+    names |= {atom.axis for atom in atoms if isinstance(atom, kinds.Size)}
     names |= {array.name for atom in atoms for array in atom.arrays}
     return frozenset(name for name in names if isinstance(name, str))

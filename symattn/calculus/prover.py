@@ -7,9 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
-from symattn.calculus.kernel.power_rules import is_identity
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.power_rules import identity
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
-from symattn.calculus.kernel.signs import Condition, Source
+from symattn.calculus.kernel.signs import Condition, Known, Source
 from symattn.calculus.kernel.terms import Poly, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.records import Record, Recorder, Replayer
@@ -49,7 +50,7 @@ class Prover:
         self._folded = folded
         self._choices = Choices(kernel)
         self._choose = Recorder(kernel, self._choices) if ready is None else Replayer(kernel)
-        self._known: object = {}
+        self._known = Known()
         self._sources: dict[Condition, Source] = {}
         self._supposed: set[Array] = set()
         self._equations: list[Given] = []
@@ -70,7 +71,7 @@ class Prover:
                     self._choices.equations = rewriting.step
                     rewriting.learn(place, line, shown)
             self._choices.symmetric.clear()
-            self._known = kernel.known()
+            self._known = kernel.known.copy()
             self._sources = dict(kernel.sources)
             self.ready = self._choose.record
 
@@ -80,7 +81,7 @@ class Prover:
         kernel = self.kernel
         kernel.folded, kernel.choose = self._folded, self._choose
         kernel.given = self._equations
-        kernel.known(self._known)
+        kernel.recall(self._known)
         kernel.sources, kernel.supposed = dict(self._sources), self._supposed
         kernel.forms = set()
         kernel.forget()
@@ -127,7 +128,7 @@ class Prover:
     ) -> tuple[Condition, ...]:
         """The conditions that do not follow from others, nor hold anyway or by their form."""
         kernel = self.kernel
-        kernel.known(self._known)
+        kernel.recall(self._known)
         kernel.know(forms)
         return tuple(kernel.least(conditions))
 
@@ -152,13 +153,13 @@ class Prover:
         rank = self.kernel.rank
         atoms = [atom for mono in poly for atom, _ in mono]
         for atom in atoms:
-            if atom.kind == "m" and rank(atom.data[1]) < rank(atom.data[0]):
+            if isinstance(atom, kinds.AtMost) and rank(atom.second) < rank(atom.first):
                 return Last("reversal", atom)
         for atom in atoms:
-            if atom.kind == "h":
+            if isinstance(atom, kinds.Positive):
                 return Last("signs", atom)
         for atom in atoms:
-            if atom.kind == "d" and is_identity(atom):
+            if isinstance(atom, kinds.Delta) and identity(atom):
                 return Last("cases", atom)
         return None
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.kinds import Mono
 from symattn.calculus.kernel.proof import Kernel, Last
-from symattn.calculus.kernel.terms import Mono
 from symattn.calculus.language import Array
 
 #: When a product came up: after how many times of forgetting, and which arrays were varied.

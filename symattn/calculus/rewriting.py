@@ -10,31 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, assert_never
 
 from symattn.calculus.choices import size_of
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
+from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place, within
 from symattn.calculus.kernel.proof import Instance, Kernel, Shown
-from symattn.calculus.kernel.terms import (
-    BOOLEAN,
-    FIRST,
-    Atom,
-    Exponent,
-    Mono,
-    Place,
-    Poly,
-    Unproved,
-    atoms_of,
-    free_in,
-    places_of,
-    within,
-)
+from symattn.calculus.kernel.terms import FIRST, Poly, Unproved, single
 from symattn.calculus.language import Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
 
-_SOLVED = "xOLED"
-"""What an equation is solved for rather than for others, by kind of atom, the last first."""
+_SOLVED: tuple[type[Atom], ...] = (
+    kinds.Entry,
+    kinds.Operations,
+    kinds.Limit,
+    kinds.Mean,
+    kinds.Derivative,
+)
+"""What an equation is solved for rather than for others, the last first."""
 _LEARNED = 60
 """So many equations are made rules, those counted again that a later one changes."""
 
@@ -120,7 +115,7 @@ class Rewriting:
         if choice is None:
             return None
         left, eliminates = choice
-        idle = tuple((given.free & free_in(given.zero)) - free_in((left,)))
+        idle = tuple((given.free & given.zero.free) - single(left).free)
         return RewriteRule(number, left, given.free, eliminates, idle)
 
     def step(self, mono: Mono) -> Step | None:
@@ -132,8 +127,9 @@ class Rewriting:
 
     def _steps(self, rule: RewriteRule, mono: Mono) -> Iterator[Step]:
         kernel = self.kernel
-        if len(rule.left) == 1 and rule.left[0][0].kind == "S":
-            yield from self._nests(rule, mono)
+        match rule.left, mono:
+            case ((kinds.Sum() as pattern, _),), ((kinds.Sum() as target, 1),):
+                yield from self._nests(rule, pattern, mono, target)
         single = len(mono) == 1 and len(rule.left) == 1 and rule.left[0][1] == 1
         of = mono
         if single and (mono[0][1] < 0 or not isinstance(mono[0][1], int)):
@@ -141,7 +137,7 @@ class Rewriting:
         for names, rest in matches(list(rule.left), of, {}, rule.free):
             at = {**dict.fromkeys(rule.idle, FIRST), **names}
             inner = rule.free - at.keys()
-            if any(index in free_in(self.kernel.given[rule.number].zero) for index in inner):
+            if any(index in self.kernel.given[rule.number].zero.free for index in inner):
                 continue
             at |= dict.fromkeys(inner, FIRST)
             use = Instance(rule.number, rule.left, tuple(at.items()), rest)
@@ -158,24 +154,21 @@ class Rewriting:
                 yield Step("instance" if of is mono else "base", mono, use)
                 return
 
-    def _nests(self, rule: RewriteRule, mono: Mono) -> Iterator[Step]:
+    def _nests(
+        self, rule: RewriteRule, pattern: kinds.Sum, mono: Mono, target: kinds.Sum
+    ) -> Iterator[Step]:
         """A rule for a sum, applied to a sum of which it is a part."""
-        ((pattern, _),) = rule.left
-        axes, factors = pattern.data
-        if len(mono) != 1 or mono[0][0].kind != "S" or mono[0][1] != 1:
-            return
-        target = mono[0][0]
-        kernel = self.kernel
-        with kernel.inside(*target.data[0]) as variables:
+        axes, kernel = pattern.axes, self.kernel
+        with kernel.inside(*target.axes) as variables:
             if len(variables) <= len(axes):
                 return
             body = kernel.summands(target, variables)
             for names in permutations(variables, len(axes)):
                 if tuple(each.size for each in names) != axes:
                     continue
-                inner = kernel.opened(factors, names)
+                inner = kernel.opened(pattern.body, names)
                 for found, rest in matches(list(inner), body, {}, rule.free):
-                    if not free_in((rest,)).isdisjoint(names):
+                    if not single(rest).free.isdisjoint(names):
                         continue
                     if any(at[0] in names for at in found.values()):
                         continue
@@ -192,15 +185,16 @@ def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, boo
     """The product to be replaced, and whether something of it does not come back."""
     best: tuple[Any, Mono] | None = None
     for mono in zero:
-        if not mono or any(atom.kind == "p" or e < 0 for atom, e in mono):
+        if not mono or any(isinstance(atom, kinds.Bracket) or e < 0 for atom, e in mono):
             continue
         rest = [other for other in zero if other != mono]
         covers = _covers(mono, free, zero)
         eliminates = covers and not _named((mono,)) <= _named(rest)
-        kind = mono[0][0].kind if eliminates and len(mono) == 1 and mono[0][1] == 1 else ""
+        kind = type(mono[0][0]) if eliminates and len(mono) == 1 and mono[0][1] == 1 else None
         if solved and not eliminates:
             continue
-        key = (_SOLVED.find(kind) if kind else -1, eliminates, covers, size_of(mono))
+        rank = _SOLVED.index(kind) if kind in _SOLVED else -1
+        key = (rank, eliminates, covers, size_of(mono))
         if best is None or key > best[0]:
             best = key, mono
     return best and (best[1], best[0][1])
@@ -209,22 +203,24 @@ def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, boo
 def _named(monos: Iterable[Mono]) -> set[object]:
     """Return what stands in products that is given a value: arrays, derivatives, counts."""
     names: set[object] = set()
-    for outer in atoms_of(monos):
+    for outer in (atom for mono in monos for atom, _ in mono):
         for atom in within(outer):
-            match atom.kind:
-                case "x":
-                    names.add(atom.data[0])
-                case "D":
-                    names.add(tuple(array for array, _ in atom.data))
-                case "O":
+            match atom:
+                case kinds.Entry(array):
+                    names.add(array)
+                case kinds.Derivative((of, _), (by, _)):
+                    names.add((of, by))
+                case kinds.Operations():
                     names.add(atom)
     return names
 
 
 def _covers(mono: Mono, free: Set[Index], zero: Poly) -> bool:
     """Return whether a product has all indices of its equation, and nothing that is only 0 or 1."""
-    used = free & free_in(zero)
-    return used <= free_in((mono,)) and all(atom.kind not in BOOLEAN for atom, _ in mono)
+    used = free & zero.free
+    return used <= single(mono).free and not any(
+        isinstance(atom, kinds.Boolean) for atom, _ in mono
+    )
 
 
 Names = Mapping[Index, Place]
@@ -254,25 +250,29 @@ def matches(
 def _unified(atom: Atom, target: Atom, names: Names, free: Set[Index]) -> Names | None:
     if atom is target and atom.free.isdisjoint(free):
         return names
-    if atom.kind != target.kind:
+    if _head(atom) != _head(target):
         return None
-    mine, theirs = atom.data, target.data
-    match atom.kind:
-        case "x" if mine[0] is not theirs[0]:
-            return None
-        case "D" if [array for array, _ in mine] != [array for array, _ in theirs]:
-            return None
-        case "x" | "D" | "d" | "i" | "m":
-            return _places(places_of(atom), places_of(target), names, free)
-        case "S" if mine[0] == theirs[0]:
-            return next(_wholly(mine[1], theirs[1], names, free), None)
-        case "F" if mine[0] == theirs[0]:
-            return _sums([*mine[1]], [*theirs[1]], names, free)
-        case "L" if mine[:2] == theirs[:2]:
-            return _sums([*mine[2]], [*theirs[2]], names, free)
-        case "p" | "h" | "E":
-            return _sums([*mine], [*theirs], names, free)
-    return None
+    bound = _places(atom.places, target.places, names, free)
+    return None if bound is None else _sums([*atom.parts], [*target.parts], bound, free)
+
+
+def _head(atom: Atom) -> tuple[object, ...]:
+    """Return what an atom is apart from its places and what it is made of."""
+    first, *more = kinds.inside(atom)
+    match atom:
+        case kinds.Entry() | kinds.Sum() | kinds.Function():
+            return atom.letter, first
+        case kinds.Derivative((of, _), (by, _)):
+            return atom.letter, of, by
+        case kinds.Limit():
+            return atom.letter, first, more[0]
+        case kinds.Delta() | kinds.AtMost() | kinds.Position():
+            return (atom.letter,)
+        case kinds.Bracket() | kinds.Positive() | kinds.Mean():
+            return (atom.letter,)
+        case kinds.Size() | kinds.Constant() | kinds.Operations():
+            return (atom,)
+    assert_never(atom)
 
 
 def _wholly(pattern: Mono, mono: Mono, names: Names, free: Set[Index]) -> Iterator[Names]:

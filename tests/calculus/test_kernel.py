@@ -13,6 +13,7 @@ from symattn.calculus.certificates import certificate, replay
 from symattn.calculus.conditions import written
 from symattn.calculus.judged_lines import Evidence, JudgedLine
 from symattn.calculus.judging import Judge, derived
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.power_rules import RULES
 from symattn.calculus.kernel.proof import Kernel, Shown
 from symattn.calculus.kernel.terms import Unproved
@@ -601,7 +602,8 @@ def test_a_sum_is_split_with_all_its_factors() -> None:
     )
     ((((atom, _),), _),) = total.items()
     ((((letter, _),), _),) = number.items()
-    constant = kernel.atom("S", (atom.data[0], ((letter, 1),)))
+    assert isinstance(atom, kinds.Sum)
+    constant = kernel.atom(kinds.Sum, atom.axes, ((letter, 1),))
     assert RULES["split"](kernel, ((constant, 1),), ((0,),)) == kernel.mul(number, kernel.size("n"))
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus.judging import derived
-from symattn.calculus.kernel.terms import free_in
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.terms import single
 from symattn.calculus.rewriting import matches
 
 from .proofs import proof, prover
@@ -194,10 +195,10 @@ def mono(text):
 def test_matching() -> None:
     """A product inside a larger one, with places for its indices; what is left over."""
     wanted = mono("x[i] * M[i, j]")
-    free = free_in((wanted,))
+    free = single(wanted).free
     ((names, rest),) = matches(list(wanted), mono("x[1] * M[1, k] * exp(t)"), {}, free)
     assert set(names) == free
-    assert [one.kind for one, _ in rest] == ["F"]
+    assert [type(one) for one, _ in rest] == [kinds.Function]
     assert list(matches(list(wanted), mono("x[1] * M[2, k]"), {}, free)) == []
     assert list(matches(list(wanted), mono("y[1] * M[1, k]"), {}, free)) == []
     assert list(matches(list(wanted), (), {}, free)) == []
@@ -223,7 +224,7 @@ def test_matching() -> None:
 def test_matching_of_one_factor(pattern, target, found) -> None:
     """Whatever an atom is made of."""
     wanted = mono(pattern)
-    free = free_in((wanted,))
+    free = single(wanted).free
     assert bool(list(matches(list(wanted), mono(target), {}, free))) == found
 
 

@@ -11,6 +11,8 @@ from itertools import product
 import mpmath
 
 from symattn.calculus import language as term
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.signs import Exists
 from symattn.calculus.sampling import Missing
 
 mp = mpmath.mp.clone()
@@ -47,7 +49,7 @@ class Values:
     def mono(self, mono, env, bound):
         """The value of a product; what is 0 or 1 comes first and hides the places it rules out."""
         found = mp.one
-        for one, e in sorted(mono, key=lambda pair: pair[0].kind not in "dmh"):
+        for one, e in sorted(mono, key=lambda pair: not isinstance(pair[0], kinds.Boolean)):
             if not found:
                 return found
             value = self.atom(one, env, bound)
@@ -62,45 +64,42 @@ class Values:
         return found
 
     def atom(self, one, env, bound):
-        data = one.data
-        match one.kind:
-            case "x":
-                return self.entry(data[0], tuple(self.place(at, env, bound) for at in data[1]))
-            case "D":
-                (of, here), (array, at) = data
-                here, at = (
+        match one:
+            case kinds.Entry(array, places):
+                return self.entry(array, tuple(self.place(at, env, bound) for at in places))
+            case kinds.Derivative((of, here), (by, there)):
+                own, other = (
                     tuple(term.AxisPlace(offset=self.place(each, env, bound)) for each in places)
-                    for places in (here, at)
+                    for places in (here, there)
                 )
-                return exact(self.point.evaluate(term.Partial(term.Entry(of, here), array, at)))
-            case "d":
-                first, second = (self.place(at, env, bound) for at in data)
+                return exact(self.point.evaluate(term.Partial(term.Entry(of, own), by, other)))
+            case kinds.Delta():
+                first, second = (self.place(at, env, bound) for at in one.places)
                 return mp.mpf(int(first == second))
-            case "m":
-                first, second = (self.place(at, env, bound) for at in data)
+            case kinds.AtMost():
+                first, second = (self.place(at, env, bound) for at in one.places)
                 return mp.mpf(int(first <= second))
-            case "i":
-                return mp.mpf(self.place(data, env, bound))
-            case "s":
-                return mp.mpf(self.point.length(data))
-            case "c":
+            case kinds.Position(at):
+                return mp.mpf(self.place(at, env, bound))
+            case kinds.Size(axis):
+                return mp.mpf(self.point.length(axis))
+            case kinds.Constant():
                 return +mp.pi
-            case "p":
-                return self.poly(data, env, bound)
-            case "h":
-                return mp.mpf(int(self.poly(data, env, bound) > 0))
-            case "F":
-                value = self.poly(data[1], env, bound)
-                assert data[0] != "log" or value > 0
-                return FUNCTIONS[data[0]](value)
-            case "S":
-                axes, factors = data
+            case kinds.Bracket(of):
+                return self.poly(of, env, bound)
+            case kinds.Positive(of):
+                return mp.mpf(int(self.poly(of, env, bound) > 0))
+            case kinds.Function(name, of):
+                value = self.poly(of, env, bound)
+                assert name != "log" or value > 0
+                return FUNCTIONS[name](value)
+            case kinds.Sum(axes, factors):
                 ranges = [range(1, self.point.length(axis) + 1) for axis in axes]
                 # The last index is the innermost.
                 return mp.fsum(
                     self.mono(factors, env, (*reversed(at), *bound)) for at in product(*ranges)
                 )
-        raise Unknown(one.kind)
+        raise Unknown(one.letter)
 
     def place(self, at, env, bound):
         base, offset, images = at
@@ -131,18 +130,14 @@ class Values:
 
     def holds(self, condition, env) -> bool:
         """Whether a condition holds, for all values of its bound indices."""
-        relation, of, axes = condition
-        ranges = [range(1, self.point.length(axis) + 1) for axis in axes]
-        for bound in product(*ranges):
-            if relation == "exists":
-                axis, at = of
-                if not 1 <= self.place(at, env, bound) <= self.point.length(axis):
-                    return False
-                continue
-            value = self.poly(of, env, bound)
-            if not {"!=": value != 0, ">": value > 0, ">=": value >= 0}[relation]:
-                return False
-        return True
+        ranges = [range(1, self.point.length(axis) + 1) for axis in condition.axes]
+        return all(self._holds_at(condition, env, bound) for bound in product(*ranges))
+
+    def _holds_at(self, condition, env, bound):
+        if isinstance(condition, Exists):
+            return 1 <= self.place(condition.at, env, bound) <= self.point.length(condition.axis)
+        value = self.poly(condition.of, env, bound)
+        return {"!=": value != 0, ">": value > 0, ">=": value >= 0}[condition.relation]
 
 
 def close(one, other) -> bool:

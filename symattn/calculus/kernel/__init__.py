@@ -1,4 +1,4 @@
-"""What decides whether a line is proved: terms, rules with obligations, and their replay.
+"""The kernel, which decides if a line is proved: terms, rules with obligations, their replay.
 
 Nothing here comes from the prover, from SymPy or from numbers in balls.
 """

@@ -1,4 +1,4 @@
-"""Along which axes the places of an atom are.
+"""Axes along which the places of an atom are.
 
 What is read from a derivation compares places of one axis, sends them through permutations of
 their axis and sums over axes that have places; the rules rely on it. Atoms that come from
@@ -8,9 +8,11 @@ elsewhere have to be made so, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import assert_never
 
-from symattn.calculus.kernel.terms import Atom, Place, Unproved, parts, places_of
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import Atom, Place
+from symattn.calculus.kernel.terms import Unproved
 from symattn.calculus.language import Array, Axis, Index
 
 
@@ -25,29 +27,36 @@ def refuse_misplaced(
 ) -> None:
     """Refuse an atom with places that are not along the axes that they have to be along; so many
     indices are bound ``around`` it, the innermost last."""
-    data: Any = atom.data
-    match atom.kind:
-        case "S":
-            for axis in data[0]:
+    match atom:
+        case kinds.Sum(axes):
+            for axis in axes:
                 refuse_no_axis(axis)
-            around = (*around, *data[0])
-        case "x" | "D":
-            for array, at in (data,) if atom.kind == "x" else data:
-                _refuse_beside(array, at, around)
-        case "L":
-            if data[0].axes:
+            around = (*around, *axes)
+        case kinds.Entry(array, at):
+            _refuse_beside(array, at, around)
+        case kinds.Derivative(of, by):
+            _refuse_beside(*of, around)
+            _refuse_beside(*by, around)
+        case kinds.Limit(variable):
+            if variable.axes:
                 raise Unproved("a limit in what is no number")
-        case "d" | "m":
-            own = [_axis(place, around) for place in data if not isinstance(place[0], str)]
+        case kinds.Delta() | kinds.AtMost():
+            own = [_axis(place, around) for place in atom.places if not isinstance(place[0], str)]
             if len({axis for axis in own if axis is not None}) > 1:
                 raise Unproved("places of two axes are compared")
-    for place in places_of(atom):
-        axis = _axis(place, around)
-        if any(permutations[name] != (axis or permutations[name]) for name, _ in place[2]):
+        case kinds.Size() | kinds.Constant() | kinds.Position() | kinds.Operations():
+            pass
+        case kinds.Positive() | kinds.Function() | kinds.Bracket() | kinds.Mean():
+            pass
+        case _:
+            assert_never(atom)
+    for place in atom.places:
+        along = _axis(place, around)
+        if any(permutations[name] != (along or permutations[name]) for name, _ in place[2]):
             raise Unproved("a place goes through a permutation of another axis")
     if around:
         # What binds no index was looked at when it was made.
-        for mono, _ in parts(atom):
+        for mono, _ in atom.parts:
             for inner, _ in mono:
                 if inner.loose:
                     refuse_misplaced(inner, permutations, around)
@@ -63,11 +72,6 @@ def _refuse_beside(array: Array, at: tuple[Place, ...], around: tuple[Axis, ...]
 def _axis(place: Place, around: tuple[Axis, ...]) -> Axis | None:
     """The axis that a place is along, as far as it is known."""
     base = place[0]
-    match base:
-        case Index():
-            return base.size
-        case int() if base < len(around):
-            return around[-1 - base]
-        case str():
-            return base
-    return None
+    if isinstance(base, int):
+        return around[-1 - base] if base < len(around) else None
+    return base.size if isinstance(base, Index) else base

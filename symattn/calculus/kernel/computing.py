@@ -11,35 +11,29 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, assert_never
 
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Where
 from symattn.calculus.kernel.signs import Condition, Signs
 from symattn.calculus.kernel.terms import (
-    BOOLEAN,
     FIRST,
-    UNIT,
-    Atom,
-    Exponent,
-    Mono,
-    Place,
+    P,
     Poly,
     Unproved,
-    add,
-    arrays_in,
-    free_in,
-    indices_of,
+    base_of,
+    end_of,
     is_fixed,
-    is_plain,
     number,
     ordered,
     plain,
     power,
-    put_into,
     replaced,
-    scaled,
+    single,
     summed,
 )
 from symattn.calculus.language import Array, Axis, Index
+from symattn.calculus.language import Function as Name
 
 _MOST_TERMS = 3000
 _MOST_EXPONENT = 64
@@ -58,22 +52,28 @@ class Step:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a product is, and under which conditions."""
+    """The term that a product is, and under which conditions."""
 
     value: Poly
     conditions: frozenset[Condition] = frozenset()
 
 
 Choice = Callable[[Mono], Step | None]
-"""Which rule to apply to a product, if any."""
-Where = tuple[Array, tuple[Place, ...]]
+"""The rule to apply to a product, if any."""
 Rule = Callable[[Any, Mono, Any], Poly]
+"""A rule is given the kernel, the product that it is applied to, and what it is applied with: that
+differs from rule to rule, and may be anything that was read."""
 
 
 class Computing(Signs):
     """Terms with facts about them; ``choose`` is asked once about every product that comes up."""
 
     rules: Mapping[str, Rule] = {}
+    # Limits and expected values, whose bodies are computed while something varies, and limits that
+    # are given as equations: of these the classes above know.
+    tending: Callable[..., Poly]
+    expected: Callable[[Callable[[], Poly]], Poly]
+    given_limit: Callable[[kinds.Limit], Poly | None]
 
     def __init__(self, choose: Choice | None = None) -> None:
         super().__init__()
@@ -86,7 +86,9 @@ class Computing(Signs):
     # -- facts -----------------------------------------------------------------------------------
 
     def settled(self, mono: Mono) -> Poly:
-        """What a product is known to be; itself where nothing is known."""
+        """Return what a product is known to be; itself where nothing is known."""
+        if not mono:
+            return number(1)
         if mono not in self.facts:
             self.facts[mono] = None
             with self.apart():
@@ -97,20 +99,19 @@ class Computing(Signs):
                 self.apply(step)
         fact = self.facts[mono]
         if fact is None:
-            return {mono: UNIT}
+            return single(mono)
         self.conditions |= fact.conditions
         return fact.value
 
     def apply(self, step: Step) -> Fact:
         """Make a fact by a rule. Raises :class:`Unproved` where it doesn't apply."""
-        if any(self.is_beyond(index) for index in indices_of(step.data)):
+        if any(self.is_beyond(index) for index in kinds.indices_of(step.data)):
             raise Unproved("a step names an index of a sum that it is not in")
-        if not is_plain(step.data):
+        if not kinds.is_plain(step.data):
             raise Unproved("a step with what is no term")
         with self.apart() as conditions:
             value = self.rules[step.rule](self, step.to, step.data)
-        own = free_in({step.to: UNIT})
-        if any(index.name.startswith("%") and index not in own for index in free_in(value)):
+        if any(each.name.startswith("%") for each in value.free - single(step.to).free):
             raise Unproved("a step names an index of a sum that its product is not in")
         fact = self.facts[step.to] = Fact(value, frozenset(conditions))
         self.steps.append(step)
@@ -120,11 +121,10 @@ class Computing(Signs):
 
     def mul(self, left: Poly, right: Poly) -> Poly:
         """The product of two terms."""
-        total: Poly = {}
+        total = Poly()
         for first, a in left.items():
             for second, b in right.items():
-                for mono, c in self._product(first, second).items():
-                    put_into(total, mono, a * b * c)
+                total.put(self._product(first, second), a * b)
             if len(total) > _MOST_TERMS:
                 raise Unproved("too many terms")
         return total
@@ -139,32 +139,31 @@ class Computing(Signs):
     def _product(self, first: Mono, second: Mono) -> Poly:
         self.work()
         if not first or not second:
-            return {first or second: UNIT}
+            return single(first or second)
         exponents = dict(first)
         opened: list[Atom] = []
         for atom, e in second:
             before = exponents.get(atom)
             if before is None:
                 exponents[atom] = e
-            elif atom.kind not in BOOLEAN:
+            elif not isinstance(atom, kinds.Boolean):
                 exponents[atom] = self._merged(atom, before, e)
-                if atom.kind == "p":
+                if isinstance(atom, kinds.Bracket):
                     opened.append(atom)
         if any(e == 0 or atom in opened for atom, e in exponents.items()):
             kept = ordered((a, e) for a, e in exponents.items() if e and a not in opened)
-            bases = (self.raised(dict(a.data), exponents[a]) for a in opened if exponents[a])
-            return self.product([self.settled(kept) if kept else number(1), *bases])
+            bases = (self.raised(base_of(a), exponents[a]) for a in opened if exponents[a])
+            return self.product([self.settled(kept), *bases])
         return self.settled(ordered(exponents.items()))
 
     def _merged(self, atom: Atom, first: Exponent, second: Exponent) -> Exponent:
         """The exponent of a product of two powers."""
         if not self.is_above(atom):
-            base = power(atom) if atom.kind != "p" else dict(atom.data)
+            is_root = isinstance(first, Fraction) or isinstance(second, Fraction)
             if first < 0 or second < 0:
-                fractional = isinstance(first, Fraction) or isinstance(second, Fraction)
-                self.need(">" if fractional else "!=", base)
-            elif isinstance(first, Fraction) or isinstance(second, Fraction):
-                self.need(">=", base)
+                self.need(">" if is_root else "!=", base_of(atom))
+            elif is_root:
+                self.need(">=", base_of(atom))
         return plain(Fraction(first) + second)
 
     def times(self, poly: Poly, exponent: int) -> Poly:
@@ -174,9 +173,9 @@ class Computing(Signs):
         result = number(1)
         if len(poly) == 1 and exponent > 1:
             ((mono, c),) = poly.items()
-            if not any(atom.kind in BOOLEAN + "p" for atom, _ in mono):
+            if not any(isinstance(atom, kinds.Boolean | kinds.Bracket) for atom, _ in mono):
                 raised = tuple((atom, plain(e * exponent)) for atom, e in mono)
-                return scaled(self.settled(raised), c**exponent) if raised else number(c**exponent)
+                return self.settled(raised) * c**exponent
         while exponent:
             if exponent & 1:
                 result = self.mul(result, poly)
@@ -192,7 +191,7 @@ class Computing(Signs):
             return self.times(poly, exponent)
         if not poly:
             if exponent > 0:
-                return {}
+                return Poly()
             raise Unproved("a quotient by 0")
         if len(poly) == 1:
             ((mono, c),) = poly.items()
@@ -201,19 +200,19 @@ class Computing(Signs):
             if isinstance(exponent, int):
                 # 1 / (a b) is 1/a 1/b, where a quotient by 0 is taken to be 0, too.
                 inverse = (self._atom_raised(atom, e * exponent) for atom, e in mono)
-                return scaled(self.product(inverse), c**exponent)
+                return self.product(inverse) * c**exponent
             if c == 1 and len(mono) == 1 and mono[0][1] == 1:
                 return self._atom_raised(mono[0][0], exponent)
         whole = floor(exponent)
         if whole > 0:
             return self.mul(self.times(poly, whole), self.raised(poly, exponent - whole))
-        return self.settled(((self.atom("p", frozenset(poly.items())), exponent),))
+        return self.settled(((self.atom(kinds.Bracket, poly.frozen()), exponent),))
 
     def _atom_raised(self, atom: Atom, exponent: Exponent) -> Poly:
         exponent = plain(exponent)
-        if atom.kind == "p":
-            return self.raised(dict(atom.data), exponent)
-        if atom.kind in BOOLEAN and exponent:
+        if isinstance(atom, kinds.Bracket):
+            return self.raised(Poly(atom.of), exponent)
+        if isinstance(atom, kinds.Boolean) and exponent:
             # A quotient by 0 is taken to be 0.
             return power(atom)
         return self.settled(((atom, exponent),))
@@ -229,8 +228,12 @@ class Computing(Signs):
             e = k * exponent
             result *= Fraction(prime) ** floor(e)
             if e != floor(e):
-                roots.append((self.atom("p", frozenset({((), Fraction(prime))})), e - floor(e)))
-        return {ordered(roots): result}
+                roots.append((self.atom(kinds.Bracket, number(prime).frozen()), e - floor(e)))
+        return single(ordered(roots), result)
+
+    def made(self, kind: Callable[P, Atom], *of: P.args, **_: P.kwargs) -> Poly:
+        """An atom as what it is known to be."""
+        return self.settled(((self.atom(kind, *of, **_), 1),))
 
     # -- functions -------------------------------------------------------------------------------
 
@@ -239,116 +242,94 @@ class Computing(Signs):
         return self.product(self._exp(mono, c) for mono, c in poly.items())
 
     def _exp(self, mono: Mono, c: Fraction) -> Poly:
-        if len(mono) == 1 and mono[0][1] == 1 and mono[0][0].kind == "F":
-            name, of = mono[0][0].data
-            if name == "log":
-                self.need(">", dict(of))
-                return self.raised(dict(of), c)
-        atom = self.atom("F", ("exp", frozenset({(mono, UNIT)})))
+        match mono:
+            case ((kinds.Function("log", of), 1),):
+                self.need(">", Poly(of))
+                return self.raised(Poly(of), c)
+        atom = self.atom(kinds.Function, "exp", single(mono).frozen())
         return self.settled(((atom, plain(c)),))
 
-    def function(self, name: str, poly: Poly) -> Poly:
+    def function(self, name: Name, poly: Poly) -> Poly:
         """A function of a term."""
         if name == "exp":
             return self.exp(poly)
         if name == "positive":
             if poly.keys() == {()}:
                 return number(int(poly[()] > 0))
-            return self.settled(((self.atom("h", frozenset(poly.items())), 1),))
+            return self.made(kinds.Positive, poly.frozen())
         if name != "log" and not poly:
             return number(int(name == "cos"))
-        return self.settled(((self.atom("F", (name, frozenset(poly.items()))), 1),))
+        return self.made(kinds.Function, name, poly.frozen())
 
     # -- places ----------------------------------------------------------------------------------
-
-    def resettled(self, poly: Poly) -> Poly:
-        """A term each of whose products is what it is known to be."""
-        return summed(
-            scaled(self.settled(mono), c) if mono else {mono: c} for mono, c in poly.items()
-        )
 
     def position(self, at: Place) -> Poly:
         """A place as a number."""
         base, offset, images = at
         if images:
-            return power(self.atom("i", at))
+            return power(self.atom(kinds.Position, at))
         if base is None:
             return number(offset)
         if isinstance(base, str):
-            return add(self.size(base), number(offset))
-        return add(power(self.atom("i", (base, 0, ()))), number(offset))
+            return self.size(base) + offset
+        return power(self.atom(kinds.Position, (base, 0, ()))) + offset
 
     def equal(self, first: Place, second: Place) -> Poly:
         """Kronecker's delta."""
-        return self.resettled(self.delta(first, second))
+        delta = self.delta(first, second)
+        return summed(self.settled(mono) * c for mono, c in delta.items())
 
     def at_most(self, first: Place, second: Place) -> Poly:
         """1 where the first place is not after the second, else 0."""
         if first[0] == second[0] and (first == second or not (first[2] or second[2])):
             return number(int(first[1] <= second[1]))
-        if first == FIRST and second[0] is not None and second[1] >= 0:
+        from_start = first == FIRST and second[0] is not None and second[1] >= 0
+        if from_start or _is_end(first, second):
             return number(1)
-        if not is_fixed(first) and second == FIRST and first[1] >= 0:
+        to_start = second == FIRST and not is_fixed(first) and first[1] >= 0
+        if to_start or _is_end(second, first):
             return self.equal(first, second)
-        if _is_end(first, second):
-            return number(1)
-        if _is_end(second, first):
-            return self.equal(first, second)
-        return self._compared(first, second)
+        return self.made(kinds.AtMost, first, second)
 
     def is_there(self, axis: Axis, at: Place) -> Poly:
         """1 where a place exists along an axis, else 0."""
         if self.is_place(axis, at):
             return number(1)
-        end: Place = (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
-        return self.mul(self.at_most(FIRST, at), self.at_most(at, end))
-
-    def _compared(self, first: Place, second: Place) -> Poly:
-        return self.settled(((self.atom("m", (first, second)), 1),))
+        return self.mul(self.at_most(FIRST, at), self.at_most(at, end_of(axis)))
 
     # -- sums over axes --------------------------------------------------------------------------
 
     def sum(self, variables: tuple[Index, ...], poly: Poly) -> Poly:
         """The sum of a term over indices, which is linear."""
-        total: Poly = {}
+        total = Poly()
         for mono, c in poly.items():
-            for more, k in self._sum(variables, mono).items():
-                put_into(total, more, c * k)
+            total.put(self._sum(variables, mono), c)
         return total
 
     def _sum(self, variables: tuple[Index, ...], mono: Mono) -> Poly:
         bound = frozenset(variables)
         inner = tuple(pair for pair in mono if not pair[0].free.isdisjoint(bound))
         outer = tuple(pair for pair in mono if pair[0].free.isdisjoint(bound))
-        used = free_in((inner,)) & bound
-        parts = [{outer: UNIT}, *(self.size(each.size) for each in variables if each not in used)]
+        used = single(inner).free & bound
+        parts = [single(outer), *(self.size(each.size) for each in variables if each not in used)]
         if inner:
             own = tuple(each for each in variables if each in used)
             axes = tuple(each.size for each in own)
-            parts.append(self.settled(((self.atom("S", (axes, self.closed(inner, own))), 1),)))
+            parts.append(self.made(kinds.Sum, axes, self.closed(inner, own)))
         return self.product(parts)
 
-    def summands(self, atom: Atom, variables: tuple[Index, ...]) -> Mono:
-        """What a sum adds up, at its indices."""
-        body: Mono = atom.data[1]
-        return self.opened(body, variables)
+    def summands(self, atom: kinds.Sum, variables: tuple[Index, ...]) -> Mono:
+        """The product that a sum adds up, at its indices."""
+        return self.opened(atom.body, variables)
 
     # -- making again ----------------------------------------------------------------------------
 
     def put(self, poly: Poly, to: Mapping[Index, Place]) -> Poly:
         """A term with indices replaced by places."""
         names = frozenset(to)
-        if not names or names.isdisjoint(free_in(poly)):
+        if not names or names.isdisjoint(poly.free):
             return poly
         return self.remade(poly, to, lambda atom: not atom.free.isdisjoint(names))
-
-    def placed(self, poly: Poly, index: Index, at: Place) -> Poly:
-        """A term with an index replaced as it stands, as it may be beyond the end of its axis."""
-
-        def change(place: Place, depth: int) -> Place:
-            return replaced(place, {index: at})
-
-        return dict(self.changed(frozenset(poly.items()), change))
 
     def again(self, poly: Poly) -> Poly:
         """A term computed once more, with all that is known by now."""
@@ -358,97 +339,68 @@ class Computing(Signs):
         self, poly: Poly, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
     ) -> Poly:
         """A term with its places replaced, computed where atoms change."""
-        total: Poly = {}
+        total = Poly()
         for mono, c in poly.items():
             kept = tuple(pair for pair in mono if not changes(pair[0]))
-            product: Poly = self.settled(kept) if len(kept) < len(mono) and kept else {kept: UNIT}
+            product = self.settled(kept) if len(kept) < len(mono) else single(kept)
             for atom, e in mono:
                 if changes(atom):
                     made = self._remade(atom, e, to, changes)
                     product = self.mul(product, made)
-            for more, k in product.items():
-                put_into(total, more, c * k)
+            total.put(product, c)
         return total
 
     def _remade(
         self, atom: Atom, e: Exponent, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
     ) -> Poly:
-        data: Any = atom.data
-
         def at(places: Iterable[Place]) -> tuple[Place, ...]:
             return tuple(replaced(place, to) for place in places)
 
-        match atom.kind:
-            case "x":
-                value = self.entry(data[0], at(data[1]))
-            case "D":
-                (of, here), (array, there) = data
-                value = self.derivative((of, at(here)), (array, at(there)))
-            case "i":
-                value = self.position(replaced(data, to))
-            case "d":
-                value = self.equal(*at(data))
-            case "m":
-                value = self.at_most(*at(data))
-            case "S":
-                with self.inside(*data[0]) as variables:
-                    body = {self.summands(atom, variables): UNIT}
-                    value = self.sum(variables, self.remade(body, to, changes))
-            case "p":
-                return self.raised(self.remade(dict(data), to, changes), e)
-            case "F":
-                value = self.function(data[0], self.remade(dict(data[1]), to, changes))
-            case "h":
-                value = self.function("positive", self.remade(dict(data), to, changes))
-            case "L":
-                of = dict(data[2])
+        def of(parts: Iterable[tuple[Mono, Fraction]]) -> Poly:
+            return self.remade(Poly(parts), to, changes)
+
+        match atom:
+            case kinds.Entry(array, where):
+                value = self.entry(array, at(where))
+            case kinds.Derivative((array, here), (by, there)):
+                value = self.derivative((array, at(here)), (by, at(there)))
+            case kinds.Position(place):
+                value = self.position(replaced(place, to))
+            case kinds.Delta(first, second):
+                value = self.equal(*at((first, second)))
+            case kinds.AtMost(first, second):
+                value = self.at_most(*at((first, second)))
+            case kinds.Sum(axes):
+                with self.inside(*axes) as variables:
+                    value = self.sum(variables, of([(self.summands(atom, variables), UNIT)]))
+            case kinds.Bracket(term):
+                value = of(term)
+            case kinds.Function(name, term):
+                value = self.function(name, of(term))
+            case kinds.Positive(term):
+                value = self.function("positive", of(term))
+            case kinds.Limit(variable, target):
                 # Its body was computed above the end, if that is a number.
-                value = self.tending(data[0], data[1], lambda: self.remade(of, to, changes), True)
-            case "E":
-                value = self.expected(lambda: self.remade(dict(data), to, changes))
-            case _:
+                value = self.tending(variable, target, lambda: of(atom.parts), is_above=True)
+            case kinds.Mean():
+                value = self.expected(lambda: of(atom.parts))
+            case kinds.Size() | kinds.Constant() | kinds.Operations():
                 return power(atom, e)
+            case _:
+                assert_never(atom)
         return self.raised(value, e)
 
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
         """An entry of an array."""
-        return self.settled(((self.atom("x", (array, at)), 1),))
-
-    def given_limit(self, _: Mono) -> Poly | None:
-        """A limit that is given as an equation; None where it isn't."""
-        return None
+        return self.made(kinds.Entry, array, at)
 
     def derivative(self, of: Where, by: Where) -> Poly:
         """The derivative of an entry in another that is not taken apart."""
-        return self.settled(((self.atom("D", (of, by)), 1),))
-
-    def limit(self, variable: Array, target: Any, poly: Poly) -> Poly:
-        """What a term tends to."""
-        if not any(each is variable or variable in each.uses for each in arrays_in(poly)):
-            return poly
-        return self.settled(((self.atom("L", (variable, target, frozenset(poly.items()))), 1),))
-
-    def tending(
-        self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
-    ) -> Poly:
-        """A limit, its body computed while the variable varies."""
-        return self.limit(variable, target, body())
-
-    def expected(self, body: Callable[[], Poly]) -> Poly:
-        """An expected value, its body computed while random entries vary."""
-        return self.expectation(body())
-
-    def expectation(self, poly: Poly) -> Poly:
-        """The expected value of a term."""
-        if not any(
-            each in self.random or not each.uses.isdisjoint(self.random) for each in arrays_in(poly)
-        ):
-            return poly
-        return self.settled(((self.atom("E", frozenset(poly.items())), 1),))
+        return self.made(kinds.Derivative, of, by)
 
 
 def _is_end(first: Place, second: Place) -> bool:
-    """Whether the second place is the last of the axis that the first, an index, is on."""
+    """Return whether the second place is the last of the axis that the first, an index, is on."""
     on_axis = isinstance(first[0], Index) and second[:1] == (first[0].size,)
     return on_axis and first[1] <= 0 and second[1:] == (0, ())
 
@@ -460,11 +412,11 @@ def primes(value: Fraction) -> dict[int, int]:
     exponents: dict[int, int] = {}
     for whole, sign in ((value.numerator, 1), (value.denominator, -1)):
         factor = 2
-        while factor * factor <= whole:
-            while whole % factor == 0:
+        while whole > 1:
+            factor = factor if factor * factor <= whole else whole
+            if whole % factor == 0:
                 exponents[factor] = exponents.get(factor, 0) + sign
                 whole //= factor
-            factor += 1
-        if whole > 1:
-            exponents[whole] = exponents.get(whole, 0) + sign
+            else:
+                factor += 1
     return exponents

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias, TypeVar, assert_never
 
-from symattn.calculus.kernel.computing import Computing, primes
-from symattn.calculus.kernel.signs import Condition, Relation
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.computing import Computing, Rule, primes
+from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place
+from symattn.calculus.kernel.signs import Relation, Sign
 from symattn.calculus.kernel.terms import (
-    BOOLEAN,
-    UNIT,
-    Atom,
-    Exponent,
-    Mono,
-    Place,
     Poly,
     Unproved,
-    add,
+    base_of,
+    divides,
+    inverse,
     is_index,
-    minus,
+    merged,
     number,
     ordered,
-    plain,
     power,
-    put_into,
-    scaled,
+    single,
     summed,
     without,
 )
 from symattn.calculus.language import Index
 
 # -- the table of all rules that need a choice -------------------------------------------
-# A rule is given the product that it is applied to and what it is applied with; it raises
-# :class:`Unproved` where it does not apply. What it needs it notes (:meth:`Signs.need`), so that
-# a line that is proved by it holds where that is so.
+# Each row is a lemma: its name, what it says, and the function that applies it, which raises
+# :class:`Unproved` where it does not apply. What a rule needs it notes (:meth:`Signs.need`), so
+# that a line that is proved by it holds where that is so.
 
 MOST_WRITTEN = 12
 """Sums over axes of fixed length are written out up to this, and places shifted."""
 
-Rule = Callable[[Computing, Mono, Any], Poly]
 RULES: dict[str, Rule] = {}
 """All rules by name."""
 
@@ -50,11 +44,29 @@ def rule(each: Rule) -> Rule:
     return each
 
 
-def only(mono: Mono, kinds: str) -> tuple[Atom, Exponent]:
-    """The one power of an atom that a product is."""
-    if len(mono) != 1 or mono[0][0].kind not in kinds:
+AnyKind = TypeVar("AnyKind", bound=kinds.Kind)
+Applied: TypeAlias = kinds.Function | kinds.Bracket | kinds.Positive
+
+
+def of_kind(atom: Atom, kind: type[AnyKind]) -> AnyKind:
+    """An atom, which has to be of a kind."""
+    if not isinstance(atom, kind):
         raise Unproved("this rule is for another kind of term")
-    return mono[0]
+    return atom
+
+
+def only(mono: Mono, kind: type[AnyKind]) -> tuple[AnyKind, Exponent]:
+    """The one power of an atom that a product is."""
+    check(len(mono) == 1)
+    return of_kind(mono[0][0], kind), mono[0][1]
+
+
+def _applied(mono: Mono) -> tuple[Applied, Exponent]:
+    """The one power of a function of a term that a product is."""
+    match mono:
+        case ((kinds.Function() | kinds.Bracket() | kinds.Positive() as atom, e),):
+            return atom, e
+    raise Unproved("this rule is for another kind of term")
 
 
 def check(condition: bool, what: str = "this rule does not apply") -> None:
@@ -71,67 +83,63 @@ _MOST_CLEARED = 64
 @rule
 def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
     """``f(a + b x) = f(a) + b (f(a + x) - f(a))`` where b is 0 or 1."""
-    atom, e = only(mono, "Fph")
-    if switch.kind not in BOOLEAN:
+    atom, e = _applied(mono)
+    if not isinstance(switch, kinds.Boolean):
         check(kernel.settled(((switch, 2),)) == power(switch))
-    of = _argument(atom)
+    of = Poly(atom.of)
     check(all(dict(m).get(switch, 1) == 1 for m in of))
-    off = _function(kernel, atom, e, {m: c for m, c in of.items() if (switch, 1) not in m})
-    on = _function(kernel, atom, e, summed({without(m, switch): c} for m, c in of.items()))
-    return add(off, kernel.mul(power(switch), minus(on, off)))
+    off = _function(kernel, atom, e, of.at(switch, 0))
+    on = _function(kernel, atom, e, of.at(switch, 1))
+    return off + kernel.mul(power(switch), on - off)
 
 
-def _argument(atom: Atom) -> Poly:
-    return dict(atom.data[1] if atom.kind == "F" else atom.data)
-
-
-def _function(kernel: Computing, atom: Atom, e: Exponent, of: Poly) -> Poly:
+def _function(kernel: Computing, atom: Applied, e: Exponent, of: Poly) -> Poly:
     """The function that an atom is, of something else."""
-    if atom.kind == "p":
-        return kernel.raised(of, e)
-    if atom.kind == "h":
-        return kernel.raised(kernel.function("positive", of), e) if of else {}
-    return kernel.raised(kernel.function(atom.data[0], of), e)
+    match atom:
+        case kinds.Bracket():
+            return kernel.raised(of, e)
+        case kinds.Positive():
+            return kernel.raised(kernel.function("positive", of), e) if of else of
+        case kinds.Function(name):
+            return kernel.raised(kernel.function(name, of), e)
+    assert_never(atom)
 
 
 @rule
 def inside(kernel: Computing, mono: Mono, steps: tuple[tuple[Mono, Atom, Mono], ...]) -> Poly:
     """A function of what is equal: quotients cancelled in its argument."""
-    atom, e = only(mono, "Fph")
-    of = _argument(atom)
+    atom, e = _applied(mono)
+    of = Poly(atom.of)
     for product, base, leading in steps:
         c = of.get(product, Fraction(0))
-        of = add(of, {product: -c}) if c else of
-        of = add(of, scaled(divided(kernel, product, base, leading), c))
+        of = of - single(product, c) if c else of
+        of = of + divided(kernel, product, base, leading) * c
     return _function(kernel, atom, e, of)
 
 
 def divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
     """With ``v = 1/p`` and ``p = a m + r``: ``m v`` is ``(1 - r v) / a``."""
-    poly: Poly = dict(base.data)
-    check(base.kind == "p" and leading in poly and bool(leading))
+    poly: Poly = Poly(of_kind(base, kinds.Bracket).of)
+    check(leading in poly and bool(leading))
     kernel.need("!=", poly)
-    powers = dict(mono)
-    check(all(powers.get(atom, 0) >= k > 0 for atom, k in leading))
-    for atom, k in leading:
-        powers[atom] = plain(Fraction(powers[atom]) - k)
-    left: Poly = {ordered((atom, k) for atom, k in powers.items() if k): UNIT}
-    rest = {key: c for key, c in poly.items() if key != leading}
+    check(divides(leading, mono))
+    left = single(merged((*mono, *inverse(leading))))
+    rest = poly - single(leading, poly[leading])
     raised = kernel.mul(left, power(base))
-    return scaled(minus(raised, kernel.mul(left, rest)), 1 / poly[leading])
+    return (raised - kernel.mul(left, rest)) * (1 / poly[leading])
 
 
 @rule
 def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """``(c a b)^e = c^e a^e b^e``; of a root each factor taken out is above 0, or an even power."""
-    atom, e = only(mono, "p")
+    atom, e = only(mono, kinds.Bracket)
     content, shared = Fraction(data[0]), data[1]
     with kernel.apart() as own:
         _need_parts(kernel, shared)
     with kernel.apart() as conditions:
-        poly, outer = _parted(kernel, dict(atom.data), content, shared)
+        poly = _parted(kernel, Poly(atom.of), content, shared)
     # Where a factor of all parts is 0 so is the base, and a quotient by it is taken to be 0.
-    parts_of = [dict(m) for m, _ in atom.data]
+    parts_of = [dict(m) for m, _ in atom.of]
     divides = all(
         all(part.get(a, 0) >= k for part in parts_of)
         if k > 0
@@ -143,15 +151,14 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     parts = []
     for inner, k in shared:
         if isinstance(e, Fraction) and not (k % 2 == 0 and (k * e) % 2 == 0):
-            base = power(inner) if inner.kind != "p" else dict(inner.data)
-            kernel.need(">" if k < 0 or e < 0 else ">=", base)
+            kernel.need(">" if k < 0 or e < 0 else ">=", base_of(inner))
         parts.append(kernel.raised(power(inner), Fraction(k) * e))
     if poly == number(1):
         rest = number(1)
     elif len(poly) == 1 and isinstance(e, Fraction):
-        rest = power(kernel.atom("p", frozenset(poly.items())), e)
+        rest = power(kernel.atom(kinds.Bracket, poly.frozen()), e)
     else:
-        rest = kernel.raised(poly, e) if outer else power(atom, e)
+        rest = kernel.raised(poly, e) if shared or content != 1 else power(atom, e)
     if isinstance(e, Fraction):
         check(content > 0)
     return kernel.product([kernel.raised(number(content), e), *parts, rest])
@@ -159,179 +166,154 @@ def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
 
 def _need_parts(kernel: Computing, shared: Mono) -> None:
     for atom, _e in shared:
-        kernel.need("!=", dict(atom.data) if atom.kind == "p" else power(atom))
+        kernel.need("!=", base_of(atom))
 
 
-def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> tuple[Poly, bool]:
-    """What is left of a term when factors are taken out of it."""
+def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> Poly:
+    """Return what is left of a term when factors are taken out of it."""
     check(content != 0)
     _need_parts(kernel, shared)
-    inverse: Poly = {tuple((atom, -e) for atom, e in shared): 1 / content}
-    return kernel.mul(poly, inverse), bool(shared) or content != 1
+    return kernel.mul(poly, single(inverse(shared), 1 / content))
 
 
 @rule
-def magnitude(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def magnitude(kernel: Computing, mono: Mono, _: None) -> Poly:
     """``sqrt(c x^2) = sqrt(c) (2 x step(0 < x) - x)``."""
-    atom, e = only(mono, "p")
-    ((square, c),) = atom.data
+    atom, e = only(mono, kinds.Bracket)
+    ((square, c),) = atom.of
     check(e == Fraction(1, 2) and c > 0 and all(k % 2 == 0 for _, k in square))
     of: Poly = kernel.settled(tuple((inner, k // 2) for inner, k in square))
-    sign = minus(scaled(kernel.function("positive", of), 2), number(1))
+    sign = kernel.function("positive", of) * 2 - 1
     return kernel.product([kernel.raised(number(c), e), of, sign])
 
 
 @rule
 def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
     """``f(a / b)`` of what stands above and below: powers and logarithms."""
-    atom, e = only(mono, "Fp")
-    below, k = data
-    check(below.kind == "p" and k > 0)
-    base: Poly = dict(below.data)
-    above = cleared(kernel, _argument(atom), below, k)
-    _keep_sign(kernel, _argument(atom), base, above)
-    if atom.kind == "p":
+    atom, e = _applied(mono)
+    below, k = of_kind(data[0], kinds.Bracket), data[1]
+    check(k > 0)
+    base, of = base_of(below), Poly(atom.of)
+    above = cleared(kernel, of, below, k)
+    relations: tuple[Relation, ...] = (">", "!=")
+    for relation in relations:
+        if kernel.is_met(relation, of) and kernel.is_met(relation, base):
+            kernel.know([Sign(relation, above.frozen())])
+    if isinstance(atom, kinds.Bracket):
         if isinstance(e, Fraction):
             kernel.need(">", base)
         return kernel.mul(kernel.raised(above, e), kernel.raised(base, -k * Fraction(e)))
-    check(atom.data[0] == "log")
+    check(isinstance(atom, kinds.Function) and atom.name == "log" and e == 1)
     kernel.need(">", base)
-    parted = minus(kernel.function("log", above), scaled(kernel.function("log", base), k))
-    check(e == 1)
-    return parted
-
-
-def _keep_sign(kernel: Computing, of: Poly, factor: Poly, product: Poly) -> None:
-    """Know the sign of what is a product of two terms whose signs are known."""
-    relations: tuple[Relation, ...] = (">", "!=")
-    for relation in relations:
-        if kernel.is_met(relation, of) and kernel.is_met(relation, factor):
-            kernel.know([Condition(relation, frozenset(product.items()))])
+    return kernel.function("log", above) - kernel.function("log", base) * k
 
 
 def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
     """A term times a power of what stands below in it."""
     check(0 < k <= _MOST_CLEARED and any(below is atom for mono in poly for atom, _ in mono))
-    kernel.need("!=", dict(below.data))
-    return summed(
-        scaled(
-            kernel.mul(
-                {without(mono, below): UNIT},
-                kernel.raised(dict(below.data), Fraction(dict(mono).get(below, 0)) + k),
-            ),
-            c,
-        )
-        for mono, c in poly.items()
-    )
+    base: Poly = Poly(of_kind(below, kinds.Bracket).of)
+    kernel.need("!=", base)
+
+    def times_power(mono: Mono) -> Poly:
+        raised = kernel.raised(base, Fraction(dict(mono).get(below, 0)) + k)
+        return kernel.mul(single(without(mono, below)), raised)
+
+    return summed(times_power(mono) * c for mono, c in poly.items())
 
 
 @rule
 def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """``log(c a b) = log c + log a + log b`` where these are above 0."""
-    atom, e = only(mono, "F")
-    check(atom.data[0] == "log" and e == 1)
+    atom, e = only(mono, kinds.Function)
     content, shared = Fraction(data[0]), data[1]
-    check(content > 0)
-    rest, _ = _parted(kernel, dict(atom.data[1]), content, shared)
-    kernel.need(">", dict(atom.data[1]))
-    total = _log_number(kernel, content)
-    for inner, k in shared:
-        base = dict(inner.data) if inner.kind == "p" else power(inner)
-        kernel.need(">", base)
-        if inner.kind == "F" and inner.data[0] == "exp":
-            part: Poly = dict(inner.data[1])
-        else:
-            part = kernel.function("log", base)
-        total = add(total, scaled(part, Fraction(k)))
-    return total if rest == number(1) else add(total, kernel.function("log", rest))
-
-
-def _log_number(kernel: Computing, value: Fraction) -> Poly:
-    """The logarithm of a number, by its primes."""
-    return summed(
-        {((kernel.atom("F", ("log", frozenset({((), Fraction(prime))}))), 1),): Fraction(k)}
-        for prime, k in primes(value).items()
+    check(atom.name == "log" and e == 1 and content > 0)
+    rest = _parted(kernel, Poly(atom.of), content, shared)
+    kernel.need(">", Poly(atom.of))
+    primary = (
+        power(kernel.atom(kinds.Function, "log", number(prime).frozen())) * k
+        for prime, k in primes(content).items()
     )
+    total = summed(primary)
+    for inner, k in shared:
+        kernel.need(">", base_of(inner))
+        match inner:
+            case kinds.Function("exp", of):
+                part = Poly(of)
+            case _:
+                part = kernel.function("log", base_of(inner))
+        total = total + part * Fraction(k)
+    return total if rest == number(1) else total + kernel.function("log", rest)
 
 
 @rule
 def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
     """Sine and cosine of a sum of two."""
-    atom, e = only(mono, "F")
-    name, of = atom.data
-    check(name in ("sin", "cos") and e == 1)
-    first: Poly = {part[0]: part[1]}
-    rest = minus(dict(of), first)
+    atom, e = only(mono, kinds.Function)
+    check(atom.name in ("sin", "cos") and e == 1)
+    first = single(part[0], Fraction(part[1]))
+    rest = Poly(atom.of) - first
     check(bool(rest) and bool(first))
-    sines, cosines = (
-        [kernel.function(each, angle) for angle in (first, rest)] for each in ("sin", "cos")
-    )
-    if name == "sin":
-        return add(kernel.mul(sines[0], cosines[1]), kernel.mul(cosines[0], sines[1]))
-    return minus(kernel.mul(cosines[0], cosines[1]), kernel.mul(sines[0], sines[1]))
+    sines = [kernel.function("sin", angle) for angle in (first, rest)]
+    cosines = [kernel.function("cos", angle) for angle in (first, rest)]
+    if atom.name == "sin":
+        return kernel.mul(sines[0], cosines[1]) + kernel.mul(cosines[0], sines[1])
+    return kernel.mul(cosines[0], cosines[1]) - kernel.mul(sines[0], sines[1])
 
 
 @rule
-def quarter(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def quarter(kernel: Computing, mono: Mono, _: None) -> Poly:
     """Sine and cosine of quarters of a turn."""
-    atom, _e = only(mono, "F")
-    name, of = atom.data
-    ((key, c),) = of
-    check(name in ("sin", "cos") and [(a.kind, k) for a, k in key] == [("c", 1)] and _e == 1)
+    atom, e = only(mono, kinds.Function)
+    ((key, c),) = atom.of
+    check(atom.name in ("sin", "cos") and only(key, kinds.Constant)[1] == e == 1)
     check((2 * c).denominator == 1)
     turn = int(2 * c) % 4
-    return number((0, 1, 0, -1)[turn if name == "sin" else (turn + 1) % 4])
+    return number((0, 1, 0, -1)[turn if atom.name == "sin" else (turn + 1) % 4])
 
 
 @rule
-def parity(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def parity(kernel: Computing, mono: Mono, _: None) -> Poly:
     """``f(-x)`` of even and odd functions."""
-    atom, e = only(mono, "F")
-    name, of = atom.data
-    check(name in ("sin", "cos", "erf") and e == 1)
-    other = kernel.function(name, scaled(dict(of), -1))
-    return other if name == "cos" else scaled(other, -1)
+    atom, e = only(mono, kinds.Function)
+    check(atom.name in ("sin", "cos", "erf") and e == 1)
+    other = kernel.function(atom.name, -Poly(atom.of))
+    return other if atom.name == "cos" else -other
 
 
 @rule
 def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
     """``cos^2 = 1 - sin^2``."""
-    e = dict(mono)[cosine]
-    check(cosine.kind == "F" and cosine.data[0] == "cos" and isinstance(e, int) and e > 1)
-    sine = kernel.function("sin", dict(cosine.data[1]))
-    square = minus(number(1), kernel.times(sine, 2))
+    e, function = dict(mono)[cosine], of_kind(cosine, kinds.Function)
+    if function.name != "cos" or not isinstance(e, int) or e <= 1:
+        raise Unproved("this rule does not apply")
+    sine = kernel.function("sin", Poly(function.of))
+    square = 1 - kernel.times(sine, 2)
     rest = [*without(mono, cosine), *([(cosine, e % 2)] if e % 2 else [])]
-    return kernel.mul(
-        kernel.settled(ordered(rest)) if rest else number(1), kernel.times(square, e // 2)
-    )
+    return kernel.mul(kernel.settled(ordered(rest)), kernel.times(square, e // 2))
 
 
 @rule
 def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
     """A step of ``c a b`` is that of b where c and a are above 0; 1 where all are."""
-    atom, e = only(mono, "h")
+    atom, e = only(mono, kinds.Positive)
     content, shared = Fraction(data[0]), data[1]
     check(content > 0 and e == 1)
     for inner, k in shared:
         if k % 2:
-            kernel.need(">", power(inner) if inner.kind != "p" else dict(inner.data))
-        else:
-            kernel.need("!=", power(inner))
-    rest, _ = _parted(kernel, dict(atom.data), content, shared)
+            kernel.need(">", base_of(inner))
+    rest = _parted(kernel, Poly(atom.of), content, shared)
     if kernel.is_positive(rest):
         return number(1)
-    return power(kernel.atom("h", frozenset(rest.items())))
+    return power(kernel.atom(kinds.Positive, rest.frozen()))
 
 
 @rule
 def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
     """``x step(0 < -x) = x - x step(0 < x)``."""
-    ((base, k),) = step.data
-    powers = dict(mono)
-    check(step.kind == "h" and (step, 1) in mono)
-    check(all(powers.get(atom, 0) >= e > 0 for atom, e in base))
-    other = minus(number(1), kernel.function("positive", {base: -k}))
-    return kernel.mul({without(mono, step): UNIT}, other)
+    ((base, k),) = of_kind(step, kinds.Positive).of
+    check((step, 1) in mono and divides(base, mono))
+    other = 1 - kernel.function("positive", single(base, -k))
+    return kernel.mul(single(without(mono, step)), other)
 
 
 # -- rules for deltas and comparisons of places ------------------------------------------
@@ -340,76 +322,65 @@ def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
 @rule
 def transport(kernel: Computing, mono: Mono, delta: Atom) -> Poly:
     """``delta(i, p) f(i) = delta(i, p) f(p)``."""
-    check(delta.kind == "d" and (delta, 1) in mono)
-    index, place = identified(delta)
-    rest = kernel.put({without(mono, delta): UNIT}, {index: place})
-    return _times_boolean(rest, delta)
+    check((delta, 1) in mono)
+    rest = kernel.put(single(without(mono, delta)), identified(delta))
+    # What is 0 or 1 stands once in a product.
+    return summed(single(ordered([*without(m, delta), (delta, 1)]), c) for m, c in rest.items())
 
 
-def identified(delta: Atom) -> tuple[Index, Place]:
-    """An index that a delta says to be another place, and that place."""
-    first, second = delta.data
-    for at, other in ((second, first), (first, second)):
-        if is_index(at) and other[0] != at[0]:
-            return at[0], other
-    raise Unproved("a delta of no index")
+def identity(delta: kinds.Delta) -> dict[Index, Place]:
+    """An index that a delta says to be another place, and that place; nothing where it says that
+    of none."""
+    for at, other in ((delta.second, delta.first), (delta.first, delta.second)):
+        if isinstance(at[0], Index) and is_index(at) and other[0] != at[0]:
+            return {at[0]: other}
+    return {}
 
 
-def is_identity(delta: Atom) -> bool:
-    """Whether a delta says that an index is another place."""
-    first, second = delta.data
-    ways = ((second, first), (first, second))
-    return any(is_index(at) and other[0] != at[0] for at, other in ways)
-
-
-def _times_boolean(poly: Poly, atom: Atom) -> Poly:
-    """A term times what is 0 or 1, as it stands."""
-    total: Poly = {}
-    for mono, c in poly.items():
-        put_into(total, ordered([*without(mono, atom), (atom, 1)]), c)
-    return total
+def identified(delta: Atom) -> dict[Index, Place]:
+    """The same of a delta that has to say it."""
+    found = identity(of_kind(delta, kinds.Delta))
+    check(bool(found), "a delta of no index")
+    return found
 
 
 @rule
 def antisymmetry(kernel: Computing, mono: Mono, pair: tuple[Atom, Atom]) -> Poly:
     """Comparisons of two places both ways: together they say that the places are one."""
-    first, second = pair
-    check(first.kind == second.kind == "m" and first.data == second.data[::-1])
-    check((first, 1) in mono and (second, 1) in mono)
-    return kernel.mul({without(mono, first, second): UNIT}, kernel.equal(*first.data))
+    first, second = (of_kind(each, kinds.AtMost) for each in pair)
+    check(first.places == second.places[::-1] and {(first, 1), (second, 1)} <= {*mono})
+    return kernel.mul(single(without(mono, first, second)), kernel.equal(*first.places))
 
 
 @rule
 def transitivity(kernel: Computing, mono: Mono, three: tuple[Atom, Atom, Atom]) -> Poly:
     """A comparison that follows from two others is 1 beside them."""
-    first, second, last = three
-    check(all(atom.kind == "m" and (atom, 1) in mono for atom in three))
-    check(first.data[1] == second.data[0] and last.data == (first.data[0], second.data[1]))
+    first, second, last = (of_kind(each, kinds.AtMost) for each in three)
+    check(all((atom, 1) in mono for atom in three))
+    check(first.second == second.first and last.places == (first.first, second.second))
     check(last is not first and last is not second)
     return kernel.settled(without(mono, last))
 
 
 @rule
-def reversal(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def reversal(kernel: Computing, mono: Mono, _: None) -> Poly:
     """``step(i <= k) = 1 + delta(i, k) - step(k <= i)``."""
-    atom, e = only(mono, "m")
+    atom, e = only(mono, kinds.AtMost)
     check(e == 1)
-    first, second = atom.data
-    other = kernel.at_most(second, first)
-    return minus(add(number(1), kernel.equal(first, second)), other)
+    other = kernel.at_most(atom.second, atom.first)
+    return 1 + kernel.equal(atom.first, atom.second) - other
 
 
 @rule
-def shift(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def shift(kernel: Computing, mono: Mono, _: None) -> Poly:
     """``step(i <= k + 1) = step(i <= k) + delta(i, k + 1)``, and so on."""
-    atom, e = only(mono, "m")
-    check(e == 1)
-    (base, a, images), (other, b, more) = atom.data
-    check(not images and not more and base is not None and other is not None)
+    atom, e = only(mono, kinds.AtMost)
+    (base, a, images), (other, b, more) = atom.places
+    check(e == 1 and not images and not more and base is not None and other is not None)
     by, at = b - a, (base, 0, ())
     check(abs(by) <= MOST_WRITTEN)
     total = kernel.at_most(at, (other, 0, ()))
     for k in range(abs(by)):
         met = kernel.equal(at, (other, k + 1 if by > 0 else -k, ()))
-        total = add(total, met if by > 0 else scaled(met, -1))
+        total = total + (met if by > 0 else -met)
     return total

@@ -16,41 +16,40 @@ from itertools import product
 from math import ceil, prod
 from typing import Any
 
-from symattn.calculus.kernel import power_rules, sum_rules
-from symattn.calculus.kernel.computing import Choice, Computing
+from symattn.calculus.kernel import kinds, sum_rules
+from symattn.calculus.kernel.computing import Choice
+from symattn.calculus.kernel.kinds import Frozen, Mono, Place
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, cleared, identified
 from symattn.calculus.kernel.reading import Reading
-from symattn.calculus.kernel.signs import Condition, Relation, Source, refuse_beyond
+from symattn.calculus.kernel.signs import (
+    Condition,
+    Exists,
+    Relation,
+    Sign,
+    Source,
+    refuse_beyond,
+)
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Frozen,
-    Mono,
-    Place,
     Poly,
     Unproved,
-    atoms_of,
-    axis_of,
-    free_in,
-    led,
-    minus,
-    ordered,
-    parts,
-    places_of,
+    depends,
+    inverse,
+    merged,
+    numbered,
     plain,
     power,
-    scaled,
-    summed,
-    without,
+    single,
 )
 from symattn.calculus.language import Array, Expr, Index, ParsedLine, arrays
 
-_TABLES = (power_rules, power_rules, sum_rules)
-"""The modules whose rules fill the table."""
+_MOST_DIVIDED = 100
+_TABLE = sum_rules
+"""Its rules, and those of what it is made with, fill the table."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Under which conditions a line was shown before, and of which arrays more was assumed.
+    """Conditions under which a line was shown before, and arrays of which more was assumed.
 
     Of what is ``defined`` it was shown by the definition only, but for what was ``folded``.
     """
@@ -77,7 +76,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Instance:
-    """Which equation is used, which of its products is replaced, at which places, beside what."""
+    """A use of an equation: its number, the product replaced, at which places, beside what."""
 
     number: int
     left: Mono
@@ -103,14 +102,14 @@ class Kernel(Reading):
         super().__init__(folded, choose)
         self.given: list[Given] = []
         self.supposed: set[Array] = set()
-        """Of what signs were assumed."""
+        """Arrays of which signs were assumed."""
         self._used: list[Given] = []
         """The equations that were used of late."""
 
     def differences(self, sides: Sequence[Expr]) -> list[Poly]:
-        """How the sides of a line differ from the first."""
+        """Return how the sides of a line differ from the first."""
         first, *rest = map(self.read, sides)
-        return [self.again(minus(first, side)) for side in rest]
+        return [self.again(first - side) for side in rest]
 
     def assume(self, line: ParsedLine, shown: Shown | None = None) -> list[int]:
         """Take an equation for granted: the numbers of its parts. It was ``shown`` before, or is
@@ -119,7 +118,7 @@ class Kernel(Reading):
         named = arrays(*line.sides)
         if shown is None:
             meaning = self._wherever(meaning)
-            self.know(self._for_all(meaning, line))
+            self.know(self.for_all(meaning, line.free))
             self.supposed |= named if meaning else set()
             conditions -= meaning
             bound, defined = named, frozenset[Array]()
@@ -132,8 +131,8 @@ class Kernel(Reading):
             own = (array for array in all_named - shown.folded if array.body is not None)
             defined = shown.defined.union(own)
         under = frozenset(conditions)
-        for zero in (minus(first, side) for side in rest):
-            self.given.append(self._with_used(Given(zero, free_in(zero), under, bound, defined)))
+        for zero in (first - side for side in rest):
+            self.given.append(self._with_used(Given(zero, zero.free, under, bound, defined)))
         return list(range(len(self.given) - len(rest), len(self.given)))
 
     def _with_used(self, given: Given) -> Given:
@@ -158,18 +157,10 @@ class Kernel(Reading):
 
     @staticmethod
     def _wherever(conditions: set[Condition]) -> set[Condition]:
-        """What is assumed if no place is named that need not exist: where one does not, nothing
-        is."""
-        there = (
-            relation == "exists" and isinstance(of[1][0], Index) for relation, of, _ in conditions
-        )
+        """Return what is assumed if no place is named that need not exist: where one does not,
+        nothing is."""
+        there = (isinstance(x, Exists) and isinstance(x.at[0], Index) for x in conditions)
         return set() if any(there) else conditions
-
-    def _for_all(self, conditions: set[Condition], line: ParsedLine) -> set[Condition]:
-        """Conditions for all values of the indices of a line."""
-        for index in line.free:
-            conditions = self.quantified(conditions, index)
-        return conditions
 
     def suppose(self, line: ParsedLine) -> None:
         """Take it that one term is above another, or not below it."""
@@ -178,8 +169,8 @@ class Kernel(Reading):
             raise Unproved("what is assumed is this term under conditions only")
         self.supposed |= arrays(*line.sides)
         relation: Relation = ">" if line.relation == ">" else ">="
-        above = frozenset(minus(larger, smaller).items())
-        self.know(self._for_all(self._wherever({Condition(relation, above), *meaning}), line))
+        above = Sign(relation, (larger - smaller).frozen())
+        self.know(self.for_all(self._wherever({above, *meaning}), line.free))
 
     def derive(self, how: str, number: int) -> int:
         """The number of an equation that is made of another: ``restated`` with all that is known
@@ -199,17 +190,17 @@ class Kernel(Reading):
         while bases := [atom for mono in zero for atom, e in mono if e < 0]:
             atom = bases[0]
             k = -min(Fraction(dict(mono).get(atom, 0)) for mono in zero)
-            if atom.kind == "p":
+            if isinstance(atom, kinds.Bracket):
                 zero = cleared(self, zero, atom, ceil(k))
             else:
                 self.need("!=", power(atom))
-                zero = self.mul(zero, {((atom, plain(k)),): UNIT})
+                zero = self.mul(zero, power(atom, plain(k)))
         return zero
 
     def instance(self, mono: Mono, use: Instance) -> Poly:
         """A product by an equation that is given, at places that exist."""
         given = self.given[use.number]
-        if any(each in self.moving or each.uses & self.moving for each in given.bound):
+        if depends(given.bound, self.moving):
             raise Unproved("what is assumed need not hold where it is varied")
         if given.defined & self.moving:
             raise Unproved("what is defined need not hold where it is varied")
@@ -223,50 +214,48 @@ class Kernel(Reading):
             if not axes <= {index.size}:
                 raise Unproved("an instance at a place that is none along its axis")
         powers = dict(use.beside)
-        check(all(powers.get(atom, 0) >= 0 for atom, _ in self._placed(use.left, to)))
+        ((left, _),) = self.at(single(use.left).frozen(), to)
+        check(all(powers.get(atom, 0) >= 0 for atom, _ in left))
         for index, place in use.at:
             self.need_place(index.size, place)
         self._used.append(given)
         self.conditions |= self.moved(given.conditions, to)
-        left = self._placed(use.left, to)
-        if _merged(left, use.beside) != mono:
+        if merged((*left, *use.beside)) != mono:
             raise Unproved("an instance of another product")
-        others = {key: c for key, c in given.zero.items() if key != use.left}
-        right = self.mul(self.put(others, to), {use.beside: UNIT})
-        return scaled(right, -1 / given.zero[use.left])
+        others = given.zero - single(use.left, given.zero[use.left])
+        right = self.mul(self.put(others, to), single(use.beside))
+        return right * (-1 / given.zero[use.left])
 
     def least(self, conditions: Iterable[Condition]) -> list[Condition]:
         """The conditions that do not follow from the others."""
         kept = sorted(conditions, key=lambda each: (each in self.sources, *_order(each)))
         for condition in list(kept):
-            before = self.known()
-            self.know(each for each in kept if each is not condition)
-            if self._follows(condition):
+            with self.knowing(self.known, (each for each in kept if each is not condition)):
+                follows = self._follows(condition)
+            if follows:
                 kept.remove(condition)
-            self.known(before)
         return kept
 
     def refuse_excluded(self, conditions: Collection[Condition]) -> None:
         """Refuse conditions that are met nowhere, as they exclude one another."""
-        for relation, of, axes in conditions:
-            if relation == "exists":
-                axis, at = of
-                refuse_beyond(axis, at)
-                if at[0] in range(len(axes)) and at[1] and axes[at[0]] == axis:
-                    raise Unproved("a place beyond the ends of an axis")
-            elif relation != "!=" and not axes:
-                before = self.known()
-                self.know(each for each in conditions if each != (relation, of, axes))
-                opposite = scaled(dict(of), -1)
-                excluded = self.is_met(">=" if relation == ">" else ">", opposite)
-                self.known(before)
-                if excluded:
-                    raise Unproved("its conditions exclude one another")
+        for condition in conditions:
+            match condition:
+                case Exists(axis, (base, offset, _) as at, axes):
+                    refuse_beyond(axis, at)
+                    own = axes[base] if isinstance(base, int) and base < len(axes) else None
+                    if own == axis and offset:
+                        raise Unproved("a place beyond the ends of an axis")
+                case Sign((">" | ">=") as relation, of, ()):
+                    others = (each for each in conditions if each != condition)
+                    with self.knowing(self.known, others):
+                        opposite = -Poly(of)
+                        if self.is_met(">=" if relation == ">" else ">", opposite):
+                            raise Unproved("its conditions exclude one another")
 
     def _follows(self, condition: Condition) -> bool:
+        if isinstance(condition, Exists):
+            return self.is_place(condition.axis, condition.at)
         relation, of, axes = condition
-        if relation == "exists":
-            return self.is_place(*of)
         with self.inside(*axes) as variables:
             places = tuple((each, 0, ()) for each in variables)
             if self.is_met(relation, self.opened_at(of, places)):
@@ -277,7 +266,7 @@ class Kernel(Reading):
             return all(self._is_met_at(relation, of, way) for way in product(*written))
 
     def _is_met_at(self, relation: Relation, of: Frozen, way: tuple[Place, ...]) -> bool:
-        """Whether a term has a sign as it is computed at some places."""
+        """Return whether a term has a sign as it is computed at some places."""
         before = self.facts, self.choose
         # What was found while the condition was known says nothing of it.
         self.facts, self.choose = {}, None
@@ -288,104 +277,66 @@ class Kernel(Reading):
         finally:
             self.facts, self.choose = before
 
-    def given_limit(self, mono: Mono) -> Poly | None:
+    def given_limit(self, atom: kinds.Limit) -> Poly | None:
         """A limit that is given as an equation; None where it isn't."""
-        ((atom, _),) = mono
-        given = (other for each in self.given for left in each.zero for other, _ in left)
-        if not any(each.kind == "L" and each.data[:2] == atom.data[:2] for each in given):
+        given = (each for equation in self.given for each in equation.zero.atoms)
+        ends = {(each.variable, each.target) for each in given if isinstance(each, kinds.Limit)}
+        if (atom.variable, atom.target) not in ends:
             return None
-        value = self.settled(mono)
-        return None if any(each.kind == "L" for each in atoms_of(value)) else value
-
-    def _placed(self, mono: Mono, to: Mapping[Index, Place]) -> Mono:
-        """A product at other places, not computed."""
-
-        def change(place: Place, depth: int) -> Place:
-            if not isinstance(place[0], Index) or place[0] not in to:
-                return place
-            return led(place, to[place[0]])
-
-        (placed,) = self.renamed(mono, change)
-        return placed
+        value = self.settled(((atom, 1),))
+        return None if value.has(kinds.Limit) else value
 
     def last(self, poly: Poly, step: Last) -> list[Poly]:
-        """What has to vanish for a term to vanish."""
+        """Return what has to vanish for a term to vanish."""
         match step:
             case Last("clear", (below, k)):
                 return [self.again(cleared(self, poly, below, k))]
             case Last("cases", delta) if any((delta, 1) in key for key in poly):
-                check(delta.kind == "d")
-                index, place = identified(delta)
-                apart = {key: c for key, c in poly.items() if (delta, 1) not in key}
-                return [self.again(self.put(poly, {index: place})), apart]
-            case Last("signs", step) if step.kind == "h":
-                return self._by_sign(poly, dict(step.data))
+                return [self.again(self.put(poly, identified(delta))), poly.at(delta, 0)]
+            case Last("signs", kinds.Positive(of)):
+                return self._by_sign(poly, Poly(of))
             case Last("reversal", atom):
                 other = RULES["reversal"](self, ((atom, 1),), None)
-                parts = (
-                    self.mul({without(key, atom): c}, other) if (atom, 1) in key else {key: c}
-                    for key, c in poly.items()
-                )
-                return [self.again(summed(parts))]
+                off = poly.at(atom, 0)
+                return [self.again(off + self.mul(poly.at(atom, 1) - off, other))]
         raise Unproved(f"there is no last step {step.rule!r}")
 
     def _by_sign(self, poly: Poly, of: Poly) -> list[Poly]:
-        """What a term is where another is above 0, below it, and what is left of it by that."""
-        above, below = (self.atom("h", frozenset(scaled(of, k).items())) for k in (1, -1))
-        ways = []
-        for off in (below, above):
-            kept = ((mono, c) for mono, c in poly.items() if (off, 1) not in mono)
-            ways.append(summed({without(mono, above, below): c} for mono, c in kept))
+        """The term where another is above 0, where it is below, and what is left of it by that."""
+        above, below = (self.atom(kinds.Positive, (of * k).frozen()) for k in (1, -1))
+        ways = (poly.at(below, 0).at(above, 1), poly.at(above, 0).at(below, 1))
         if not any(of):
             raise Unproved("a step of a number")
         leading = max((mono for mono in of if mono), key=_degree)
-        powers = dict(leading)
-        steps = {(above, 1), (below, 1)}
-        left: Poly = {mono: c for mono, c in poly.items() if steps.isdisjoint(mono)}
+        left = poly.at(above, 0).at(below, 0)
         for _ in range(_MOST_DIVIDED):
             divided = (mono for mono in left if all(dict(mono).get(a, 0) >= e for a, e in leading))
             mono = next(divided, None)
             if mono is None:
                 break
             c = left[mono]
-            rest = ordered((a, plain(Fraction(e) - powers.get(a, 0))) for a, e in mono)
-            quotient = {tuple(pair for pair in rest if pair[1]): c / of[leading]}
-            left = minus(left, self.mul(quotient, of))
+            quotient = single(merged((*mono, *inverse(leading))), c / of[leading])
+            left = left - self.mul(quotient, of)
         return [*map(self.again, ways), left]
-
-
-_MOST_DIVIDED = 100
 
 
 def _degree(mono: Mono) -> tuple[Fraction, list[tuple[int, Fraction]]]:
     degree = sum((Fraction(e) for _, e in mono), Fraction(0))
-    return degree, [(atom.number, Fraction(e)) for atom, e in reversed(mono)]
+    return degree, numbered(mono[::-1])
 
 
-def _instance(kernel: Computing, mono: Mono, use: Instance) -> Poly:
-    assert isinstance(kernel, Kernel)
-    return kernel.instance(mono, use)
-
-
-def _base(kernel: Computing, mono: Mono, use: Instance) -> Poly:
-    assert isinstance(kernel, Kernel)
+def _base(kernel: Kernel, mono: Mono, use: Instance) -> Poly:
+    """A power of what is replaced."""
     ((atom, e),) = mono
     return kernel.raised(kernel.instance(((atom, 1),), use), e)
 
 
-RULES["instance"], RULES["base"] = _instance, _base
-
-
-def _merged(first: Mono, second: Mono) -> Mono:
-    exponents = dict(first)
-    for atom, e in second:
-        exponents[atom] = exponents.get(atom, 0) + e
-    return ordered((atom, e) for atom, e in exponents.items() if e)
+RULES["instance"], RULES["base"] = Kernel.instance, _base
 
 
 def _written_out(place: Place) -> list[Place]:
     """All places of an axis of few, else the place itself."""
-    axis = axis_of(place)
+    axis = place[0].size if isinstance(place[0], Index) else None
     if isinstance(axis, int) and axis <= MOST_WRITTEN:
         return [(None, k, ()) for k in range(1, axis + 1)]
     return [place]
@@ -393,23 +344,23 @@ def _written_out(place: Place) -> list[Place]:
 
 def _order(condition: Condition) -> tuple[int, str]:
     """The order of conditions, the longest first, whenever they were noted."""
-    relation, of, _ = condition
-    if relation == "exists":
-        return 0, f"{of[0]}{_written_place(of[1])}"
-    written = _written(of)
-    return -len(written), written + relation
+    if isinstance(condition, Exists):
+        return 0, f"{condition.axis}{_written_place(condition.at)}"
+    written = _written(condition.of)
+    return -len(written), written + condition.relation
 
 
 def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
-    """What a term is made of, as text that does not depend on when its atoms were made."""
+    """A term as text that does not depend on when its atoms were made."""
     products = []
     for mono, c in of:
         factors = []
         for atom, e in mono:
             names = sorted(array.name for array in atom.arrays)
-            places = [_written_place(at) for at in places_of(atom)]
-            label = atom.data[0] if atom.kind == "F" else atom.data if atom.kind in "sc" else ""
-            factors.append(f"{atom.kind}{label}{names}{places}{_written(parts(atom))}^{e}")
+            places = [_written_place(at) for at in atom.places]
+            first, *_ = kinds.inside(atom)
+            kind = f"{atom.letter}{first if isinstance(first, str) else ''}"
+            factors.append(f"{kind}{names}{places}{_written(atom.parts)}^{e}")
         products.append(f"{c}{sorted(factors)}")
     return "+".join(sorted(products))
 

@@ -1,4 +1,4 @@
-"""What an expression is as a term: definitions unfolded, derivatives taken by the chain rule."""
+"""Expressions as terms: definitions unfolded, derivatives taken by the chain rule."""
 
 from __future__ import annotations
 
@@ -7,25 +7,19 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.kernel.computing import Fact
-from symattn.calculus.kernel.signs import Condition, Relation, Source
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import UNIT, Exponent, Place
+from symattn.calculus.kernel.signs import Condition, Exists, Relation, Sign, Source
 from symattn.calculus.kernel.slopes import Slopes
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Exponent,
-    Frozen,
-    Place,
     Poly,
     Unproved,
-    add,
-    arrays_in,
     composed,
-    free_in,
-    led,
+    depends,
     number,
     plain,
     power,
-    scaled,
+    replaced,
     summed,
 )
 from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index
@@ -34,11 +28,7 @@ Env = Mapping[Index, Place]
 
 
 class Reading(Slopes):
-    """Reads expressions; ``folded`` arrays are taken as they stand, as if they were given.
-
-    While a derivative or a limit is taken the arrays that it varies are ``moving``: what is
-    only assumed of them, or of what depends on them, is of no use then.
-    """
+    """Reads expressions."""
 
     def read(self, value: Expr, env: Env | None = None) -> Poly:
         """The term that an expression stands for. Raises :class:`Unproved`."""
@@ -47,7 +37,7 @@ class Reading(Slopes):
             case term.Number(fraction):
                 return number(fraction)
             case term.Constant(name):
-                return power(self.atom("c", name))
+                return power(self.atom(kinds.Constant, name))
             case term.Size():
                 return self.size(term.length(value))
             case term.Position(index):
@@ -59,7 +49,7 @@ class Reading(Slopes):
                     value, lambda: summed(self.read(part, env) for part in parts)
                 )
             case term.Neg(body):
-                return scaled(self.read(body, env), -1)
+                return -self.read(body, env)
             case term.Mul(parts):
                 with self._guarded(parts, env):
                     return self.product(self.read(part, env) for part in parts)
@@ -126,9 +116,7 @@ class Reading(Slopes):
 
     def _magnitude(self, base: Poly, exponent: Fraction) -> Poly:
         """A power of the magnitude of a term."""
-        if self.is_met(">", base) or not exponent % 2:
-            return self.raised(base, exponent)
-        if self.is_met(">=", base):
+        if self.is_met(">", base) or not exponent % 2 or self.is_met(">=", base):
             return self.raised(base, exponent)
         return self.raised(self.raised(base, 2), exponent / 2)
 
@@ -136,7 +124,7 @@ class Reading(Slopes):
         factors = self._factors(value, env)
         above = [(base, e) for base, e in factors if self.is_met(">", base)]
         rest = self.product(self.raised(base, e) for base, e in factors if (base, e) not in above)
-        logs = [scaled(self.function("log", base), e) for base, e in above]
+        logs = [self.function("log", base) * e for base, e in above]
         return summed([*logs, self.function("log", rest)] if rest != number(1) else logs)
 
     def _step(self, value: Expr, env: Env) -> Poly:
@@ -187,7 +175,7 @@ class Reading(Slopes):
         has no meaning at some of them, it says nothing of a term that has."""
         sign = self._sign_by_form(value)
         if sign is not None and not self.is_met(sign, poly) and self._is_total(value):
-            known = self._everywhere(sign, poly)
+            known = self.for_all({Sign(sign, poly.frozen())}, poly.free)
             self.forms |= known
             self.know(known)
 
@@ -198,7 +186,7 @@ class Reading(Slopes):
         return ">=" if self._not_below_by_form(value) else None
 
     def _is_total(self, value: Expr) -> bool:
-        """Whether an expression is seen to have a meaning whatever its entries are."""
+        """Return whether an expression is seen to have a meaning whatever its entries are."""
         match value:
             case term.Div(_, below) if not self._above_by_form(below):
                 return False
@@ -218,13 +206,6 @@ class Reading(Slopes):
                 return False
         return all(map(self._is_total, term.inside(value)))
 
-    def _everywhere(self, relation: Relation, poly: Poly) -> set[Condition]:
-        """That a term has a sign, whatever its indices are."""
-        conditions = {Condition(relation, frozenset(poly.items()))}
-        for index in free_in(poly):
-            conditions = self.quantified(conditions, index)
-        return conditions
-
     def _mean_nonzero(self, value: Expr, env: Env) -> None:
         """A product is not 0 where none of its factors is."""
         match value:
@@ -239,14 +220,16 @@ class Reading(Slopes):
                 self._mean("!=", value, env)
 
     def _above_by_form(self, value: Expr) -> bool:
-        """Whether an expression is above 0 by what stands in it, where it has a meaning."""
+        """Return whether an expression is above 0 by what stands in it, where it has a meaning."""
         match value:
             case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
                 return True
             case term.Number(fraction):
                 return fraction > 0
             case term.Entry(array, _):
-                return array in self.positive or self._has_sign(array, self._above_by_form)
+                return (">", array) in self.known.arrays or self._has_sign(
+                    array, self._above_by_form
+                )
             case term.Add(parts):
                 # What is not below 0 takes nothing from what is above it.
                 return all(map(self._not_below_by_form, parts)) and any(
@@ -257,12 +240,12 @@ class Reading(Slopes):
         return False
 
     def _not_below_by_form(self, value: Expr) -> bool:
-        """Whether an expression is not below 0: squares, roots, and sums of such."""
+        """Return whether an expression is not below 0: squares, roots, and sums of such."""
         match value:
             case term.Power(_, exponent) if exponent.denominator % 2 == 0 or exponent % 2 == 0:
                 return True
             case term.Entry(array, _):
-                known = array in self.positive or array in self.not_negative
+                known = not self.known.arrays.isdisjoint([(">", array), (">=", array)])
                 return known or self._has_sign(array, self._not_below_by_form)
             case term.Number(fraction):
                 return fraction >= 0
@@ -273,7 +256,7 @@ class Reading(Slopes):
         return self._above_by_form(value)
 
     def _has_sign(self, array: Array, sign: Callable[[Expr], bool]) -> bool:
-        """Whether all entries of an array have a sign by its definition."""
+        """Return whether all entries of an array have a sign by its definition."""
         return array.body is not None and array not in self.folded and sign(array.body)
 
     def forget(self) -> None:
@@ -315,12 +298,8 @@ class Reading(Slopes):
         """An entry of an array, by its definition where it is unfolded."""
         if array.body is None or array in self.folded:
             return super().entry(array, at)
-        key = (array, self.folded, self.moving)
-        if key not in self._bodies:
-            with self.apart() as conditions:
-                value = self.read(array.body)
-            self._bodies[key] = Fact(value, frozenset(conditions))
-        body = self._bodies[key]
+        expression, key = array.body, (array, self.folded, self.moving)
+        body = self.remembered(self._bodies, key, lambda: self.read(expression))
         to = dict(zip(array.params, at, strict=True))
         self.conditions |= self.moved(body.conditions, to)
         return self.put(body.value, to)
@@ -331,49 +310,39 @@ class Reading(Slopes):
         for condition, other in changed.items():
             if condition in self.sources:
                 value, at = self.sources[condition]
-                moved = {**to, **{index: self._led(place, to) for index, place in at.items()}}
+                moved = {**to, **{index: replaced(place, to) for index, place in at.items()}}
                 self.sources.setdefault(other, Source(value, moved))
         return {*changed.values()}
 
-    @staticmethod
-    def _led(place: Place, to: Mapping[Index, Place]) -> Place:
-        if not isinstance(place[0], Index) or place[0] not in to:
-            return place
-        return led(place, to[place[0]])
-
     def _moved(self, condition: Condition, to: Mapping[Index, Place]) -> Condition:
         """A condition at other places."""
-        relation, of, axes = condition
-
-        def change(place: Place, depth: int) -> Place:
-            if not isinstance(place[0], Index) or place[0] not in to:
-                return place
-            return led(place, to[place[0]])
-
-        if relation == "exists":
-            return Condition(relation, (of[0], change(of[1], 0)), axes)
-        moved = self.changed(of, change)
-        return Condition(relation, moved, axes)
+        if isinstance(condition, Exists):
+            return condition._replace(at=replaced(condition.at, to))
+        return condition._replace(of=self.at(condition.of, to))
 
     # -- derivatives ----------------------------------------------------------------------------
 
     def _partial(self, of: Expr, array: Array, at: tuple[Place, ...], env: Env) -> Poly:
         with self._varying(array), self.apart() as conditions:
             slope = self.slope(self.read(of, env), array, at)
-        for relation, poly, axes in conditions:
-            # A slope needs more than the end of where something has a meaning.
-            if relation == ">=" and any(self._varies(each, array) for each in _arrays(poly)):
-                self.conditions.add(Condition(">", poly, axes))
-            else:
-                self.conditions.add(Condition(relation, poly, axes))
+        self.conditions |= {self._strict(each, array) for each in conditions}
         return self.again(slope)
+
+    @staticmethod
+    def _strict(condition: Condition, array: Array) -> Condition:
+        """A condition of a slope, which needs more than the end of where something has a
+        meaning."""
+        match condition:
+            case Sign(">=", of, axes) if depends(Poly(of).arrays, {array}):
+                return Sign(">", of, axes)
+        return condition
 
     # -- operations ------------------------------------------------------------------------------
 
     def _operations(self, array: Array) -> Poly:
-        """How many operations all entries of an array take."""
+        """Count the operations that all entries of an array take."""
         if array in self.folded or array.body is None:
-            return self.settled(((self.atom("O", array), 1),))
+            return self.made(kinds.Operations, array)
         return self.product([self._counted(array.body), *map(self.size, array.axes)])
 
     def _counted(self, value: Expr) -> Poly:
@@ -385,18 +354,14 @@ class Reading(Slopes):
             case term.Div(above, below):
                 return summed([number(1), self._counted(above), self._counted(below)])
             case term.Power(term.Size() | term.Number(), _):
-                return {}
+                return Poly()
             case term.Power(body, _) | term.Apply(_, body):
-                return add(number(1), self._counted(body))
+                return 1 + self._counted(body)
             case term.Sum(index, body):
                 size = self.size(index.size)
                 return summed([self.mul(size, self._counted(body)), size, number(-1)])
             case term.AtMost() | term.Delta():
                 return number(1)
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
-                return {}
+                return Poly()
         raise Unproved(f"the operations in {type(value).__name__}")
-
-
-def _arrays(of: Frozen) -> frozenset[Array]:
-    return arrays_in(mono for mono, _ in of)

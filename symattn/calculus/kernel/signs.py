@@ -4,38 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import gcd, lcm, prod
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Place, within
 from symattn.calculus.kernel.terms import (
-    BOOLEAN,
-    Atom,
-    Exponent,
-    Frozen,
-    Mono,
-    Place,
     Poly,
     Terms,
     Unproved,
-    arrays_in,
-    axis_of,
+    base_of,
     is_fixed,
-    led,
+    merged,
     number,
-    ordered,
-    places_of,
-    plain,
+    numbered,
     power,
-    scaled,
-    within,
 )
 from symattn.calculus.language import Array, Axis, Expr, Index
 
-Relation = Literal["!=", ">", ">=", "exists"]
+Relation = Literal["!=", ">", ">="]
 _MOST_WAYS = 100
-_KNOWN = ("positive", "above", "nonzero", "not_below", "not_negative", "places", "everywhere")
 
 
 class Source(NamedTuple):
@@ -45,33 +36,47 @@ class Source(NamedTuple):
     at: Mapping[Index, Place]
 
 
-class Condition(NamedTuple):
-    """A term that is not 0, above 0 or not below it, or a place that exists; for all values
-    of the indices that are bound, which run along ``axes``, the innermost first."""
+class Sign(NamedTuple):
+    """A term that is not 0, above 0 or not below it, for all values of the indices that are
+    bound, which run along ``axes``, the innermost first."""
 
     relation: Relation
-    of: Any
-    """The term; of a place that exists, its axis and itself."""
+    of: Frozen
     axes: tuple[Axis, ...] = ()
 
 
-class Signs(Terms):
-    """Terms, and what is known of their signs.
+class Exists(NamedTuple):
+    """A place that exists along an axis, for all values of its index where that is bound."""
 
-    ``positive`` are arrays all of whose entries are above 0, ``above`` terms that are,
-    ``nonzero`` such as are not 0, ``not_below`` such as are not below it.
-    """
+    axis: Axis
+    at: Place
+    axes: tuple[Axis, ...] = ()
+
+
+Condition = Sign | Exists
+
+
+@dataclass
+class Known:
+    """Knowledge: signs of terms, such for all values of some indices, signs that all entries
+    of an array have, and places that exist."""
+
+    signs: set[Sign] = field(default_factory=set)
+    everywhere: set[Sign] = field(default_factory=set)
+    arrays: set[tuple[Relation, Array]] = field(default_factory=set)
+    places: set[Exists] = field(default_factory=set)
+
+    def copy(self) -> Known:
+        """The same, to which more can be added."""
+        return Known({*self.signs}, {*self.everywhere}, {*self.arrays}, {*self.places})
+
+
+class Signs(Terms):
+    """Terms, and what is known of their signs."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.positive: set[Array] = set()
-        self.above: set[Frozen] = set()
-        self.nonzero: set[Frozen] = set()
-        self.not_below: set[Frozen] = set()
-        self.not_negative: set[Array] = set()
-        self.places: set[tuple[Axis, Place]] = set()
-        self.everywhere: set[Condition] = set()
-        """What is known for all values of some indices."""
+        self.known = Known()
         self.sources: dict[Condition, Source] = {}
         """The expressions that would have no meaning without a condition."""
         self.guards: tuple[tuple[Place, Place], ...] = ()
@@ -80,7 +85,7 @@ class Signs(Terms):
         self._level = 0
         self._variables: dict[tuple[int, Axis], Index] = {}
         self.conditions: set[Condition] = set()
-        """What the terms that were computed last depend on."""
+        """Conditions that the terms that were computed last depend on."""
 
     # -- obligations -----------------------------------------------------------------------------
 
@@ -91,25 +96,24 @@ class Signs(Terms):
         _refuse_numbers(relation, poly)
         if relation == "!=" and len(poly) == 1 and all(poly.values()):
             ((mono, _),) = poly.items()
-            for atom, _e in mono:
-                factor = dict(atom.data) if atom.kind == "p" else power(atom)
-                if not self.is_met("!=", factor):
-                    self.conditions.add(Condition("!=", frozenset(factor.items())))
-            return
-        self.conditions.add(Condition(relation, frozenset(poly.items())))
+            factors = (base_of(atom) for atom, _ in mono)
+            unmet = (factor for factor in factors if not self.is_met("!=", factor))
+            self.conditions |= {Sign("!=", factor.frozen()) for factor in unmet}
+        else:
+            self.conditions.add(Sign(relation, poly.frozen()))
 
     def mean(self, relation: Relation, poly: Poly, source: Source | None) -> None:
         """Note the same of what an expression would have no meaning without; without a source
         where the term is that expression only while something varies."""
         if not self.is_met(relation, poly):
             _refuse_numbers(relation, poly)
-            condition = Condition(relation, frozenset(poly.items()))
+            condition = Sign(relation, poly.frozen())
             self.conditions.add(condition)
             if source is not None:
                 self.sources.setdefault(condition, source)
 
     def is_met(self, relation: Relation, poly: Poly) -> bool:
-        """Whether a term has a sign by itself or by what is known."""
+        """Return whether a term has a sign by itself or by what is known."""
         if relation == ">=":
             return self.is_not_below(poly) or self.is_positive(poly)
         if relation == ">":
@@ -120,35 +124,38 @@ class Signs(Terms):
         """Note that a place has to exist along an axis, unless it does."""
         if not self.is_place(axis, at):
             refuse_beyond(axis, at)
-            self.conditions.add(Condition("exists", (axis, at)))
+            self.conditions.add(Exists(axis, at))
 
     def is_place(self, axis: Axis, at: Place) -> bool:
-        """Whether a place is seen to exist along an axis."""
+        """Return whether a place is seen to exist along an axis."""
         base, offset, _ = at
-        if (axis, at) in self.places:
+        if Exists(axis, at) in self.known.places:
             return True
-        if base is None and any(
-            known == axis and place[0] is None and 1 <= offset <= place[1]
-            for known, place in self.places
-        ):
-            return True
-        if isinstance(base, Index):
-            return base.size == axis and not offset
-        if base is None:
-            return offset == 1 or (isinstance(axis, int) and 1 <= offset <= axis)
-        return base == axis and not offset
+        if base is not None:
+            return (base.size if isinstance(base, Index) else base) == axis and not offset
+        known = (each.at for each in self.known.places if each.axis == axis)
+        last = max((at[1] for at in known if at[0] is None), default=1)
+        return 1 <= offset <= max(1, last, axis if isinstance(axis, int) else 1)
 
-    def known(self, state: Any = None) -> Any:
-        """What is known, to be put back later."""
-        if state is None:
-            return {name: set(getattr(self, name)) for name in _KNOWN}
+    def recall(self, known: Known) -> None:
+        """Know this, and nothing else."""
         self._plain.clear()
-        for name in _KNOWN:
-            setattr(self, name, set(state.get(name, ())))
-        return None
+        self.known = known.copy()
+
+    @contextmanager
+    def knowing(self, known: Known, conditions: Iterable[Condition] = ()) -> Iterator[None]:
+        """While this lasts this is known, with these conditions, and nothing else."""
+        before = self.known
+        self.recall(known)
+        self.know(conditions)
+        try:
+            yield
+        finally:
+            self._plain.clear()
+            self.known = before
 
     def is_guarded(self, axis: Axis, at: Place) -> bool:
-        """Whether a comparison says that a place beside an index exists."""
+        """Return whether a comparison says that a place beside an index exists."""
         index, offset, _ = at
         if not isinstance(index, Index) or index.size != axis or at[2]:
             return False
@@ -170,76 +177,61 @@ class Signs(Terms):
     def know(self, conditions: Iterable[Condition]) -> None:
         """Take conditions for granted."""
         self._plain.clear()
-        for relation, of, axes in conditions:
-            if relation == "exists":
-                if not axes:
-                    self.places.add(of)
+        for condition in conditions:
+            if isinstance(condition, Exists):
+                self.known.places |= set() if condition.axes else {condition}
                 continue
+            relation, of, axes = condition
             if relation != "!=" and (array := _everywhere(of, axes)):
-                (self.positive if relation == ">" else self.not_negative).add(array)
-            elif axes:
-                self.everywhere |= {
-                    Condition(relation, self.plain(relation, part), axes)
-                    for part in (of, *_factors(of, relation))
-                }
-            elif relation == "!=":
-                self.nonzero |= {self.plain(relation, factor) for factor in _factors(of)}
-            else:
-                known = self.above if relation == ">" else self.not_below
-                known |= {self.plain(relation, part) for part in (of, *_factors(of, relation))}
+                self.known.arrays.add((relation, array))
+                continue
+            whole = (of,) if axes or relation != "!=" else ()
+            terms = [self.plain(relation, each) for each in (*whole, *_factors(of, relation))]
+            known = self.known.everywhere if axes else self.known.signs
+            known |= {Sign(relation, each, axes) for each in terms}
 
     def plain(self, relation: Relation, of: Frozen) -> Frozen:
         """A term without what is above 0 in all of its parts, which has the same sign."""
         key = (relation == "!=", of)
-        if key not in self._plain:
-            self._plain[key] = self._primitive(relation, of)
-        return self._plain[key]
-
-    def _primitive(self, relation: Relation, of: Frozen) -> Frozen:
-        first, *rest = (dict(mono) for mono, _ in of) if of else ({},)
-        shared = {}
-        for atom, e in first.items():
-            if atom.kind != "p" and self.is_above(atom):
-                least = min((powers.get(atom, 0) for powers in rest), default=e)
-                if min(e, least):
-                    shared[atom] = min(e, least)
-        for powers in rest:
-            for atom, e in powers.items():
-                if e < 0 and atom not in first and atom.kind != "p" and self.is_above(atom):
-                    shared[atom] = min(e, shared.get(atom, 0), *(p.get(atom, 0) for p in rest))
+        if key in self._plain:
+            return self._plain[key]
+        monos = [dict(mono) for mono, _ in of]
+        least = {atom: min(e.get(atom, 0) for e in monos) for each in monos for atom in each}
+        shared = tuple(
+            (atom, -e)
+            for atom, e in least.items()
+            if e and not isinstance(atom, kinds.Bracket) and self.is_above(atom)
+        )
         by = Fraction(
             gcd(*(c.numerator for _, c in of)), lcm(*(c.denominator for _, c in of))
         ) or Fraction(1)
-        if relation == "!=" and of and max(of, key=_number)[1] < 0:
+        if relation == "!=" and of and max(of, key=lambda pair: numbered(pair[0]))[1] < 0:
             by = -by
-        terms = set()
-        for mono, c in of:
-            exponents = dict(mono)
-            for atom, e in shared.items():
-                exponents[atom] = plain(Fraction(exponents.get(atom, 0)) - e)
-            terms.add((ordered((atom, e) for atom, e in exponents.items() if e), c / by))
-        return frozenset(terms)
+        self._plain[key] = frozenset((merged((*mono, *shared)), c / by) for mono, c in of)
+        return self._plain[key]
 
     def _is_known(self, relation: Relation, poly: Poly) -> bool:
-        """Whether just that is known of a term, at its places or for all."""
-        of = self.plain(relation, frozenset(poly.items()))
-        known = {"!=": self.nonzero, ">": self.above, ">=": self.not_below}[relation]
-        if of in known:
+        """Return whether just that is known of a term, at its places or for all."""
+        of = self.plain(relation, poly.frozen())
+        if Sign(relation, of) in self.known.signs:
             return True
-        named = arrays_in(poly)
+        named = poly.arrays
         return any(
             each.relation == relation
             and len(each.of) == len(of)
-            and arrays_in(mono for mono, _ in each.of) == named
-            and self._is_instance(each, dict(of))
-            for each in self.everywhere
+            and Poly(each.of).arrays == named
+            and self._is_instance(each, Poly(of))
+            for each in self.known.everywhere
         )
 
-    def _is_instance(self, known: Condition, poly: Poly) -> bool:
-        """Whether a term is another at some places."""
+    def _is_instance(self, known: Sign, poly: Poly) -> bool:
+        """Return whether a term is another at some places."""
         atoms = [inner for mono in poly for atom, _ in mono for inner in within(atom)]
-        places = {at for atom in atoms for at in places_of(atom) if isinstance(at[0], Index)}
-        ways = [[at for at in places if axis_of(at) == axis and not at[1]] for axis in known.axes]
+        places = {at for atom in atoms for at in atom.places if not at[1]}
+        ways = [
+            [at for at in places if isinstance(at[0], Index) and at[0].size == axis]
+            for axis in known.axes
+        ]
         if prod(map(len, ways)) > _MOST_WAYS:
             return False
         for way in product(*ways):
@@ -247,16 +239,6 @@ class Signs(Terms):
                 if self.opened_at(known.of, way) == poly:
                     return True
         return False
-
-    def opened_at(self, of: Frozen, way: tuple[Place, ...]) -> Poly:
-        """A term whose bound indices are at these places, the innermost first."""
-
-        def change(place: Place, depth: int) -> Place:
-            if isinstance(place[0], int) and place[0] >= depth:
-                return led(place, way[place[0] - depth])
-            return place
-
-        return dict(self.changed(of, change))
 
     @contextmanager
     def apart(self) -> Iterator[set[Condition]]:
@@ -267,38 +249,30 @@ class Signs(Terms):
         finally:
             self.conditions = outer
 
-    def quantified(self, conditions: Iterable[Condition], variable: Index) -> set[Condition]:
-        """Conditions for all values of an index."""
-        bound = {condition: self._quantified(condition, variable) for condition in conditions}
-        self.keep_sources(bound)
-        return {*bound.values()}
-
-    def keep_sources(self, changed: Mapping[Condition, Condition]) -> None:
-        """Conditions of which others were made say the same of an expression."""
-        for condition, other in changed.items():
-            if condition in self.sources:
-                self.sources.setdefault(other, self.sources[condition])
+    def for_all(self, conditions: set[Condition], indices: Iterable[Index]) -> set[Condition]:
+        """Conditions for all values of indices, one after another."""
+        for index in indices:
+            bound = {condition: self._quantified(condition, index) for condition in conditions}
+            for condition, other in bound.items():
+                # They say the same of an expression.
+                if condition in self.sources:
+                    self.sources.setdefault(other, self.sources[condition])
+            conditions = {*bound.values()}
+        return conditions
 
     def _quantified(self, condition: Condition, variable: Index) -> Condition:
-        relation, of, axes = condition
-        if relation == "exists":
-            axis, at = of
-            if at[0] is not variable:
-                return condition
-            return Condition(relation, (axis, (len(axes), *at[1:])), (*axes, variable.size))
-        if not any(variable in atom.free for mono, _ in of for atom, _ in mono):
+        axes = (*condition.axes, variable.size)
+        bound = len(condition.axes)
+        if isinstance(condition, Exists):
+            axis, at, _ = condition
+            return Exists(axis, (bound, *at[1:]), axes) if at[0] is variable else condition
+        if variable not in Poly(condition.of).free:
             return condition
 
         def change(place: Place, depth: int) -> Place:
-            return (len(axes) + depth, *place[1:]) if place[0] is variable else place
+            return (bound + depth, *place[1:]) if place[0] is variable else place
 
-        bound = self.changed(of, change)
-        return Condition(relation, bound, (*axes, variable.size))
-
-    def variable(self, axis: Axis) -> Index:
-        """The index of the next sum that is looked into."""
-        self._level += 1
-        return self.variable_at(self._level - 1, axis)
+        return Sign(condition.relation, self.changed(condition.of, change), axes)
 
     def variable_at(self, level: int, axis: Axis) -> Index:
         """The index of a sum that so many others are around."""
@@ -308,28 +282,26 @@ class Signs(Terms):
         return self._variables[key]
 
     def is_beyond(self, index: Index) -> bool:
-        """Whether an index is that of a sum which is not being looked into."""
+        """Return whether an index is that of a sum which is not being looked into."""
         return index.name.startswith("%") and int(index.name[1:]) >= self._level
 
     @contextmanager
     def inside(self, *axes: Axis) -> Iterator[tuple[Index, ...]]:
         """Indices for a sum while this lasts; what is needed there is needed for all of them."""
         level = self._level
-        variables = tuple(map(self.variable, axes))
+        variables = tuple(self.variable_at(level + k, axis) for k, axis in enumerate(axes))
+        self._level += len(axes)
         try:
             with self.apart() as conditions:
                 yield variables
         finally:
             self._level = level
-        noted: set[Condition] = conditions
-        for variable in variables:
-            noted = self.quantified(noted, variable)
-        self.conditions |= noted
+        self.conditions |= self.for_all(conditions, variables)
 
     # -- signs -----------------------------------------------------------------------------------
 
     def is_positive(self, poly: Poly) -> bool:
-        """Whether a term is seen to be above 0."""
+        """Return whether a term is seen to be above 0."""
         if self._is_known(">", poly):
             return True
         if self._is_known(">=", poly) and self._is_known("!=", poly):
@@ -341,75 +313,77 @@ class Signs(Terms):
         return self._outweighs(poly)
 
     def _outweighs(self, poly: Poly) -> bool:
-        """Whether a number outweighs what stands beside it: sines and the like are within 1."""
+        """Return whether a number outweighs what stands beside it: sines are within 1."""
         swinging = [(mono, c) for mono, c in poly.items() if mono and all(map(_is_within_1, mono))]
-        rest = {mono: c for mono, c in poly.items() if mono and (mono, c) not in swinging}
+        rest = Poly(pair for pair in poly.items() if pair[0] and pair not in swinging)
         left = poly.get((), Fraction(0)) - sum(abs(c) for _, c in swinging)
         return bool(swinging) and left > 0 and (not rest or self.is_not_below(rest))
 
     def is_not_below(self, poly: Poly) -> bool:
-        """Whether a term is seen not to be below 0."""
+        """Return whether a term is seen not to be below 0."""
         return self._is_known(">=", poly) or self._is_not_below(poly)
 
     def _is_not_below(self, poly: Poly) -> bool:
-        """Whether none of the products of a term is below 0."""
+        """Return whether none of the products of a term is below 0."""
         return bool(poly) and all(
             c > 0 and all(self.is_above(atom, e) or self._keeps_off(atom, e) for atom, e in mono)
             for mono, c in poly.items()
         )
 
     def is_nonzero(self, poly: Poly) -> bool:
-        """Whether a term is seen not to be 0."""
+        """Return whether a term is seen not to be 0."""
         if self._is_known("!=", poly):
             return True
         if len(poly) == 1:
             ((mono, c),) = poly.items()
-            return c != 0 and all(self._is_not_zero(atom, e) for atom, e in mono)
-        return self.is_positive(poly) or self.is_positive(scaled(poly, -1))
-
-    def _is_not_zero(self, atom: Atom, e: Exponent) -> bool:
-        if self.is_above(atom, e) or frozenset(power(atom).items()) in self.nonzero:
-            return True
-        return atom.kind == "p" and self.is_nonzero(dict(atom.data))
+            return c != 0 and all(
+                self.is_above(atom, e)
+                or self._is_noted("!=", atom)
+                or (isinstance(atom, kinds.Bracket) and self.is_nonzero(Poly(atom.of)))
+                for atom, e in mono
+            )
+        return self.is_positive(poly) or self.is_positive(-poly)
 
     def is_above(self, atom: Atom, e: Exponent = 1) -> bool:
-        """Whether a power of an atom is seen to be above 0."""
-        match atom.kind:
-            case "s" | "c":
+        """Return whether a power of an atom is seen to be above 0."""
+        match atom:
+            case kinds.Size() | kinds.Constant() | kinds.Function("exp"):
                 return True
-            case "i":
-                return isinstance(atom.data[0], Index | int) and atom.data[1] >= 0
-            case "F" if atom.data[0] == "exp":
-                return True
-            case "S":
-                axes, body = atom.data
+            case kinds.Position((base, offset, _)):
+                return isinstance(base, Index | int) and offset >= 0
+            case kinds.Sum(axes, body):
                 meeting = [inner for inner, _ in body if _meets(inner, axes)]
                 return len(meeting) <= 1 and all(
                     inner in meeting or self.is_above(inner, k) for inner, k in body
                 )
-            case "p":
-                return self.is_positive(dict(atom.data))
-            case "x" if atom.data[0] in self.positive:
+            case kinds.Bracket(of):
+                return self.is_positive(Poly(of))
+            case kinds.Entry(array) if (">", array) in self.known.arrays:
                 return True
-        own = frozenset(power(atom).items())
-        return own in self.above or (e % 2 == 0 and own in self.nonzero)
+        return self._is_noted(">", atom) or (e % 2 == 0 and self._is_noted("!=", atom))
+
+    def _is_noted(self, relation: Relation, atom: Atom) -> bool:
+        """Return whether just that is known of an atom."""
+        return Sign(relation, power(atom).frozen()) in self.known.signs
 
     def _keeps_off(self, atom: Atom, e: Exponent) -> bool:
-        """Whether a power of an atom is not below 0: a root of what has one, an even power."""
-        if atom.kind in BOOLEAN or Fraction(e).denominator % 2 == 0 or e % 2 == 0:
+        """Return whether a power of an atom is not below 0: a root, an even power."""
+        if Fraction(e).denominator % 2 == 0 or e % 2 == 0:
             return True
-        if atom.kind == "S":
-            body = atom.data[1]
-            return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
-        if atom.kind == "p" and self.is_not_below(dict(atom.data)):
-            return True
-        if atom.kind == "x" and atom.data[0] in self.not_negative:
-            return True
-        return frozenset(power(atom).items()) in self.not_below
+        match atom:
+            case kinds.Boolean():
+                return True
+            case kinds.Sum(_, body):
+                return all(self.is_above(a, k) or self._keeps_off(a, k) for a, k in body)
+            case kinds.Bracket(of) if self.is_not_below(Poly(of)):
+                return True
+            case kinds.Entry(array) if (">=", array) in self.known.arrays:
+                return True
+        return self._is_noted(">=", atom)
 
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
-        return number(axis) if isinstance(axis, int) else power(self.atom("s", axis))
+        return number(axis) if isinstance(axis, int) else power(self.atom(kinds.Size, axis))
 
 
 def refuse_beyond(axis: Axis, at: Place) -> None:
@@ -434,12 +408,12 @@ def _refuse_numbers(relation: Relation, poly: Poly) -> None:
 
 def _is_within_1(pair: tuple[Atom, Exponent]) -> bool:
     atom, e = pair
-    is_bounded = atom.kind == "F" and atom.data[0] in ("sin", "cos", "erf")
-    return (is_bounded or atom.kind in BOOLEAN) and isinstance(e, int) and e > 0
+    is_bounded = isinstance(atom, kinds.Function) and atom.name in ("sin", "cos", "erf")
+    return (is_bounded or isinstance(atom, kinds.Boolean)) and isinstance(e, int) and e > 0
 
 
 def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
-    """What has the sign that a term has: all factors of what is not 0, the base of a root."""
+    """Terms with the sign that a term has: all factors of what is not 0, the base of a root."""
     if len(of) != 1:
         if relation == "!=":
             yield of
@@ -447,32 +421,22 @@ def _factors(of: Frozen, relation: Relation = "!=") -> Iterator[Frozen]:
     ((mono, _),) = of
     for atom, e in mono:
         if relation == "!=" or (len(mono) == 1 and isinstance(e, Fraction)):
-            yield atom.data if atom.kind == "p" else frozenset(power(atom).items())
-
-
-def _number(pair: tuple[Mono, Fraction]) -> list[tuple[int, Fraction]]:
-    return [(atom.number, Fraction(e)) for atom, e in pair[0]]
+            yield base_of(atom).frozen()
 
 
 def _meets(atom: Atom, axes: tuple[Axis, ...]) -> bool:
-    """Whether a comparison holds for some value of the one index that is summed: as places
+    """Return whether a comparison holds for some value of the one index that is summed: as places
     of one axis it is the first or the last that it holds for."""
-    if atom.kind != "m" or len(axes) != 1:
+    if len(axes) != 1 or not isinstance(atom, kinds.AtMost):
         return False
-    first, second = atom.data
-    if first[1:] != (0, ()) or second[1:] != (0, ()) or is_fixed(first) or is_fixed(second):
-        return False
-    return bool((first[0] == 0) != (second[0] == 0))
+    bases = [at[0] for at in atom.places if at[1:] == (0, ()) and not is_fixed(at)]
+    return len(bases) == 2 and (bases[0] == 0) != (bases[1] == 0)
 
 
 def _everywhere(poly: Frozen, axes: tuple[Axis, ...]) -> Array | None:
     """The array of which a term is any entry."""
-    if len(poly) != 1:
-        return None
-    ((mono, c),) = poly
-    match mono:
-        case ((Atom(kind="x", data=(array, places)), 1),) if c > 0:
-            bases = [at[0] for at in places if at[1:] == (0, ())]
-            if sorted(map(str, bases)) == sorted(map(str, range(len(axes)))):
-                return array if len(bases) == len(places) else None
+    match [*poly]:
+        case [(((kinds.Entry(array, places), 1),), c)] if c > 0 and len(places) == len(axes):
+            if {at[0] for at in places if at[1:] == (0, ())} == {*range(len(axes))}:
+                return array
     return None

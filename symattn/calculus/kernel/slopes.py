@@ -6,34 +6,29 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from typing import TypeVar
 
 from symattn.calculus import language as term
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
-from symattn.calculus.kernel.signs import Condition
+from symattn.calculus.kernel.kinds import Atom, Frozen, Mono, Place, Target, within
+from symattn.calculus.kernel.signs import Condition, Exists, Known, Sign
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Atom,
-    Frozen,
-    Place,
     Poly,
     Unproved,
-    add,
-    arrays_in,
-    atoms_of,
-    minus,
-    number,
-    plain,
+    base_of,
+    depends,
     power,
-    scaled,
+    single,
     summed,
-    within,
     without,
 )
 from symattn.calculus.language import Array
 
 _TERMS = 3
+_JUMPING = kinds.Positive | kinds.Limit | kinds.Derivative | kinds.Mean
+Key = TypeVar("Key")
 
 
 class Slopes(Computing):
@@ -48,21 +43,21 @@ class Slopes(Computing):
         self.folded = frozenset(folded)
         self.moving: frozenset[Array] = frozenset()
         self.epoch = 0
-        """How often facts were forgotten."""
+        """The count of times that facts were forgotten."""
         self.is_given = False
-        """Whether what is read is taken for granted, with the sides of its limits."""
+        """True while what is read is taken for granted, with the sides of its limits."""
         self.forms: set[Condition] = set()
         """Signs that expressions have by their form."""
         self._bodies: dict[tuple[Array, frozenset[Array], frozenset[Array]], Fact] = {}
-        self._slopes: dict[tuple[Any, ...], Fact] = {}
-        self._tables: dict[Any, dict[Any, Fact | None]] = {}
+        self._slopes: dict[tuple[Atom, Array, tuple[Place, ...], int, frozenset[Array]], Fact] = {}
+        self._tables: dict[frozenset[Array], dict[Mono, Fact | None]] = {}
 
     @contextmanager
     def _varying(self, *arrays: Array, is_near: bool = True) -> Iterator[None]:
         """While this lasts arrays vary, and nothing is known of them that need not hold then:
         near where they are (a slope is taken there) what is not 0 or above 0 stays so; facts
         are noted apart."""
-        before = self.moving, self.folded, self.facts, self.forms, self.known()
+        before = self.moving, self.folded, self.facts, self.forms
         tables = self._tables, self._bodies, self._slopes
         self.moving |= frozenset(arrays)
         self.folded |= frozenset(arrays)
@@ -70,101 +65,94 @@ class Slopes(Computing):
             self._tables, self._bodies, self._slopes = {}, {}, {}
         self.facts = self._tables.setdefault(self.moving, {})
         self.forms = set()
-        self._forget_signs(is_near)
         try:
-            yield
+            with self.knowing(self._known_still(is_near)):
+                yield
         finally:
-            self.moving, self.folded, self.facts, self.forms, known = before
+            self.moving, self.folded, self.facts, self.forms = before
             self._tables, self._bodies, self._slopes = tables
-            self.known(known)
 
-    def _forget_signs(self, is_near: bool) -> None:
-        """Forget signs of what depends on what is varied."""
+    def _known_still(self, is_near: bool) -> Known:
+        """The part of what is known that holds while what is varied moves."""
 
         def stays(arrays: Iterable[Array]) -> bool:
-            return not any(each in self.moving or each.uses & self.moving for each in arrays)
+            return not depends(arrays, self.moving)
 
         def is_smooth(of: Frozen) -> bool:
-            """Whether a term keeps a strict sign near where it is: it may jump where it moves."""
+            """Return whether a term keeps a strict sign nearby: it may jump where it moves."""
             atoms = (inner for mono, _ in of for atom, _ in mono for inner in within(atom))
-            return all(
-                stays(atom.arrays)
-                or not (atom.kind in "hLDE" or (atom.kind == "x" and atom.data[0].body is not None))
-                for atom in atoms
-            )
+            return all(stays(atom.arrays) or not may_jump(atom) for atom in atoms)
 
-        self.not_negative = {each for each in self.not_negative if stays([each])}
-        self.not_below = {of for of in self.not_below if stays(_arrays(of))}
-        strict = (">", "!=") if is_near else ()
-        self.everywhere = {
-            each
-            for each in self.everywhere
-            if stays(_arrays(each.of)) or (each.relation in strict and is_smooth(each.of))
+        def may_jump(atom: Atom) -> bool:
+            is_defined = isinstance(atom, kinds.Entry) and atom.array.body is not None
+            return is_defined or isinstance(atom, _JUMPING)
+
+        def holds(sign: Sign) -> bool:
+            is_strict = is_near and sign.relation != ">="
+            return stays(Poly(sign.of).arrays) or (is_strict and is_smooth(sign.of))
+
+        arrays = {
+            (relation, each)
+            for relation, each in self.known.arrays
+            if stays([each]) or (is_near and relation == ">" and each.body is None)
         }
-        self.positive = {
-            each for each in self.positive if stays([each]) or (is_near and each.body is None)
-        }
-        self.above, self.nonzero = (
-            {of for of in known if stays(_arrays(of)) or (is_near and is_smooth(of))}
-            for known in (self.above, self.nonzero)
+        signs, everywhere = self.known.signs, self.known.everywhere
+        return Known(
+            {*filter(holds, signs)}, {*filter(holds, everywhere)}, arrays, self.known.places
         )
-        self.know(())
 
     def slope(self, poly: Poly, array: Array, at: tuple[Place, ...]) -> Poly:
         """The derivative of a term in an entry of an array."""
-        total: Poly = {}
+        total = Poly()
         for mono, c in poly.items():
             for atom, e in mono:
                 inner = self._slope(atom, array, at)
                 if not inner:
                     continue
                 if e != 1 and (e < 0 or isinstance(e, Fraction)):
-                    base = dict(atom.data) if atom.kind == "p" else power(atom)
-                    self.need("!=" if isinstance(e, int) else ">", base)
-                outer = self.raised(power(atom), plain(Fraction(e) - 1))
-                rest = {without(mono, atom): c * e}
-                total = add(total, self.mul(self.mul(rest, outer), inner))
+                    self.need("!=" if isinstance(e, int) else ">", base_of(atom))
+                outer = self.raised(power(atom), e - 1)
+                rest = single(without(mono, atom), c * e)
+                total = total + self.mul(self.mul(rest, outer), inner)
         return total
 
     def _slope(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
-        if not any(self._varies(each, array) for each in atom.arrays):
-            return {}
+        if not depends(atom.arrays, {array}):
+            return Poly()
         key = (atom, array, at, self._level, self.moving)
-        if key not in self._slopes:
-            with self.apart() as conditions:
-                value = self._slope_of(atom, array, at)
-            self._slopes[key] = Fact(value, frozenset(conditions))
-        fact = self._slopes[key]
+        fact = self.remembered(self._slopes, key, lambda: self._slope_of(atom, array, at))
         self.conditions |= fact.conditions
         return fact.value
 
-    @staticmethod
-    def _varies(array: Array, with_: Array) -> bool:
-        return array is with_ or with_ in array.uses
+    def remembered(self, table: dict[Key, Fact], key: Key, value: Callable[[], Poly]) -> Fact:
+        """A fact as it is found in a table, put there with its conditions the first time."""
+        if key not in table:
+            with self.apart() as conditions:
+                found = value()
+            table[key] = Fact(found, frozenset(conditions))
+        return table[key]
 
     def _slope_of(self, atom: Atom, array: Array, at: tuple[Place, ...]) -> Poly:
-        data: Any = atom.data
-        match atom.kind:
-            case "x":
-                return self._slope_of_entry(data[0], data[1], array, at)
-            case "F":
-                name, of = data
-                inner = self.slope(dict(of), array, at)
-                return self.mul(self._outer_slope(name, atom, dict(of)), inner) if inner else {}
-            case "p":
-                return self.slope(dict(data), array, at)
-            case "h":
-                self.need("!=", dict(data))
-                return {}
-            case "S":
-                with self.inside(*data[0]) as variables:
-                    body = {self.summands(atom, variables): UNIT}
+        match atom:
+            case kinds.Entry(of, here):
+                return self._slope_of_entry(of, here, array, at)
+            case kinds.Function(_, term):
+                inner = self.slope(Poly(term), array, at)
+                return self.mul(self._outer_slope(atom, Poly(term)), inner) if inner else inner
+            case kinds.Bracket(term):
+                return self.slope(Poly(term), array, at)
+            case kinds.Positive(term):
+                self.need("!=", Poly(term))
+                return Poly()
+            case kinds.Sum(axes):
+                with self.inside(*axes) as variables:
+                    body = single(self.summands(atom, variables))
                     return self.sum(variables, self.slope(body, array, at))
         raise Unproved("the derivative of what is not taken apart")
 
-    def _outer_slope(self, name: str, atom: Atom, of: Poly) -> Poly:
+    def _outer_slope(self, atom: kinds.Function, of: Poly) -> Poly:
         """The derivative of a function at its argument."""
-        match name:
+        match atom.name:
             case "exp":
                 return power(atom)
             case "log":
@@ -173,12 +161,12 @@ class Slopes(Computing):
             case "sin":
                 return self.function("cos", of)
             case "cos":
-                return scaled(self.function("sin", of), -1)
+                return -self.function("sin", of)
             case "erf":
-                root = self.raised(power(self.atom("c", "pi")), Fraction(-1, 2))
-                bell = self.exp(scaled(self.times(of, 2), -1))
-                return scaled(self.mul(root, bell), 2)
-        raise Unproved(f"no rule for the derivative of {name}")
+                root = self.raised(power(self.atom(kinds.Constant, "pi")), Fraction(-1, 2))
+                bell = self.exp(-self.times(of, 2))
+                return self.mul(root, bell) * 2
+        raise Unproved(f"no rule for the derivative of {atom.name}")
 
     def _slope_of_entry(
         self, of: Array, here: tuple[Place, ...], array: Array, at: tuple[Place, ...]
@@ -186,7 +174,7 @@ class Slopes(Computing):
         if of is array:
             return self.product(self.equal(*two) for two in zip(here, at, strict=True))
         if of.of is None and of.body is None:
-            return {}
+            return Poly()
         if of.of is array:
             return self.derivative((of, here), (array, at))
         if of.of is not None:
@@ -232,39 +220,42 @@ class Slopes(Computing):
         return sorted(last, key=lambda each: each.name)
 
     def tending(
-        self, variable: Array, target: Any, body: Callable[[], Poly], is_above: bool = False
+        self, variable: Array, target: Target, body: Callable[[], Poly], is_above: bool = False
     ) -> Poly:
         """A limit; at a number from both sides, unless it is noted to be from above. What its
         body needs it needs near the end only, not where the variable is."""
         with self.apart() as outer, self._varying(variable, is_near=False):
-            if target == "oo" or (target != "-oo" and target >= 0):
-                self.positive.add(variable)
+            if target == "oo" or (isinstance(target, Fraction) and target >= 0):
+                self.known.arrays.add((">", variable))
             with self.apart() as conditions:
-                value = self.limit(variable, target, body())
+                value = body()
+                if depends(value.arrays, {variable}):
+                    value = self.made(kinds.Limit, variable, target, value.frozen())
             self._need_near(conditions, Germs(self, variable, target, _TERMS))
         self.conditions |= outer
         if isinstance(target, Fraction) and not self.is_given:
-            above = add(power(self.atom("x", (variable, ()))), number(-target))
+            above = power(self.atom(kinds.Entry, variable, ())) - target
             if is_above or not self._is_so_below(variable, value, target, body):
                 if variable in self.moving:
                     raise Unproved("a limit from one side within another")
                 # That it is above is known where just that is.
-                if not (self._is_known(">", above) or (not target and variable in self.positive)):
+                is_array = not target and (">", variable) in self.known.arrays
+                if not (is_array or self._is_known(">", above)):
                     if self.is_met(">", above):
                         raise Unproved("a limit from one side of where its variable never comes")
-                    self.conditions.add(Condition(">", frozenset(above.items())))
+                    self.conditions.add(Sign(">", above.frozen()))
         return self._again_outside(value)
 
     def _is_so_below(
         self, variable: Array, value: Poly, target: Fraction, body: Callable[[], Poly]
     ) -> bool:
-        """Whether a limit from below is seen to be the same."""
+        """Return whether a limit from below is seen to be the same."""
         germs = Germs(self, variable, target, _TERMS, side=-1)
         with self._varying(variable, is_near=False), self.apart() as outer:
             try:
                 with self.apart() as conditions:
                     poly = body()
-                    apart = self.again(minus(germs.limit(poly), value))
+                    apart = self.again(germs.limit(poly) - value)
                 self._need_near(conditions, germs)
             except Unproved:
                 return False
@@ -276,25 +267,22 @@ class Slopes(Computing):
         """Note conditions as they are near the end of a limit."""
         variable = germs.variable
         for condition in conditions:
-            relation, of, axes = condition
-            if relation == "exists" or not any(self._varies(x, variable) for x in _arrays(of)):
+            if isinstance(condition, Exists) or not depends(Poly(condition.of).arrays, {variable}):
                 self.conditions.add(condition)
                 continue
-            with self.inside(*axes) as variables:
+            with self.inside(*condition.axes) as variables:
                 at = tuple((each, 0, ()) for each in variables)
-                germs.sign(relation, self.opened_at(of, at))
+                germs.sign(condition.relation, self.opened_at(condition.of, at))
 
     def expected(self, body: Callable[[], Poly]) -> Poly:
         """An expected value; nothing is known of random entries."""
         with self._varying(*self.random, is_near=False):
-            value = self.expectation(body())
+            value = body()
+            if depends(value.arrays, self.random):
+                value = self.made(kinds.Mean, value.frozen())
         return self._again_outside(value)
 
     def _again_outside(self, value: Poly) -> Poly:
-        """What was computed while something varied, with all that is known; what was not found
-        stands as it is."""
-        return value if any(each.kind in "LE" for each in atoms_of(value)) else self.again(value)
-
-
-def _arrays(of: Frozen) -> frozenset[Array]:
-    return arrays_in(mono for mono, _ in of)
+        """A term that was computed while something varied, with all that is known; what was not
+        found stands as it is."""
+        return value if value.has(kinds.Limit | kinds.Mean) else self.again(value)

@@ -2,184 +2,181 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from math import comb
-from typing import Any
 
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.germs import expansion
+from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place
 from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
-    UNIT,
-    Atom,
-    Mono,
-    Place,
     Poly,
     Unproved,
-    add,
     composed,
+    depends,
+    end_of,
     led_back,
-    minus,
     number,
-    places_of,
+    places_in,
     power,
-    scaled,
+    single,
     summed,
-    within,
     without,
 )
-from symattn.calculus.language import Index
+from symattn.calculus.language import Array, Index
+
+Variables = tuple[Index, ...]
 
 
-def _sum(mono: Mono) -> Atom:
-    atom, e = only(mono, "S")
+@contextmanager
+def _inside(kernel: Computing, mono: Mono) -> Iterator[tuple[Mono, Variables]]:
+    """The product that a sum adds up and its indices, while this lasts."""
+    atom, e = only(mono, kinds.Sum)
     check(e == 1)
-    return atom
+    with kernel.inside(*atom.axes) as variables:
+        yield kernel.summands(atom, variables), variables
+
+
+def _others(variables: Variables, *own: Index) -> Variables:
+    """Indices without some of them."""
+    return tuple(each for each in variables if each not in own)
 
 
 @rule
 def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
     """The sum over a delta: its index is the other place, where there is such a place."""
-    atom = _sum(mono)
-    axes = atom.data[0]
-    with kernel.inside(*axes) as variables:
-        body = kernel.summands(atom, variables)
+    with _inside(kernel, mono) as (body, variables):
         own = variables[k]
         for delta, e in body:
-            if delta.kind == "d" and e == 1 and own in delta.free:
-                place = _solved(delta, own)
-                if place is not None:
-                    break
-        else:
-            raise Unproved("no delta of that index")
-        value = kernel.put({without(body, delta): UNIT}, {own: composed(*place)})
-        value = kernel.mul(kernel.is_there(axes[k], place[0]), value)
-        return kernel.sum(tuple(each for each in variables if each is not own), value)
+            if e == 1 and (place := solved(delta, own)):
+                value = kernel.put(single(without(body, delta)), {own: composed(*place)})
+                value = kernel.mul(kernel.is_there(own.size, place[0]), value)
+                return kernel.sum(_others(variables, own), value)
+    raise Unproved("no delta of that index")
 
 
-def _solved(delta: Atom, own: Index) -> tuple[Place, tuple[tuple[str, int], ...]] | None:
-    """The place that a delta gives an index, and through which permutations."""
-    first, second = delta.data
-    for at, other in ((first, second), (second, first)):
-        if at[:2] == (own, 0) and other[0] is not own:
-            return other, led_back(at[2])
+def solved(delta: Atom, own: Index) -> tuple[Place, tuple[tuple[str, int], ...]] | None:
+    """The place that a delta gives an index, and through which permutations; None where it is no
+    delta of it."""
+    if isinstance(delta, kinds.Delta):
+        for at, other in (delta.places, delta.places[::-1]):
+            if at[:2] == (own, 0) and other[0] is not own:
+                return other, led_back(at[2])
     return None
 
 
 @rule
 def written(kernel: Computing, mono: Mono, k: int) -> Poly:
     """A sum over an axis of known length, term by term."""
-    atom = _sum(mono)
-    axis = atom.data[0][k]
-    check(isinstance(axis, int) and axis <= MOST_WRITTEN)
-    with kernel.inside(*atom.data[0]) as variables:
-        own = variables[k]
-        body = {kernel.summands(atom, variables): UNIT}
-        total = summed(kernel.put(body, {own: (None, at, ())}) for at in range(1, axis + 1))
-        return kernel.sum(tuple(each for each in variables if each is not own), total)
+    with _inside(kernel, mono) as (body, variables):
+        own, axis = variables[k], variables[k].size
+        if isinstance(axis, str) or axis > MOST_WRITTEN:
+            raise Unproved("this rule does not apply")
+        places: list[Place] = [(None, at, ()) for at in range(1, axis + 1)]
+        total = summed(kernel.put(single(body), {own: at}) for at in places)
+        return kernel.sum(_others(variables, own), total)
 
 
 @rule
-def flatten(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def flatten(kernel: Computing, mono: Mono, _: None) -> Poly:
     """Sums inside of a sum become sums over more indices."""
-    atom = _sum(mono)
-    with kernel.inside(*atom.data[0]) as variables:
-        return _flattened(kernel, kernel.summands(atom, variables), variables)
+    with _inside(kernel, mono) as (body, variables):
+        inner = [
+            each
+            for each, e in body
+            if isinstance(each, kinds.Sum) and isinstance(e, int)
+            for _ in range(e)
+        ]
+        with _together(kernel, without(body, *inner), inner) as (rest, more):
+            return kernel.sum((*variables, *more), rest)
 
 
-def _flattened(kernel: Computing, body: Mono, variables: tuple[Index, ...]) -> Poly:
-    inner = [pair for pair in body if pair[0].kind == "S" and isinstance(pair[1], int)]
-    inner = [(each, e) for each, e in inner if e > 0]
-    axes = [axis for each, e in inner for axis in each.data[0] * int(e)]
-    rest: Poly = {without(body, *(each for each, _ in inner)): UNIT}
-    with kernel.inside(*axes) as more:
-        left = list(more)
-        for each, e in inner:
-            for _ in range(int(e)):
-                own = tuple(left.pop(0) for _ in each.data[0])
-                rest = kernel.mul(rest, {kernel.summands(each, own): UNIT})
-        return kernel.sum((*variables, *more), rest)
+@contextmanager
+def _together(
+    kernel: Computing, rest: Mono, sums: Iterable[kinds.Sum]
+) -> Iterator[tuple[Poly, Variables]]:
+    """The product of sums and others, and the indices of all sums, while this lasts."""
+    sums = list(sums)
+    with kernel.inside(*(axis for each in sums for axis in each.axes)) as variables:
+        left, body = iter(variables), single(rest)
+        for each in sums:
+            own = tuple(next(left) for _ in each.axes)
+            body = kernel.mul(body, single(kernel.summands(each, own)))
+        yield body, variables
 
 
 @rule
 def split(kernel: Computing, mono: Mono, groups: tuple[tuple[int, ...], ...]) -> Poly:
     """Sums over indices that no factor has in common: their product."""
-    atom = _sum(mono)
-    with kernel.inside(*atom.data[0]) as variables:
-        body = kernel.summands(atom, variables)
+    with _inside(kernel, mono) as (body, variables):
         product = number(1)
         used: list[int] = []
         for group in groups:
             own = tuple(variables[k] for k in group)
             used += group
             mine = tuple(pair for pair in body if not pair[0].free.isdisjoint(own))
-            others = set(variables) - set(own)
+            others = _others(variables, *own)
             check(all(pair[0].free.isdisjoint(others) for pair in mine))
-            product = kernel.mul(product, kernel.sum(own, {mine: UNIT}))
+            product = kernel.mul(product, kernel.sum(own, single(mine)))
         check(sorted(used) == list(range(len(variables))))
         rest = tuple(pair for pair in body if pair[0].free.isdisjoint(variables))
-        return kernel.mul({rest: UNIT}, product)
+        return kernel.mul(single(rest), product)
 
 
 @rule
 def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
     """The same sum with its indices in another order."""
-    atom = _sum(mono)
-    check(sorted(order) == list(range(len(atom.data[0]))))
-    with kernel.inside(*atom.data[0]) as variables:
-        body = kernel.summands(atom, variables)
-        with kernel.inside(*(variables[k].size for k in order)) as arranged:
-            to = {variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)}
-            placed = kernel.put({body: UNIT}, to)
-            check(len(placed) == 1)
-            ((moved, c),) = placed.items()
-            if not all(any(each in atom.free for atom, _ in moved) for each in arranged):
-                return kernel.sum(arranged, placed)
-            axes = tuple(each.size for each in arranged)
-            other = kernel.atom("S", (axes, kernel.closed(moved, arranged)))
-            # What is its own negative is 0.
-            return {} if other is atom and c < 0 else scaled(power(other), c)
+    axes = only(mono, kinds.Sum)[0].axes
+    check(sorted(order) == list(range(len(axes))))
+    with (
+        _inside(kernel, mono) as (body, variables),
+        kernel.inside(*(axes[k] for k in order)) as arranged,
+    ):
+        to: dict[Index, Place] = {
+            variables[k]: (new, 0, ()) for k, new in zip(order, arranged, strict=True)
+        }
+        placed = kernel.put(single(body), to)
+        check(len(placed) == 1)
+        ((moved, c),) = placed.items()
+        if not placed.free.issuperset(arranged):
+            return kernel.sum(arranged, placed)
+        axes = tuple(each.size for each in arranged)
+        other = kernel.atom(kinds.Sum, axes, kernel.closed(moved, arranged))
+        # What is its own negative is 0.
+        return Poly() if other is mono[0][0] and c < 0 else power(other) * c
 
 
 @rule
 def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
-    """What depends on some indices only is summed over these first."""
-    atom = _sum(mono)
-    with kernel.inside(*atom.data[0]) as variables:
-        body = kernel.summands(atom, variables)
+    """Factors that depend on some indices only are summed over these first."""
+    with _inside(kernel, mono) as (body, variables):
         check(len({*group}) == len(group) and {*group} <= {*range(len(variables))})
         own = tuple(variables[k] for k in group)
-        others = tuple(each for each in variables if each not in own)
         mine = tuple(pair for pair in body if not pair[0].free.isdisjoint(own))
-        rest: Poly = {tuple(pair for pair in body if pair not in mine): UNIT}
-        return kernel.sum(others, kernel.mul(rest, kernel.sum(own, {mine: UNIT})))
-
-
-def _images_of(body: Mono, own: Index) -> set[str]:
-    """The permutations that an index goes through in a product: those of its axis."""
-    atoms = (inner for atom, _ in body for inner in within(atom))
-    places = (at for inner in atoms for at in places_of(inner) if at[0] is own)
-    return {name for at in places for name, _ in at[2]}
+        rest = single(tuple(pair for pair in body if pair not in mine))
+        return kernel.sum(_others(variables, *own), kernel.mul(rest, kernel.sum(own, single(mine))))
 
 
 @rule
 def permuted(kernel: Computing, mono: Mono, data: tuple[int, tuple[tuple[str, int], ...]]) -> Poly:
     """The sum over all ``pi(j)`` is the sum over all j."""
     k, images = data
-    atom = _sum(mono)
-    with kernel.inside(*atom.data[0]) as variables:
+    with _inside(kernel, mono) as (body, variables):
         check(0 <= k < len(variables))
-        summand = kernel.summands(atom, variables)
-        check({name for name, _ in images} <= _images_of(summand, variables[k]))
-        moved = kernel.put({summand: UNIT}, {variables[k]: (variables[k], 0, images)})
+        through = {name for at in places_in(body, variables[k]) for name, _ in at[2]}
+        check({name for name, _ in images} <= through)
+        moved = kernel.put(single(body), {variables[k]: (variables[k], 0, images)})
         return kernel.sum(variables, moved)
 
 
-def _comparison_of(body: Mono, variables: tuple[Index, ...], pair: tuple[int, int]) -> Atom:
+def _compared(body: Mono, variables: Variables, pair: tuple[int, int]) -> kinds.AtMost:
     """The comparison of two indices of a sum."""
     at = tuple((variables[k], 0, ()) for k in pair)
     for atom, e in body:
-        if atom.kind == "m" and atom.data == at and e == 1:
+        if isinstance(atom, kinds.AtMost) and atom.places == at and e == 1:
             return atom
     raise Unproved("no comparison of these indices")
 
@@ -187,29 +184,24 @@ def _comparison_of(body: Mono, variables: tuple[Index, ...], pair: tuple[int, in
 @rule
 def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
     """A sum with one comparison of two of its indices in the other order."""
-    atom = _sum(mono)
-    with kernel.inside(*atom.data[0]) as variables:
-        body = kernel.summands(atom, variables)
-        compared = _comparison_of(body, variables, pair)
-        first, second = compared.data
-        other = power(kernel.atom("m", (second, first)))
-        turned = minus(add(number(1), kernel.equal(first, second)), other)
-        return kernel.sum(variables, kernel.mul({without(body, compared): UNIT}, turned))
+    with _inside(kernel, mono) as (body, variables):
+        compared = _compared(body, variables, pair)
+        other = power(kernel.atom(kinds.AtMost, compared.second, compared.first))
+        turned = 1 + kernel.equal(*compared.places) - other
+        return kernel.sum(variables, kernel.mul(single(without(body, compared)), turned))
 
 
 @rule
 def halved(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
     """Pairs of places that may be exchanged: half of all pairs, and half of one place twice."""
-    atom = _sum(mono)
-    with kernel.inside(*atom.data[0]) as variables:
-        body = kernel.summands(atom, variables)
-        compared = _comparison_of(body, variables, pair)
-        first, second = compared.data
-        check(first[0].size == second[0].size)
-        rest: Poly = {without(body, compared): UNIT}
-        check(kernel.put(rest, {first[0]: second, second[0]: first}) == rest)
-        met = add(number(1), kernel.equal(first, second))
-        return scaled(kernel.sum(variables, kernel.mul(rest, met)), Fraction(1, 2))
+    with _inside(kernel, mono) as (body, variables):
+        compared = _compared(body, variables, pair)
+        first, second = (variables[k] for k in pair)
+        check(first.size == second.size)
+        rest = single(without(body, compared))
+        check(kernel.put(rest, {first: compared.second, second: compared.first}) == rest)
+        met = 1 + kernel.equal(*compared.places)
+        return kernel.sum(variables, kernel.mul(rest, met)) * Fraction(1, 2)
 
 
 @rule
@@ -217,47 +209,46 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
     """``sum f(i + 1) = sum f(i) + f(n + 1) - f(1)``, whatever an array is taken to be beyond its
     ends."""
     k, by = data
-    atom = _sum(mono)
     check(0 < abs(by) <= MOST_WRITTEN)
-    axis = atom.data[0][k]
-    with kernel.inside(*atom.data[0]) as variables:
-        own = variables[k]
-        others = tuple(each for each in variables if each is not own)
-        body: Poly = {kernel.summands(atom, variables): UNIT}
+    with _inside(kernel, mono) as (summand, variables):
+        own, body = variables[k], single(summand)
+        others = _others(variables, own)
         moved = kernel.put(body, {own: (own, -by, ())})
-        end = (None, axis, ()) if isinstance(axis, int) else (axis, 0, ())
+        end = end_of(own.size)
         total = kernel.sum(variables, moved)
         for step in range(1, abs(by) + 1):
             # What comes in at one end, and what goes out at the other.
             at = step if by > 0 else step - abs(by)
-            first = kernel.again(kernel.placed(body, own, (None, at - by, ())))
-            last = kernel.again(kernel.placed(body, own, (end[0], end[1] + at - by, ())))
-            more = kernel.sum(others, minus(last, first))
-            total = add(total, more if by > 0 else scaled(more, -1))
+            out: Place = (None, at - by, ())
+            into: Place = (end[0], end[1] + at - by, ())
+            # These places may be beyond the ends of the axis.
+            gone, come = (
+                kernel.again(Poly(kernel.at(body.frozen(), {own: each}))) for each in (out, into)
+            )
+            more = kernel.sum(others, come - gone)
+            total = total + (more if by > 0 else -more)
         return total
 
 
 @rule
-def counted(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def counted(kernel: Computing, mono: Mono, _: None) -> Poly:
     """Sums of powers of places (J. Faulhaber), and how many places there are up to one."""
-    atom = _sum(mono)
-    axes = atom.data[0]
-    check(len(axes) == 1)
-    with kernel.inside(*axes) as (own,):
-        body = kernel.summands(atom, (own,))
-        ((inner, e),) = body
+    with _inside(kernel, mono) as (body, variables):
+        check(len(variables) == 1)
+        own = variables[0]
         here: Place = (own, 0, ())
-        if inner.kind == "i" and inner.data == here and isinstance(e, int) and e > 0:
-            return _powers_of_places(kernel.size(axes[0]), e, kernel)
-        check(inner.kind == "m" and e == 1)
-        first, second = inner.data
-        other = second if first == here else first
-        check(here in (first, second) and other[0] is not own)
-        kernel.need_place(axes[0], other)
-        if first == here:
-            return kernel.position(other)
-        more = add(kernel.size(axes[0]), number(1))
-        return minus(more, kernel.position(other))
+        match body:
+            case ((kinds.Position(at), int(e)),) if at == here and e > 0:
+                return _powers_of_places(kernel.size(own.size), e, kernel)
+            case ((kinds.AtMost(first, second), 1),) if here in (first, second):
+                other = second if first == here else first
+                check(other[0] is not own)
+                kernel.need_place(own.size, other)
+                if first == here:
+                    return kernel.position(other)
+                more = kernel.size(own.size) + 1
+                return more - kernel.position(other)
+        raise Unproved("this rule does not apply")
 
 
 def _powers_of_places(size: Poly, power_: int, kernel: Computing) -> Poly:
@@ -268,10 +259,7 @@ def _powers_of_places(size: Poly, power_: int, kernel: Computing) -> Poly:
         numbers.append(-below / (m + 1))
     numbers[1:2] = [Fraction(1, 2)]
     return summed(
-        scaled(
-            kernel.times(size, power_ + 1 - k),
-            comb(power_ + 1, k) * numbers[k] / (power_ + 1),
-        )
+        kernel.times(size, power_ + 1 - k) * (comb(power_ + 1, k) * numbers[k] / (power_ + 1))
         for k in range(power_ + 1)
         if numbers[k]
     )
@@ -283,46 +271,40 @@ RULES["expansion"] = expansion
 
 
 @rule
-def moments(kernel: Computing, mono: Mono, _: Any) -> Poly:
+def moments(kernel: Computing, mono: Mono, _: None) -> Poly:
     """The expected value over entries that are independent, with mean 0 and variance 1: of
     products of at most two of each array."""
-    atom, e = only(mono, "E")
+    atom, e = only(mono, kinds.Mean)
     check(e == 1)
-    return summed(scaled(_expected(kernel, product), c) for product, c in atom.data)
+    return summed(_expected(kernel, product) * c for product, c in atom.of)
 
 
 def _expected(kernel: Computing, product: Mono) -> Poly:
-    sums = [pair for pair in product if pair[0].kind == "S" and _draws(kernel, pair[0])]
+    """The expected value of a product."""
+    random = kernel.random
+    drawing = tuple(pair for pair in product if depends(pair[0].arrays, random))
+    sums = [(atom, e) for atom, e in drawing if isinstance(atom, kinds.Sum)]
     if sums:
         check(all(isinstance(e, int) and 0 < e <= 2 for _, e in sums), _HIGHER)
         outer = without(product, *(atom for atom, _ in sums))
-        axes = [axis for atom, e in sums for axis in atom.data[0] * int(e)]
-        with kernel.inside(*axes) as variables:
-            left, body = list(variables), {outer: UNIT}
-            for atom, e in sums:
-                for _ in range(int(e)):
-                    own = tuple(left.pop(0) for _ in atom.data[0])
-                    body = kernel.mul(body, {kernel.summands(atom, own): UNIT})
-            inner = summed(scaled(_expected(kernel, key), c) for key, c in body.items())
+        each_once = (atom for atom, e in sums for _ in range(int(e)))
+        with _together(kernel, outer, each_once) as (body, variables):
+            inner = summed(_expected(kernel, key) * c for key, c in body.items())
             return kernel.sum(variables, inner)
-    drawing = tuple(pair for pair in product if _draws(kernel, pair[0]))
-    if any(atom.kind == "x" and atom.data[0] not in kernel.random for atom, _ in drawing):
+    kept = without(product, *(atom for atom, _ in drawing))
+    if any(isinstance(atom, kinds.Entry) and atom.array not in random for atom, _ in drawing):
         # What is not taken apart may depend on random entries in any way.
-        whole = kernel.settled(((kernel.atom("E", frozenset({(drawing, UNIT)})), 1),))
-        return kernel.mul({without(product, *(atom for atom, _ in drawing)): UNIT}, whole)
-    drawn: dict[Any, list[tuple[Place, ...]]] = {}
-    kept = []
-    for atom, e in product:
-        if not _draws(kernel, atom):
-            kept.append((atom, e))
-            continue
-        check(atom.kind == "x" and atom.data[0] in kernel.random, _UNKNOWN)
-        check(isinstance(e, int) and e > 0, _UNKNOWN)
-        drawn.setdefault(atom.data[0], []).extend([atom.data[1]] * int(e))
+        whole = kernel.made(kinds.Mean, single(drawing).frozen())
+        return kernel.mul(single(kept), whole)
+    drawn: dict[Array, list[tuple[Place, ...]]] = {}
+    for atom, e in drawing:
+        if not (isinstance(atom, kinds.Entry) and isinstance(e, int) and e > 0):
+            raise Unproved(_UNKNOWN)
+        drawn.setdefault(atom.array, []).extend([atom.at] * e)
     check(all(len(places) <= 2 for places in drawn.values()), _HIGHER)
     if any(len(places) == 1 for places in drawn.values()):
-        return {}
-    part: Poly = {tuple(kept): UNIT}
+        return Poly()
+    part = single(kept)
     for first, second in drawn.values():
         for two in zip(first, second, strict=True):
             part = kernel.mul(part, kernel.equal(*two))
@@ -331,9 +313,3 @@ def _expected(kernel: Computing, product: Mono) -> Poly:
 
 _UNKNOWN = "the mean of a function of random entries"
 _HIGHER = "a moment of higher order than the variance"
-
-
-def _draws(kernel: Computing, atom: Atom) -> bool:
-    return any(
-        each in kernel.random or not each.uses.isdisjoint(kernel.random) for each in atom.arrays
-    )
