@@ -83,6 +83,11 @@ def test_places_of_one_axis_are_compared() -> None:
         ([["variable", 0, "m"], ["i", [at(6), 0, [["pi_", 1]]]]], "permutation of another axis"),
         ([["i", [at(5), 0, [["rho", 1]]]]], "certificate of this derivation"),
         ([["L", [at(2), "oo", total(3)]]], "a limit in what is no number"),
+        ([["q", "n"]], "certificate of this derivation"),
+        (
+            [["m", [[at(5), 0, []], [at(5), 1, []], [at(5), 2, []]]]],
+            "certificate of this derivation",
+        ),
         (
             [["d", [[0, 0, []], [1, 0, []]]], ["S", [["n", "m"], [[at(6), 1]]]]],
             "places of two axes are compared",
