@@ -9,7 +9,7 @@ from typing import Any
 
 from symattn import syntax
 from symattn.calculus import line_reading, masks
-from symattn.calculus.language import Array, Axis
+from symattn.calculus.language import Array, Axis, number_anew
 from symattn.calculus.names import free_letters
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, described
@@ -121,6 +121,7 @@ def read(
     faults += misfits(document, KEYS)
     good = {key: document[key] for key, of in KEYS.items() if isinstance(document.get(key), of)}
     sizes = list(_names(good.get("sizes", []), "sizes", faults))
+    number_anew()
     scope = LineScope(sizes, advice=advice, is_random=bool(good.get("random")))
     shapes = list(_shapes(good.get("shapes", {}), sizes, faults))
     defined = {key.partition("[")[0].strip() for key in good.get("define", {})}

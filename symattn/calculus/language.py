@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from itertools import count
 from typing import Literal
 
 from symattn.errors import Malformed
@@ -26,13 +27,38 @@ class Expr:
     __slots__ = ()
 
 
+class _Numbered:
+    """Something that is only like itself, hashed by when it was made: sets of such are walked in
+    the same order in every run, wherever they lie in memory."""
+
+    __slots__ = ()
+    number: int
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+_made = count()
+
+
+def number_anew() -> None:
+    """Count what is made from 0 again, for a derivation that knows nothing of others."""
+    global _made
+    _made = count()
+
+
+def _next() -> int:
+    return next(_made)
+
+
 @dataclass(slots=True, eq=False)
-class Index:
+class Index(_Numbered):
     """A variable running from 1 to ``size``; two are never the same by name alone."""
 
     name: str
     size: Axis = ""
     """Known when the line has been read to its end."""
+    number: int = field(default_factory=_next, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +73,7 @@ class AxisPlace:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Array:
+class Array(_Numbered):
     """An array that is given, or defined: its entry at ``params`` is ``body``.
 
     ``of`` names the array of which a loss is any differentiable function.
@@ -62,6 +88,7 @@ class Array:
     """All arrays that it is computed from."""
     along: tuple[str, ...] = ()
     """Of vectors that meet matrices in it, along which axis they were read."""
+    number: int = field(default_factory=_next, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,6 +57,10 @@ class Kind:
     def __repr__(self) -> str:
         return f"{self.letter}{self.number}"
 
+    def __hash__(self) -> int:
+        # Sets of products are walked in the same order in every run.
+        return self.number
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Boolean(Kind):

@@ -1,0 +1,34 @@
+"""Certificates are the same in every run, wherever things lie in memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import json, sys
+from symattn.calculus.language import Index
+before = [Index("q") for _ in range(int(sys.argv[2]))]
+from symattn.calculus.certificates import certificate
+from symattn.calculus.library import derivation
+print(json.dumps(certificate(derivation(sys.argv[1])), default=str))
+"""
+
+
+def certified(name: str, before: int) -> str:
+    """The certificate that a process of its own writes, which made so many indices before."""
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, name, str(before)],
+        env={**os.environ, "PYTHONHASHSEED": str(before)},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("name", ["rotary-positions", "online-softmax", "rms-norm-backward"])
+def test_proofs_are_the_same_in_every_run(name: str) -> None:
+    assert certified(name, 0) == certified(name, 5)
