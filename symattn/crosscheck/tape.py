@@ -186,6 +186,10 @@ def _inside(tree: Expression) -> Iterator[Expression]:
     yield from (argument for _, argument in tree.options)
 
 
+#: Factors of a power that is written as one.
+_PRODUCTS = 50
+
+
 class _Writer(TapeLines):
     """Writes steps as lines; quantities of several heads have a line for each."""
 
@@ -301,7 +305,18 @@ class _Writer(TapeLines):
         power = self.whole(exponent)
         if abs(power) > reader.MAX_POWER:
             raise Malformed(f"the power {power} is beyond {reader.MAX_POWER}")
-        return self.add("power", (line,), self.shape(line), sizes={"p": power})
+        return self.raised(line, power)
+
+    def raised(self, line: Place, power: int) -> Place:
+        """A whole power, a large one as a power of powers: NumPy takes those of complex numbers
+        from 100 on by their angles, and a multiple of that of a negative number is off."""
+        if abs(power) <= _PRODUCTS:
+            return self.add("power", (line,), self.shape(line), sizes={"p": power})
+        many, few = divmod(abs(power), _PRODUCTS)
+        whole = self.raised(self.raised(line, _PRODUCTS), many)
+        if few:
+            whole = self.entrywise("times", whole, self.raised(line, few))
+        return whole if power > 0 else self.raised(whole, -1)
 
     def whole(self, tree: Expression) -> int:
         """A whole number that is known: written out, given, a size, or a sum of such."""

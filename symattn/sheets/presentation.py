@@ -758,10 +758,10 @@ def _are_longer_by_name(rows: tuple[RowNormaliser, ...]) -> bool:
     named = itself = 0.0
     for row in rows:
         powers = [power for power in row.powers if power is not None]
-        if not all(power.is_closed for power in (*powers, row.value)):
+        weights = [power * row.value.inverse() for power in powers] if len(powers) > 1 else []
+        if not all(value.is_closed for value in (*powers, row.value, *weights)):
             return False
-        below = row.value.inverse()
-        for power in powers if len(powers) > 1 else ():
+        for power, weight in zip(powers, weights, strict=False):
             named += width(f.typeset(f.Quotient(power.formula(), row.label))) + _LOOK_UP
-            itself += width(f.typeset((power * below).formula()))
+            itself += width(f.typeset(weight.formula()))
     return named > itself

@@ -460,3 +460,15 @@ def test_products_beyond_what_is_recomputed(monkeypatch) -> None:
     assert np.isinf(found.quantities["T"].bound).all()
     monkeypatch.setattr(tape, "RECOMPUTED", RECOMPUTED)
     assert not recompute(given, steps).quantities["L"].doubt
+
+
+@pytest.mark.parametrize("power", [99, 100, 101, 998, 999, -101, -250])
+def test_large_powers_of_negative_numbers_have_slopes(power):
+    """NumPy takes powers of complex numbers from 100 on by their angles: of a negative number
+    that is off, and what is off by any step is a slope of 10^305."""
+    found = recompute({"x": ["-13/10", "11/10"]}, {"B": f"x ** {power} + 1"}, Loss("B"))
+    wanted = [power * x ** (power - 1) for x in (-1.3, 1.1)]
+    gradient = found.gradients["x"]["1"]
+    assert gradient.value == pytest.approx(wanted, rel=1e-11)
+    assert gradient.step == pytest.approx(wanted, rel=1e-11)
+    assert found.gradients["B"]["1"].step == pytest.approx([1, 1], nan_ok=True)

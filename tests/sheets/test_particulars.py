@@ -179,3 +179,18 @@ def test_lines_of_an_article_look_like_what_they_are(tmp_path) -> None:
     path.write_text(POST)
     kinds = [line.kind for line in marked.page(audit(path)).lines]
     assert kinds == ["heading", "code", "words", "code", "code", "code", "code"]
+
+
+def test_weights_without_a_closed_form_have_names() -> None:
+    """Each exponential of a row, and their sum, may have a closed form that their quotient lacks:
+    the sheet was refused."""
+    case = symattn.case(
+        "drawn",
+        {"b": ["7.25", "exp(1)", "12", "0.1"]},
+        {
+            "T": "softmax(tanh(b) - (b @ b.T))",
+            "Q": "concat(T) / 0.5",
+            "W": "concat(softmax(T), -Q)",
+        },
+    )
+    assert case_sheet.sheet(case, detail="full").blocks
