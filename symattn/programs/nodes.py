@@ -329,6 +329,8 @@ def concat(parts: tuple[Node, ...]) -> Node:
     if len({part.shape[:-1] for part in parts}) > 1:
         shapes = ", ".join(show(part.shape) for part in parts)
         raise Malformed(f"concat needs as many rows in every part, found {shapes}")
+    if len(parts) == 1:
+        return copy(parts[0])
     shape = (*parts[0].shape[:-1], sum(part.shape[-1] for part in parts))
     need_room(shape)
     return Node("concat", parts, shape)

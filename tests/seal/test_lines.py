@@ -12,6 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+import symattn
 from symattn.calculus import library
 from symattn.calculus.library import derivation
 from symattn.errors import Malformed
@@ -485,3 +486,9 @@ def test_how_many_lines_go_through(kernel) -> None:
 def test_an_array_is_not_called_as_tactics_call_hypotheses() -> None:
     """A tactic that is given a term with H in it would take that for its own hypothesis."""
     assert Names().fresh("H") == "H_1"
+
+
+def test_what_is_put_beside_nothing_is_itself() -> None:
+    """A part alone makes no step of its own, of which there would be no lemma."""
+    case = symattn.case("one", {"X": [[1, 2], [3, 4]]}, {"A": "colsum(concat(X))"})
+    assert of_case(case).count == 7
