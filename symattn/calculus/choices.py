@@ -14,8 +14,8 @@ from typing import Any
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place
-from symattn.calculus.kernel.power_rules import divided, identity
 from symattn.calculus.kernel.proof import Kernel
+from symattn.calculus.kernel.rules import divided, identity
 from symattn.calculus.kernel.sum_rules import solved
 from symattn.calculus.kernel.terms import (
     Poly,

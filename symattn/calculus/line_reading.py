@@ -535,7 +535,7 @@ _OF_SCORES = (
     *("exp", "softmax", "logsumexp", "log_softmax", "rowmax", "max", "causal", "mask", "window"),
     *("padding", "alibi", "head", "cross_entropy", "nll", "rows", "cols"),
 )
-"""What takes hidden scores."""
+"""Functions that take hidden scores."""
 
 
 def named() -> list[str]:

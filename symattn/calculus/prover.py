@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.power_rules import identity
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
+from symattn.calculus.kernel.rules import identity
 from symattn.calculus.kernel.signs import Condition, Known, Source
 from symattn.calculus.kernel.terms import Poly, Unproved
 from symattn.calculus.language import Array

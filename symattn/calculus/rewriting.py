@@ -29,7 +29,7 @@ _SOLVED: tuple[type[Atom], ...] = (
     kinds.Mean,
     kinds.Derivative,
 )
-"""What an equation is solved for rather than for others, the last first."""
+"""Kinds that an equation is solved for rather than for others, the last first."""
 _LEARNED = 60
 """So many equations are made rules, those counted again that a later one changes."""
 

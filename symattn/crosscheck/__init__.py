@@ -5,5 +5,5 @@ read anew (:mod:`.reader`), laid out as a tape (:mod:`.tape`) by what its functi
 write there (:mod:`.calls`), and every entry is computed by its index-style definition
 (:mod:`.definitions`, :mod:`.evaluation`), forwards, backwards and by complex steps
 (:mod:`.passes`, :mod:`.recomputation`). What floats can't decide is worked out in
-fractions (:mod:`.rationals`), or left open with its reason (:mod:`.doubts`).
+fractions (:mod:`.evaluation`), or left open with its reason (:mod:`.recomputation`).
 """

@@ -214,7 +214,7 @@ class Desk:
         return None if self._lying.get(uri) is not lying else (lying.held, answer)
 
     async def asked(self, held: Held, job: Job) -> Any:
-        """What else is asked of a version, once; None where that is no longer the last one,
+        """Return what else is asked of a version, once; None where that is no longer the last one,
         or there is no answer."""
         lying = self._lying.get(held.uri)
         if lying is None or lying.held is not held:
@@ -227,6 +227,6 @@ class Desk:
 
 
 async def _outcome(task: asyncio.Task[Any]) -> Any:
-    """What a task gives, None where it was stopped: whoever waits for it stops it not."""
+    """Return what a task gives, None where it was stopped: whoever waits for it stops it not."""
     await asyncio.wait({task})
     return None if task.cancelled() else task.result()

@@ -1,4 +1,4 @@
-"""Judging of an article or a walkthrough: worked out by a worker."""
+"""Judging of an article or a walkthrough, explanations and remedies: worked out by a worker."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WRITTEN = ("article", "passages")
 
 
 class _Kept(NamedTuple):
-    """Where all stood that an answer depends on, and the answer."""
+    """An answer, and the places of all that it depends on."""
 
     places: tuple[Span, ...]
     answer: Relocatable

@@ -5,7 +5,7 @@ else, under a lock, so that threads don't change each other's.
 
 Counting the work on closed forms, so that it ends at its budget.
 
-What would exceed that of one form raises :class:`Exceeded`, which only :mod:`.recipes`
+What would exceed that of one form raises :class:`Exceeded`, which only :mod:`.lazy`
 catches: the number is then one without a closed form. What would exceed that of a whole
 task, such as to decide a statement, raises :class:`Exhausted`, and is caught by who set it:
 of the form that was under way nothing is known.

@@ -1,4 +1,4 @@
-"""Correct rounding to decimals; :mod:`.formats` has that to floats.
+"""Correct rounding to decimals; :mod:`.float_formats` has that to floats.
 
 Rounding is monotone, so a digit is certain when both ends of an enclosure
 round alike. Where they don't, the precision grows (Ziv's strategy; A. Ziv,

@@ -59,7 +59,7 @@ class Sizes:
         self._same: dict[tuple[int, int], tuple[int, int]] = {}
         self._fixed: dict[tuple[int, int], int] = {}
         self.counts: dict[str, int] = {}
-        """How many places there are for the whole numbers of a given name to name."""
+        """Return how many places there are for the whole numbers of a given name to name."""
         every = ancestors(program.quantities.values(), through=parts)
         for node in every:
             for axis in (0, 1):

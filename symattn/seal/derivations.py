@@ -141,7 +141,7 @@ class ChainRules:
 # -- conditions of lines as premises of theorems -----------------------------------------
 
 EVERY = " for all "
-"""What says of a condition that it is one of all places."""
+"""The end of a condition that is one of all places."""
 _RELATIONS = {"!=": "<>", ">=": ">=", "<=": "<=", ">": ">"}
 
 

@@ -1,4 +1,4 @@
-"""The usual faults of kernels, each an edit of the graph of attention.
+"""The usual faults of kernels, each an edit of the graph of attention, and causes found by them.
 
 Faults are called as the audit calls them (:data:`symattn.auditing.edits.KINDS`); what only
 kernels get wrong is in :data:`_OWN`.

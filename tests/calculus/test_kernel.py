@@ -14,8 +14,8 @@ from symattn.calculus.conditions import written
 from symattn.calculus.judged_lines import Evidence, JudgedLine
 from symattn.calculus.judging import Judge, derived
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.power_rules import RULES
 from symattn.calculus.kernel.proof import Kernel, Shown
+from symattn.calculus.kernel.rules import RULES
 from symattn.calculus.kernel.terms import Unproved
 from symattn.calculus.library import THEORY, draft_of
 from symattn.calculus.prover import Prover

@@ -26,7 +26,7 @@ Growth: TypeAlias = "frozenset[tuple[Fraction, Frozen]]"
 Rate: TypeAlias = tuple[Growth, Fraction]
 """An exponential and a power of u, of which a germ has multiples."""
 Lemma = tuple[str, Callable[[int], Fraction]]
-"""What a power series in x says, and the coefficient of each power."""
+"""Power series in x: what each says, and the coefficient of each power."""
 REGULAR: Growth = frozenset()
 ZERO = Fraction(0)
 STILL: Rate = (REGULAR, ZERO)

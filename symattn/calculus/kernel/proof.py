@@ -19,8 +19,8 @@ from typing import Any
 from symattn.calculus.kernel import kinds, sum_rules
 from symattn.calculus.kernel.computing import Choice
 from symattn.calculus.kernel.kinds import Frozen, Mono, Place
-from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, cleared, identified
 from symattn.calculus.kernel.reading import Reading
+from symattn.calculus.kernel.rules import MOST_WRITTEN, RULES, check, cleared, identified
 from symattn.calculus.kernel.signs import (
     Condition,
     Exists,

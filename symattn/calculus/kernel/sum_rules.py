@@ -11,7 +11,7 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.germs import expansion
 from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place
-from symattn.calculus.kernel.power_rules import MOST_WRITTEN, RULES, check, only, rule
+from symattn.calculus.kernel.rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,

@@ -1,4 +1,4 @@
-"""Rules for powers and functions."""
+"""The table of rules that need a choice; those for powers and functions, deltas and comparisons."""
 
 from __future__ import annotations
 
