@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -17,12 +18,14 @@ from symattn.cases.functions import OwnFunctions, read_functions
 from symattn.cases.settings import ExerciseTable, read_asked, settings
 from symattn.cases.statements import LoweredSteps, by_head
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
+from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
-from symattn.numbers.letters import Letters
+from symattn.numbers.letters import DOMAINS, Letters
 from symattn.numbers.rationals import read_printed
-from symattn.numbers.reading import Masked
+from symattn.numbers.reading import Masked, read, written
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
+from symattn.numbers.substitution import put
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.functions.own import OwnFunction
@@ -34,20 +37,15 @@ from symattn.programs.program import (
     sound_part,
     symbol_fault,
 )
-from symattn.shapes import Shape, keys, show
+from symattn.shapes import Shape, keys, nested, show
 from symattn.syntax import gradient_name, gradient_of
 from symattn.tables.places import kind, unknown
 
 if TYPE_CHECKING:
     from symattn.documents.reading import Reading
-import re
-from collections.abc import Collection
 
-from symattn.numbers import quotients
-from symattn.numbers.letters import DOMAINS
-from symattn.numbers.reading import read, written
-from symattn.numbers.substitution import put
-from symattn.shapes import nested
+__all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
+
 
 # -- the symbols of a case ---------------------------------------------------------------
 # Which are declared, which occur, and numbers put in their place.
@@ -171,7 +169,6 @@ def texts(shape: Shape, rows: Rows) -> object:
 
 # -- case --------------------------------------------------------------------------------
 
-__all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 
 _LOSS_KEYS = ("output", "upstream", "wrt")
 

@@ -38,11 +38,11 @@ def command(
 
     Without an option it prints what the plugin offers.
     """
-    from symattn.live import figures
+    from symattn.live import names
 
     if role or directive:
         with blamed_on(READ):
-            node = figures.standing_for(read_tree(), is_role=bool(role))
+            node = names.standing_for(read_tree(), is_role=bool(role))
         click.echo(json_text(node))
     elif transform:
         from symattn.cli import cases as case_arguments
@@ -53,7 +53,7 @@ def command(
             click.echo(visible(f"symattn: {fault}"), err=True)
         click.echo(json_text(page))
     else:
-        click.echo(json_text(figures.specification()))
+        click.echo(json_text(names.specification()))
 
 
 def _computed(asker: Asker, page: Any, allow_outside: bool) -> tuple[Any, list[str]]:

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -17,20 +18,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cases.settings import CHOICES, NAMES, PARTS
+from symattn.cli import executors
+from symattn.cli.executors import PROCESSES
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
+from symattn.sharing import Watch
 from symattn.workers import WorkLimits
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-from contextlib import contextmanager
 
-from symattn.cli import executors
-from symattn.cli.executors import PROCESSES
-from symattn.sharing import Watch
 
 #: Where a context keeps what -o says.
 _SAID = f"{__name__}.output"

@@ -20,7 +20,8 @@ from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, SymattnError
 from symattn.limits import ROUNDS
-from symattn.live.figures import CASE, Figures, Text
+from symattn.live.figures import Figures, Text
+from symattn.live.names import CASE
 from symattn.live.origins import figures_of, named_origin, origin
 from symattn.live.places import (
     How,

@@ -1,7 +1,7 @@
 """Live figures in MyST: the tree of a page, with its figures computed.
 
 mystmd tells a plugin of no file, but hands on every page once its roles are read. So a role
-only says what it stands for (:mod:`symattn.live.figures`), and the page is computed at once.
+only says what it stands for (:mod:`symattn.live.names`), and the page is computed at once.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError, expected, short
 from symattn.escaping import html_text
 from symattn.live.figures import (
-    CASE,
     IN_MATHEMATICS,
-    NAME,
-    NAMES,
     Figures,
     Mathematics,
-    Node,
     Paragraph,
     Picture,
     Piece,
     Text,
 )
+from symattn.live.names import CASE, NAME, NAMES, Node
 from symattn.live.origins import Origin, named_origin
 from symattn.printers.web import elements, mathml
 from symattn.tables.places import check

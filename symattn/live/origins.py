@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from symattn.errors import Fault, Malformed, SymattnError
-from symattn.live.figures import IN_MATHEMATICS, NAMES, Figures, Paragraph
+from symattn.live.figures import IN_MATHEMATICS, Figures, Paragraph
+from symattn.live.names import NAMES
 from symattn.live.places import How, found, without
 from symattn.workers import Asker
 

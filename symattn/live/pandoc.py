@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from symattn.errors import Fault
-from symattn.live.figures import CASE, IN_MATHEMATICS, NAMES, Mathematics, Paragraph, Piece, Text
+from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
+from symattn.live.names import CASE, NAMES
 from symattn.live.origins import Asked, answers, named_origin
 from symattn.live.places import How, spelled
 from symattn.tables.places import check

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from symattn.documents.editing import TextEdit, applied
 from symattn.documents.text import Span
-from symattn.live.figures import CASE, NAMES
+from symattn.live.names import CASE, NAMES
 
 #: How a document system spells live figures.
 Spelling = Literal["myst", "pandoc"]

@@ -24,8 +24,9 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import workers
 from symattn.errors import Fault
-from symattn.live.figures import CASE, IN_MATHEMATICS, NAMES, Mathematics, Paragraph, Piece, Text
+from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
 from symattn.live.myst import data_address
+from symattn.live.names import CASE, NAMES
 from symattn.live.origins import Answer, Asked, named_origin, origin, worked
 from symattn.live.places import file_named
 from symattn.workers import WorkLimits

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from symattn.cases.case import with_upstream
+from symattn.cases.case import make, with_upstream
 from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays
+from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.shapes import Shape, grid, show
-from symattn.sharing import Watch
+from symattn.sharing import Watch, shared
 from symattn.solution.arguments import (
     AttentionOptions,
     Empty,
@@ -25,26 +26,24 @@ from symattn.solution.arguments import (
     heads_of,
     scores_of,
 )
-from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of, needs_blocks
+from symattn.solution.blocks import (
+    BlockedSolution,
+    HeadSolution,
+    certified,
+    log_sums_of,
+    needs_blocks,
+)
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.layouts import Alignment, HeadLayout
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import PartialSource, StackedSource
 from symattn.solution.solution import Solution
-from symattn.syntax import gradient_of
+from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from symattn.solution.symbolic import Symbolic
-from symattn.cases.case import make
-from symattn.numbers.double_double import DoubleDouble
-from symattn.sharing import shared
-from symattn.solution.blocks import certified
-from symattn.syntax import gradient_name
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 
 # -- the heads of attention --------------------------------------------------------------

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.live.figures import NAMES
+from symattn.live.names import NAMES
 from tests.installed import found, path
 
 from .posts import POST, without_theme

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from symattn.documents.files import article
 from symattn.errors import Fault, Malformed
-from symattn.live import conversion, figures, myst, pandoc
+from symattn.live import conversion, myst, names, pandoc
 
 from .posts import POST
 
@@ -31,13 +31,13 @@ def folder(tmp_path: Path) -> Path:
 def role(text: str, name: str = "symattn") -> dict[str, Any]:
     """What stands for a role, as mystmd hands it on."""
     data = {"name": name, "node": {"position": PLACE}, "body": text}
-    (node,) = figures.standing_for(data, is_role=True)
+    (node,) = names.standing_for(data, is_role=True)
     return node
 
 
 def directive(text: str, name: str) -> dict[str, Any]:
     data = {"name": name, "node": {"position": PLACE}, "arg": text}
-    (node,) = figures.standing_for(data, is_role=False)
+    (node,) = names.standing_for(data, is_role=False)
     return node
 
 
@@ -54,7 +54,7 @@ def contents(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_myst_offers_what_there_is() -> None:
     """Every role has its directive, and is plain JSON."""
-    offered = json.loads(json.dumps(figures.specification()))
+    offered = json.loads(json.dumps(names.specification()))
     roles = [one["name"] for one in offered["roles"]]
     assert roles == ["symattn", "symattn:matrix", "symattn:step", "symattn:heatmap"]
     assert [one["name"] for one in offered["directives"]] == [*roles, "symattn:case"]
