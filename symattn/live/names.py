@@ -27,7 +27,7 @@ Node = dict[str, Any]
 
 
 def specification() -> Node:
-    """What the plugin offers."""
+    """Return the roles and directives the plugin offers, as mystmd asks for them."""
     text = {"type": "string", "required": True, "doc": "An expression, such as A[0, 1]:.4f"}
     file = {**text, "doc": "A case file or an article, from the project's folder on"}
     offered = [{"name": name, "doc": f"A {kind}, computed"} for name, kind in NAMES.items()]
