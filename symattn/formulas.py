@@ -7,11 +7,11 @@ one of these trees first, so precedence and layout are decided in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 from symattn import typesetting as t
+from symattn.trees import Walk
 
 
 @dataclass(frozen=True)
@@ -145,35 +145,8 @@ PI = Symbol("pi")
 MINUS_INFINITY = Negated(Symbol("inf", t.Row((t.Letter("∞"),))))
 
 
-def parts(formula: Formula) -> Iterator[Formula]:
-    """Return what a formula is directly made of.
-
-    >>> [*parts(Quotient(E, Sum((Number("1"), E))))]
-    [Symbol(text='e', row=None), Sum(terms=(Number(digits='1'), Symbol(text='e', row=None)))]
-    """
-    waiting: list[object] = [getattr(formula, field.name) for field in fields(formula)][::-1]
-    while waiting:
-        held = waiting.pop()
-        if isinstance(held, tuple):
-            waiting += reversed(held)
-        elif isinstance(held, Formula):
-            yield held
-
-
-def mapped(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """The formula with what it is directly made of changed.
-
-    >>> text(mapped(Sum((Number("1"), E)), Root))
-    'sqrt(1) + sqrt(e)'
-    """
-
-    def changed(held: object) -> object:
-        if isinstance(held, tuple):
-            return tuple(map(changed, held))
-        return change(held) if isinstance(held, Formula) else held
-
-    held = {field.name: changed(getattr(formula, field.name)) for field in fields(formula)}
-    return replace(formula, **held)  # type: ignore[arg-type]
+_walk: Walk[Formula] = Walk()
+parts, mapped = _walk.parts, _walk.mapped
 
 
 def decimal(number: Decimal) -> Formula:

@@ -154,6 +154,8 @@ COLUMNS = Limit(
 #: Numbers, names and operations in one entry that is worked out on a sheet, and in all of them.
 WORKED = Limit(2_000, "an entry of {found} parts; at most {most} are written out")
 WORKED_ALL = 200_000
+#: Products that the numbers in all these may cost.
+WORKED_PRODUCTS = 2_000_000
 
 # -- closed forms: beyond these there is none -----------------------------------------
 
@@ -195,6 +197,12 @@ STATEMENTS = Limit(
     "deciding the statements up to it takes more than {most} products of terms: split the file",
 )
 STATEMENT_ENTRY, STATEMENT_ENTRIES = 100, 10_000
+#: Products, and entries and functions that theorems are made of, for all theorems of a file.
+SEALED = Limit(
+    400_000,
+    "the theorems up to it are made of more than {most} entries and products: take some of them, "
+    "as in X[:, 0:8]",
+)
 
 #: Bits up to which a quick question is pursued.
 QUICK_BITS = 512

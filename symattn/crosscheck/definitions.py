@@ -164,9 +164,6 @@ _RULES_OF_MASKS: Rules = {
 }
 
 
-_RULES_OF_SOFTMAX: Rules = {**_RULES_OF_WEIGHTS, **_RULES_OF_MASKS}
-
-
 def relu(A: Matrix, i: int, j: int) -> Scalar:
     """Entry of ``C = relu(A)``."""
     return greatest(A[i][j], 0)

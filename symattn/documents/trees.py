@@ -13,7 +13,7 @@ where it stands. Who asked for tracebacks gets the exception instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -21,6 +21,7 @@ from symattn import syntax
 from symattn.documents.text import Span, Text
 from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
 from symattn.spelling import DECIMAL, is_figure
+from symattn.trees import Walk
 
 NOWHERE = Span(0, 0)
 
@@ -84,19 +85,8 @@ def plain(tree: syntax.Tree) -> syntax.Tree:
 Member = syntax.Tree | Opaque
 
 
-def walk(tree: Member) -> Iterator[Member]:
-    """A tree and all that it is made of, in the order in which it is written.
-
-    >>> [part.name for part in walk(syntax.parse("Q @ K.T")) if isinstance(part, syntax.Name)]
-    ['Q', 'K']
-    """
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        if not isinstance(part, Opaque):
-            waiting.extend(reversed(syntax.inside(part)))
-
+_walk: Walk[Member] = Walk()
+walk = _walk.walk
 
 #: What stands between two members of a chain: equal; about equal; an arrow that gives
 #: a value ("please → [1, 0]"); a colon behind a name or a label.

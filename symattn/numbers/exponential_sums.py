@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache, total_ordering
+from itertools import chain
 from math import gcd, isqrt, lcm
 from typing import Any, Literal
 from zlib import crc32
@@ -34,15 +35,18 @@ class NumberAtom:
     """An atom of a sum: a symbol or an opaque number.
 
     ``key`` is its structure and its identity; ``order`` sorts: by name, then by
-    structure; ``size`` counts the terms inside it.
+    structure; ``size`` counts the terms inside it, of numbers of so many bits at most.
     """
 
-    __slots__ = ("_hash", "key", "order", "size")
+    __slots__ = ("_hash", "bits", "key", "order", "size")
 
-    def __init__(self, key: Hashable, order: tuple[object, ...], size: int = 0) -> None:
+    def __init__(
+        self, key: Hashable, order: tuple[object, ...], size: int = 0, bits: int = 0
+    ) -> None:
         self.key = key
         self.order = order
         self.size = size
+        self.bits = bits
         self._hash = hash(key)
 
     def __hash__(self) -> int:
@@ -109,7 +113,8 @@ class Root(NumberAtom):
     __slots__ = ("radicand",)
 
     def __init__(self, radicand: Sum) -> None:
-        super().__init__(structure(radicand), ("sqrt", *order(radicand)), length(radicand))
+        sorted_by = ("sqrt", *order(radicand))
+        super().__init__(structure(radicand), sorted_by, length(radicand), height(radicand))
         self.radicand = radicand
 
 
@@ -120,7 +125,8 @@ class Wave(NumberAtom):
 
     def __init__(self, function: Circular, angle: Exponent) -> None:
         # Sorted as what is opaque: by the terms of the argument, over no denominator.
-        super().__init__((function, angle), (function, ((), order(terms_of(angle)))))
+        terms = terms_of(angle)
+        super().__init__((function, angle), (function, ((), order(terms))), bits=height(terms))
         self.function = function
         self.angle = angle
 
@@ -451,6 +457,19 @@ def by_size(monomial: Monomial) -> tuple[object, ...]:
 def length(terms: Sum) -> int:
     """The terms, with those inside their atoms."""
     return len(terms) + sum(atom.size for _, _, atoms in terms for atom, _ in atoms)
+
+
+def height(terms: Sum) -> int:
+    """Bits of the longest number in a sum, with those in exponents, roots and atoms."""
+    return max(
+        chain(
+            map(fmpq.height_bits, terms.values()),
+            (int(radicand).bit_length() for _, radicand, _ in terms),
+            (max(abs(p), q).bit_length() for exponent, *_ in terms for _, p, q in exponent),
+            (atom.bits for *_, atoms in terms for atom, _ in atoms),
+        ),
+        default=0,
+    )
 
 
 def structure(terms: Sum) -> Structure:

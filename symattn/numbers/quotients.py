@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import chain, count
+from itertools import count
 from math import lcm, prod
 from typing import Literal
 
@@ -289,7 +289,8 @@ class OpaqueAtom(NumberAtom):
         structures = frozenset(
             (below, exponential_sums.structure(above)) for below, above in argument.items()
         )
-        super().__init__((function, structures), (function, *_order(argument)), length(argument))
+        key, order = (function, structures), (function, *_order(argument))
+        super().__init__(key, order, length(argument), height(argument))
         self.function = function
         self.argument = argument
 
@@ -341,9 +342,8 @@ def _sums(parts: Parts) -> list[Sum]:
 
 
 def height(parts: Parts) -> int:
-    """Bits of the longest coefficient."""
-    numbers = chain.from_iterable(terms.values() for terms in _sums(parts))
-    return max(map(fmpq.height_bits, numbers), default=0)
+    """Bits of the longest number, inside its atoms as well."""
+    return max(map(exponential_sums.height, _sums(parts)), default=0)
 
 
 def denominators(parts: Iterable[Denominator]) -> list[Denominator]:

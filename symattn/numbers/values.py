@@ -331,7 +331,8 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             return written if most is None or len(written) <= most else f"{written[: most - 3]}..."
         if self.letters:
             return f"a form in {len(self.letters)} symbols"
-        return str(self.enclosure(FIRST).str(8))
+        # Of what is too large for balls nothing is known, which isn't that it is no number.
+        return str(self.enclosure(FIRST).str(8)).replace("nan", "[+/- inf]")
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {latex(self.formula())}$"

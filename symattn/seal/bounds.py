@@ -12,6 +12,7 @@ from math import ceil
 
 from flint import arb, ctx, fmpq
 
+from symattn.numbers.balls import charge
 from symattn.seal.definitions import Definition, Definitions, Unstated
 from symattn.seal.terms import (
     Choice,
@@ -150,7 +151,9 @@ class Bounds:
     def _all(self, term: Term) -> Iterator[Part]:
         """The entries and functions that a term is made of; those inside functions that come
         to rational numbers."""
-        for part in dict.fromkeys(needed(term, {}, self.numbers.holds)):
+        made_of = dict.fromkeys(needed(term, {}, self.numbers.holds))
+        charge(len(made_of))
+        for part in made_of:
             if isinstance(part, Function) and self.exact(part) is not None:
                 yield from self._all(part.operand)
             else:

@@ -12,6 +12,8 @@ from typing import Literal
 
 from flint import arb, fmpq
 
+from symattn.trees import Walk
+
 #: What an index may be: a place, or a variable of the definition.
 Index = "int | Moved"
 Env = Mapping[str, int]
@@ -191,23 +193,8 @@ def _within(term: Term, level: int) -> str:
     return words if own <= level else f"({words})"
 
 
-def parts(term: Term) -> Iterator[Term]:
-    """A term and all that it is made of."""
-    yield term
-    match term:
-        case Operation(_, operands):
-            below: tuple[Term, ...] = operands
-        case Function(_, operand):
-            below = (operand,)
-        case Sum(_, _, body):
-            below = (body,)
-        case Choice(_, _, then, other):
-            below = (then, other)
-        case _:
-            below = ()
-    for part in below:
-        yield from parts(part)
-
+_walk: Walk[Term] = Walk()
+parts = _walk.walk
 
 # -- at a place --------------------------------------------------------------------------------
 
@@ -230,21 +217,7 @@ def placed(term: Term, env: Env) -> Term:
             return Sum(size, variable, placed(body, outer))
         case Choice(condition, indices, then, other):
             term = Choice(condition, tuple(map(index, indices)), then, other)
-    return _mapped(term, lambda part: placed(part, env))
-
-
-def _mapped(term: Term, change: Callable[[Term], Term]) -> Term:
-    """A term with the terms that it is made of changed."""
-    match term:
-        case Operation(sign, operands):
-            return Operation(sign, tuple(map(change, operands)))
-        case Function(name, operand):
-            return Function(name, change(operand))
-        case Sum(size, variable, body):
-            return Sum(size, variable, change(body))
-        case Choice(condition, indices, then, other):
-            return Choice(condition, indices, change(then), change(other))
-    return term
+    return _walk.mapped(term, lambda part: placed(part, env))
 
 
 def local(term: Term, names: Container[str]) -> Term:
@@ -256,7 +229,7 @@ def local(term: Term, names: Container[str]) -> Term:
     if isinstance(term, Entry) and term.name in names:
         places = (Moved(f"{x}%nat") if isinstance(x, int) else x for x in term.indices)
         return Entry(term.name, tuple(places))
-    return _mapped(term, lambda part: local(part, names))
+    return _walk.mapped(term, lambda part: local(part, names))
 
 
 def needed(

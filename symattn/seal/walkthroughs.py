@@ -16,6 +16,8 @@ from symattn.auditing.figures import Figure
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
 from symattn.errors import Malformed
+from symattn.limits import SEALED
+from symattn.numbers.balls import Exhausted, charge, task
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import decimal
 from symattn.programs.nodes import Node, ancestors
@@ -199,8 +201,12 @@ class _Writer:
                 self.add(self.figures.derivative(derivative, name, printed))
             else:
                 self.add(self.figures.theorem(name, printed))
-        except Unstated as why:
-            self.unsealed.append(Unsealed(said, str(why)))
+        except (Unstated, Exhausted) as why:
+            self._leave(said, why)
+
+    def _leave(self, said: str, why: Unstated | Exhausted) -> None:
+        """Tell of what has no theorem."""
+        self.unsealed.append(Unsealed(said, str(why) or SEALED.said()))
 
     def sheet(self) -> None:
         """Write the theorems of the figures that a sheet has of each step."""
@@ -233,9 +239,10 @@ class _Writer:
                 wanted = "_".join(filter(None, (made.name, *map(str, term.indices), ending)))
                 name = self.definitions.names.fresh(wanted)
                 try:
+                    charge(0)  # Where nothing is left, its digits are not worked out.
                     self.add(stated(name, self._printed(entry, term)))
-                except Unstated as why:
-                    self.unsealed.append(Unsealed(entry.place, str(why)))
+                except (Unstated, Exhausted) as why:
+                    self._leave(entry.place, why)
 
     def _printed(self, entry: EntryValue, term: Entry) -> Printed:
         """The figure that a sheet has of an entry. Raises :class:`Unstated`."""
@@ -290,8 +297,8 @@ class _Writer:
                 quantity = self.solution.gradient(name)
                 try:
                     derivative = self.derivative(name, letter)
-                except Unstated as why:
-                    self.unsealed.append(Unsealed(f"the gradient by {name}", str(why)))
+                except (Unstated, Exhausted) as why:
+                    self._leave(f"the gradient by {name}", why)
                     continue
                 self._entries(
                     quantity.coefficient(letter) if letter else quantity,
@@ -358,11 +365,12 @@ def sealed(case: str | Path | Case, places: int | None = None) -> Sealing:
         except Unstated as why:
             writer.unsealed.append(Unsealed(name, str(why)))
     width = len(str(len(judged.figures)))
-    for number, figure in enumerate(judged.figures, 1):
-        writer.figure(f"figure_{number:0{width}}", figure)
-    if judged.case.reading is None:
-        writer.sheet()
-    if judged.case.reading is None or judged.case.states_loss:
-        writer.gradients()
+    with task(SEALED.most):
+        for number, figure in enumerate(judged.figures, 1):
+            writer.figure(f"figure_{number:0{width}}", figure)
+        if judged.case.reading is None:
+            writer.sheet()
+        if judged.case.reading is None or judged.case.states_loss:
+            writer.gradients()
     file = File(judged.case.name, judged.case.title, tuple(writer.parts))
     return Sealing("figures", file, tuple(writer.unsealed))

@@ -16,9 +16,9 @@ from flint import fmpq
 from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.errors import Malformed, NoClosedForm, Undecided
-from symattn.limits import QUICK, WORKED, WORKED_ALL
+from symattn.limits import QUICK, WORKED, WORKED_ALL, WORKED_PRODUCTS
 from symattn.numbers import rounding
-from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.balls import FIRST, Exhausted, precision, remaining, task
 from symattn.numbers.closed_forms import NamedNormaliser, Names, linear_form
 from symattn.numbers.exponential_sums import constant
 from symattn.numbers.quotients import Normaliser
@@ -140,7 +140,7 @@ class WorkedEntries:
             FormulaScalars(self._constant), shown.solution.keeps, self._sizes
         )
         self._terse = _Entrywise(TerseScalars(self._constant), shown.solution.keeps, self._sizes)
-        self._left = WORKED_ALL
+        self._left, self._work = WORKED_ALL, WORKED_PRODUCTS
         #: The serials of nodes of which an entry was too long.
         self.too_long: set[int] = set()
 
@@ -168,15 +168,19 @@ class WorkedEntries:
         return None
 
     def _written_out(self, node: Node, i: int, j: int, places: int | None) -> f.Formula | None:
-        try:
-            formula = self._worked(node, i, j, places)
-            self._left -= self._sizes.of(formula)
-        except NoClosedForm:
-            formula = None
-        if formula is None or self._left < 0:
-            self.too_long.add(node.serial)
-            return None
-        return formula
+        if self._left > 0:
+            try:
+                with task(self._work):
+                    formula = self._worked(node, i, j, places)
+                    self._work = remaining()
+                self._left -= self._sizes.of(formula)
+                return formula
+            except NoClosedForm:
+                pass
+            except Exhausted:
+                self._left = 0
+        self.too_long.add(node.serial)
+        return None
 
     def _worked(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
         if node.op == "softmax":
@@ -441,6 +445,8 @@ class Presentation:
         self.large = any(rows * columns > LARGE for rows, columns in grids)
         self.worked = WorkedEntries(self)
         self._marks: dict[int, t.Row] = {}
+        #: Names by node: as a formula, as text, and set as what takes an index.
+        self._names: dict[int, tuple[f.Formula, str, t.Row]] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
         self._common: dict[Normaliser, NamedNormaliser] = {}
@@ -702,15 +708,17 @@ class Presentation:
     def entry_name(self, node: Node, i: int, j: int) -> f.Formula:
         """``A_{i,j}``: the name of an entry; of a quantity that has none its
         formula stands in brackets."""
-        name = self.named.get(node.serial)
-        if name is None:
-            formula = step_formula(node, self.named)
-            name = f.Symbol(f"({f.text(formula)})", f.bracketed(f.typeset(formula)))
+        if node.serial not in self._names:
+            name = self.named.get(node.serial)
+            if name is None:
+                formula = step_formula(node, self.named)
+                name = f.Symbol(f"({f.text(formula)})", f.bracketed(f.typeset(formula)))
+            self._names[node.serial] = name, f.text(name), grouped(f.typeset(name))
+        name, text, base = self._names[node.serial]
         if not node.shape:
             return name
         at = [str(key) for key in keys(node.shape, i, j, self.first)]
-        text = f"{f.text(name)}[{', '.join(at)}]"
-        return f.Symbol(text, indexed(f.typeset(name), ",".join(at)))
+        return f.Symbol(f"{text}[{', '.join(at)}]", t.index(base, t.letters(",".join(at))))
 
 
 def is_legible(closed: f.Formula, most: int = CELL_PARTS) -> bool:

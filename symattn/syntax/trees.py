@@ -5,10 +5,10 @@ Trees written down again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from symattn.trees import Walk
 
 #: How tightly the operators bind.
 BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
@@ -162,101 +162,8 @@ Tree = (
 )
 
 
-def inside(tree: Tree) -> tuple[Tree, ...]:
-    """The trees that a tree is made of.
-
-    >>> from symattn.syntax import parse
-    >>> inside(parse("x + 2")), inside(parse("x"))
-    ((Name(name='x'), Literal(text='2')), ())
-    """
-    # Most that is asked is a leaf: no kind is tried after another.
-    kind: type = type(tree)
-    parts = _parts_of(kind)
-    return () if parts is None else parts(tree)
-
-
-@cache
-def _parts_of(kind: type) -> Callable[[Any], tuple[Tree, ...]] | None:
-    """Return what gives the parts of a tree of that kind; None of leaves."""
-    return next((_INSIDE[base] for base in kind.__mro__ if base in _INSIDE), None)
-
-
-_INSIDE: Mapping[type, Callable[[Any], tuple[Tree, ...]]] = {
-    Negative: lambda tree: (tree.operand,),
-    Transposed: lambda tree: (tree.operand,),
-    Indexed: lambda tree: (tree.operand,),
-    Binary: lambda tree: (tree.left, tree.right),
-    Power: lambda tree: (tree.base, tree.exponent),
-    Cell: lambda tree: (tree.operand, *tree.places),
-    Call: lambda tree: (*tree.arguments, *(value for _, value in tree.options)),
-    Array: lambda tree: tree.items,
-    Comparison: lambda tree: tree.operands,
-    Conjunction: lambda tree: tree.parts,
-    Sequence: lambda tree: tree.items,
-}
-
-
-def walk(tree: Tree, into: Callable[[Tree], bool] = lambda part: True) -> Iterator[Tree]:
-    """A tree and all that it is made of, in order; nothing inside of what isn't gone ``into``.
-
-    >>> from symattn.syntax import parse
-    >>> [type(part).__name__ for part in walk(parse("-x + 2"))]
-    ['Binary', 'Negative', 'Name', 'Literal']
-    """
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        if into(part):
-            waiting.extend(reversed(inside(part)))
-
-
-def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """A tree with the trees that it is made of changed.
-
-    >>> from symattn.syntax import parse, text
-    >>> text(mapped(parse("x + y.T"), lambda part: Negative(part)))
-    '-x + -y.T'
-    """
-    match tree:
-        case Literal() | Name():
-            return tree
-        case Binary(op, left, right):
-            return Binary(op, change(left), change(right))
-        case Negative(operand):
-            return Negative(change(operand))
-        case Transposed(operand):
-            return Transposed(change(operand))
-        case Indexed(operand, keys):
-            return Indexed(change(operand), keys)
-        case Power(base, exponent):
-            return Power(change(base), change(exponent))
-        case Cell(operand, places):
-            return Cell(change(operand), tuple(map(change, places)))
-        case Call(function, arguments, options):
-            # In the order in which they stand.
-            changed = tuple(map(change, arguments))
-            named = tuple((name, change(value)) for name, value in options)
-            return Call(function, changed, named)
-        case Array(parts) | Sequence(parts):
-            return replace(tree, items=tuple(map(change, parts)))
-        case Comparison(operands, _):
-            return replace(tree, operands=tuple(map(change, operands)))
-        case Conjunction(parts):
-            return Conjunction(tuple(map(change, parts)))
-    return tree
-
-
-def replaced(tree: Tree, by: Callable[[Tree], Tree | None]) -> Tree:
-    """A tree with each part replaced that ``by`` gives another tree for.
-
-    >>> from symattn.syntax import parse, text
-    >>> doubled = {parse("2"): parse("4")}
-    >>> text(replaced(parse("softmax(x / 2, axis=0)"), doubled.get))
-    'softmax(x / 4, axis=0)'
-    """
-    other = by(tree)
-    return mapped(tree, lambda part: replaced(part, by)) if other is None else other
+_walk: Walk[Tree] = Walk()
+inside, walk, mapped, replaced = _walk.parts, _walk.walk, _walk.mapped, _walk.replaced
 
 
 def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:

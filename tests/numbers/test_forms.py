@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import mpmath
 import pytest
 from flint import fmpq
@@ -261,3 +263,14 @@ def test_rationals_are_known(text, rational):
 def test_latex_of_formulas(tree, shown):
     """Trees become LaTeX with the brackets that they need and no more."""
     assert f.latex(tree) == shown
+
+
+@pytest.mark.parametrize("function", ["erf", "sin", "log", "exp", "sqrt", "tanh"])
+@pytest.mark.parametrize("number", [fmpq(3, 7**6000), fmpq(7) ** 6000 + fmpq(1, 3)])
+def test_a_function_of_a_number_that_nobody_would_read_has_no_closed_form(function, number):
+    """Its text is an enclosure; Python writes no whole number of 4,300 digits."""
+    if number > 1 and function == "exp":
+        number = 1 / number
+    value = getattr(read(1) * number, function)()
+    assert value.checked_form() is None
+    assert re.match(r"-?\d|\[.+ \+/- |\[\+/- ", str(value))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from symattn.cases import library
+from symattn.limits import SEALED
 from symattn.seal.walkthroughs import sealed
 
 from .reader import read
@@ -154,3 +156,16 @@ def test_numbers_beyond_the_bounds_cost_their_own_figures(tmp_path) -> None:
     sealing = sealed(path)
     assert {left.said for left in sealing.unsealed} == {"Y[0, 0]", "Y[0, 1]"}
     assert all("is no number below 2^" in left.why for left in sealing.unsealed)
+
+
+def test_the_work_on_all_theorems_of_a_file_is_bounded(monkeypatch) -> None:
+    """What comes after the limit is told by its place; what came before it is stated as ever."""
+    whole = sealed("cat-sat-mat")
+    limit = replace(SEALED, most=500)
+    monkeypatch.setattr("symattn.seal.walkthroughs.SEALED", limit)
+    made = sealed("cat-sat-mat")
+    assert set(made.file.sealing()) < set(whole.file.sealing())
+    assert len(made.file.sealing()) > 100
+    left = [each.said for each in made.unsealed if each.why == limit.said()]
+    assert len(left) == len(set(left)) == len(made.unsealed) > 5
+    assert any(said.startswith("the gradient by ") for said in left)

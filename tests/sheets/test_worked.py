@@ -10,7 +10,9 @@ import pytest
 
 from symattn import formulas as f
 from symattn.cases.case import make
+from symattn.numbers.balls import spend
 from symattn.printers.latex import document
+from symattn.programs import entrywise
 from symattn.sheets import presentation
 from symattn.sheets.case_sheet import sheet
 from symattn.sheets.presentation import Presentation
@@ -75,6 +77,26 @@ def test_all_entries_of_a_sheet_together_are_bounded(monkeypatch):
     made = document(sheet("cat-sat-mat", detail="full"))
     assert "S_{0,0} &= 1" in made
     assert re.search(r"Entries of \$\\mathrm\{d\}X\$ are too long to be worked out here", made)
+
+
+@pytest.mark.parametrize("products", [80, 100_000])
+def test_numbers_inside_worked_entries_are_bounded(products, monkeypatch):
+    """An entry of a product of unnamed products asks for all of theirs: what that costs counts."""
+    spent = 0
+
+    def counted(count):
+        nonlocal spent
+        spent += count
+        spend(count)
+
+    monkeypatch.setattr(entrywise, "spend", counted)
+    monkeypatch.setattr(presentation, "WORKED_PRODUCTS", products)
+    solution = solve(make("deep", {"X": [[1, 2], [3, 4]]}, {
+        "P": "ones(8, 2) @ X @ ones(2, 8)", "B": "exp(cos(P @ P) @ cos(P @ P))"}))  # fmt: skip
+    shown, node = Presentation(solution, 4), solution.program.quantities["B"]
+    worked = [shown.worked.by_name(node, i, j) for i, j in np.ndindex(3, 8)]
+    assert (None in worked) is (products == 80)
+    assert (spent < 80 + 8 * 8) is (products == 80)
 
 
 def test_equal_decimals_are_no_equation():
