@@ -262,7 +262,7 @@ def _images(body: Mono, own: Index) -> int:
 
 
 def _outer(base: Any) -> str:
-    return f"o{id(base)}" if isinstance(base, Index) else f"b{base}"
+    return f"o{base.number}" if isinstance(base, Index) else f"b{base}"
 
 
 def _numbered(marks: Mapping[Index, str]) -> dict[Index, int]:
