@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from symattn import trees
 from symattn import typesetting as t
-from symattn.trees import Walk
+from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM, Walk
 
 
 @dataclass(frozen=True)
@@ -160,11 +161,6 @@ def decimal(number: Decimal) -> Formula:
     return Negated(size) if number < 0 else size
 
 
-#: How tightly each kind binds, in text; where it is set, a fraction, a root or a
-#: superscript brackets by its shape.
-SUM, PRODUCT, POSTFIX, ATOM = range(4)
-
-
 def text(formula: Formula) -> str:
     """The formula on one line.
 
@@ -175,8 +171,7 @@ def text(formula: Formula) -> str:
 
 
 def _bracket(written: tuple[str, int], level: int) -> str:
-    string, binding = written
-    return string if binding >= level else f"({string})"
+    return trees.bracketed(written, level, "({})".format)
 
 
 def _join(parts: list[str]) -> str:
@@ -309,8 +304,8 @@ def bracketed(row: t.Row) -> t.Row:
 
 
 def _fence(written: tuple[t.Row, int], level: int) -> t.Row:
-    row, binding = written
-    return row if binding >= level else t.fenced(row)
+    # A fraction, a root or a superscript brackets by its shape.
+    return trees.bracketed(written, level, t.fenced)
 
 
 def _typeset_product(factors: tuple[Formula, ...], sign: str) -> t.Row:

@@ -111,3 +111,26 @@ def _changed(change: Callable[[Any], Any], held: Any) -> Any:
     if isinstance(held, tuple):
         return tuple(_changed(change, each) for each in held)
     return held if isinstance(held, str) else change(held)
+
+
+# -- how tightly what is written binds ---------------------------------------------------
+# One scale for text, LaTeX, Coq and Python: a choice or words, comparisons, sums, products entry
+# by entry, products, signs, functions without brackets, powers and what else comes after a value,
+# values themselves.
+
+CHOICE, COMPARISON, SUM, ENTRYWISE, PRODUCT, SIGN, APPLIED, POSTFIX, ATOM = range(9)
+
+#: How tightly the operators of the grammar bind.
+OPERATORS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "@": PRODUCT}
+
+S = TypeVar("S")
+
+
+def bracketed(written: tuple[S, int], level: int, around: Callable[[S], S]) -> S:
+    """Return what is written, in brackets where it binds less tightly than ``level``.
+
+    >>> [bracketed(("x + 1", SUM), level, "({})".format) for level in (SUM, PRODUCT)]
+    ['x + 1', '(x + 1)']
+    """
+    words, binding = written
+    return words if binding >= level else around(words)

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, AxisPlace, Expr
-
-_SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
+from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 
 
 def text(value: Expr) -> str:
@@ -28,57 +27,56 @@ def place(at: AxisPlace) -> str:
 def _written(value: Expr) -> tuple[str, int]:
     match value:
         case term.Number(number):
-            return (str(number), _ATOM if number.denominator == 1 and number >= 0 else _SUM)
+            return (str(number), ATOM if number.denominator == 1 and number >= 0 else SUM)
         case term.Constant(name):
-            return name, _ATOM
+            return name, ATOM
         case term.Size():
-            return str(term.length(value)), _ATOM
+            return str(term.length(value)), ATOM
         case term.Position(index):
-            return index.name, _ATOM
+            return index.name, ATOM
         case term.Entry(array, at):
             return _entry(array, at)
         case term.Add(terms):
-            written = _bracketed(terms[0], _PRODUCT)
+            written = _bracketed(terms[0], PRODUCT)
             for part in terms[1:]:
                 if isinstance(part, term.Neg):
-                    written += f" - {_bracketed(part.body, _PRODUCT)}"
+                    written += f" - {_bracketed(part.body, PRODUCT)}"
                 else:
-                    written += f" + {_bracketed(part, _PRODUCT)}"
-            return written, _SUM
+                    written += f" + {_bracketed(part, PRODUCT)}"
+            return written, SUM
         case term.Neg(body):
-            return f"-{_bracketed(body, _PRODUCT)}", _SUM
+            return f"-{_bracketed(body, PRODUCT)}", SUM
         case term.Mul(factors):
-            return " * ".join(_bracketed(part, _PRODUCT) for part in factors), _PRODUCT
+            return " * ".join(_bracketed(part, PRODUCT) for part in factors), PRODUCT
         case term.Div(above, below):
-            return f"{_bracketed(above, _PRODUCT)} / {_bracketed(below, _POWER)}", _PRODUCT
+            return f"{_bracketed(above, PRODUCT)} / {_bracketed(below, POSTFIX)}", PRODUCT
         case term.Power(base, Fraction(numerator=1, denominator=2)):
-            return f"sqrt({text(base)})", _ATOM
+            return f"sqrt({text(base)})", ATOM
         case term.Power(base, exponent):
-            return f"{_bracketed(base, _ATOM)}**{_exponent(exponent)}", _POWER
+            return f"{_bracketed(base, ATOM)}**{_exponent(exponent)}", POSTFIX
         case term.Apply("positive", body):
-            return f"step(0 < {text(body)})", _ATOM
+            return f"step(0 < {text(body)})", ATOM
         case term.Apply(function, body):
-            return f"{function}({text(body)})", _ATOM
+            return f"{function}({text(body)})", ATOM
         case term.Sum(index, body):
-            return f"sum({index.name}, {text(body)})", _ATOM
+            return f"sum({index.name}, {text(body)})", ATOM
         case term.Delta(first, second):
-            return f"delta({place(first)}, {place(second)})", _ATOM
+            return f"delta({place(first)}, {place(second)})", ATOM
         case term.AtMost(first, second):
-            return f"step({place(first)} <= {place(second)})", _ATOM
+            return f"step({place(first)} <= {place(second)})", ATOM
         case term.Partial(of, array, at):
-            return f"diff({text(of)}, {_entry(array, at)[0]})", _ATOM
+            return f"diff({text(of)}, {_entry(array, at)[0]})", ATOM
         case term.Limit(body, variable, target):
-            return f"limit({variable.name}, {target}, {text(body)})", _ATOM
+            return f"limit({variable.name}, {target}, {text(body)})", ATOM
         case term.Expectation(body):
-            return f"expect({text(body)})", _ATOM
+            return f"expect({text(body)})", ATOM
         case term.Operations(arrays):
-            return f"operations({', '.join(part.name for part in arrays)})", _ATOM
+            return f"operations({', '.join(part.name for part in arrays)})", ATOM
     raise TypeError(type(value).__name__)
 
 
 def _bracketed(value: Expr, tightness: int) -> str:
-    written, tight = _written(value)
-    return written if tight >= tightness else f"({written})"
+    return bracketed(_written(value), tightness, "({})".format)
 
 
 def _exponent(exponent: Fraction) -> str:
@@ -91,4 +89,4 @@ def _entry(array: Array, at: tuple[AxisPlace, ...]) -> tuple[str, int]:
         # A part of a line that has no name.
         return _written(term.replaced(array.body, dict(zip(array.params, at, strict=True))))
     places = ", ".join(map(place, at))
-    return (f"{array.name}[{places}]" if at else array.name), _ATOM
+    return (f"{array.name}[{places}]" if at else array.name), ATOM

@@ -21,8 +21,7 @@ from symattn import typesetting as t
 from symattn.errors import Malformed
 from symattn.spelling import GREEK
 from symattn.syntax import Tree
-
-_SUM, _ENTRYWISE, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4, 5
+from symattn.trees import ATOM, COMPARISON, ENTRYWISE, POSTFIX, PRODUCT, SUM, bracketed
 
 _GREEK = {name: t.GREEK[name] for name in GREEK} | {
     "eps": GREEK["epsilon"],
@@ -240,58 +239,57 @@ class _Printer:
         return self._written(tree)[0]
 
     def _held(self, tree: Tree, tightness: int) -> t.Row:
-        written, tight = self._written(tree)
-        return written if tight >= tightness else _around(written)
+        return bracketed(self._written(tree), tightness, _around)
 
     def _written(self, tree: Tree) -> tuple[t.Row, int]:
         match tree:
             case syntax.Literal(number):
-                return t.number(number), _ATOM
+                return t.number(number), ATOM
             case syntax.Name(name):
-                return self._name(name), _ATOM
+                return self._name(name), ATOM
             case syntax.Gradient(name):
-                return self._partial(t.letters("L"), self._name(name)), _PRODUCT
+                return self._partial(t.letters("L"), self._name(name)), PRODUCT
             case syntax.Comparison(operands, relations):
                 if different := _off_diagonal(tree):
-                    return self.tree(different) + self.unless(tree), 0
+                    return self.tree(different) + self.unless(tree), COMPARISON
                 chain = self.tree(operands[0])
                 for relation, part in zip(relations, operands[1:], strict=True):
                     chain += t.sign(relation) + self.tree(part)
-                return chain, 0
+                return chain, COMPARISON
             case syntax.Binary("*" | "/" | "@" as op, syntax.Negative(operand), right):
                 # A minus before a product is a minus before all of it.
                 return self._written(syntax.Negative(syntax.Binary(op, operand, right)))
             case syntax.Negative(operand):
-                return t.sign("−", True) + self._held(operand, _PRODUCT), _SUM
+                return t.sign("−", True) + self._held(operand, PRODUCT), SUM
             case syntax.Binary("+" | "-" as op, left, right):
                 sign = t.sign(op)
-                return self.tree(left) + sign + self._held(right, _ENTRYWISE), _SUM
+                return self.tree(left) + sign + self._held(right, ENTRYWISE), SUM
             case syntax.Binary("/", above, below):
-                return self._quotient(above, below), _PRODUCT
+                return self._quotient(above, below), PRODUCT
             case syntax.Binary("@", left, right):
-                return self._first(left) + t.THIN + self._factor(right), _PRODUCT
+                return self._first(left) + t.THIN + self._factor(right), PRODUCT
             case syntax.Binary("*", left, right):
                 if is_array(left, self.shapes) and is_array(right, self.shapes):
-                    first, second = self._held(left, _ENTRYWISE), self._held(right, _PRODUCT)
-                    return first + t.sign("∘") + second, _ENTRYWISE
+                    first, second = self._held(left, ENTRYWISE), self._held(right, PRODUCT)
+                    return first + t.sign("∘") + second, ENTRYWISE
                 second = self._factor(right)
                 # Digits side by side would be those of a number.
                 between = t.DOT if isinstance(second.nodes[0], t.Digits) else t.THIN
-                return self._first(left) + between + second, _PRODUCT
+                return self._first(left) + between + second, PRODUCT
             case syntax.Power(base, exponent):
                 raised = self.tree(exponent)
                 if self.is_text and t.plain_figure(raised) is None:
                     raised = t.fenced(raised)
-                return t.index(self._held(base, _ATOM), above=raised), _POWER
+                return t.index(self._held(base, ATOM), above=raised), POSTFIX
             case syntax.Transposed(operand):
-                inner = self._held(operand, _ATOM)
+                inner = self._held(operand, ATOM)
                 # An index above has no other beside it.
                 is_raised = any(isinstance(x, t.Indexed) and x.above for x in t.nodes(inner))
-                return t.index(t.row(t.Group(inner)) if is_raised else inner, above=_TOP), _POWER
+                return t.index(t.row(t.Group(inner)) if is_raised else inner, above=_TOP), POSTFIX
             case syntax.Cell(syntax.Name(name), (inside,)) if self.shapes.get(name) == 0:
-                return self._name(name) + _bracketed(self._place(inside)), _ATOM
+                return self._name(name) + _bracketed(self._place(inside)), ATOM
             case syntax.Cell(operand, places):
-                return t.index(self._held(operand, _ATOM), self._places(places)), _ATOM
+                return t.index(self._held(operand, ATOM), self._places(places)), ATOM
             case syntax.Call(function, arguments, options):
                 named = (
                     t.row(t.UprightName(name)) + t.sign("=") + self.tree(value)
@@ -299,15 +297,15 @@ class _Printer:
                 )
                 return self._call(function, arguments, *named)
             case syntax.Slice() | syntax.Word():
-                return t.row(t.UprightName(syntax.text(tree).strip('"'))), _ATOM
+                return t.row(t.UprightName(syntax.text(tree).strip('"'))), ATOM
             case syntax.Sequence(items) | syntax.Array(items):
                 fences = "()" if isinstance(tree, syntax.Sequence) else "[]"
-                return _bracketed(t.joined(map(self.tree, items), t.COMMA), fences), _ATOM
+                return _bracketed(t.joined(map(self.tree, items), t.COMMA), fences), ATOM
         raise AssertionError(type(tree).__name__)
 
     def _first(self, tree: Tree) -> t.Row:
         """Return what stands before a factor, which must not go on with a sum that ends it."""
-        return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, _PRODUCT)
+        return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
         """Return whether a product goes on with the last factor of a tree: a sum, a divisor, a
@@ -321,12 +319,12 @@ class _Printer:
                 return self.is_slashed and not isinstance(below, syntax.Literal)
             case syntax.Call("sqrt", (body,)) if self.is_text:
                 # What stands behind a root without brackets may be below it.
-                return not isinstance(body, syntax.Literal) and self._written(body)[1] == _ATOM
+                return not isinstance(body, syntax.Literal) and self._written(body)[1] == ATOM
         return False
 
     def _factor(self, tree: Tree) -> t.Row:
         slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.is_slashed
-        return self._held(tree, _POWER if slashed else _PRODUCT)
+        return self._held(tree, POSTFIX if slashed else PRODUCT)
 
     def _quotient(self, above: Tree, below: Tree) -> t.Row:
         if not self.is_slashed:
@@ -339,7 +337,7 @@ class _Printer:
             ]
             return t.fraction(*parts)
         summed = isinstance(below, syntax.Call) and below.function == "sum"
-        under = self._held(below, _PRODUCT if summed else _POWER)
+        under = self._held(below, PRODUCT if summed else POSTFIX)
         return self._first(above) + self._slash + under
 
     @property
@@ -357,58 +355,58 @@ class _Printer:
             case _ if options:
                 pass
             case "sum" | "mean", (*letters, body) if letters:
-                inside = self._held(body, _PRODUCT)
+                inside = self._held(body, PRODUCT)
                 if not self.is_text and _opens(inside):
                     inside = t.THIN + inside
                 sign = t.Limits("∑" if function == "sum" else "mean")
                 for letter in reversed(letters):
                     inside = t.row(t.Indexed(sign, self.tree(letter), t.Row()), inside)
-                return inside, _PRODUCT
+                return inside, PRODUCT
             case "delta", places:
-                return t.index(t.row(t.Letter("δ")), self._places(places)), _ATOM
+                return t.index(t.row(t.Letter("δ")), self._places(places)), ATOM
             case "step", (syntax.Comparison((first, second), (relation,)),):
                 if relation in (">", ">="):
                     first, second, relation = second, first, relation.replace(">", "<")
                 inside = self.tree(first) + t.sign(relation) + self.tree(second)
-                return _bracketed(inside, "[]"), _ATOM
+                return _bracketed(inside, "[]"), ATOM
             case "diff", (of, by):
                 below = self.tree(by)
                 if isinstance(of, syntax.Name | syntax.Cell):
-                    return self._partial(self.tree(of), below), _PRODUCT
-                after = self._held(of, _ATOM)
+                    return self._partial(self.tree(of), below), PRODUCT
+                after = self._held(of, ATOM)
                 space = t.THIN if self.is_text else t.Row()
-                return t.fraction(t.PARTIAL, t.PARTIAL + below) + space + after, _PRODUCT
+                return t.fraction(t.PARTIAL, t.PARTIAL + below) + space + after, PRODUCT
             case "limit", (variable, target, body):
                 goal = self._goal(target)
                 to = self.tree(variable) + t.sign("→") + goal
-                inside = self._held(body, _PRODUCT)
+                inside = self._held(body, PRODUCT)
                 if self.is_text:
-                    return t.row(t.UprightName("lim"), _bracketed(to), t.THIN, inside), _PRODUCT
-                return t.row(t.Indexed(t.Limits("lim"), to, t.Row()), inside), _PRODUCT
+                    return t.row(t.UprightName("lim"), _bracketed(to), t.THIN, inside), PRODUCT
+                return t.row(t.Indexed(t.Limits("lim"), to, t.Row()), inside), PRODUCT
             case "expect", (body,):
-                return t.row(t.UprightName("E", True), _around(self.tree(body), "[]")), _ATOM
+                return t.row(t.UprightName("E", True), _around(self.tree(body), "[]")), ATOM
             case "operations", _:
                 inside = t.joined(map(self.tree, arguments), t.COMMA)
-                return t.row(t.UprightName("ops", True), _bracketed(inside)), _ATOM
+                return t.row(t.UprightName("ops", True), _bracketed(inside)), ATOM
             case "sqrt", (body,):
                 if self.is_text:
-                    return t.row(t.UprightName("√"), self._held(body, _ATOM)), _ATOM
-                return t.row(t.Radical(self.tree(body))), _ATOM
+                    return t.row(t.UprightName("√"), self._held(body, ATOM)), ATOM
+                return t.row(t.Radical(self.tree(body))), ATOM
             case "exp", (body,):
                 inside = self.tree(body)
                 is_raised = not self.is_text and "e" not in self.shapes
                 if is_raised and len(t.latex(inside)) <= _RAISED_MOST:
-                    return t.index(t.letters("e"), above=inside), _POWER
+                    return t.index(t.letters("e"), above=inside), POSTFIX
                 function_of = t.row(t.UprightName("exp", True), _around(inside))
-                return function_of, _POWER if self.is_text else _ATOM
+                return function_of, POSTFIX if self.is_text else ATOM
             case "ones" | "zeros", sizes:
                 number = t.number("1" if function == "ones" else "0")
                 below = t.joined(map(self.tree, sizes), t.TIMES)
-                return t.index(t.row(t.Marking("bold", number)), below), _ATOM
+                return t.index(t.row(t.Marking("bold", number)), below), ATOM
             case "eye", (size,):
-                return t.index(t.letters("I"), self.tree(size)), _ATOM
+                return t.index(t.letters("I"), self.tree(size)), ATOM
         inside = t.joined([*map(self.tree, arguments), *options], t.COMMA)
-        return t.row(t.UprightName(function, True), _around(inside)), _ATOM
+        return t.row(t.UprightName(function, True), _around(inside)), ATOM
 
     def _goal(self, target: Tree) -> t.Row:
         """Return what a variable tends to."""

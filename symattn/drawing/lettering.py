@@ -20,6 +20,7 @@ from unicodedata import combining, east_asian_width
 from symattn import formulas as f
 from symattn import typesetting as t
 from symattn.escaping import html_attribute, html_text, visible
+from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM
 
 #: What paints an element: the attribute, its colour on paper, and on a dark screen.
 PAINTS = {
@@ -292,30 +293,30 @@ _SIGNS = {"*": " \N{DOT OPERATOR} ", "@": " ", "o": " \N{CIRCLED DOT OPERATOR} "
 def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
     match expression:
         case f.Number(digits):
-            return [LetterRun(digits)], f.ATOM
+            return [LetterRun(digits)], ATOM
         case f.Symbol(text):
-            return [*name(text)], f.ATOM
+            return [*name(text)], ATOM
         case f.Negated(operand):
-            return [LetterRun("\N{MINUS SIGN}"), *_bound(operand, f.PRODUCT)], f.SUM
+            return [LetterRun("\N{MINUS SIGN}"), *_bound(operand, PRODUCT)], SUM
         case f.Sum(terms):
-            return _added(terms), f.SUM
+            return _added(terms), SUM
         case f.Product(factors, sign):
-            runs = _bound(factors[0], f.PRODUCT)
+            runs = _bound(factors[0], PRODUCT)
             for factor in factors[1:]:
-                runs += [LetterRun(_SIGNS[sign]), *_bound(factor, f.POSTFIX)]
-            return runs, f.PRODUCT
+                runs += [LetterRun(_SIGNS[sign]), *_bound(factor, POSTFIX)]
+            return runs, PRODUCT
         case f.Quotient(numerator, denominator):
-            over, under = _bound(numerator, f.PRODUCT), _bound(denominator, f.POSTFIX)
-            return [*over, LetterRun(" / "), *under], f.PRODUCT
+            over, under = _bound(numerator, PRODUCT), _bound(denominator, POSTFIX)
+            return [*over, LetterRun(" / "), *under], PRODUCT
         case f.Power(base, exponent):
-            return [*_bound(base, f.ATOM), *_at_level(_runs(exponent)[0], 1)], f.POSTFIX
+            return [*_bound(base, ATOM), *_at_level(_runs(exponent)[0], 1)], POSTFIX
         case f.Root(operand):
-            return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, f.ATOM)], f.ATOM
+            return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, ATOM)], ATOM
         case f.Function(function, arguments):
             inside = [run for x in arguments for run in (LetterRun(", "), *_runs(x)[0])]
-            return [LetterRun(f"{function}("), *inside[1:], LetterRun(")")], f.ATOM
+            return [LetterRun(f"{function}("), *inside[1:], LetterRun(")")], ATOM
         case f.Option(label, value):
-            return [LetterRun(f"{label} = "), *_runs(value)[0]], f.ATOM
+            return [LetterRun(f"{label} = "), *_runs(value)[0]], ATOM
         case f.Indicator(left, sign, right):
             relation = f" {t.TYPED.get(sign, sign)} "
             return [
@@ -324,13 +325,13 @@ def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
                 LetterRun(relation),
                 *_runs(right)[0],
                 LetterRun("]"),
-            ], f.ATOM
+            ], ATOM
         case f.Transpose(operand):
-            return [*_bound(operand, f.ATOM), LetterRun("T", level=1)], f.POSTFIX
+            return [*_bound(operand, ATOM), LetterRun("T", level=1)], POSTFIX
         case f.Entry(operand, keys):
-            return [*_bound(operand, f.ATOM), LetterRun(f"[{', '.join(keys)}]")], f.ATOM
+            return [*_bound(operand, ATOM), LetterRun(f"[{', '.join(keys)}]")], ATOM
         case f.Matrix():
-            return [LetterRun(f.text(expression).replace("-", "\N{MINUS SIGN}"))], f.ATOM
+            return [LetterRun(f.text(expression).replace("-", "\N{MINUS SIGN}"))], ATOM
 
 
 def _bound(expression: f.Formula, level: int) -> list[LetterRun]:
@@ -343,7 +344,7 @@ def _added(terms: tuple[f.Formula, ...]) -> list[LetterRun]:
     runs = _runs(terms[0])[0]
     for term in terms[1:]:
         if isinstance(term, f.Negated):
-            runs += [LetterRun(" \N{MINUS SIGN} "), *_bound(term.operand, f.PRODUCT)]
+            runs += [LetterRun(" \N{MINUS SIGN} "), *_bound(term.operand, PRODUCT)]
         else:
             runs += [LetterRun(" + "), *_runs(term)[0]]
     return runs

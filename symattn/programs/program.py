@@ -27,7 +27,7 @@ from symattn.programs.functions.own import OwnFunction, calls, need_short
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, WrittenCall, ancestors
 from symattn.shapes import Shape, show
-from symattn.syntax.trees import WORDS
+from symattn.syntax import WORDS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 

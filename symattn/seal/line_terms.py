@@ -15,8 +15,8 @@ from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.errors import Malformed
 from symattn.seal.theorems import Names
+from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 
-_SUM, _PRODUCT, _POWER, _ARGUMENT = 1, 2, 3, 4
 ENDINGS = ("_of", "_is", "_gradient", "_positive", "_permutes")
 """What names are made of one by."""
 Varied = Mapping[Array, str]
@@ -155,24 +155,23 @@ class Terms:
 
     def _written(self, value: Expr, varied: Varied) -> tuple[str, int]:
         def inner(part: Expr, tightness: int) -> str:
-            written, tight = self._written(part, varied)
-            return written if tight >= tightness else f"({written})"
+            return bracketed(self._written(part, varied), tightness, "({})".format)
 
         match value:
             case term.Number(number):
                 return _number(number)
             case term.Constant():
-                return "PI", _ARGUMENT
+                return "PI", ATOM
             case term.Size():
                 axis = term.length(value)
                 if isinstance(axis, int):
-                    return str(axis), _ARGUMENT
-                return f"INR {self.axis(axis)}", _POWER
+                    return str(axis), ATOM
+                return f"INR {self.axis(axis)}", POSTFIX
             case term.Position(index):
-                return f"INR {self.indices[index]} + 1", _SUM
+                return f"INR {self.indices[index]} + 1", SUM
             case term.Entry(array, at):
                 if array.of is not None:
-                    return f"{self.names[array]} {self.array(array.of, varied)}", _POWER
+                    return f"{self.names[array]} {self.array(array.of, varied)}", POSTFIX
                 if (
                     array.body is not None
                     and not self.is_defined(array)
@@ -182,47 +181,47 @@ class Terms:
                 head = self.array(array, varied)
                 if not at:
                     bare = head.startswith("(") and head.endswith(")")
-                    return (head[1:-1], _POWER) if bare else (head, _ARGUMENT)
+                    return (head[1:-1], POSTFIX) if bare else (head, ATOM)
                 head = head[1:-1] if head.startswith("(") else head
-                return " ".join((head, *map(self.place, at))), _POWER
+                return " ".join((head, *map(self.place, at))), POSTFIX
             case term.Add(terms):
-                written = inner(terms[0], _PRODUCT)
+                written = inner(terms[0], PRODUCT)
                 for part in terms[1:]:
                     minus = isinstance(part, term.Neg)
                     body = part.body if isinstance(part, term.Neg) else part
-                    written += f" {'-' if minus else '+'} {inner(body, _PRODUCT)}"
-                return written, _SUM
+                    written += f" {'-' if minus else '+'} {inner(body, PRODUCT)}"
+                return written, SUM
             case term.Neg(body):
-                return f"- {inner(body, _POWER)}", _SUM
+                return f"- {inner(body, POSTFIX)}", SUM
             case term.Mul(factors):
                 first, *rest = factors
-                return " * ".join((inner(first, _PRODUCT), *(inner(x, _POWER) for x in rest))), (
-                    _PRODUCT
+                return " * ".join((inner(first, PRODUCT), *(inner(x, POSTFIX) for x in rest))), (
+                    PRODUCT
                 )
             case term.Div(above, below):
-                return f"{inner(above, _PRODUCT)} / {inner(below, _POWER)}", _PRODUCT
+                return f"{inner(above, PRODUCT)} / {inner(below, POSTFIX)}", PRODUCT
             case term.Power(base, exponent):
-                return self._power(inner(base, _ARGUMENT), exponent)
+                return self._power(inner(base, ATOM), exponent)
             case term.Apply(function, body):
                 if function == "positive":
-                    return f"above {inner(body, _ARGUMENT)} 0", _POWER
+                    return f"above {inner(body, ATOM)} 0", POSTFIX
                 name = {"log": "ln"}.get(function, function)
-                return f"{name} {inner(body, _ARGUMENT)}", _POWER
+                return f"{name} {inner(body, ATOM)}", POSTFIX
             case term.Sum(index, body):
                 self._summed.add(index)
                 with self.binding(index) as (name,):
                     body_text = self._written(body, varied)[0]
-                return f"sum {self.axis(index.size)} (fun {name} => {body_text})", _POWER
+                return f"sum {self.axis(index.size)} (fun {name} => {body_text})", POSTFIX
             case term.Delta(first, second):
-                return f"delta {self.compared(first, second)}", _POWER
+                return f"delta {self.compared(first, second)}", POSTFIX
             case term.AtMost(first, second):
-                return f"at_most {self.compared(first, second)}", _POWER
+                return f"at_most {self.compared(first, second)}", POSTFIX
             case term.Partial(term.Entry(array), other, at) if other is array.of and (
                 other not in varied and not any(each in varied for each in other.uses)
             ):
-                return " ".join((self.names[self.gradient(array)], *map(self.place, at))), _POWER
+                return " ".join((self.names[self.gradient(array)], *map(self.place, at))), POSTFIX
             case term.Partial(of, array, at):
-                return f"Derive {self.moved(of, array, at, varied)}", _POWER
+                return f"Derive {self.moved(of, array, at, varied)}", POSTFIX
             case term.Limit():
                 raise Unsayable("a limit within a line")
             case term.Expectation():
@@ -259,7 +258,7 @@ class Terms:
                 written = f"sqrt {base} ^ {k}"
             case other:
                 written = f"Rpower {base} ({other.numerator} / {other.denominator})"
-        return (f"/ ({written})" if below else written), _POWER
+        return (f"/ ({written})" if below else written), POSTFIX
 
 
 def slope_of(array: Array, loss: Array | None = None) -> Array | None:
@@ -320,8 +319,8 @@ def _has_slopes(value: Expr) -> bool:
 
 def _number(number: Fraction) -> tuple[str, int]:
     if number.denominator > 1:
-        return f"{number.numerator} / {number.denominator}", _PRODUCT if number > 0 else _SUM
-    return (str(number.numerator), _ARGUMENT) if number >= 0 else (f"- {-number.numerator}", _SUM)
+        return f"{number.numerator} / {number.denominator}", PRODUCT if number > 0 else SUM
+    return (str(number.numerator), ATOM) if number >= 0 else (f"- {-number.numerator}", SUM)
 
 
 def _start(at: AxisPlace) -> int:

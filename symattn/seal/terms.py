@@ -12,7 +12,7 @@ from typing import Literal
 
 from flint import arb, fmpq
 
-from symattn.trees import Walk
+from symattn.trees import ATOM, CHOICE, OPERATORS, POSTFIX, PRODUCT, SUM, Walk, bracketed
 
 #: What an index may be: a place, or a variable of the definition.
 Index = "int | Moved"
@@ -124,9 +124,6 @@ ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
 
 # -- as text -----------------------------------------------------------------------------------
 
-_LEVELS = {"+": 3, "-": 3, "*": 2, "/": 2}
-_APPLIED, _ATOM = 1, 0
-
 
 def number_text(value: fmpq) -> str:
     """A rational number as Coq reads it.
@@ -160,37 +157,36 @@ def text(term: Term) -> str:
 
 def side(term: Term) -> str:
     """A term as a side of an equation, or before a sign."""
-    return _within(term, 3)
+    return _within(term, SUM)
 
 
 def _text(term: Term) -> tuple[str, int]:
     match term:
         case Number(value):
-            level = 3 if value < 0 else 2 if value.q != 1 else _ATOM
+            level = SUM if value < 0 else PRODUCT if value.q != 1 else ATOM
             return number_text(value), level
         case Entry(name, indices):
-            return " ".join((name, *map(str, indices))), _APPLIED if indices else _ATOM
+            return " ".join((name, *map(str, indices))), POSTFIX if indices else ATOM
         case Operation("-", (operand,)):
-            return f"- {_within(operand, 1)}", 3
+            return f"- {_within(operand, POSTFIX)}", SUM
         case Operation("Rmax" | "above" as name, (left, right)):
-            return f"{name} {_within(left, _ATOM)} {_within(right, _ATOM)}", _APPLIED
+            return f"{name} {_within(left, ATOM)} {_within(right, ATOM)}", POSTFIX
         case Operation(sign, (left, right)):
-            level = _LEVELS[sign]
-            return f"{_within(left, level)} {sign} {_within(right, level - 1)}", level
+            level = OPERATORS[sign]
+            return f"{_within(left, level)} {sign} {_within(right, level + 1)}", level
         case Function(name, operand):
-            return f"{name} {_within(operand, _ATOM)}", _APPLIED
+            return f"{name} {_within(operand, ATOM)}", POSTFIX
         case Sum(size, variable, body):
-            return f"sum {size} (fun {variable} => {text(body)})", _APPLIED
+            return f"sum {size} (fun {variable} => {text(body)})", POSTFIX
         case Choice(condition, indices, then, other):
             asked = " ".join((condition, *map(str, indices)))
-            return f"if {asked} then {text(then)} else {text(other)}", 4
+            return f"if {asked} then {text(then)} else {text(other)}", CHOICE
     raise AssertionError(term)
 
 
 def _within(term: Term, level: int) -> str:
     """A term inside another, in brackets where it binds less."""
-    words, own = _text(term)
-    return words if own <= level else f"({words})"
+    return bracketed(_text(term), level, "({})".format)
 
 
 _walk: Walk[Term] = Walk()

@@ -16,6 +16,7 @@ import ast
 import inspect
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from types import MappingProxyType
 
@@ -29,6 +30,7 @@ from symattn.programs.display import formula
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 from symattn.shapes import Shape
+from symattn.sheets.latexified import typeset
 from symattn.sheets.presentation import grouped
 
 _FIRST_PLACE = ast.Constant(1)
@@ -133,21 +135,6 @@ def _more(tree: ast.expr) -> ast.expr:
 
 Named = Mapping[int, f.Formula]
 
-#: What the functions of the definitions are called in formulas.
-_CALLED = {"greatest": "max", "least": "min", "sign_of": "sign", "ln": "log"}
-#: Functions whose argument needs no brackets.
-_UNARY = frozenset({"exp", "log", "sin", "cos", "tanh"})
-#: How tightly operators bind; a call takes its argument more tightly than a minus.
-_LEVELS: Mapping[type[ast.AST], int] = {
-    ast.Compare: 1, ast.Add: 2, ast.Sub: 2, ast.Mult: 3, ast.Div: 3, ast.FloorDiv: 3, ast.Mod: 3,
-    ast.USub: 4, ast.Call: 5, ast.Pow: 6,
-}  # fmt: skip
-_ATOM = 7
-_RELATIONS: Mapping[type[ast.cmpop], str] = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-}  # fmt: skip
-_ZERO, _ONE = t.number("0"), t.number("1")
-
 
 def equation(
     name: str,
@@ -165,7 +152,9 @@ def equation(
     'S_{i,j} = \\sum_{c = 0}^{3} X_{i,c}X_{j,c}'
     """
     writer = _Writer(letters, sizes, entries or {})
-    return writer.defined(name) + t.EQUALS + writer.row(_source(name, first))
+    numbers = {size: count for size, count in sizes.items() if size not in letters}
+    body = _Sized(numbers).visit(deepcopy(_source(name, first)))
+    return writer.defined(name) + t.EQUALS + typeset(body, writer.entry)
 
 
 @cache
@@ -189,7 +178,7 @@ def parameter(name: str) -> t.Row:
 
 
 class _Writer:
-    """One walk over the source of a definition."""
+    """The names in the source of a definition, as they are set."""
 
     def __init__(
         self, letters: Mapping[str, t.Row], sizes: Mapping[str, int], entries: Mapping[str, t.Row]
@@ -222,130 +211,19 @@ class _Writer:
             return self.letters[name]
         return t.number(str(self.sizes[name])) if name in self.sizes else parameter(name)
 
-    def row(self, tree: ast.expr) -> t.Row:
-        """An expression as it is set."""
-        match tree:
-            case ast.Constant(value):
-                return t.number(str(value))
-            case ast.Name(name):
-                return self.entry(name, t.Row())
-            case ast.Subscript():
-                return self.subscript(tree)
-            case ast.UnaryOp(ast.USub(), operand):
-                return t.sign("−", True) + self.operand(operand, _LEVELS[ast.USub])
-            case ast.BinOp():
-                return self.binary(tree)
-            case ast.Compare(left, relations, others):
-                chain = self.row(left)
-                for relation, other in zip(relations, others, strict=True):
-                    chain += t.sign(_RELATIONS[type(relation)]) + self.row(other)
-                return chain
-            case ast.IfExp():
-                return t.row(t.Fenced("{", t.row(t.CellGrid("cases", tuple(self.cases(tree)))), ""))
-            case ast.Call(ast.Name(name), arguments):
-                return self.call(_CALLED.get(name, name), arguments)
-        raise AssertionError(ast.dump(tree))
 
-    def operand(self, tree: ast.expr, level: int, force: bool = False) -> t.Row:
-        """An operand, in brackets where it binds less tightly, or by ``force`` no more so."""
-        row, own = self.row(tree), _level(tree)
-        return t.fenced(row, tight=True) if own < level or (force and own == level) else row
+class _Sized(ast.NodeTransformer):
+    """Puts numbers in for sizes."""
 
-    def subscript(self, tree: ast.expr) -> t.Row:
-        """``A[i][j]`` as a name with its indices."""
-        at: list[t.Row] = []
-        while isinstance(tree, ast.Subscript):
-            at.insert(0, self.row(tree.slice))
-            tree = tree.value
-        assert isinstance(tree, ast.Name)
-        return self.entry(tree.id, t.joined(at, t.COMMA))
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._sizes = sizes
 
-    def binary(self, tree: ast.BinOp) -> t.Row:
-        level = _level(tree)
-        match tree.op:
-            case ast.Div():
-                return t.fraction(self.row(tree.left), self.row(tree.right))
-            case ast.FloorDiv():
-                below = t.fraction(self.row(tree.left), self.row(tree.right))
-                return t.fenced(below, "⌊⌋")
-            case ast.Pow():
-                return t.index(self.operand(tree.left, level, True), above=self.row(tree.right))
-        is_sum = isinstance(tree.op, ast.Add)
-        left = self.operand(tree.left, level)
-        right = self.operand(tree.right, level, not is_sum and not isinstance(tree.op, ast.Mult))
-        match tree.op:
-            case ast.Mod():
-                return left + t.sign("%") + right
-            case ast.Mult():
-                # What a left-out option multiplies by, or adds, is nothing to read.
-                return left if right == _ONE else left + _between(tree, left, right) + right
-        return left if right == _ZERO else left + t.sign("+" if is_sum else "−") + right
-
-    def cases(self, tree: ast.expr) -> list[tuple[t.Row, t.Row]]:
-        """The values of a choice, each with its condition."""
-        if not isinstance(tree, ast.IfExp):
-            return [(self.row(tree) + t.COMMA, t.row(t.UprightName("otherwise")))]
-        condition = t.row(t.UprightName("if"), t.Space(4), self.row(tree.test))
-        return [(self.row(tree.body) + t.COMMA, condition), *self.cases(tree.orelse)]
-
-    def call(self, name: str, arguments: list[ast.expr]) -> t.Row:
-        match name, arguments:
-            case "sum", [ast.GeneratorExp(body, generators)]:
-                # A sum or a choice inside of a sum needs brackets.
-                is_loose = (
-                    isinstance(body, ast.IfExp | ast.UnaryOp) or _level(body) == _LEVELS[ast.Add]
-                )
-                inside = self.row(body)
-                summed = t.fenced(inside, tight=True) if is_loose else inside
-                return t.row(*map(self.total, generators), summed)
-            case "sqrt", [argument]:
-                return t.row(t.Radical(self.row(argument)))
-            case "abs" | "magnitude", [argument]:
-                return t.fenced(self.row(argument), "||", tight=True)
-        if name in _UNARY:
-            (argument,) = arguments
-            is_power = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Pow)
-            if _level(argument) >= _LEVELS[ast.Call] and not is_power:
-                return t.row(t.UprightName(name, True), t.THIN, self.row(argument))
-        inside = t.joined(map(self.row, arguments), t.COMMA)
-        return t.row(t.UprightName(name, True), t.fenced(inside, tight=True))
-
-    def total(self, generator: ast.comprehension) -> t.Row:
-        """The sign of a sum with its limits."""
-        assert isinstance(generator.iter, ast.Call)
-        *starts, stop = generator.iter.args
-        first = self.row(starts[0]) if starts else _ZERO
-        match stop:
-            case ast.BinOp(left, ast.Add(), ast.Constant(1)):
-                last = self.row(left)
-            case ast.Name(name) if name in self.sizes:
-                last = t.number(str(self.sizes[name] - 1))
-            case _:
-                last = self.row(stop) + t.sign("−") + _ONE
-        below = self.row(generator.target) + t.EQUALS + first
-        return t.row(t.Indexed(t.Limits("∑"), below, last))
-
-
-def _level(tree: ast.expr) -> int:
-    """Return how tightly an expression binds."""
-    operator = tree.op if isinstance(tree, ast.BinOp | ast.UnaryOp) else tree
-    return _LEVELS.get(type(operator), _ATOM)
+    def visit_Name(self, tree: ast.Name) -> ast.expr:
+        return ast.Constant(self._sizes[tree.id]) if tree.id in self._sizes else tree
 
 
 def _is_number(row: t.Row) -> bool:
     return t.begins(row, t.Digits, t.Sign)
-
-
-def _between(tree: ast.BinOp, left: t.Row, right: t.Row) -> t.Row:
-    """Return what stands between two factors: a dot where they could be read as something else."""
-    last, first = left.nodes[-1], right.nodes[0]
-    if isinstance(first, t.Digits) or first == t.MINUS_INFINITY.nodes[0]:
-        return t.DOT
-    if isinstance(last, t.Digits) or (isinstance(last, t.Fenced) and last.tight):
-        return t.DOT if isinstance(tree.left, ast.Call) else t.Row()
-    is_tight = isinstance(first, t.Fenced) and first.tight
-    is_call = isinstance(tree.left, ast.Call) or isinstance(tree.right, ast.Call)
-    return t.DOT if is_call or is_tight else t.Row()
 
 
 def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.Row]:

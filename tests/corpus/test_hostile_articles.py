@@ -53,7 +53,7 @@ article.held_article_case = worse
 """
 WORSE = ("deep", "stack", "thread", "program", "atexit", "signals", "stopped", "chatter")
 #: Articles, and case files that say that they are articles.
-FEW, MANY = 6, 200
+FEW, MANY = 4, 200
 #: Seconds that a run may take beside one for each article: the slow one is stopped after 20.
 PATIENCE = 120
 

@@ -1,15 +1,15 @@
-"""The formulas of definitions beside those that latexify makes of the same functions.
+"""The formulas of definitions beside the LaTeX that latexify makes of the same functions.
 
-Sheets set the source of the functions that the cross-check runs; latexify reads the same source
-and shares no code with that, so a formula that says something else shows.
+Sheets read what latexify makes of their expressions into rows, put names and sizes in, and leave
+out brackets around what a sum adds up: what is printed of a row says the same.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 
+import latexify
 import pytest
 
 from symattn import typesetting as t
@@ -53,11 +53,9 @@ def closing(text: str, start: int) -> int | None:
 
 
 @pytest.mark.sampled(151)
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="latexify needs a Python below 3.14")
 @pytest.mark.parametrize("name", definitions.names())
 def test_a_formula_says_what_latexify_reads(name: str) -> None:
     """The same letters, operations and indices in the same order, with the same brackets."""
-    latexify = pytest.importorskip("latexify")
     with warnings.catch_warnings():
         # latexify 0.4.4 still names nodes that newer Pythons call deprecated.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -29,34 +29,311 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import NoReturn, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
 from symattn.spelling import MINUSES, NUMBER, POWER_OF_TEN
-from symattn.syntax.trees import (
-    BINARY,
-    WORDS,
-    Array,
-    Binary,
-    Call,
-    Cell,
-    Comparison,
-    Conjunction,
-    Gradient,
-    Indexed,
-    Key,
-    Literal,
-    Name,
-    Negative,
-    Power,
-    Sequence,
-    Slice,
-    Transposed,
-    Tree,
-    Word,
+from symattn.trees import (
+    ATOM,
+    CHOICE,
+    COMPARISON,
+    OPERATORS,
+    POSTFIX,
+    PRODUCT,
+    SIGN,
+    SUM,
+    Walk,
+    bracketed,
 )
+
+# -- trees -------------------------------------------------------------------------------
+# What the grammar makes of text, and text made of that again.
+
+#: Words without quotes.
+WORDS = ("True", "False", "None")
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number as written; its digits are kept."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Name:
+    """A quantity or a symbol."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """``dL/dQ`` or ``grad(Q)``: the gradient with respect to a quantity."""
+
+    of: str
+
+
+@dataclass(frozen=True)
+class Negative:
+    """``-operand``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True)
+class Binary:
+    """``left op right`` with op one of ``+ - * / @``."""
+
+    op: str
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that is no name, the value of an option: ``"tanh"``, True, False, None."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """``function(arguments, option=value)``."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+    options: tuple[tuple[str, Tree], ...] = ()
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """``operand.T``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A slice ``start:stop:step`` inside an index."""
+
+    start: int | None
+    stop: int | None
+    step: int | None
+
+
+Key = int | Slice
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """``operand[keys]``."""
+
+    operand: Tree
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """``operand[places]``, the places being expressions or slices; only where letters are
+    indices."""
+
+    operand: Tree
+    places: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Power:
+    """``base ** exponent``."""
+
+    base: Tree
+    exponent: Tree
+
+
+@dataclass(frozen=True)
+class Array:
+    """``[1, 2]`` or ``[[1, 2], [3, 4]]``: numbers, or rows of them."""
+
+    items: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``a < b <= c``: operands with the relations between them."""
+
+    operands: tuple[Tree, ...]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """``a and b and ...``."""
+
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """``(a, b, ...)``, only on one side of a comparison."""
+
+    items: tuple[Tree, ...]
+
+
+Tree = (
+    Literal
+    | Name
+    | Gradient
+    | Negative
+    | Binary
+    | Word
+    | Call
+    | Transposed
+    | Indexed
+    | Slice
+    | Cell
+    | Power
+    | Array
+    | Comparison
+    | Conjunction
+    | Sequence
+)
+
+
+_walk: Walk[Tree] = Walk()
+inside, walk, mapped, replaced = _walk.parts, _walk.walk, _walk.mapped, _walk.replaced
+
+
+def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
+    """A tree with every name replaced by the tree that ``called`` gives for it; the letters
+    that cells count by are no names of quantities.
+
+    >>> from symattn.syntax import parse, text
+    >>> text(renamed(parse("Q @ K.T"), lambda name: Name(name.lower())))
+    'q @ k.T'
+    """
+    match tree:
+        case Name(name):
+            return called(name)
+        case Cell(operand, places):
+            return Cell(renamed(operand, called), places)
+    return mapped(tree, lambda part: renamed(part, called))
+
+
+def names(tree: Tree) -> Iterator[str]:
+    """The quantities that a tree names, gradients as ``dL/dQ``.
+
+    >>> from symattn.syntax import parse
+    >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
+    ['A', 'V', 'dL/dQ', 'd_k']
+    """
+    for part in walk(tree):
+        match part:
+            case Name(name):
+                yield name
+            case Gradient(of):
+                yield gradient_name(of)
+
+
+def gradient_name(name: str) -> str:
+    """Return what the gradient with respect to a quantity is called, wherever it has
+    a name: in messages, tables, JSON and on sheets.
+
+    >>> gradient_name("W_Q")
+    'dL/dW_Q'
+    """
+    return f"dL/d{name}"
+
+
+def text(tree: Tree) -> str:
+    """A tree written down, so that it reads back as the same tree.
+
+    >>> from symattn.syntax import parse
+    >>> text(parse("(A - -2*x) @ V.T / sqrt(d_k)"))
+    '(A - -2 * x) @ V.T / sqrt(d_k)'
+    >>> text(parse("softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1"))
+    'softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1'
+    >>> text(parse("gelu(X**2, approximate='tanh')"))
+    'gelu(X**2, approximate="tanh")'
+    """
+    return _text(tree)[0]
+
+
+def _text(tree: Tree) -> tuple[str, int]:
+    match tree:
+        case Literal(digits):
+            return digits, SIGN if digits.startswith("-") else ATOM
+        case Name(name):
+            return name, ATOM
+        case Gradient(of):
+            return f"grad({of})", POSTFIX
+        case Negative(operand):
+            return f"-{_inside(operand, POSTFIX)}", SIGN
+        case Binary(op, left, right):
+            level = OPERATORS[op]
+            return f"{_inside(left, level)} {op} {_inside(right, level + 1)}", level
+        case Power(base, exponent):
+            return f"{_inside(base, POSTFIX)}**{_inside(exponent, SIGN)}", SIGN
+        case Word(word):
+            return (word if word in WORDS else f'"{word}"'), ATOM
+        case Call(function, arguments, options):
+            named = (f"{name}={text(value)}" for name, value in options)
+            return f"{function}({', '.join((*map(text, arguments), *named))})", POSTFIX
+        case Transposed(operand):
+            return f"{_inside(operand, POSTFIX)}.T", POSTFIX
+        case Indexed(operand, keys):
+            return f"{_inside(operand, POSTFIX)}[{', '.join(map(_key, keys))}]", POSTFIX
+        case Cell(operand, places):
+            return f"{_inside(operand, POSTFIX)}[{_listed(places)}]", POSTFIX
+        case Slice():
+            return _key(tree), COMPARISON
+        case Array(items):
+            return f"[{_listed(items)}]", ATOM
+        case Sequence(items):
+            return f"({_listed(items)})", ATOM
+        case Comparison(operands, relations):
+            sides = [_inside(operand, SUM) for operand in operands]
+            rest = (f" {sign} {side}" for sign, side in zip(relations, sides[1:], strict=True))
+            return sides[0] + "".join(rest), COMPARISON
+        case Conjunction(parts):
+            return " and ".join(_inside(part, COMPARISON) for part in parts), CHOICE
+
+
+def _inside(tree: Tree, level: int) -> str:
+    return bracketed(_text(tree), level, "({})".format)
+
+
+def _listed(trees: Iterable[Tree]) -> str:
+    return ", ".join(map(text, trees))
+
+
+def _key(key: Key) -> str:
+    match key:
+        case int():
+            return str(key)
+        case Slice(start, stop, step):
+            ends = f"{'' if start is None else start}:{'' if stop is None else stop}"
+            return ends if step is None else f"{ends}:{step}"
+
+
+def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:
+    """An entry of an expression, as text: ``A[0, 2]``, ``(A @ V)[0, 2]``.
+
+    >>> from symattn.syntax import parse
+    >>> entry_text("dL/dQ", parse("dL/dQ"), (0, 2)), entry_text("x + y", parse("x + y"), (1,))
+    ('dL/dQ[0, 2]', '(x + y)[1]')
+    """
+    keys = tuple(keys)
+    if not keys:
+        return text
+    plain = isinstance(tree, Name | Gradient | Indexed | Transposed | Call)
+    return f"{text if plain else f'({text})'}[{', '.join(map(str, keys))}]"
+
+
+# -- reading -----------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -78,6 +355,8 @@ _UNKNOWN = {
 SIGNS = str.maketrans({**dict.fromkeys(MINUSES, "-"), "×": "*", "·": "*", "÷": "/"})
 
 
+# A tree never changes, and what is judged is read by several stages.
+@lru_cache(maxsize=1 << 9)
 def parse(text: str, letters: bool = False) -> Tree:
     """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
 
@@ -204,20 +483,19 @@ class _Parser:
             self._fail(NESTING.said(), self.tokens[self.position][2])
 
     def comparison(self) -> Tree:
-        operands = [self.binary(1)]
+        operands = [self.binary(SUM)]
         relations = []
         while self.sign in _RELATIONS:
             relations.append(self.advance())
-            operands.append(self.binary(1))
+            operands.append(self.binary(SUM))
         return Comparison(tuple(operands), tuple(relations)) if relations else operands[0]
 
     def binary(self, level: int) -> Tree:
-        if level > 2:
-            return self.unary()
-        left = self.binary(level + 1)
-        while BINARY.get(self.sign) == level:
+        operand = partial(self.binary, PRODUCT) if level == SUM else self.unary
+        left = operand()
+        while OPERATORS.get(self.sign) == level:
             op = self.advance()
-            left = Binary(op, left, self.binary(level + 1))
+            left = Binary(op, left, operand())
         return left
 
     def unary(self) -> Tree:
@@ -278,7 +556,7 @@ class _Parser:
     def array(self) -> Array:
         self.deeper()
         self.expect("[")
-        items = self.listed(lambda: self.binary(1))
+        items = self.listed(lambda: self.binary(SUM))
         self.expect("]")
         self.depth -= 1
         return Array(items)
@@ -329,7 +607,7 @@ class _Parser:
     def place(self) -> Tree:
         kind = self.tokens[self.position][0]
         if self.tokens[self.position + (kind == "number")][1] != ":":
-            return self.binary(1)
+            return self.binary(SUM)
         key = self.key()
         assert isinstance(key, Slice)
         return key
