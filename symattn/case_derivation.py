@@ -13,7 +13,6 @@ from math import isqrt
 from pathlib import Path
 from typing import Any
 
-from symattn import syntax
 from symattn.calculus import library
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.judging import derived
@@ -21,6 +20,7 @@ from symattn.calculus.names import free_letters
 from symattn.cases import library as cases
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed
+from symattn.expressions import syntax
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.backward import flows, number

@@ -155,7 +155,7 @@ COLUMNS = Limit(
 WORKED = Limit(2_000, "an entry of {found} parts; at most {most} are written out")
 WORKED_ALL = 200_000
 #: Products that the numbers in all these may cost.
-WORKED_PRODUCTS = 2_000_000
+WORKED_PRODUCTS = 500_000
 
 # -- closed forms: beyond these there is none -----------------------------------------
 

@@ -7,13 +7,13 @@ import sympy
 
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
+from symattn.expressions.shapes import grid
 from symattn.numbers.balls import precision
 from symattn.numbers.reading import Masked
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.programs import enclosures, entrywise
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Run
-from symattn.shapes import grid
 
 BITS = 128
 

@@ -11,8 +11,8 @@ from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from symattn import typesetting as t
 from symattn.escaping import _LATEX, TYPOGRAPHY
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.spelling import GREEK
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from symattn import typesetting as t
 from symattn.calculus import printing
 from symattn.documents import html, latex, markdown
 from symattn.documents.text import DISPLAYS, FORMULAS, WITH_ARGUMENT, Text
+from symattn.expressions import typesetting as t
 from symattn.spelling import ENTRY, GREEK, is_figure
 
 from . import notation

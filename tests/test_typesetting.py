@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
-from symattn import typesetting as t
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.printers.web import mathml
 
 from .notation import read, unescape

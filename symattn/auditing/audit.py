@@ -29,7 +29,6 @@ from pathlib import Path
 
 from flint import arb
 
-from symattn import syntax
 from symattn.auditing.equations import Equations, Operands, rounded
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.standard import Recipes, Standard, is_truncated, places_of
@@ -37,9 +36,10 @@ from symattn.cases.case import Case, Claim, Unchecked
 from symattn.documents.reading import ArticleNumber, OpenQuestion
 from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed, SymattnError
+from symattn.expressions import syntax
+from symattn.expressions.shapes import keys
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST, precision
-from symattn.shapes import keys
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict

@@ -17,12 +17,13 @@ from functools import cached_property
 
 from flint import arb, arb_mat
 
-from symattn import syntax
 from symattn.auditing.figures import Figure
 from symattn.cases.claims import Claim
 from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed, SymattnError
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Nested, Shape, grid, rows_of
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
@@ -30,7 +31,6 @@ from symattn.programs import nodes
 from symattn.programs.enclosures import BallMatrices, Enclosure
 from symattn.programs.nodes import Node, Run
 from symattn.programs.program import Program, Special
-from symattn.shapes import Nested, Shape, grid, rows_of
 from symattn.solution.entries import EntryValue
 from symattn.spelling import written
 from symattn.verdicts import Verdict
@@ -53,7 +53,7 @@ from symattn.verdicts import Verdict
 def rounded(tree: syntax.Tree) -> Iterator[PrintedNumber]:
     """The numbers in an expression that may have been rounded.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> [found.text for found in rounded(parse("0.5 * 2 + 2. * sqrt(3) - 1.50e-3"))]
     ['0.5', '1.50e-3']
     """
@@ -82,7 +82,7 @@ def literals(tree: syntax.Tree) -> Iterator[syntax.Literal]:
 class Operands:
     """Expressions of numbers only, with all that their operands may be.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> found = Operands().enclosure(parse("0.5066 * 2"))
     >>> found[0, 0].contains(arb("1.0133")), found[0, 0].contains(arb("1.014"))
     (True, False)
@@ -135,7 +135,7 @@ class Operands:
     def may_hold(self, tree: syntax.Tree) -> bool:
         """Return whether a statement may have been true of its operands before they were rounded.
 
-        >>> from symattn.syntax import parse
+        >>> from symattn.expressions.syntax import parse
         >>> Operands().may_hold(parse("0.51 + 0.18 + 0.30 == 1"))
         True
         >>> Operands().may_hold(parse("0.51 + 0.18 + 0.40 == 1"))

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from flint import arb
 
-from symattn import syntax
 from symattn.auditing.standard import Judgement
 from symattn.auditing.terms import Term
 from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided, short
+from symattn.expressions import syntax
 from symattn.languages.sentence import Sentence
 from symattn.limits import STATEMENT, STATEMENT_ENTRIES, STATEMENT_ENTRY, STATEMENTS
 from symattn.numbers import double_double

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symattn import syntax
 from symattn.auditing.audit import Audit
 from symattn.auditing.equations import OperandPlaces
 from symattn.auditing.figures import Figure
@@ -29,6 +28,7 @@ from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.reading import Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.limits import ROUNDS
 from symattn.spelling import written
 from symattn.verdicts import Verdict

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, fmpq
 
-from symattn import formulas as f
 from symattn.auditing.figures import Figure
+from symattn.expressions import formulas as f
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs import display

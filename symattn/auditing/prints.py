@@ -28,13 +28,13 @@ from symattn.auditing.figures import Figure
 from symattn.auditing.model import AuditedGraph
 from symattn.auditing.standard import Recipes
 from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
+from symattn.expressions.syntax import gradient_name
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.numbers.rationals import PrintedNumber
 from symattn.programs.enclosures import above
 from symattn.programs.nodes import Node, ancestors, replaced
 from symattn.programs.program import Program, differentiate
-from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 

@@ -24,8 +24,8 @@ from symattn.documents.article import CellPlace, ParagraphPlace
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.text import Span
 from symattn.escaping import markdown, markdown_code, markdown_start
+from symattn.expressions.shapes import keys
 from symattn.languages.sentence import Sentence, joined
-from symattn.shapes import keys
 from symattn.verdicts import Verdict
 
 

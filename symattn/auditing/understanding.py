@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symattn import syntax
 from symattn.auditing.audit import Audit
 from symattn.cases.claims import Claim
 from symattn.documents.article import Article
@@ -19,8 +18,9 @@ from symattn.documents.reading import UNDEFINED, OpenQuestion, Reading, chains
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Named, walk
 from symattn.errors import short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import show
 from symattn.languages.sentence import Sentence, joined
-from symattn.shapes import show
 from symattn.verdicts import Verdict
 
 #: So many names are told, and so many letters of a definition.
@@ -44,7 +44,7 @@ _REASONS: Mapping[str, str] = {
 def basis(claim: Claim) -> str:
     """Return what a claim's binding rests on, in a sentence; '' where nothing is known of it.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> found = Claim("", "A", parse("A"), basis="its name, its labels; 11 of 12 figures agree")
     >>> basis(found)
     'bound by: its name, its labels; 11 of 12 figures agree'

@@ -10,11 +10,11 @@ from itertools import chain
 from textwrap import wrap
 from typing import Any
 
-from symattn import typesetting as t
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judged_lines import STATUSES, JudgedLine, in_unicode
 from symattn.calculus.printing import prose, text, typeset
 from symattn.errors import Fault, Malformed
+from symattn.expressions import typesetting as t
 
 
 @dataclass(frozen=True)

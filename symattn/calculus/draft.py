@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symattn import syntax
 from symattn.calculus import line_reading, masks
 from symattn.calculus.language import Array, Axis, number_anew
 from symattn.calculus.names import free_letters
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, described
 from symattn.errors import Fault, Faults, Malformed
+from symattn.expressions import syntax
 from symattn.tables.places import kind, misfits, table, text, unknown
 
 SHAPE = "give it a shape, [] for a number"

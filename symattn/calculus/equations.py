@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from symattn import syntax
 from symattn.calculus import line_reading, notation, tensors
 from symattn.calculus.gradients import Equation, Given, Gradients
 from symattn.calculus.names import head, spellings
@@ -20,6 +19,7 @@ from symattn.calculus.notation import Formula, functions, unseen
 from symattn.calculus.relations import EQUALITY
 from symattn.calculus.wording import concluded
 from symattn.errors import Fault, Malformed, short
+from symattn.expressions import syntax
 
 _SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")

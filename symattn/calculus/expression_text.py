@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, AxisPlace, Expr
-from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
+from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 
 
 def text(value: Expr) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from typing import Any, Literal
 
-from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.draft import Said
 from symattn.calculus.printing import prose, text
 from symattn.calculus.prover import Proof, Prover
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
 STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")

@@ -20,7 +20,6 @@ from math import prod
 from types import NoneType
 from typing import Any, Literal, cast, get_args, get_origin
 
-from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus import row_functions
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
@@ -62,10 +61,11 @@ from symattn.calculus.tensors import (
     whole,
 )
 from symattn.errors import Malformed, alike
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 from symattn.programs import functions as steps
 from symattn.programs.functions import ALIASES, calls
 from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
-from symattn.syntax import Tree
 
 # -- functions of steps that tell places apart -------------------------------------------
 # Slices, tables, positions, masks of scores.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import fields, replace
 
-from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Expr
-from symattn.syntax import Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 
 # -- by its form -------------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from symattn import syntax
 from symattn.calculus import tensors
 from symattn.calculus.names import Names, style_of
 from symattn.calculus.printing import is_array
@@ -38,10 +37,11 @@ from symattn.documents.notation.vocabulary import (
 from symattn.documents.text import Text
 from symattn.errors import Malformed, short
 from symattn.escaping import is_hidden
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 from symattn.limits import CHARACTERS, NESTING
 from symattn.programs import functions as steps
 from symattn.spelling import GREEK
-from symattn.syntax import Tree
 
 # -- what formulas may mean in two ways --------------------------------------------------
 # Refused, with what to write.

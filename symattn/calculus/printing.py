@@ -16,12 +16,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from symattn import syntax
-from symattn import typesetting as t
 from symattn.errors import Malformed
+from symattn.expressions import syntax
+from symattn.expressions import typesetting as t
+from symattn.expressions.syntax import Tree
+from symattn.expressions.trees import ATOM, COMPARISON, ENTRYWISE, POSTFIX, PRODUCT, SUM, bracketed
 from symattn.spelling import GREEK
-from symattn.syntax import Tree
-from symattn.trees import ATOM, COMPARISON, ENTRYWISE, POSTFIX, PRODUCT, SUM, bracketed
 
 _GREEK = {name: t.GREEK[name] for name in GREEK} | {
     "eps": GREEK["epsilon"],

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice, product
 
-from symattn import syntax
 from symattn.calculus import line_reading
 from symattn.calculus.language import Array, Axis, arrays
 from symattn.calculus.refuting import Sampler
 from symattn.calculus.sample_points import Ground
 from symattn.calculus.tensors import LineScope, ParsedLine, letters_of
 from symattn.errors import Malformed
-from symattn.syntax import Binary, Call, Cell, Literal, Name, Negative, Transposed, Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Binary, Call, Cell, Literal, Name, Negative, Transposed, Tree
 
 _MOST = 300
 """So many changes of one line are tried."""

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symattn import syntax
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
 from symattn.calculus.language import ParsedLine as ParsedLine
 from symattn.errors import Malformed
-from symattn.syntax import Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 
 _ALPHABET = "ijklabcdefgh"
 """The indices of what is written without any."""

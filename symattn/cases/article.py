@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from symattn import syntax
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
 from symattn.documents.article import Article
@@ -20,7 +19,8 @@ from symattn.documents.reading import Claimed, OpenQuestion, Reading, undefined
 from symattn.documents.relocation import Memory
 from symattn.documents.text import Span
 from symattn.errors import Malformed
-from symattn.shapes import rows_of
+from symattn.expressions import syntax
+from symattn.expressions.shapes import rows_of
 
 _CLAIM = re.compile(r"claims\[([0-9]+)\]")
 _STEP = re.compile(r"steps\.([A-Za-z0-9_]+)")
@@ -107,7 +107,7 @@ def without(reading: Reading, error: Malformed) -> Reading:
     >>> from symattn.documents.article import Article
     >>> from symattn.documents.reading import ReadStep
     >>> from symattn.errors import Fault
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> steps = {"A": ReadStep(parse("1 / 0")), "B": ReadStep(parse("2 * A"), Span(4, 5))}
     >>> reading = Reading(Article(Path("post.md"), "markdown", "A, B", ()), steps=steps)
     >>> kept = without(reading, Malformed([Fault("steps.A", "division by zero")]))

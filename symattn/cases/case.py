@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from symattn import syntax
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.functions import OwnFunctions, read_functions
 from symattn.cases.settings import ExerciseTable, read_asked, settings
 from symattn.cases.statements import LoweredSteps, by_head
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, keys, nested, show
+from symattn.expressions.syntax import gradient_name, gradient_of
 from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
 from symattn.numbers.letters import DOMAINS, Letters
@@ -37,8 +39,6 @@ from symattn.programs.program import (
     sound_part,
     symbol_fault,
 )
-from symattn.shapes import Shape, keys, nested, show
-from symattn.syntax import gradient_name, gradient_of
 from symattn.tables.places import kind, unknown
 
 if TYPE_CHECKING:

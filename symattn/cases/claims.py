@@ -8,16 +8,16 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from symattn import syntax
 from symattn.cases.statements import LoweredComparison, lower_statement
 from symattn.errors import Fault, Faults, Malformed, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, grid, show
 from symattn.limits import CLAIMS
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rows import read_each
 from symattn.programs.functions.own import calls
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
-from symattn.shapes import Shape, grid, show
 from symattn.tables.places import table, texts, unknown
 
 if TYPE_CHECKING:

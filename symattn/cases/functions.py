@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from symattn import syntax
 from symattn.cases import statements
 from symattn.errors import Fault, Faults, Malformed, short
+from symattn.expressions import syntax
 from symattn.limits import FUNCTIONS as MOST
 from symattn.programs.functions import ALIASES, FUNCTIONS
 from symattn.programs.functions.own import OwnFunction, calls, is_plain, need_short

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
-from symattn import syntax
 from symattn.errors import Fault, Malformed, expected, short
+from symattn.expressions import syntax
 from symattn.languages.language import ENGLISH, Language, language
 from symattn.tables.places import kind, misfits, unknown
 

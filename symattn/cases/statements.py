@@ -18,14 +18,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from symattn import syntax
 from symattn.errors import Fault, Faults, Malformed
+from symattn.expressions import syntax
+from symattn.expressions.shapes import show
 from symattn.limits import STEPS
 from symattn.numbers.values import rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
-from symattn.shapes import show
 
 Function = Literal["argmax", "max", "min", "abs"]
 

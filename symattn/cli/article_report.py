@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from symattn import syntax
 from symattn.auditing import reports, understanding
 from symattn.cli.cases import styled
 from symattn.cli.terminal_table import Columns, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Nested, show
 from symattn.languages.sentence import Sentence
-from symattn.shapes import Nested, show
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn import syntax
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
+from symattn.expressions import syntax
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _indices(at: str) -> list[int]:
 
 def _nested(quantity: Quantity, convert: Callable[[Value | Masked], str | None]) -> Any:
     """``convert`` of every exact entry, nested as JSON has it."""
-    from symattn.shapes import nested
+    from symattn.expressions.shapes import nested
 
     table = [[convert(entry) for entry in row] for row in quantity.rows]
     return nested(quantity.shape, table)
@@ -163,7 +163,7 @@ def _exact(entry: Value | Masked) -> str | None:
 
 
 def _latex(entry: Value | Masked) -> str | None:
-    from symattn import formulas
+    from symattn.expressions import formulas
     from symattn.numbers.reading import Masked
 
     if isinstance(entry, Masked):
@@ -181,7 +181,7 @@ def _texts(decimals: Any) -> Any:
 
 def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[str]:
     """Closed forms above decimals; where those fit in no table, the decimals first."""
-    from symattn.shapes import show
+    from symattn.expressions.shapes import show
 
     rows, columns = quantity.grid
     if decimal is None:
@@ -220,7 +220,7 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
 
 def _formulas(name: str, quantity: Quantity) -> Iterator[str]:
     """Yield what has symbols in it, of which there are no decimals."""
-    from symattn.shapes import keys, show
+    from symattn.expressions.shapes import keys, show
 
     table = [[_exact(entry) or _NO_FORM for entry in row] for row in quantity.rows]
     if not quantity.shape:

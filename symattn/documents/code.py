@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
 
-from symattn import syntax
 from symattn.documents import grids
 from symattn.documents.article import Block
 from symattn.documents.listings import session
@@ -36,6 +35,7 @@ from symattn.documents.trees import (
     opaque,
     walk,
 )
+from symattn.expressions import syntax
 from symattn.spelling import written
 
 #: What authors call Python.

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
-from symattn import syntax
 from symattn.documents import brackets
 from symattn.documents.brackets import is_index
 from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words
+from symattn.expressions import syntax
 from symattn.spelling import ENTRY
 
 _ENTRY = re.compile(ENTRY)

@@ -62,16 +62,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from symattn import syntax
 from symattn.documents.article import Article, Block
 from symattn.documents.files import SIDE_FILE
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Nested
 from symattn.limits import CHARACTERS, FAULTS_KEPT, NOTES, PHRASES, STEPS
 from symattn.numbers.reading import read_tree
 from symattn.numbers.rows import read_rows
 from symattn.programs.program import name_fault
-from symattn.shapes import Nested
 from symattn.spelling import is_figure
 from symattn.tables.file import File, content, parsed
 from symattn.tables.places import kind, misfits, unknown

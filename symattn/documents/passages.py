@@ -10,7 +10,6 @@ from functools import partial
 from hashlib import blake2b
 from itertools import accumulate, chain, zip_longest
 
-from symattn import syntax
 from symattn.documents import brackets, grids
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
@@ -30,6 +29,7 @@ from symattn.documents.trees import (
     contained,
     opaque,
 )
+from symattn.expressions import syntax
 from symattn.spelling import DECIMAL, EITHER, SIGN
 
 # -- numbers as an article writes them all through ---------------------------------------

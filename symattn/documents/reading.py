@@ -15,13 +15,13 @@ from functools import cached_property
 from math import inf
 from typing import Literal
 
-from symattn import syntax
 from symattn.documents.article import Article
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Named, Passage, ReadTable, walk
 from symattn.escaping import visible
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Nested
 from symattn.numbers.rows import Numbers
-from symattn.shapes import Nested
 from symattn.tables.file import text, written
 
 #: What became of a printed number: an input where it is given, the value of a quantity,
@@ -201,7 +201,7 @@ def case_text(reading: Reading) -> str:
     >>> from symattn.numbers.rows import Numbers
     >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
     >>> given = {"X": ReadInput(Numbers.read(("1", "2.50")), Span(4, 13))}
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> steps = {"A": ReadStep(parse("softmax(X)"), Span(14, 15))}
     >>> made = case_text(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])

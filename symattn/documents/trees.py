@@ -1,6 +1,6 @@
 """Trees of notation: the one grammar's trees, with the places of what was written.
 
-The trees are those of :mod:`symattn.syntax`; a figure and a name know where they
+The trees are those of :mod:`symattn.expressions.syntax`; a figure and a name know where they
 stand. What only documents write (an array with labels, something not understood)
 is added here.
 
@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from symattn import syntax
 from symattn.documents.text import Span, Text
 from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
+from symattn.expressions import syntax
+from symattn.expressions.trees import Walk
 from symattn.spelling import DECIMAL, is_figure
-from symattn.trees import Walk
 
 NOWHERE = Span(0, 0)
 

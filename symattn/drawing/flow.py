@@ -16,13 +16,13 @@ from math import fsum
 from symattn.drawing import lettering
 from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
 from symattn.drawing.lettering import LetterRun, Panel, Runs, element, framed, number, words
+from symattn.expressions.shapes import Shape
+from symattn.expressions.syntax import gradient_name
 from symattn.programs.display import formula, names
 from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
-from symattn.shapes import Shape
 from symattn.solution.solution import Solution
-from symattn.syntax import gradient_name
 
 # -- where the boxes of a graph stand -----------------------------------------------------
 # In layers, from top to bottom: what a box needs stands above it. In each layer boxes are put in

@@ -17,10 +17,10 @@ from itertools import groupby
 from math import fsum
 from unicodedata import combining, east_asian_width
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.escaping import html_attribute, html_text, visible
-from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM
 
 #: What paints an element: the attribute, its colour on paper, and on a dark screen.
 PAINTS = {

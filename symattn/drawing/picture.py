@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from symattn import syntax
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
 from symattn.drawing import lettering
@@ -36,11 +35,12 @@ from symattn.drawing.lettering import (
 )
 from symattn.errors import Malformed, expected
 from symattn.escaping import visible
+from symattn.expressions import syntax
+from symattn.expressions.shapes import show
 from symattn.languages.language import Language
 from symattn.programs.display import formula, names
 from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node, ancestors
-from symattn.shapes import show
 from symattn.solution.solution import Solution, solve
 
 _MEASURE = Measure(figures=13.0, cell=(46.0, 34.0), most=(420.0, 420.0))

@@ -26,9 +26,9 @@ from symattn.editor.answers import Answer, Correction, Explanation, Finding, Sev
 from symattn.editor.positions import Lines
 from symattn.errors import Fault, Faulty, Malformed, blamed_on, short
 from symattn.escaping import markdown, markdown_code
+from symattn.expressions.shapes import show
 from symattn.languages.sentence import joined
 from symattn.numbers import rounding
-from symattn.shapes import show
 from symattn.solution.entries import rounded
 from symattn.solution.solution import solve
 from symattn.tables.file import parsed

@@ -16,16 +16,16 @@ from itertools import count
 from pathlib import Path
 from xml.parsers import expat
 
-from symattn import syntax
 from symattn.cases.case import Case, make
 from symattn.cases.settings import LEVELS, ExerciseTable
 from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, grid, keys
+from symattn.expressions.syntax import gradient_name
 from symattn.printers.blocks import Logo
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
-from symattn.shapes import Shape, grid, keys
 from symattn.solution.solution import Solution, solve
-from symattn.syntax import gradient_name
 from symattn.tables.file import content
 
 

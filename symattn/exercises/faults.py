@@ -20,7 +20,6 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from symattn import formulas as f
 from symattn.auditing.edits import Edit, Site
 from symattn.auditing.model import AuditedGraph, Model
 from symattn.auditing.terms import mistaken_calls
@@ -28,7 +27,9 @@ from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.key import Draws
-from symattn.formulas import Formula
+from symattn.expressions import formulas as f
+from symattn.expressions.formulas import Formula
+from symattn.expressions.shapes import Nested, nested
 from symattn.languages.language import Language
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
@@ -38,7 +39,6 @@ from symattn.programs.display import formula
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
 from symattn.programs.functions.attention import DOMAINS
 from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
-from symattn.shapes import Nested, nested
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 

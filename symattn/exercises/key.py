@@ -26,7 +26,7 @@ from symattn.cases.settings import LEVELS, MOST_ANSWER_PLACES, MOST_POINTS
 from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.collecting import DEFAULT
-from symattn.shapes import nested, show
+from symattn.expressions.shapes import nested, show
 from symattn.solution.template import steps
 from symattn.tables.file import content, parsed, text, written
 from symattn.tables.places import kind, misfits, table, unknown

@@ -7,16 +7,16 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.cases.settings import SheetSettings, settings
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import FaultyEntry, InjectedFault, visible_faults
 from symattn.exercises.page_script import page_script
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import keys
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import differential, symbol
-from symattn.shapes import keys
 from symattn.sheets import definitions
 from symattn.sheets.backward import BY_X, sum_of_outputs
 from symattn.sheets.case_sheet import given, renamed, role, verified, working

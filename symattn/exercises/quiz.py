@@ -15,14 +15,14 @@ from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.escaping import html_text, visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import At, InjectedFault, catalogue, figures, is_visible
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value

@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from symattn import typesetting as t
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
-from symattn.formulas import text
+from symattn.expressions import typesetting as t
+from symattn.expressions.formulas import text
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked, read_entry
 from symattn.numbers.values import Value

@@ -21,10 +21,10 @@ from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.faults import VISIBLE, catalogue, mask_names, restricted_names
 from symattn.exercises.key import Draws, Integers
+from symattn.expressions.shapes import nested, show
 from symattn.numbers.balls import FIRST
 from symattn.programs.enclosures import FloatOperations, Matrix
 from symattn.programs.nodes import Node, Run, ancestors
-from symattn.shapes import nested, show
 from symattn.solution.solution import Solution
 
 Flags = npt.NDArray[np.bool_]

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symattn import typesetting as t
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.fixing import SURE, figures_at
@@ -19,6 +18,7 @@ from symattn.documents.article import Article
 from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, SymattnError
+from symattn.expressions import typesetting as t
 from symattn.limits import ROUNDS
 from symattn.live.figures import Figures, Text
 from symattn.live.names import CASE

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.errors import Malformed, expected, short
 from symattn.escaping import visible
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import show
 from symattn.live.names import Kind
 from symattn.numbers.reading import Masked
 from symattn.printers import blocks as b
 from symattn.printers.web import mathml
-from symattn.shapes import show
 
 if TYPE_CHECKING:
     from symattn.numbers.values import Value

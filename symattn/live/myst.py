@@ -10,9 +10,9 @@ from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
-from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError, expected, short
 from symattn.escaping import html_text
+from symattn.expressions import typesetting as t
 from symattn.live.figures import (
     IN_MATHEMATICS,
     Figures,

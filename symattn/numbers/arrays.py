@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, Malformed
+from symattn.expressions.shapes import Shape, show
 from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.double_double import Array, two_product
@@ -22,7 +23,6 @@ from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rows import AnyArray, Rows, SharedArray, read_rows
 from symattn.numbers.tables import NumberTable
-from symattn.shapes import Shape, show
 
 #: The exact value of a float.
 ExactFloat = Fraction | Masked

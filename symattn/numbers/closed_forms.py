@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 
-from symattn import formulas as f
+from symattn.expressions import formulas as f
 from symattn.numbers import exponential_sums, quotients
 from symattn.numbers.exponential_sums import (
     Atoms,

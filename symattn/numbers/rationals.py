@@ -1,5 +1,5 @@
 """Rational numbers: text and Python's exact numbers as ``fmpq``, within the limits
-of :mod:`symattn.syntax`.
+of :mod:`symattn.expressions.syntax`.
 
 Printed numbers: what a document writes, with its digits and its unit in the last place.
 """
@@ -16,9 +16,9 @@ from numbers import Rational
 from flint import fmpq, fmpz
 
 from symattn.errors import Malformed
+from symattn.expressions.syntax import SIGNS
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT
 from symattn.spelling import MINUSES, NUMBER, SIGN
-from symattn.syntax import SIGNS
 
 _NUMBER = re.compile(
     rf"\s*(?P<sign>[+-]?)\s*(?P<mantissa>{NUMBER})"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from symattn import formulas as f
-from symattn import syntax
 from symattn.errors import Malformed, short
+from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.numbers import rationals
 from symattn.numbers.letters import Letters, letters_of
 from symattn.numbers.values import PI, Value, rational

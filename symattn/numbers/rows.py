@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from flint import fmpq, fmpz
 
 from symattn.errors import Fault, Faults, Malformed
+from symattn.expressions.shapes import Shape, keys, show
 from symattn.limits import ENTRIES
 from symattn.numbers import tables
 from symattn.numbers.letters import Letters
@@ -25,7 +26,6 @@ from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import Masked, read_entry
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.shapes import Shape, keys, show
 
 T = TypeVar("T")
 

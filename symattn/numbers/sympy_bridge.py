@@ -9,8 +9,8 @@ from math import prod
 import sympy
 from flint import fmpq, fmpz
 
-from symattn import formulas as f
 from symattn.errors import Malformed
+from symattn.expressions import formulas as f
 from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
 from symattn.numbers.letters import Letters, letters_of

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 from flint import arb, fmpq
 
+from symattn.expressions.shapes import Shape
 from symattn.limits import DIGITS, ENTRIES
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value, rational
-from symattn.shapes import Shape
 
 if TYPE_CHECKING:
     # Loaded where there are arrays: cases are read, and listed, without NumPy.

@@ -23,7 +23,7 @@ from typing import Any, NoReturn, TypeVar
 from flint import fmpq, fmpz
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
-from symattn.formulas import Formula, latex, text
+from symattn.expressions.formulas import Formula, latex, text
 from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
 from symattn.numbers import closed_forms, exponential_sums, functions, lazy, quotients, rationals
 from symattn.numbers.balls import FIRST

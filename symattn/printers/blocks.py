@@ -2,7 +2,7 @@
 
 A sheet is a sequence of blocks; printers such as
 :mod:`symattn.printers.latex` turn them into a document. Mathematics is carried
-as rows of :mod:`symattn.typesetting`, which every printer walks.
+as rows of :mod:`symattn.expressions.typesetting`, which every printer walks.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from symattn.expressions.typesetting import Row
 from symattn.languages.language import ENGLISH, Language
-from symattn.typesetting import Row
 
 
 @dataclass(frozen=True)

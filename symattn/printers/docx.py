@@ -19,8 +19,8 @@ from pathlib import Path
 from string import Template
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from symattn import typesetting as t
 from symattn.escaping import html_text
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers import omml
 from symattn.printers.layout import (

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from symattn import typesetting as t
 from symattn.escaping import html_attribute, html_json, html_text
+from symattn.expressions import typesetting as t
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.layout import columns

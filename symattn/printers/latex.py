@@ -14,8 +14,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from symattn import typesetting as t
 from symattn.escaping import latex as escape
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.engine import engine_for
 from symattn.printers.layout import (

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from symattn import formulas as f
-from symattn import typesetting as t
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 
 #: Width of the text on a sheet (A4, 10 pt), in em.

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from symattn import typesetting as t
 from symattn.escaping import (
     html_attribute,
     html_text,
@@ -28,6 +27,7 @@ from symattn.escaping import (
     markdown_start,
     visible,
 )
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.layout import columns
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from symattn import typesetting as t
 from symattn.escaping import html_attribute, html_text
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.layout import shortened
 

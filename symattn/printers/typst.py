@@ -14,8 +14,8 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from symattn import typesetting as t
 from symattn.escaping import is_hidden
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.engine import TYPST_DOCUMENT
 from symattn.printers.layout import (

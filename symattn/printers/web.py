@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 
-from symattn import typesetting as t
 from symattn.escaping import html_text
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.layout import columns
 

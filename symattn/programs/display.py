@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar, get_args
 
-from symattn import formulas as f
-from symattn import syntax
-from symattn import typesetting as t
+from symattn.expressions import formulas as f
+from symattn.expressions import syntax
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import keys_text
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Arithmetic, Node, WrittenCall, ancestors, arguments
 from symattn.programs.program import Program
-from symattn.shapes import keys_text
 
 T = TypeVar("T")
 

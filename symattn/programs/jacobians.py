@@ -12,15 +12,15 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
-from symattn import syntax
 from symattn.errors import Malformed, UnknownName
+from symattn.expressions import syntax
+from symattn.expressions.shapes import chosen, keys
 from symattn.limits import JACOBIAN
 from symattn.numbers.values import ONE, ZERO
 from symattn.programs import nodes
 from symattn.programs.backward import flows
 from symattn.programs.functions.arranging import below, flat
 from symattn.programs.nodes import Node
-from symattn.shapes import chosen, keys
 
 
 @dataclass(frozen=True)

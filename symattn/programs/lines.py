@@ -9,13 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
-from symattn import formulas, syntax
 from symattn.errors import Malformed, short
+from symattn.expressions import formulas, syntax
+from symattn.expressions.syntax import (
+    Binary,
+    Call,
+    Cell,
+    Literal,
+    Name,
+    Negative,
+    Slice,
+    Transposed,
+    Tree,
+)
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node, WrittenCall, ancestors, arguments
 from symattn.programs.program import Program
-from symattn.syntax import Binary, Call, Cell, Literal, Name, Negative, Slice, Transposed, Tree
 
 # -- which axes of a program's quantities are as long as each other ----------------------
 # Two axes have one size where an operation needs it: the columns of Q and of K where there is ``Q

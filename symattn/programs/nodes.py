@@ -28,11 +28,11 @@ from math import prod
 from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 from symattn.errors import Malformed
+from symattn.expressions.shapes import Shape, chosen, grid, show
+from symattn.expressions.syntax import Key
 from symattn.limits import ENTRIES, Limit
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
-from symattn.shapes import Shape, chosen, grid, show
-from symattn.syntax import Key
 
 #: Functions that are taken of every entry by itself.
 Elementwise = Literal["sqrt", "exp", "log", "tanh", "sin", "cos", "erf"]

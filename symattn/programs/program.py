@@ -13,9 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial, reduce
 from math import prod
 
-from symattn import syntax
 from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, show
+from symattn.expressions.syntax import WORDS
 from symattn.limits import STEPS
 from symattn.numbers.reading import MASKED, Masked, evaluate, read_tree
 from symattn.numbers.values import Value
@@ -26,8 +28,6 @@ from symattn.programs.functions.entries import power
 from symattn.programs.functions.own import OwnFunction, calls, need_short
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, WrittenCall, ancestors
-from symattn.shapes import Shape, show
-from symattn.syntax import WORDS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.errors import Malformed
+from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 from symattn.seal.theorems import Names
-from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 
 ENDINGS = ("_of", "_is", "_gradient", "_positive", "_permutes")
 """What names are made of one by."""

@@ -12,7 +12,16 @@ from typing import Literal
 
 from flint import arb, fmpq
 
-from symattn.trees import ATOM, CHOICE, OPERATORS, POSTFIX, PRODUCT, SUM, Walk, bracketed
+from symattn.expressions.trees import (
+    ATOM,
+    CHOICE,
+    OPERATORS,
+    POSTFIX,
+    PRODUCT,
+    SUM,
+    Walk,
+    bracketed,
+)
 
 #: What an index may be: a place, or a variable of the definition.
 Index = "int | Moved"

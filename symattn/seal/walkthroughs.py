@@ -10,12 +10,12 @@ from pathlib import Path
 
 from flint import arb, fmpq
 
-from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.figures import Figure
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.limits import SEALED
 from symattn.numbers.balls import Exhausted, charge, task
 from symattn.numbers.rationals import PrintedNumber, read_printed

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from symattn import formulas as f
-from symattn import typesetting as t
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.syntax import gradient_name
 from symattn.numbers.values import ONE, ZERO, Value, compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import APART, TEXT, broken, display_width, matrix_width, width
@@ -19,7 +20,6 @@ from symattn.programs.nodes import Node, ancestors, built_in
 from symattn.sheets import definitions
 from symattn.sheets.presentation import grouped, indexed
 from symattn.sheets.steps import Steps, chained
-from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 #: Jacobians are shown up to this many keys.

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.cases.case import Case
 from symattn.cases.library import load
 from symattn.cases.settings import PARTS, Changes, SheetSettings, settings
 from symattn.drawing.picture import draw
 from symattn.errors import Fault, Faults, Malformed, Refuted
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.languages.language import Language
 from symattn.limits import COLUMNS
 from symattn.numbers.values import Value, compare

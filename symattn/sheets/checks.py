@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing.figures import Decider
 from symattn.cases.claims import Claim
 from symattn.cases.statements import LoweredComparison
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.syntax import gradient_name
 from symattn.languages.language import Language
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import compare
@@ -28,7 +29,6 @@ from symattn.seal.seals import Seal
 from symattn.sheets.presentation import Presentation, grouped
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import Solution, solve
-from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 from symattn.verification import Verification
 

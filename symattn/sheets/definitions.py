@@ -20,16 +20,16 @@ from copy import deepcopy
 from functools import cache
 from types import MappingProxyType
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.crosscheck import definitions
 from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.tape import Tape, tape
 from symattn.errors import Malformed
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import Shape
 from symattn.programs.display import formula
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
-from symattn.shapes import Shape
 from symattn.sheets.latexified import typeset
 from symattn.sheets.presentation import grouped
 

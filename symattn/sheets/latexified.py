@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from latexify.codegen.expression_codegen import ExpressionCodegen
 from latexify.codegen.expression_rules import BUILTIN_FUNCS, get_precedence
 
-from symattn import typesetting as t
+from symattn.expressions import typesetting as t
 
 #: What functions are called in formulas, where they have other names.
 _CALLED = {

@@ -13,9 +13,10 @@ from functools import cached_property, partial
 
 from flint import fmpq
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import keys
 from symattn.limits import QUICK, WORKED, WORKED_ALL, WORKED_PRODUCTS
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, Exhausted, precision, remaining, task
@@ -30,7 +31,6 @@ from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
 from symattn.programs.nodes import Elementwise, Node, Run, ancestors
-from symattn.shapes import keys
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution

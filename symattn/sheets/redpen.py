@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing import reports
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Statement
@@ -22,10 +20,12 @@ from symattn.auditing.reports import (
     why,
 )
 from symattn.cases.settings import settings
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import keys
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import arithmetic, formula, names, symbol
-from symattn.shapes import keys
 from symattn.sheets.checks import verdict
 from symattn.sheets.presentation import indexed
 from symattn.verdicts import Verdict

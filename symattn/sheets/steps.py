@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.cases.settings import SheetSettings
 from symattn.errors import Malformed
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, width
@@ -293,7 +293,8 @@ class Steps:
             decimal = None
         else:
             numbers = None if self.large else self.shown.worked.in_numbers(node, i, j)
-            if numbers is None or numbers == worked:
+            # Of an entry that was only moved the name says where from.
+            if numbers is None or numbers == worked or isinstance(worked, f.Symbol):
                 yield t.EQUALS, worked
             else:
                 if worked and not node.shape and is_legible(worked, 2 * PARTS):

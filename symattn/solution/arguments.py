@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from symattn.cases.case import Case, make, registered
 from symattn.errors import Fault, Faults, Malformed, expected, short
+from symattn.expressions.shapes import Shape, show
 from symattn.numbers import arrays
 from symattn.numbers.arrays import MatrixStack, as_array
 from symattn.numbers.letters import Letters
@@ -27,7 +28,6 @@ from symattn.numbers.reading import MASKED, read
 from symattn.numbers.rows import ArrayLike, Mask, Number, Rows, read_rows, shape_of
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import ZERO, Value
-from symattn.shapes import Shape, show
 from symattn.solution.layouts import Alignment, HeadLayout, Seen, arrangement, seen
 
 #: Some rows: from one to another, or by their numbers.

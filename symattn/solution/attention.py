@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from symattn.cases.case import make, with_upstream
 from symattn.errors import Faults, Malformed, UnknownName, expected, short
+from symattn.expressions.shapes import Shape, grid, show
+from symattn.expressions.syntax import gradient_name, gradient_of
 from symattn.numbers import arrays
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.rows import ArrayLike, Mask, Number
-from symattn.shapes import Shape, grid, show
 from symattn.sharing import Watch, shared
 from symattn.solution.arguments import (
     AttentionOptions,
@@ -38,7 +39,6 @@ from symattn.solution.layouts import Alignment, HeadLayout
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import PartialSource, StackedSource
 from symattn.solution.solution import Solution
-from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -27,6 +27,8 @@ from flint import arb
 
 from symattn.cases.case import Case, Rows, with_upstream
 from symattn.errors import UnknownName
+from symattn.expressions.shapes import Shape, grid
+from symattn.expressions.syntax import gradient_name
 from symattn.ieee import need_ieee
 from symattn.limits import BLOCK, ENTRIES, SHARED, STACKED
 from symattn.numbers import double_double
@@ -39,13 +41,11 @@ from symattn.numbers.values import Value, total
 from symattn.programs import nodes
 from symattn.programs.double_double import DoubleDoubleMatrices, enclose
 from symattn.programs.nodes import Run, ancestors
-from symattn.shapes import Shape, grid
 from symattn.solution.arguments import Head, Some, rows_of, scores_of
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import EntrySource
 from symattn.solution.solution import Solution
-from symattn.syntax import gradient_name
 
 # -- the logarithm of the sum of exponentials of each row of scores ----------------------
 

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from symattn import formulas as f
 from symattn.errors import Fault, Faults, Undecided, short
+from symattn.expressions import formulas as f
+from symattn.expressions.shapes import Shape, keys
 from symattn.ieee import need_ieee
 from symattn.limits import PURSUED
 from symattn.numbers import float_formats, rounding
@@ -30,7 +31,6 @@ from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare, rational
 from symattn.programs.functions.attention import DOMAINS, WEIGHTED, Domain
 from symattn.programs.nodes import Node
-from symattn.shapes import Shape, keys
 from symattn.solution.runs import EntrySource
 from symattn.verdicts import Verdict
 

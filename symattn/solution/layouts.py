@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, Malformed, expected
+from symattn.expressions.shapes import Shape, show
 from symattn.numbers.arrays import FloatEntries, as_array, from_floats
 from symattn.numbers.rationals import array_refusal
 from symattn.numbers.reading import read
 from symattn.numbers.values import ONE, ZERO, compare
-from symattn.shapes import Shape, show
 from symattn.verdicts import Verdict
 
 # -- which keys queries see --------------------------------------------------------------

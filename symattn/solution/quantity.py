@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast, o
 import numpy as np
 from flint import arb
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.errors import Fault, Faults, Malformed, OutOfRange, Undecided, expected
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
 from symattn.limits import PURSUED
 from symattn.numbers import float_formats
 from symattn.numbers import rounding as roundings
@@ -26,7 +27,6 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.programs.display import symbol
-from symattn.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
 from symattn.solution.entries import AttentionRole, EntryValue, Rounding, nearest, rounded
 from symattn.solution.runs import EntrySource, PartialSource
 from symattn.verdicts import Verdict

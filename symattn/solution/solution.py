@@ -8,19 +8,19 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symattn import syntax
 from symattn.cases.case import Case, with_letters
 from symattn.errors import Fault, Malformed, SymattnError, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import show
+from symattn.expressions.syntax import gradient_name, gradient_of
 from symattn.ieee import need_ieee
 from symattn.numbers.reading import Masked
 from symattn.programs.enclosures import Axes
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, ancestors
-from symattn.shapes import show
 from symattn.solution import entries
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import ComputedSource, EntrySource, Runs
-from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
     from symattn.numbers.double_double import DoubleDouble

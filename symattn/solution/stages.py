@@ -25,6 +25,8 @@ from sympy.printing.latex import LatexPrinter
 
 from symattn.cases.case import Rows
 from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.expressions.shapes import Shape, keys
+from symattn.expressions.syntax import gradient_name
 from symattn.limits import ARGUMENT, EXPANDED
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import MASKED, Masked
@@ -34,8 +36,6 @@ from symattn.programs import entrywise, nodes
 from symattn.programs.entrywise import Entrywise, Keeps, LazyGrid
 from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node, ancestors
 from symattn.programs.program import Program
-from symattn.shapes import Shape, keys
-from symattn.syntax import gradient_name
 
 Expr: TypeAlias = sympy.Expr
 

@@ -17,11 +17,13 @@ import numpy.typing as npt
 import sympy
 from sympy.printing.latex import LatexPrinter
 
-from symattn import formulas as f
-from symattn import syntax
-from symattn import typesetting as t
 from symattn.cases.case import Case
 from symattn.errors import Fault, Faults, Malformed, NoClosedForm, UnknownName, expected, short
+from symattn.expressions import formulas as f
+from symattn.expressions import syntax
+from symattn.expressions import typesetting as t
+from symattn.expressions.shapes import Shape, chosen, grid, keys, rows_at, show
+from symattn.expressions.syntax import gradient_name
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
 from symattn.numbers.arrays import FloatEntries, as_array
 from symattn.numbers.reading import MASKED, Masked, read_entry
@@ -35,10 +37,8 @@ from symattn.programs.entrywise import Keeps
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import ancestors, arguments
 from symattn.programs.program import Program, uses
-from symattn.shapes import Shape, chosen, grid, keys, rows_at, show
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, form_of, letters_of
-from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 # -- the general entry of a stage --------------------------------------------------------

@@ -15,8 +15,8 @@ import pytest
 from symattn import __version__
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.escaping import json_text, visible
+from symattn.expressions.shapes import Shape
 from symattn.numbers.float_formats import FloatFormat
-from symattn.shapes import Shape
 from symattn.solution.layouts import laid_out
 from symattn.testing.frameworks import Backward, Framework, FrameworkName, Kernel, framework_of
 from symattn.testing.kernels import KernelReport, check_attention

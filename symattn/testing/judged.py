@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Malformed
+from symattn.expressions.shapes import Shape, show
 from symattn.ieee import need_ieee
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.float_formats import FORMATS, FloatFormat
-from symattn.shapes import Shape, show
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import BY_KEY, Array, Flags, rounded_to

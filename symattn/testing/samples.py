@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Fault, Faults, expected
+from symattn.expressions.shapes import Shape, show
 from symattn.numbers.arrays import from_floats
 from symattn.numbers.float_formats import FORMATS, BinaryFormat, FloatFormat
-from symattn.shapes import Shape, show
 
 if TYPE_CHECKING:
     from symattn.solution.attention import Attention

@@ -28,10 +28,10 @@ import numpy.typing as npt
 from symattn import __version__
 from symattn.errors import Fault, Faults, Malformed, SymattnError, expected
 from symattn.escaping import visible
+from symattn.expressions.shapes import Shape
 from symattn.limits import SAMPLES
 from symattn.numbers.arrays import from_floats
 from symattn.ownership import Outputs
-from symattn.shapes import Shape
 from symattn.sharing import shared
 from symattn.solution.quantity import Quantity
 from symattn.testing.attention_steps import Array

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
 from symattn.documents.article import Article
@@ -18,6 +17,7 @@ from symattn.documents.reading import (
     ReadStep,
 )
 from symattn.documents.text import Span
+from symattn.expressions import syntax
 from symattn.numbers.rows import Numbers
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.documents.article import Block
@@ -17,6 +16,7 @@ from symattn.documents.binding.evidence import MARGIN
 from symattn.documents.reading import ArticleNumber, Claimed, ReadStep
 from symattn.documents.text import Span, Text
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from tests.documents import marks
 from tests.documents.skeletons import loaded, skeleton
 

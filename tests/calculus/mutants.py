@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from zlib import crc32
 
-from symattn import syntax
 from symattn.calculus.slips import exchanged
-from symattn.syntax import (
+from symattn.expressions import syntax
+from symattn.expressions.syntax import (
     Binary,
     Call,
     Cell,

@@ -1,6 +1,6 @@
 """An evaluator of lines in numbers, written for the tests alone.
 
-It shares the trees of :mod:`symattn.syntax` with the package, and nothing else:
+It shares the trees of :mod:`symattn.expressions.syntax` with the package, and nothing else:
 whole arrays (:mod:`.grids`), numbers for what a file speaks of (:mod:`.worlds`),
 and the values of trees (:mod:`.states`). It decides whether a line is false.
 """
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from symattn import syntax
 from symattn.calculus.counterexamples import Counterexample
-from symattn.syntax import Comparison
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Comparison
 
 from .grids import Grid, NoMeaning, mp
 from .states import SMALL, State

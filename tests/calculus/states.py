@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symattn import syntax
-from symattn.syntax import Binary, Call, Cell, Comparison, Literal, Name, Negative, Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Binary, Call, Cell, Comparison, Literal, Name, Negative, Tree
 
 from .grids import (
     EACH,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from symattn.calculus.library import derive, find
 from symattn.calculus.manuscript import read_text
 from symattn.errors import Malformed
+from symattn.expressions.syntax import parse
 from symattn.limits import CHARACTERS
-from symattn.syntax import parse
 
 from .files import theory_document
 

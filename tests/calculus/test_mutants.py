@@ -12,10 +12,10 @@ from collections import Counter
 
 import pytest
 
-from symattn import syntax
 from symattn.calculus import draft, line_reading
 from symattn.calculus.judging import derived
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 
 from .files import document, names, theory, theory_document
 from .grids import Unreadable

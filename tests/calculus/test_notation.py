@@ -8,13 +8,13 @@ from itertools import islice
 
 import pytest
 
-from symattn import syntax
-from symattn import typesetting as t
 from symattn.calculus import draft, printing
 from symattn.calculus.library import derive
 from symattn.calculus.names import Names, head, spelt
 from symattn.calculus.notation import formula
 from symattn.errors import Malformed
+from symattn.expressions import syntax
+from symattn.expressions import typesetting as t
 
 from .files import document, names, theory, theory_document
 

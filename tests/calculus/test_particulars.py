@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from symattn import syntax
-from symattn import typesetting as t
 from symattn.calculus import draft
 from symattn.calculus.judging import derived
 from symattn.calculus.printing import text, typeset
 from symattn.calculus.refuting import _drawn
 from symattn.calculus.sample_points import draw
 from symattn.calculus.slips import exchanged
+from symattn.expressions import syntax
+from symattn.expressions import typesetting as t
 from symattn.numbers.balls import precision
 
 from .proofs import proof

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from symattn import typesetting as t
 from symattn.calculus.library import THEORY
 from symattn.calculus.printing import Shapes, condition, pieces, prose, sides, text, typeset
+from symattn.expressions import typesetting as t
 
 
 def latex(line: str, shapes: Shapes) -> str:

@@ -17,8 +17,18 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from symattn import syntax
-from symattn.syntax import Binary, Call, Cell, Comparison, Literal, Name, Negative, Power, Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import (
+    Binary,
+    Call,
+    Cell,
+    Comparison,
+    Literal,
+    Name,
+    Negative,
+    Power,
+    Tree,
+)
 
 Draw = random.Random
 #: Places of holes: what the indices of the rule are called there.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from symattn import syntax
-from symattn.syntax import Cell, Comparison, Name, Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Cell, Comparison, Name, Tree
 
 from .grids import Grid, NoMeaning, Unreadable, mp
 from .states import STEP, State

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.auditing import figures
 from symattn.auditing.audit import audit
 from symattn.auditing.figures import Decider
@@ -19,6 +18,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.limits import STATEMENT, STATEMENTS
 from symattn.numbers import balls, exponential_sums
 from symattn.numbers.rationals import read_printed

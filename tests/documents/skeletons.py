@@ -25,8 +25,8 @@ from symattn.cases.library import load
 from symattn.documents.article import Article, Block, BlockPart, Form
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep, Status
 from symattn.documents.text import Span, Text
+from symattn.expressions.syntax import parse
 from symattn.numbers.rows import Numbers
-from symattn.syntax import parse
 from tests.documents import marks
 
 _FIGURE = r"(-inf|\(?(?:&minus;|&#8722;|\\u2212|\{-\}|[-−–+])?[0-9.,{}\\]*?\)?)"

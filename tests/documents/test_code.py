@@ -4,11 +4,11 @@ from time import process_time
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.code import Codes
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, PrintedFigure, Words
+from symattn.expressions import syntax
 
 
 def read(string: str, language: str = "python", codes: Codes | None = None) -> list[Passage]:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from symattn import syntax
 from symattn.documents import grids
 from symattn.documents.files import article
 from symattn.documents.grids import FlatLine, flattened
@@ -26,6 +25,7 @@ from symattn.documents.trees import (
     of_table,
     walk,
 )
+from symattn.expressions import syntax
 
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|-inf")
 

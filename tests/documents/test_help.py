@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.documents.files import article
 from symattn.documents.help import Help, beside, help_of, read_side_file
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 
 #: How each form of article hides a note from its readers.
 HIDDEN = {

@@ -15,8 +15,8 @@ from symattn.documents.article import Article
 from symattn.documents.reading import ArticleNumber, Claimed, Reading, ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.errors import Malformed
+from symattn.expressions.syntax import parse
 from symattn.numbers.rows import Numbers
-from symattn.syntax import parse
 from tests.documents import marks
 from tests.documents.measure import Faults, measure
 

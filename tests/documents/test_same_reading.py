@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.binding import binder, values
 from symattn.documents.files import article
+from symattn.expressions import syntax
 from tests.documents import marks
 from tests.documents.test_corpus import PATHS
 

@@ -15,8 +15,8 @@ from symattn.cases.article import case_of
 from symattn.documents import binding
 from symattn.documents.binding.bounds import coming, halves
 from symattn.documents.files import article
+from symattn.expressions.syntax import parse
 from symattn.spelling import written
-from symattn.syntax import parse
 from symattn.verdicts import Verdict
 
 from ..strategies import some

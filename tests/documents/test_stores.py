@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.code import Codes
 from symattn.documents.python.following import FollowedProgram
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Opaque
+from symattn.expressions import syntax
 
 START = """import numpy as np
 X = np.array([[1.0, 2.0], [3.0, 0.5]])

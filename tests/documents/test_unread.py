@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from symattn import syntax
 from symattn.documents import binding, code, grids, passages
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.binding import (
@@ -29,6 +28,7 @@ from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Opaque, Passage, ReadTable, Words
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 
 GOOD = """# Attention
 

@@ -19,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import binder, values
 from symattn.documents.binding.confidence import Confidence
 from symattn.documents.binding.ledger import Entry
 from symattn.documents.files import article
 from symattn.documents.text import Span
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from tests.documents import marks
 
 #: The strength of the prior that weights are 0.

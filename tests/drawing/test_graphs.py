@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
 from symattn.drawing import lettering
 from symattn.drawing.flow import Size, layout
+from symattn.expressions import formulas as f
 
 from ..strategies import many
 

@@ -19,9 +19,9 @@ from symattn.exercises.exercise import Exercise, exercise
 from symattn.exercises.faults import catalogue, visible_faults
 from symattn.exercises.questions import letter, question, solution
 from symattn.exercises.variants import variants
+from symattn.expressions.shapes import grid
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown
-from symattn.shapes import grid
 
 from ..notation import in_latex
 from ..scripts import unscripted

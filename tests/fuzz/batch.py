@@ -7,6 +7,7 @@ under way stands in the file ``now``, so that whoever waits for a batch can tell
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -175,6 +176,8 @@ def batch(kind: str, first: int, count: int, now: Path) -> None:
     os.environ |= {"SYMATTN_MAX_SECONDS": "0", "SYMATTN_MAX_MEMORY": "0", "COLUMNS": "200"}
     os.environ["SYMATTN_TRACEBACK"] = "1"
     if kind == "steep":
+        # What is unused is looked for as seldom as by the processes that commands work in.
+        gc.set_threshold(100_000, 20, 20)
         signal.signal(signal.SIGPROF, late)
         resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
     with tempfile.TemporaryDirectory() as folder:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import typesetting as t
 from symattn.cases.library import load, names
 from symattn.errors import Malformed, SymattnError
+from symattn.expressions import typesetting as t
 from symattn.live.figures import Figures, Mathematics, Picture, Text, Wanted
 from symattn.solution.solution import solve
 

@@ -10,8 +10,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
 from symattn.errors import Malformed
+from symattn.expressions import formulas as f
 from symattn.numbers.closed_forms import NamedNormaliser
 from symattn.numbers.reading import read
 from symattn.numbers.sympy_bridge import to_sympy

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from symattn import limits
 from symattn.errors import Malformed
-from symattn.syntax import names, parse
+from symattn.expressions.syntax import names, parse
 
 from ..strategies import many
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import symattn
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
+from symattn.expressions.syntax import parse
 from symattn.numbers.arrays import from_floats
 from symattn.numbers.reading import MASKED, Masked, evaluate, read, read_entry
 from symattn.numbers.values import Value
-from symattn.syntax import parse
 
 from ..strategies import many, some, wide_fractions
 
@@ -103,7 +103,7 @@ def test_numbers_are_read_directly_as_the_grammar_reads_them(text):
 def test_a_number_needs_no_grammar(monkeypatch, text):
     """Integers, decimals and fractions never meet the parser."""
     value = by_the_grammar(text)
-    monkeypatch.setattr("symattn.syntax.parse", None)
+    monkeypatch.setattr("symattn.expressions.syntax.parse", None)
     assert exactly(read(text)) == value
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
-from symattn.syntax import (
+from symattn.expressions.syntax import (
     Array,
     Binary,
     Call,

@@ -12,12 +12,12 @@ from typing import Any
 import mpmath
 import pytest
 
-from symattn import typesetting as t
 from symattn.cases import library
 from symattn.documents.notation import read_formula
 from symattn.documents.text import Text
 from symattn.exercises.exercise import exercise
 from symattn.exercises.questions import question, solution
+from symattn.expressions import typesetting as t
 from symattn.numbers.reading import Masked, read_entry
 from symattn.printers import blocks as b
 from symattn.printers.html import document

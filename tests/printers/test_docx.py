@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.cases.library import load
 from symattn.escaping import visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import exercise
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.languages.language import language
 from symattn.printers import blocks as b
 from symattn.printers.docx import bound, document

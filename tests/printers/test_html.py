@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.calculus.library import THEORY
 from symattn.cases import library
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.html import document
 from symattn.printers.web import mathml

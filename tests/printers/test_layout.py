@@ -10,10 +10,10 @@ from flint import fmpq
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.cases.case import make
 from symattn.escaping import latex as escape
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.printers.engine import engine_for
 from symattn.printers.layout import broken, unbreakable, width
 from symattn.sheets.presentation import Presentation, rational_formula

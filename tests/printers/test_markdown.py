@@ -10,8 +10,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from symattn import typesetting as t
 from symattn.auditing.audit import audit
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.markdown import document
 from symattn.sheets import case_sheet, redpen

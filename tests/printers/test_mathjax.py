@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import typesetting as t
 from symattn.cases import library
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers import web
 from symattn.printers.web import paragraph, printed, words

@@ -19,10 +19,10 @@ import typst
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.errors import EngineFailure
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers import engine
 from symattn.printers.typst import document

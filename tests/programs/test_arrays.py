@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import formulas, syntax
 from symattn.auditing.audit import audit
 from symattn.cases.case import make
 from symattn.crosscheck.recomputation import recompute
 from symattn.errors import Malformed
+from symattn.expressions import formulas, syntax
 from symattn.programs.display import formula
 from symattn.programs.program import program
 from symattn.sheets.case_sheet import sheet

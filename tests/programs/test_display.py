@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from symattn import formulas as f
+from symattn.expressions import formulas as f
 from symattn.programs.display import formula, gradient_symbol, names
 from symattn.programs.enclosures import Axes
 from symattn.programs.program import differentiate, program

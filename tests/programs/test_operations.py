@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from symattn import formulas
 from symattn.auditing.prints import PrintedRecomputation
 from symattn.auditing.standard import Recipes
 from symattn.cases.case import make
 from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED
+from symattn.expressions import formulas
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
+from symattn.expressions.shapes import Shape
 from symattn.numbers.values import compare
 from symattn.programs import entrywise
 from symattn.programs.backward import RULES
 from symattn.programs.functions import COMPARISONS, FUNCTIONS
 from symattn.programs.nodes import ancestors
 from symattn.programs.program import differentiate, program
-from symattn.shapes import Shape
 from symattn.verdicts import Verdict
 
 from ..machines import exact, symbolic, symbols

@@ -241,6 +241,7 @@ class Page:
                 name, other = latex.split(" = ")
                 self.exact[name] |= self.exact[other]
                 self.near[name] |= self.near[other]
+                self.numbered |= {name} if other in self.numbered else set()
             case ("Nothing to compute in ", b.Math(latex), str()):
                 self.copies |= set(latex.split(" = ")[:-1])
 

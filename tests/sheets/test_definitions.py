@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from symattn import typesetting as t
 from symattn.crosscheck import definitions
+from symattn.expressions import typesetting as t
 from symattn.sheets.definitions import equation
 
 

@@ -12,8 +12,8 @@ import warnings
 import latexify
 import pytest
 
-from symattn import typesetting as t
 from symattn.crosscheck import definitions
+from symattn.expressions import typesetting as t
 from symattn.sheets.definitions import equation
 
 #: What functions are called in formulas.

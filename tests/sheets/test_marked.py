@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.documents.files import article
 from symattn.documents.reading import ArticleNumber, Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.escaping import visible
+from symattn.expressions import syntax
 from symattn.printers.source import document
 from symattn.sheets.marked import page
 from tests.documents import marks

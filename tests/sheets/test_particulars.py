@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import symattn
-from symattn import formulas as f
 from symattn.auditing.audit import audit
 from symattn.calculus.judging import derived
 from symattn.cases.case import Case
+from symattn.expressions import formulas as f
 from symattn.printers import blocks as b
 from symattn.sheets import case_sheet, derivation, marked, redpen
 from symattn.sheets.presentation import Presentation

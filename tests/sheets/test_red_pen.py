@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import symattn
-from symattn import typesetting as t
 from symattn.auditing import reports
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers import docx, html, latex, markdown, typst
 from symattn.sheets import case_sheet, redpen

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from symattn import typesetting as t
 from symattn.calculus.library import THEORY, derive
 from symattn.calculus.printing import condition, pieces, sides, typeset
+from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, width
 from symattn.sheets import derivation

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from symattn import formulas as f
-from symattn import typesetting as t
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.printers.layout import (
     aligned,
     broken,

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from symattn import formulas as f
 from symattn.cases.case import make
+from symattn.expressions import formulas as f
 from symattn.numbers.balls import spend
 from symattn.printers.latex import document
 from symattn.programs import entrywise
@@ -97,6 +97,15 @@ def test_numbers_inside_worked_entries_are_bounded(products, monkeypatch):
     worked = [shown.worked.by_name(node, i, j) for i, j in np.ndindex(3, 8)]
     assert (None in worked) is (products == 80)
     assert (spent < 80 + 8 * 8) is (products == 80)
+
+
+def test_an_entry_that_is_only_moved_says_where_from():
+    """In a row that is worked in decimals, too, where there is nothing to compute."""
+    given = {"X": [[1, 2], ["0.5", -1]]}
+    steps = {"H": "softmax(X @ X.T / sqrt(3)) @ X", "Y": "concat(X, H)"}
+    made = document(sheet(make("moved", given, steps), detail="full"))
+    assert re.search(r"Y_\{0,2\} &= H_\{0,0\} (= .*)?\\approx 0\.9885", made)
+    assert r"H_{0,0} &\approx 0.97708 \cdot 1" in made
 
 
 def test_equal_decimals_are_no_equation():

@@ -11,9 +11,10 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import case, solve, syntax
+from symattn import case, solve
 from symattn.crosscheck.recomputation import recompute
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.nodes import weights_of_mean
 from symattn.programs.program import program

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.cases.case import make
 from symattn.cases.settings import SheetSettings
 from symattn.errors import Malformed, NoClosedForm
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.programs.display import symbol
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import Solution, solve

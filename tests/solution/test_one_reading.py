@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symattn
-from symattn import syntax
 from symattn.auditing.audit import audit
+from symattn.expressions import syntax
 from symattn.numbers import rationals, rows
 from symattn.numbers.reading import read_entry
 from symattn.printers.latex import document

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.ledger import Ledger
@@ -17,7 +16,8 @@ from symattn.documents.help import FigureHelp, Help, HelpExpression, Origin
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Opaque, Passage, Piece, PrintedFigure, ReadTable, Words
 from symattn.errors import Fault
-from symattn.shapes import Shape, show
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, show
 from symattn.spelling import is_whole
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from symattn import syntax
 from symattn.documents.article import Article
 from symattn.documents.binding import author, context, standard, tables, values
 from symattn.documents.binding import tables as row_runs
@@ -45,6 +44,7 @@ from symattn.documents.trees import (
     alone,
 )
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
+from symattn.expressions import syntax
 
 # -- what an article says ----------------------------------------------------------------
 # That is found out once, and holds for all forms that are tried.

@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from symattn import syntax
 from symattn.documents.binding import values
 from symattn.errors import SymattnError
+from symattn.expressions import syntax
 from symattn.numbers.rationals import read_printed
 from symattn.programs.enclosures import Matrix
 from symattn.spelling import NUMBER, POWER_OF_TEN, SIGN, written

@@ -16,14 +16,14 @@ from math import inf
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import EVIDENCE, MARGIN, PRIOR, TRUST, Kind
 from symattn.documents.binding.ledger import WIDER, Entry, Ledger
 from symattn.documents.trees import PrintedFigure
+from symattn.expressions import syntax
+from symattn.expressions.shapes import rows_of
 from symattn.languages.sentence import joined
-from symattn.shapes import rows_of
 from symattn.spelling import written
 
 #: More bits from one side say no more.

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import context, values, workings
 from symattn.documents.binding import tables as row_runs
 from symattn.documents.binding.bounds import coming, same
@@ -24,6 +23,7 @@ from symattn.documents.binding.workings import indexed
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member, Opaque, walk
+from symattn.expressions import syntax
 from symattn.numbers.rationals import MINUS_INFINITY
 
 # -- findings ----------------------------------------------------------------------------

@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import Bounds
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Role
 from symattn.documents.trees import Chain, Passage, Piece, Words
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Nested
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.enclosures import Matrix
-from symattn.shapes import Nested
 
 #: Quantities of more entries than that are not searched.
 _ENTRIES = 256

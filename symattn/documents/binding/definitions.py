@@ -14,7 +14,6 @@ from itertools import pairwise
 from math import nan
 from typing import TypeGuard
 
-from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import agreement
@@ -30,6 +29,7 @@ from symattn.documents.trees import (
     PrintedFigure,
     walk,
 )
+from symattn.expressions import syntax
 from symattn.limits import STEPS
 
 # -- definitions of one row --------------------------------------------------------------

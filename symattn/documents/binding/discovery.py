@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from symattn import syntax
 from symattn.documents.binding import tables, values
 from symattn.documents.binding import tables as row_runs
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import is_bare, telling
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Passage, ReadTable, of_table
+from symattn.expressions import syntax
 from symattn.programs.enclosures import Matrix
 from symattn.spelling import written
 
@@ -441,7 +441,7 @@ def _start(value: syntax.Tree) -> int:
 def found(blocks: Sequence[Block]) -> list[Relation]:
     """Return what blocks are of those before them, in their order.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> from symattn.documents.trees import PrintedFigure
     >>> def printed(number, rows):
     ...     at = iter(range(100 * number, 100 * number + 99))

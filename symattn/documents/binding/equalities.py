@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
 
-from symattn import syntax
 from symattn.documents.binding import context, subjects, tables, values, workings
 from symattn.documents.binding.bounds import bounds, same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
@@ -16,6 +15,7 @@ from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Link, Member, Opaque, Words
+from symattn.expressions import syntax
 from symattn.spelling import written
 
 #: So many of the things that code showed are looked through for the one that is printed.

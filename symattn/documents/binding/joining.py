@@ -11,7 +11,6 @@ from math import prod
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import discovery, tables, values
 from symattn.documents.binding.bounds import bounds, coming
 from symattn.documents.binding.discovery import Measured, Trials
@@ -28,6 +27,7 @@ from symattn.documents.trees import (
     Words,
     of_table,
 )
+from symattn.expressions import syntax
 from symattn.programs.enclosures import Matrix
 
 #: Words between a name and its value.

@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import bounds, interval
 from symattn.documents.binding.coverage import Coverage
@@ -27,6 +26,7 @@ from symattn.documents.binding.recipe import Recipe
 from symattn.documents.reading import Claimed, OpenQuestion
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure, plain
+from symattn.expressions import syntax
 from symattn.numbers.rationals import MINUS_INFINITY
 
 #: Rows of larger quantities are not compared with a printed row.

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import standard, values
 from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.recipe import Recipe
@@ -17,6 +16,7 @@ from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.workings import indexed
 from symattn.documents.trees import Named, Opaque, walk
 from symattn.errors import expected
+from symattn.expressions import syntax
 
 #: A name with the number of a row behind it: q_1, k2.
 _FAMILY = re.compile(r"([A-Za-z]+?)_?([0-9]{1,3})\Z")

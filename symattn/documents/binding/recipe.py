@@ -14,7 +14,6 @@ from itertools import chain, count
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.bounds import halves, rounds
 from symattn.documents.binding.roles import Role, named
@@ -22,13 +21,14 @@ from symattn.documents.reading import ReadInput, ReadStep
 from symattn.documents.text import Span
 from symattn.documents.trees import Opaque, plain, walk
 from symattn.errors import SymattnError
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, rows_of
 from symattn.numbers.rows import Numbers, read_rows
 from symattn.programs import enclosures
 from symattn.programs.enclosures import FloatOperations, Matrix
 from symattn.programs.nodes import Node, Run
 from symattn.programs.nodes import given as given_node
 from symattn.programs.program import Program, differentiate, name_fault
-from symattn.shapes import Shape, rows_of
 
 #: So many ways are tried in which inputs may be off.
 _SHAKES = 12

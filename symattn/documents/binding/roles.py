@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from symattn import syntax
+from symattn.expressions import syntax
 
 #: What a quantity is in attention; ``scaled`` are scores after the division, ``masked``
 #: those after the mask, ``shifted`` a row of them less its largest, ``sums`` the sums of

@@ -13,14 +13,14 @@ from typing import Literal
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Phrase, Role, named
 from symattn.documents.trees import Chain, walk
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape
 from symattn.limits import TOKENS
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.shapes import Shape
 
 # -- what an article hides from its queries ----------------------------------------------
 # Later positions, or columns that are padding.

@@ -14,7 +14,6 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
-from symattn import syntax
 from symattn.documents.binding import context, workings
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
@@ -24,6 +23,7 @@ from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.standard import Standard
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member, Passage, PrintedFigure, Words
+from symattn.expressions import syntax
 from symattn.spelling import is_whole
 
 #: A number that counts rows or columns, and the word before it.

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import coming, same
 from symattn.documents.binding.ledger import Ledger
@@ -26,6 +25,7 @@ from symattn.documents.trees import (
     Words,
     of_table,
 )
+from symattn.expressions import syntax
 from symattn.spelling import is_figure
 
 # -- rows that are printed one by one under each other -----------------------------------

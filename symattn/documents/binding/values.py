@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
-from symattn import syntax
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Member, Opaque, PrintedFigure, walk
-from symattn.shapes import Nested, Shape
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Nested, Shape
 
 
 def figures(tree: Member) -> Iterator[PrintedFigure]:

@@ -15,11 +15,11 @@ from math import comb
 
 import numpy as np
 
-from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.bounds import interval, rounds
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.trees import PrintedFigure, walk
+from symattn.expressions import syntax
 
 #: Sums of more terms than that are not unfolded.
 _TERMS = 64

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from symattn import syntax
 from symattn.documents.notation.tokens import (
     NotationToken,
     TokenRanges,
@@ -21,9 +20,10 @@ from symattn.documents.notation.tokens import (
 )
 from symattn.documents.notation.vocabulary import LAYOUTS, MATRICES
 from symattn.documents.trees import Labelled, Opaque, PrintedFigure
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 from symattn.limits import ENTRIES
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.syntax import Tree
 
 #: Environments that have no brackets of their own.
 _UNFENCED = frozenset((r"\array", r"\matrix", r"\smallmatrix", r"\tabular"))

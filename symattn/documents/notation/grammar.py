@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from symattn import syntax
 from symattn.documents.notation import arrays, scripts
 from symattn.documents.notation.products import (
     is_factor,
@@ -27,8 +26,9 @@ from symattn.documents.notation.tokens import (
 from symattn.documents.notation.vocabulary import MATRICES
 from symattn.documents.text import Text
 from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 from symattn.limits import DIGITS, NESTING
-from symattn.syntax import Tree
 
 _PRODUCTS = frozenset("*/@·×⊙")
 #: How deep trees are, operations in a row included.

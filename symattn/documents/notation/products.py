@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from symattn import syntax
 from symattn.documents.notation.tokens import TokenRanges
 from symattn.documents.notation.vocabulary import JOINING, MATRICES
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Link, Member, Named, Opaque, PrintedFigure, Words
-from symattn.syntax import Tree
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 
 _SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import cast
 
-from symattn import syntax
 from symattn.documents.notation.grammar import Grammar, figures_in
 from symattn.documents.notation.latex import formula_drafts
 from symattn.documents.notation.products import OpenChain, join_drafts, spread
@@ -26,6 +25,7 @@ from symattn.documents.trees import (
     contained,
     opaque,
 )
+from symattn.expressions import syntax
 
 #: Signs that make one word of what they stand between.
 _JOINED = frozenset("-‐‑_$#")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
-from symattn import syntax
 from symattn.documents.notation.products import product, stands_beside
 from symattn.documents.notation.tokens import NotationToken, TokenRanges, UnreadNotation
 from symattn.documents.notation.vocabulary import (
@@ -22,8 +21,9 @@ from symattn.documents.notation.vocabulary import (
 )
 from symattn.documents.text import Span
 from symattn.documents.trees import Labelled, Named, PrintedFigure
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 from symattn.spelling import GREEK
-from symattn.syntax import Tree
 
 #: One index: a whole number, all or a part of an axis, or letters.
 Index = syntax.Key | Tree

@@ -27,8 +27,8 @@ from symattn.documents.notation.vocabulary import (
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Opaque, PrintedFigure
+from symattn.expressions.syntax import Tree
 from symattn.spelling import DECIMAL, EITHER, GREEK, MINUSES, POWER_OF_TEN
-from symattn.syntax import Tree
 
 
 class UnreadNotation(Exception):

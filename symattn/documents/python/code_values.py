@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from symattn import syntax
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Labelled, Opaque, PrintedFigure
 from symattn.errors import Malformed, UnknownName
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape
 from symattn.limits import FOLLOWED, UNROLLED_ENTRIES
 from symattn.programs import nodes
 from symattn.programs.program import Program
-from symattn.shapes import Shape
 
 
 class UnreadCode(Exception):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from symattn import syntax
 from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
     INFINITE,
@@ -31,8 +30,9 @@ from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.stores import dotted, is_library
 from symattn.documents.text import Span
 from symattn.documents.trees import Named, Opaque, PrintedFigure
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape
 from symattn.limits import NESTING, TOKENS
-from symattn.shapes import Shape
 
 _NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9]+)?")
 _OPERATORS: dict[type[ast.operator], str] = {

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from symattn import syntax
 from symattn.documents.python import library, loops, making
 from symattn.documents.python.code_values import (
     UNKNOWN,
@@ -41,6 +40,7 @@ from symattn.documents.python.stores import (
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
+from symattn.expressions import syntax
 
 # -- what a program shows ----------------------------------------------------------------
 # The words and the values of ``print``, and values by themselves.

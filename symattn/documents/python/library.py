@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from symattn import syntax
 from symattn.documents.python import making
 from symattn.documents.python.code_values import (
     AXES,
@@ -26,6 +25,7 @@ from symattn.documents.python.code_values import (
 )
 from symattn.documents.python.making import ARRANGERS, MAKERS
 from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
+from symattn.expressions import syntax
 
 #: Names of libraries, as they are usually imported.
 LIBRARIES = frozenset(
@@ -340,7 +340,7 @@ def simplified(tree: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """A quotient of exponentials by their own sum as the softmax that it is; a shift
     that is the same for a whole row is no difference.
 
-    >>> from symattn.syntax import parse, text
+    >>> from symattn.expressions.syntax import parse, text
     >>> text(simplified(parse("exp(S - rowmax(S)) / rowsum(exp(S - rowmax(S)))"), CodeScope()))
     'softmax(S)'
     """

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from symattn import syntax
 from symattn.documents.python import library, making
 from symattn.documents.python.code_values import (
     MASKED,
@@ -24,6 +23,7 @@ from symattn.documents.python.code_values import (
 from symattn.documents.python.library import simplified
 from symattn.documents.python.stores import last_name
 from symattn.documents.trees import Member, Named, Opaque
+from symattn.expressions import syntax
 from symattn.limits import FOLLOWED
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _throughout(
 def filled(entries: Mapping[tuple[syntax.Key, ...], Member]) -> syntax.Tree | None:
     """The one tree whose rows, or entries, are those; None where there is none.
 
-    >>> from symattn.syntax import parse, text
+    >>> from symattn.expressions.syntax import parse, text
     >>> scores = {(i, j): parse(f"Q[{i}] @ K[{j}] / 2") for i in range(2) for j in range(2)}
     >>> text(filled(scores))
     'Q @ K.T / 2'

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 
-from symattn import syntax
 from symattn.documents.python.code_values import (
     AXES,
     Arguments,
@@ -26,6 +25,7 @@ from symattn.documents.python.code_values import (
     number,
 )
 from symattn.documents.trees import NOWHERE, Labelled
+from symattn.expressions import syntax
 
 
 def _sizes(given: Arguments) -> tuple[int, int | None]:
@@ -177,7 +177,7 @@ _NO = ("0", "0.0")
 def is_mask(tree: syntax.Tree, scope: CodeScope) -> bool | None:
     """Return whether all entries are 0 or 1; None where nobody knows.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> is_mask(parse("[[1, 0], [1, 1]]"), CodeScope()), is_mask(parse("[1, 2]"), CodeScope())
     (True, False)
     >>> is_mask(parse("M"), CodeScope())
@@ -243,7 +243,7 @@ def replaced(
     """An array of what masks are made of, with another number where a mask that is known
     has 1.
 
-    >>> from symattn.syntax import parse, text
+    >>> from symattn.expressions.syntax import parse, text
     >>> scores, hidden = parse("[[1, 1], [0, 0]]"), parse("[[0, 1], [0, 0]]")
     >>> text(replaced(scores, hidden, number("-inf"), CodeScope()))
     '[[1, -inf], [0, 0]]'
@@ -273,7 +273,7 @@ def chosen(
 def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: CodeScope) -> syntax.Tree:
     """1 where a number that is known compares so with another, 0 elsewhere.
 
-    >>> from symattn.syntax import parse, text
+    >>> from symattn.expressions.syntax import parse, text
     >>> text(compared(Labelled((number("1"), number("3"))), ast.Gt(), number("2"), CodeScope()))
     '[0, 1]'
     """

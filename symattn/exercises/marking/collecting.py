@@ -16,15 +16,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from symattn import syntax
 from symattn.errors import Fault, Faults, Malformed, SymattnError, expected, short
 from symattn.exercises.exercise import Exercise
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, show
+from symattn.expressions.syntax import gradient_name
 from symattn.numbers import rounding
 from symattn.numbers.rationals import MAX_LENGTH, PrintedNumber, read_printed
 from symattn.numbers.reading import Masked, read, read_entry
-from symattn.shapes import Shape, show
 from symattn.spelling import SIGN
-from symattn.syntax import gradient_name
 from symattn.tables.places import kind, table, unknown
 
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
 
-from symattn import formulas as f
-from symattn import typesetting as t
 from symattn.auditing.figures import Slip
 from symattn.errors import short
 from symattn.escaping import visible
@@ -22,6 +20,8 @@ from symattn.exercises.marking.collecting import (
     most,
     points_text,
 )
+from symattn.expressions import formulas as f
+from symattn.expressions import typesetting as t
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol

@@ -16,10 +16,10 @@ from flint import arb, arb_mat, fmpq
 
 from symattn.errors import Fault, Malformed, SymattnError, expected, short
 from symattn.exercises.marking.collecting import Blank, Collector, read_scheme
+from symattn.expressions.shapes import show
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.enclosures import BallMatrices, Enclosure, enclose
 from symattn.programs.nodes import Node, Op, Run
-from symattn.shapes import show
 from symattn.solution.solution import Solution
 from symattn.tables.places import Key, Place, kind, table
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from flint import arb, fmpq
 
-from symattn import syntax
 from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.auditing.prints import pen_slips
 from symattn.auditing.search import Gate, SlipNaming
@@ -28,10 +27,11 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import InjectedFault, catalogue
 from symattn.exercises.marking.collecting import Blank, JudgedScript, Mark, Outcome, Script
 from symattn.exercises.marking.follow_through import FollowThrough
+from symattn.expressions import syntax
+from symattn.expressions.shapes import keys
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
-from symattn.shapes import keys
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 

@@ -7,13 +7,13 @@ from math import prod
 from flint import fmpq
 
 from symattn.errors import Malformed
+from symattn.expressions.shapes import show
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
 from symattn.programs.backward import number, shares, times
 from symattn.programs.functions.calls import Axis, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
-from symattn.shapes import show
 
 
 def _size(axis: int, x: Node) -> Node:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn.errors import Malformed
+from symattn.expressions.shapes import show
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
 from symattn.programs.backward import flow, minus, number, over, plus, times
@@ -30,7 +31,6 @@ from symattn.programs.functions.calls import Count, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, power
 from symattn.programs.functions.rows import log_softmax, mean
 from symattn.programs.nodes import Node
-from symattn.shapes import show
 
 
 def _targets(x: Node, y: Node) -> tuple[Node, Node]:

@@ -13,13 +13,13 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
-from symattn import syntax
 from symattn.errors import Malformed, short
+from symattn.expressions import syntax
+from symattn.expressions.shapes import show
 from symattn.limits import ENTRIES
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.nodes import Back, Node, WrittenCall
-from symattn.shapes import show
 
 #: A whole number above 0 that is known when the step is read: written, or rows(X), cols(X).
 Size = NewType("Size", int)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from symattn import syntax
 from symattn.errors import Malformed, expected, short
+from symattn.expressions import syntax
 from symattn.limits import NESTED_CALLS, WRITTEN_OUT
 from symattn.programs import nodes
 from symattn.programs.nodes import Node, WrittenCall

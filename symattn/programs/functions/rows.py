@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symattn.errors import Malformed
+from symattn.expressions.shapes import show
 from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.backward import above, minus, over, plus, times
@@ -13,7 +14,6 @@ from symattn.programs.functions.arranging import flat
 from symattn.programs.functions.calls import Axis, Count, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, sloped
 from symattn.programs.nodes import Node
-from symattn.shapes import show
 
 #: Along each row, which for a vector is the vector.
 _ROWS = Axis(-1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import count
 
-from symattn import syntax
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure
+from symattn.expressions import syntax
 
 
 class Printer:

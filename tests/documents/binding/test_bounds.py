@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.documents.binding.bounds import bounds, interval
+from symattn.expressions import syntax
 
 #: A number with its places, and how far beside it a value that rounds to it lies, in halves
 #: of its last place.

@@ -10,7 +10,7 @@ from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.recipe import Recipe
-from symattn.syntax import parse
+from symattn.expressions.syntax import parse
 from tests.documents.binding.blocks import Printer
 
 X = np.array([[0.31, 1.62, 0.47], [1.13, 0.29, 0.84], [0.56, 0.93, 1.78]])

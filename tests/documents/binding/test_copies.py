@@ -12,7 +12,7 @@ from symattn.documents.files import article
 from symattn.documents.help import help_of
 from symattn.documents.text import Span
 from symattn.documents.trees import Labelled
-from symattn.syntax import parse
+from symattn.expressions.syntax import parse
 
 GIVEN = """The sentence "snow falls softly" has these embeddings:
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.binding.definitions import Definitions
 from symattn.documents.text import Span
+from symattn.expressions import syntax
 
 TREES = [
     "Q @ K.T / sqrt(d)", "x == y < z",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symattn import syntax
 from symattn.documents.binding import discovery
+from symattn.expressions import syntax
 from tests.documents.binding.blocks import Printer
 
 sizes = st.integers(2, 4)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.binding.context import asserted
 from symattn.documents.binding.joining import joined
 from symattn.documents.files import article
 from symattn.documents.passages import passages
 from symattn.documents.trees import Chain, Opaque
+from symattn.expressions import syntax
 
 COLUMN = r"\begin{bmatrix} 2 \\ 3 \end{bmatrix}"
 MATRIX = r"\begin{bmatrix} e & 1 \\ 1 & e \end{bmatrix}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.recipe import Recipe
-from symattn.syntax import parse
+from symattn.expressions import syntax
+from symattn.expressions.syntax import parse
 from tests.documents.binding.blocks import Printer
 
 SCORES = ("0.31 1.62 0.47", "1.13 0.29 0.84", "0.56 0.93 1.78")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.binding.definitions import by_letters
+from symattn.expressions import syntax
 
 
 def whole(head, body):

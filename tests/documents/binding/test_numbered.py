@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from symattn import syntax
 from symattn.documents.binding import read
 from symattn.documents.binding.definitions import by_numbers
 from symattn.documents.files import article
+from symattn.expressions import syntax
 
 GIVEN = r"""
 $$X = \begin{pmatrix} 1 & 0 \\ 0 & 2 \end{pmatrix}, \quad

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from symattn import syntax
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.workings import bindings
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure
-from symattn.syntax import parse
+from symattn.expressions import syntax
+from symattn.expressions.syntax import parse
 
 
 def test_a_name_that_is_defined_later_is_known_then() -> None:

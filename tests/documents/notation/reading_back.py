@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from symattn import syntax
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Member, Opaque, Piece, PrintedFigure, Words
+from symattn.expressions import syntax
 
 
 def shown(pieces: Iterable[Piece]) -> list[str]:

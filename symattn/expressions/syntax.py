@@ -35,9 +35,7 @@ from typing import NoReturn, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
-from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
-from symattn.spelling import MINUSES, NUMBER, POWER_OF_TEN
-from symattn.trees import (
+from symattn.expressions.trees import (
     ATOM,
     CHOICE,
     COMPARISON,
@@ -49,6 +47,8 @@ from symattn.trees import (
     Walk,
     bracketed,
 )
+from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
+from symattn.spelling import MINUSES, NUMBER, POWER_OF_TEN
 
 # -- trees -------------------------------------------------------------------------------
 # What the grammar makes of text, and text made of that again.
@@ -211,7 +211,7 @@ def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
     """A tree with every name replaced by the tree that ``called`` gives for it; the letters
     that cells count by are no names of quantities.
 
-    >>> from symattn.syntax import parse, text
+    >>> from symattn.expressions.syntax import parse, text
     >>> text(renamed(parse("Q @ K.T"), lambda name: Name(name.lower())))
     'q @ k.T'
     """
@@ -226,7 +226,7 @@ def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
 def names(tree: Tree) -> Iterator[str]:
     """The quantities that a tree names, gradients as ``dL/dQ``.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
     ['A', 'V', 'dL/dQ', 'd_k']
     """
@@ -251,7 +251,7 @@ def gradient_name(name: str) -> str:
 def text(tree: Tree) -> str:
     """A tree written down, so that it reads back as the same tree.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> text(parse("(A - -2*x) @ V.T / sqrt(d_k)"))
     '(A - -2 * x) @ V.T / sqrt(d_k)'
     >>> text(parse("softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1"))
@@ -322,7 +322,7 @@ def _key(key: Key) -> str:
 def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:
     """An entry of an expression, as text: ``A[0, 2]``, ``(A @ V)[0, 2]``.
 
-    >>> from symattn.syntax import parse
+    >>> from symattn.expressions.syntax import parse
     >>> entry_text("dL/dQ", parse("dL/dQ"), (0, 2)), entry_text("x + y", parse("x + y"), (1,))
     ('dL/dQ[0, 2]', '(x + y)[1]')
     """

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from symattn import trees
-from symattn import typesetting as t
-from symattn.trees import ATOM, POSTFIX, PRODUCT, SUM, Walk
+from symattn.expressions import trees
+from symattn.expressions import typesetting as t
+from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, Walk
 
 
 @dataclass(frozen=True)

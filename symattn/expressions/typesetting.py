@@ -1,6 +1,6 @@
 r"""Formulas as they are set: signs, fractions and indices side by side, and their LaTeX.
 
-A formula as a tree of what it means (:mod:`symattn.formulas`) becomes a :class:`Row` of
+A formula as a tree of what it means (:mod:`symattn.expressions.formulas`) becomes a :class:`Row` of
 these, with all its brackets; blocks carry rows, and every printer walks them.
 """
 

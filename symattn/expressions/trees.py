@@ -36,7 +36,7 @@ class Walk(Generic[N]):
     def parts(self, tree: N) -> tuple[N, ...]:
         """Return what a node is directly made of, in the order of its fields.
 
-        >>> from symattn.syntax import inside, parse
+        >>> from symattn.expressions.syntax import inside, parse
         >>> inside(parse("x + 2")), inside(parse("x"))
         ((Name(name='x'), Literal(text='2')), ())
         """
@@ -52,7 +52,7 @@ class Walk(Generic[N]):
         """A tree and all that it is made of, in the order in which it is written; nothing inside
         of what isn't gone ``into``.
 
-        >>> from symattn.syntax import parse, walk
+        >>> from symattn.expressions.syntax import parse, walk
         >>> [type(part).__name__ for part in walk(parse("-x + 2"))]
         ['Binary', 'Negative', 'Name', 'Literal']
         """
@@ -66,7 +66,7 @@ class Walk(Generic[N]):
     def mapped(self, tree: N, change: Callable[[N], N]) -> N:
         """A tree with the parts that it is directly made of changed; a leaf as it is.
 
-        >>> from symattn.syntax import Negative, mapped, parse, text
+        >>> from symattn.expressions.syntax import Negative, mapped, parse, text
         >>> text(mapped(parse("x + y.T"), lambda part: Negative(part)))
         '-x + -y.T'
         """
@@ -87,7 +87,7 @@ class Walk(Generic[N]):
     def replaced(self, tree: N, by: Callable[[N], N | None]) -> N:
         """A tree with each part replaced that ``by`` gives another tree for.
 
-        >>> from symattn.syntax import parse, replaced, text
+        >>> from symattn.expressions.syntax import parse, replaced, text
         >>> doubled = {parse("2"): parse("4")}
         >>> text(replaced(parse("softmax(x / 2, axis=0)"), doubled.get))
         'softmax(x / 4, axis=0)'
