@@ -21,11 +21,12 @@ from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
 from symattn.expressions import formulas as f
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs import display
 from symattn.programs.enclosures import FloatOperations, Matrix, applied
-from symattn.programs.nodes import ELEMENTWISE, Node, Run, ancestors
+from symattn.programs.nodes import Node, Run, ancestors
 from symattn.solution.solution import Solution
 
 Place = tuple[Node, int, int]

@@ -16,13 +16,14 @@ from typing import Any
 
 from flint import fmpq
 
+from symattn.expressions.elementary import Elementwise
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.backward import minus, number, over, plus, times
 from symattn.programs.functions import FUNCTIONS
-from symattn.programs.nodes import Elementwise, Node
+from symattn.programs.nodes import Node
 
 #: Terms without terms in them.
 LEAVES = ("entry", "number", "constant")

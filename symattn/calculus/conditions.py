@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import assert_never
 
 from symattn.calculus import language as term
-from symattn.calculus.expression_text import text
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
 from symattn.calculus.kernel.signs import Condition, Exists, Source
 from symattn.calculus.kernel.terms import Poly
-from symattn.calculus.language import Array, AxisPlace, Index
+from symattn.calculus.language import Array, AxisPlace, Index, text
 from symattn.calculus.names import LETTERS, free_letters
 
 

@@ -16,12 +16,11 @@ from typing import Any
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
-from symattn.calculus.chains import ChainJudge
 from symattn.calculus.clocks import OutOfTime, time_limit
 from symattn.calculus.conditions import written
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft, Said
-from symattn.calculus.judged_lines import Evidence, JudgedLine, Status
+from symattn.calculus.judged_lines import ChainJudge, Evidence, JudgedLine, Status
 from symattn.calculus.kernel.proof import Kernel, Shown
 from symattn.calculus.kernel.terms import OutOfWork, Unproved
 from symattn.calculus.language import Array

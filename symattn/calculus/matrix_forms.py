@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from symattn.calculus import language as term
-from symattn.calculus.expression_text import text
-from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index, text
 from symattn.calculus.tensors import (
     Entries,
     Indices,

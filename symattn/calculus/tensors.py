@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from typing import get_args
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
@@ -170,11 +172,7 @@ def misplaced(name: str, axes: int, places: int) -> str:
 
 
 FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
-    "exp": lambda x: term.Apply("exp", x),
-    "log": lambda x: term.Apply("log", x),
-    "sin": lambda x: term.Apply("sin", x),
-    "cos": lambda x: term.Apply("cos", x),
-    "erf": lambda x: term.Apply("erf", x),
+    **{name: partial(term.Apply, name) for name in get_args(term.Function) if name != "positive"},
     "sqrt": lambda x: term.Power(x, Fraction(1, 2)),
     "sigmoid": lambda x: term.Div(term.ONE, term.Add((term.ONE, exp(term.Neg(x))))),
     "tanh": lambda x: _tanh(x),

@@ -20,7 +20,7 @@ from unicodedata import combining, east_asian_width
 from symattn.escaping import html_attribute, html_text, visible
 from symattn.expressions import formulas as f
 from symattn.expressions import typesetting as t
-from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM
+from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 
 #: What paints an element: the attribute, its colour on paper, and on a dark screen.
 PAINTS = {
@@ -336,8 +336,7 @@ def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
 
 def _bound(expression: f.Formula, level: int) -> list[LetterRun]:
     """Return what stands where something binds so tightly, in brackets where it must."""
-    runs, binding = _runs(expression)
-    return runs if binding >= level else [LetterRun("("), *runs, LetterRun(")")]
+    return bracketed(_runs(expression), level, lambda x: [LetterRun("("), *x, LetterRun(")")])
 
 
 def _added(terms: tuple[f.Formula, ...]) -> list[LetterRun]:

@@ -22,6 +22,7 @@ from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.expressions import typesetting as t
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.expressions.formulas import text
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked, read_entry
@@ -53,7 +54,8 @@ _HELPERS: Mapping[str, str] = {
     "sa_exp": _entrywise("sa_exp", "if freeof(inf, s) then float(exp(s)) else 0"),
     **{
         f"sa_{name}": _entrywise(f"sa_{name}", f"float({name}(s))")
-        for name in ("log", "tanh", "sin", "cos", "erf")
+        for name in ELEMENTWISE
+        if name not in ("sqrt", "exp")
     },
     # A masked score is less than every number.
     "sa_less": "sa_less(s, t) := if freeof(inf, t) then "
@@ -289,10 +291,7 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[str]], str]] = {
     "divide": _arithmetic("/"),
     "matmul": _matmul,
     "sqrt": lambda node, x: _call("sqrt" if node.grid == (1, 1) else "sa_root")(node, x),
-    **{
-        op: _call(f"sa_{op}")
-        for op in ("exp", "log", "tanh", "sin", "cos", "erf", "rowmax", "softmax")
-    },
+    **{op: _call(f"sa_{op}") for op in (*ELEMENTWISE, "rowmax", "softmax") if op != "sqrt"},
     **{op: _sized(f"sa_{op}") for op in ("maximum", "above", "hide", "spread")},
     "concat": _concat,
     "rowsum": _rowsum,

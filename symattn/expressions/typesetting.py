@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from symattn import spelling
 from symattn.escaping import latex as escape
+from symattn.expressions.elementary import ELEMENTARY
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ _LIMITS = {"∑": r"\sum", "lim": r"\lim"}
 _FENCES = {"": ".", "{": r"\{", "}": r"\}", "⌊": r"\lfloor", "⌋": r"\rfloor"}
 _MARKS = {"struck": r"\struck", "correct": r"\correct", "bold": r"\mathbf"}
 #: Functions that LaTeX has a command for.
-_COMMANDS = frozenset({"exp", "log", "sin", "cos"})
+_COMMANDS = frozenset(name for name, row in ELEMENTARY.items() if row.em)
 
 
 # -- rows of one thing ------------------------------------------------------------

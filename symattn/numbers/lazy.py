@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 from flint import arb, fmpq
 
 from symattn.errors import Malformed, Refuted, Undecided
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.limits import DECIDING, ENCLOSURE, EXPANSION, QUICK, QUICK_BITS, SHOWN, Budget
 from symattn.numbers import closed_forms, functions, quotients, rounding, signs, zero_test
 from symattn.numbers.balls import FIRST, LAST, Exceeded, charge, growing, precision, spending
@@ -79,8 +80,9 @@ def _function(name: str) -> Operation:
     return _Made(lambda x: getattr(functions, name)(x[0]), lambda x: getattr(x[0], name)())
 
 
-NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
-EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, NAMES))
+#: The hyperbolic tangent is written with exponentials.
+NAMES = tuple(name for name in ELEMENTWISE if name != "tanh")
+SQRT, EXP, LOG, SIN, COS, ERF = FUNCTIONS = tuple(map(_function, NAMES))
 
 #: Operations that need no closed form to be evaluated at a point.
 _KINDS: Mapping[int, zero_test.InstructionKind] = {

@@ -12,12 +12,13 @@ from decimal import Decimal
 from symattn.errors import Malformed, short
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers import rationals
 from symattn.numbers.letters import Letters, letters_of
 from symattn.numbers.values import PI, Value, rational
 
 #: Functions that numbers may be written with.
-FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh", "erf")
+FUNCTIONS = ELEMENTWISE
 
 
 class Masked:

@@ -11,6 +11,7 @@ from flint import fmpq, fmpz
 
 from symattn.errors import Malformed
 from symattn.expressions import formulas as f
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
 from symattn.numbers.letters import Letters, letters_of
@@ -30,8 +31,9 @@ def to_sympy(value: Value) -> sympy.Expr:
 
 
 _FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
-    "exp": sympy.exp, "log": sympy.log, "cos": sympy.cos, "sin": sympy.sin, "erf": sympy.erf,
-}  # fmt: skip
+    name: getattr(sympy, name) for name in ELEMENTWISE if name not in ("sqrt", "tanh")
+}
+_CLASSES = (*_FUNCTIONS.values(), sympy.tanh)
 
 
 def _symbol(letter: Symbol | None, name: str) -> sympy.Symbol:
@@ -106,7 +108,7 @@ def _read(
             return total(map(read, expression.args))
         case sympy.Mul():
             return prod(map(read, expression.args), start=ONE)
-        case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
+        case sympy.Function() if expression.func in _CLASSES:
             value: Value = getattr(read(expression.args[0]), type(expression).__name__)()
             return value
         case sympy.Max():

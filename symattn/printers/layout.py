@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from symattn.expressions import formulas as f
 from symattn.expressions import typesetting as t
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.printers import blocks as b
 
 #: Width of the text on a sheet (A4, 10 pt), in em.
@@ -28,7 +29,8 @@ EM = 3.515
 _APART = frozenset("=+−<>≈⊙≤≥≠×∘→")
 #: Signs before which lines may end, of a sum and of a paragraph.
 _TERMS, _BREAKS = frozenset("+−"), frozenset("+−=⊙⋅≈")
-_WIDE = {"exp": 1.8, "log": 1.6, "sin": 0.55, "cos": 0.55, "∑": 1.5, "lim": 1.6, "⋅": 0.8}
+_WIDE: dict[str, float] = {name: row.em for name, row in ELEMENTARY.items() if row.em}
+_WIDE |= {"∑": 1.5, "lim": 1.6, "⋅": 0.8}
 _SPACES = {3: 0.2, 5: 0.3, 4: 0.55, -3: -0.2, 18: 1.0, 36: 2.0}
 #: What is high is given some air.
 _STRUTS = {"fraction": 1.4, "bar": 1.52}

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from flint import arb, arb_mat
 
-from symattn.programs.nodes import ELEMENTWISE, FLOW, Node, weights_of_mean
+from symattn.expressions.elementary import ELEMENTWISE
+from symattn.programs.nodes import FLOW, Node, weights_of_mean
 
 
 def sums_to_zero(node: Node, keys: Node | None = None) -> bool:

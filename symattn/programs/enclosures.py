@@ -24,12 +24,13 @@ import numpy.typing as npt
 from flint import arb, arb_mat, ctx, fmpq
 
 from symattn.errors import Malformed
+from symattn.expressions.elementary import ELEMENTWISE, Elementwise
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.cancellation import closer_product, has_equal_rows, sums_to_zero
 from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
-from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node, ancestors
+from symattn.programs.nodes import FLOW, Node, ancestors
 from symattn.programs.program import Program
 
 _NOT_POSITIVE = "a masked score (-inf) is scaled by a number that is not positive"

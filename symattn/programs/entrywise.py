@@ -13,12 +13,13 @@ from functools import reduce
 from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
+from symattn.expressions.elementary import ELEMENTWISE, Elementwise
 from symattn.numbers import values
 from symattn.numbers.balls import charge, spend
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
+from symattn.programs.nodes import FLOW, Node
 from symattn.verdicts import Verdict
 
 S = TypeVar("S")

@@ -25,18 +25,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
-from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from symattn.errors import Malformed
+from symattn.expressions.elementary import Elementwise
 from symattn.expressions.shapes import Shape, chosen, grid, show
 from symattn.expressions.syntax import Key
 from symattn.limits import ENTRIES, Limit
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
-
-#: Functions that are taken of every entry by itself.
-Elementwise = Literal["sqrt", "exp", "log", "tanh", "sin", "cos", "erf"]
-ELEMENTWISE: tuple[Elementwise, ...] = get_args(Elementwise)
 
 #: Operations between two operands, entry by entry, with broadcasting. ``maximum`` is the
 #: larger one; ``above`` is 1 where the first is the larger, else 0; to both a masked score is

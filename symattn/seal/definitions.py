@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from flint import fmpq
 
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.limits import WRITTEN_OUT
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
@@ -42,9 +43,7 @@ Rows = tuple[tuple[Value | Masked, ...], ...]
 Kept = tuple[tuple[bool, ...], ...]
 
 #: Functions of every entry, as Coq calls them.
-FUNCTIONS: Mapping[str, str] = {
-    "exp": "exp", "log": "ln", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh",
-}  # fmt: skip
+FUNCTIONS: Mapping[str, str] = {name: row.coq for name, row in ELEMENTARY.items() if row.coq}
 _SIGNS: Mapping[str, Sign] = {
     "add": "+",
     "subtract": "-",
@@ -262,7 +261,7 @@ class Definitions:
                 return Operation(sign, (self.spread(node, 0, i, j), self.spread(node, 1, i, j)))
             case "exp":
                 return self.chosen(x[0], i, j, Function("exp", self.entry(x[0], i, j)))
-            case "log" | "sqrt" | "sin" | "cos" | "tanh":
+            case op if op in FUNCTIONS:
                 return Function(FUNCTIONS[node.op], self.entry(x[0], i, j))
             case "matmul":
                 k = free(i, j)

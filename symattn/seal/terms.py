@@ -12,6 +12,7 @@ from typing import Literal
 
 from flint import arb, fmpq
 
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.expressions.trees import (
     ATOM,
     CHOICE,
@@ -257,14 +258,7 @@ def needed(
             yield from needed(then if chosen else other, env, holds)
 
 
-_FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
-    "exp": lambda x: x.exp(),
-    "ln": lambda x: x.log(),
-    "sqrt": lambda x: x.sqrt(),
-    "sin": lambda x: x.sin(),
-    "cos": lambda x: x.cos(),
-    "tanh": lambda x: x.tanh(),
-}
+_FUNCTIONS = {row.coq: row for row in ELEMENTARY.values() if row.coq}
 
 
 def value(
@@ -334,12 +328,10 @@ def _applied(name: str, x: fmpq | arb) -> fmpq | arb:
     if isinstance(x, fmpq):
         if name == "sqrt" and (root := _root(x)) is not None:
             return root
-        at_zero = {"exp": 1, "sin": 0, "cos": 1, "tanh": 0}
-        if x == 0 and name in at_zero:
-            return fmpq(at_zero[name])
-        if x == 1 and name == "ln":
-            return fmpq(0)
-    return _FUNCTIONS[name](arb(x))
+        if (exact := _FUNCTIONS[name].exact) is not None and x == exact[0]:
+            return fmpq(exact[1])
+    found: arb = getattr(arb(x), _FUNCTIONS[name].name)()
+    return found
 
 
 def _root(x: fmpq) -> fmpq | None:

@@ -16,6 +16,7 @@ from flint import fmpq
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.expressions import formulas as f
 from symattn.expressions import typesetting as t
+from symattn.expressions.elementary import Elementwise
 from symattn.expressions.shapes import keys
 from symattn.limits import QUICK, WORKED, WORKED_ALL, WORKED_PRODUCTS
 from symattn.numbers import rounding
@@ -30,7 +31,7 @@ from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
-from symattn.programs.nodes import Elementwise, Node, Run, ancestors
+from symattn.programs.nodes import Node, Run, ancestors
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution

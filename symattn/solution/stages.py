@@ -25,6 +25,7 @@ from sympy.printing.latex import LatexPrinter
 
 from symattn.cases.case import Rows
 from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.expressions.elementary import ELEMENTWISE, Elementwise
 from symattn.expressions.shapes import Shape, keys
 from symattn.expressions.syntax import gradient_name
 from symattn.limits import ARGUMENT, EXPANDED
@@ -34,7 +35,7 @@ from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs import entrywise, nodes
 from symattn.programs.entrywise import Entrywise, Keeps, LazyGrid
-from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node, ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 
 Expr: TypeAlias = sympy.Expr

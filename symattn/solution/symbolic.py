@@ -22,6 +22,7 @@ from symattn.errors import Fault, Faults, Malformed, NoClosedForm, UnknownName, 
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.expressions.shapes import Shape, chosen, grid, keys, rows_at, show
 from symattn.expressions.syntax import gradient_name
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
@@ -328,11 +329,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Places: TypeAlias = npt.NDArray[np.intp]
 
 _FUNCTIONS: Mapping[Any, Any] = {
-    sympy.exp: np.exp,
-    sympy.log: np.log,
-    sympy.tanh: np.tanh,
-    sympy.cos: np.cos,
-    sympy.sin: np.sin,
+    **{getattr(sympy, x): getattr(np, x) for x in ELEMENTWISE if x not in ("sqrt", "erf")},
     sympy.erf: np.vectorize(math.erf, otypes=[np.float64]),
     sympy.Heaviside: np.heaviside,
 }

@@ -14,6 +14,7 @@ from symattn.auditing.standard import Recipes
 from symattn.cases.case import make
 from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED
 from symattn.expressions import formulas
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
@@ -44,7 +45,7 @@ GIVEN = {
 
 #: Steps for every function, operator and form of the grammar.
 STEPS: dict[str, str] = {
-    **{name: f"{name}(P)" for name in nodes.ELEMENTWISE},
+    **{name: f"{name}(P)" for name in ELEMENTWISE},
     "sigmoid": "sigmoid(Q)",
     "silu": "silu(Q)",
     "softplus": "softplus(Q)",

@@ -26,6 +26,7 @@ from symattn.documents.python.code_values import (
 from symattn.documents.python.making import ARRANGERS, MAKERS
 from symattn.documents.trees import NOWHERE, Labelled, PrintedFigure
 from symattn.expressions import syntax
+from symattn.expressions.elementary import ELEMENTWISE
 
 #: Names of libraries, as they are usually imported.
 LIBRARIES = frozenset(
@@ -34,10 +35,7 @@ LIBRARIES = frozenset(
      "nd", "paddle", "ms"}
 )  # fmt: skip
 #: Functions of each entry, called as the grammar calls them.
-ENTRYWISE = (
-    "exp", "sqrt", "log", "tanh", "abs", "sin", "cos", "erf", "sign", "relu", "sigmoid", "silu",
-    "softplus",
-)  # fmt: skip
+ENTRYWISE = (*ELEMENTWISE, "abs", "sign", "relu", "sigmoid", "silu", "softplus")
 _COLUMN = syntax.Slice(None, None, None)
 
 

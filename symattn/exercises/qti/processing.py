@@ -24,11 +24,12 @@ from symattn.exercises.faults import At, InjectedFault, VersionChain, figures
 from symattn.exercises.marking.collecting import DEFAULT, Outcome, Scheme
 from symattn.exercises.marking.judging import FEW, Examiner
 from symattn.exercises.qti.vocabulary import Vocabulary, plain
+from symattn.expressions.elementary import ELEMENTARY, Elementwise
 from symattn.numbers import rounding
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs.entrywise import Entrywise, LazyGrid, grid
-from symattn.programs.nodes import Elementwise, Node, Run
+from symattn.programs.nodes import Node, Run
 from symattn.solution.entries import EntryValue
 
 # -- arithmetic on answers ---------------------------------------------------------------
@@ -66,11 +67,7 @@ Expression = float | Variable | Place | Operation
 
 #: The functions of QTI's operator ``mathOperator``, by those of programs, and on numbers.
 _FUNCTIONS: Mapping[str, tuple[str, Callable[[float], float]]] = {
-    "exp": ("exp", math.exp),
-    "log": ("ln", math.log),
-    "tanh": ("tanh", math.tanh),
-    "sin": ("sin", math.sin),
-    "cos": ("cos", math.cos),
+    name: (row.qti, getattr(math, name)) for name, row in ELEMENTARY.items() if row.qti
 }
 
 

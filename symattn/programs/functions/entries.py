@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from flint import fmpq
 
 from symattn.errors import Malformed
+from symattn.expressions.elementary import ELEMENTARY, Elementwise
 from symattn.languages.sentence import Sentence
 from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.backward import above, halves, larger, minus, number, over, pi, plus, times
 from symattn.programs.functions.calls import StepFunction, function
-from symattn.programs.nodes import Back, Elementwise, Node
+from symattn.programs.nodes import Back, Node
 
 Flows = list[Node | None]
 
@@ -37,13 +38,9 @@ def _of_entries(name: Elementwise, says: str) -> StepFunction:
     return StepFunction(name, build)
 
 
-sqrt = _of_entries("sqrt", "The square root of every entry.")
-exp = _of_entries("exp", "e to the power of every entry; of a masked score 0.")
-log = _of_entries("log", "The natural logarithm of every entry.")
-tanh = _of_entries("tanh", "The hyperbolic tangent of every entry.")
-sin = _of_entries("sin", "The sine of every entry, an angle in radians.")
-cos = _of_entries("cos", "The cosine of every entry, an angle in radians.")
-erf = _of_entries("erf", "The error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0.")
+ELEMENTWISE: Mapping[str, StepFunction] = {
+    row.name: _of_entries(row.name, row.says) for row in ELEMENTARY.values()
+}
 
 
 # -- comparisons -------------------------------------------------------------------------
