@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import reduce
 from math import prod
 
@@ -30,9 +30,7 @@ def to_sympy(value: Value) -> sympy.Expr:
     return _expression(value.formula(), quotients.letters(value.parts))
 
 
-_FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
-    name: getattr(sympy, name) for name in ELEMENTWISE if name not in ("sqrt", "tanh")
-}
+_FUNCTIONS = {x: getattr(sympy, x) for x in ELEMENTWISE if x not in ("sqrt", "tanh")}
 _CLASSES = (*_FUNCTIONS.values(), sympy.tanh)
 
 

@@ -330,8 +330,7 @@ def _applied(name: str, x: fmpq | arb) -> fmpq | arb:
             return root
         if (exact := _FUNCTIONS[name].exact) is not None and x == exact[0]:
             return fmpq(exact[1])
-    found: arb = getattr(arb(x), _FUNCTIONS[name].name)()
-    return found
+    return arb(getattr(arb(x), _FUNCTIONS[name].name)())
 
 
 def _root(x: fmpq) -> fmpq | None:

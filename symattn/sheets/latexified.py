@@ -47,8 +47,7 @@ class _Codegen(ExpressionCodegen):  # type: ignore[misc]
         self._rows: dict[t.Row, str] = {}
 
     def row(self, tree: ast.expr) -> t.Row:
-        latex = self.visit(tree)
-        return _Reader(latex, {mark: row for row, mark in self._rows.items()}).row("")
+        return _Reader(self.visit(tree), {mark: x for x, mark in self._rows.items()}).row("")
 
     def _mark(self, row: t.Row) -> str:
         is_number = row.nodes[0] == t.MINUS_INFINITY.nodes[0] or t.begins(row, t.Digits)

@@ -66,9 +66,7 @@ class Operation:
 Expression = float | Variable | Place | Operation
 
 #: The functions of QTI's operator ``mathOperator``, by those of programs, and on numbers.
-_FUNCTIONS: Mapping[str, tuple[str, Callable[[float], float]]] = {
-    name: (row.qti, getattr(math, name)) for name, row in ELEMENTARY.items() if row.qti
-}
+_FUNCTIONS = {x: (row.qti, getattr(math, x)) for x, row in ELEMENTARY.items() if row.qti}
 
 
 class Answers:
