@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from symattn.expressions import trees
 from symattn.expressions import typesetting as t
@@ -170,8 +171,7 @@ def text(formula: Formula) -> str:
     return _text(formula)[0]
 
 
-def _bracket(written: tuple[str, int], level: int) -> str:
-    return trees.bracketed(written, level, "({})".format)
+_bracket = partial(trees.bracketed, around="({})".format)
 
 
 def _join(parts: list[str]) -> str:
@@ -303,9 +303,8 @@ def bracketed(row: t.Row) -> t.Row:
     return t.sign("(") + row + t.sign(")")
 
 
-def _fence(written: tuple[t.Row, int], level: int) -> t.Row:
-    # A fraction, a root or a superscript brackets by its shape.
-    return trees.bracketed(written, level, t.fenced)
+# A fraction, a root or a superscript brackets by its shape.
+_fence = partial(trees.bracketed, around=t.fenced)
 
 
 def _typeset_product(factors: tuple[Formula, ...], sign: str) -> t.Row:

@@ -35,18 +35,8 @@ from typing import NoReturn, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
-from symattn.expressions.trees import (
-    ATOM,
-    CHOICE,
-    COMPARISON,
-    OPERATORS,
-    POSTFIX,
-    PRODUCT,
-    SIGN,
-    SUM,
-    Walk,
-    bracketed,
-)
+from symattn.expressions import trees
+from symattn.expressions.trees import ATOM, CHOICE, COMPARISON, POSTFIX, PRODUCT, SIGN, SUM, Walk
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
 from symattn.spelling import MINUSES, NUMBER, POWER_OF_TEN
 
@@ -273,7 +263,7 @@ def _text(tree: Tree) -> tuple[str, int]:
         case Negative(operand):
             return f"-{_inside(operand, POSTFIX)}", SIGN
         case Binary(op, left, right):
-            level = OPERATORS[op]
+            level = trees.OPERATORS[op]
             return f"{_inside(left, level)} {op} {_inside(right, level + 1)}", level
         case Power(base, exponent):
             return f"{_inside(base, POSTFIX)}**{_inside(exponent, SIGN)}", SIGN
@@ -303,11 +293,11 @@ def _text(tree: Tree) -> tuple[str, int]:
 
 
 def _inside(tree: Tree, level: int) -> str:
-    return bracketed(_text(tree), level, "({})".format)
+    return trees.bracketed(_text(tree), level, "({})".format)
 
 
-def _listed(trees: Iterable[Tree]) -> str:
-    return ", ".join(map(text, trees))
+def _listed(items: Iterable[Tree]) -> str:
+    return ", ".join(map(text, items))
 
 
 def _key(key: Key) -> str:
@@ -493,7 +483,7 @@ class _Parser:
     def binary(self, level: int) -> Tree:
         operand = partial(self.binary, PRODUCT) if level == SUM else self.unary
         left = operand()
-        while OPERATORS.get(self.sign) == level:
+        while trees.OPERATORS.get(self.sign) == level:
             op = self.advance()
             left = Binary(op, left, operand())
         return left

@@ -203,7 +203,8 @@ class _Writer:
         if name in self.entries:
             return self.entries[name]
         called = self.called(name)
-        return called if not at or _is_number(called) else t.index(grouped(called), at)
+        is_number = t.begins(called, t.Digits, t.Sign)
+        return called if not at or is_number else t.index(grouped(called), at)
 
     def called(self, name: str) -> t.Row:
         """A letter, or what is put in for it."""
@@ -220,10 +221,6 @@ class _Sized(ast.NodeTransformer):
 
     def visit_Name(self, tree: ast.Name) -> ast.expr:
         return ast.Constant(self._sizes[tree.id]) if tree.id in self._sizes else tree
-
-
-def _is_number(row: t.Row) -> bool:
-    return t.begins(row, t.Digits, t.Sign)
 
 
 def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.Row]:

@@ -69,7 +69,7 @@ def test_a_homework() -> None:
 
 
 def test_every_text_of_a_homework_is_read_once() -> None:
-    """What reads it, proves it, refutes it and hints at what was meant shares one tree."""
+    """Its reader, prover, refuter and hints share one tree."""
     parse.cache_clear()
     derive(HOMEWORK)
     read = parse.cache_info()

@@ -159,7 +159,7 @@ def test_numbers_beyond_the_bounds_cost_their_own_figures(tmp_path) -> None:
 
 
 def test_the_work_on_all_theorems_of_a_file_is_bounded(monkeypatch) -> None:
-    """What comes after the limit is told by its place; what came before it is stated as ever."""
+    """Figures after the limit are told by their places; those before it are stated as ever."""
     whole = sealed("cat-sat-mat")
     limit = replace(SEALED, most=500)
     monkeypatch.setattr("symattn.seal.walkthroughs.SEALED", limit)

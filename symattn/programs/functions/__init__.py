@@ -22,7 +22,7 @@ def _of(module: ModuleType) -> dict[str, StepFunction]:
 
 #: Every function, by name: of entries, of rows and columns, of shapes, of attention, losses.
 FUNCTIONS: Mapping[str, StepFunction] = {
-    **entries.ELEMENTWISE,
+    **entries.ELEMENTARY_STEPS,
     **_of(entries),
     **_of(rows),
     **_of(arranging),

@@ -38,7 +38,7 @@ def _of_entries(name: Elementwise, says: str) -> StepFunction:
     return StepFunction(name, build)
 
 
-ELEMENTWISE: Mapping[str, StepFunction] = {
+ELEMENTARY_STEPS: Mapping[str, StepFunction] = {
     row.name: _of_entries(row.name, row.says) for row in ELEMENTARY.values()
 }
 
