@@ -30,7 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import NoReturn, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
@@ -345,8 +345,6 @@ _UNKNOWN = {
 SIGNS = str.maketrans({**dict.fromkeys(MINUSES, "-"), "×": "*", "·": "*", "÷": "/"})
 
 
-# A tree never changes, and what is judged is read by several stages.
-@lru_cache(maxsize=1 << 9)
 def parse(text: str, letters: bool = False) -> Tree:
     """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
 

@@ -56,8 +56,7 @@ def test_a_claim_is_parsed_and_lowered_once(name, monkeypatch):
     """From its file through the audit and its reports to the red pen's sheet:
     no claim's text is parsed twice, and no part of its tree lowered twice."""
     parsed, lowered = [], []
-    # Trees of equal texts are one; each is made anew here, to be told apart.
-    parse, lower = syntax.parse.__wrapped__, Program.lower_tree
+    parse, lower = syntax.parse, Program.lower_tree
 
     def parsing(text):
         parsed.append(text)
