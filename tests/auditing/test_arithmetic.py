@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -317,11 +318,19 @@ def test_arithmetic_changes_nothing_of_the_rest(name):
     """Chains that come to what the wrong figures are, and such that don't, before all claims
     and after: the other figures keep their verdicts, causes, slips and reasons."""
     solution = solved(name)
+    claims = solution.case.claims
     before = audit(solution)
-    texts = ["0.5", *{f.text for f in refuted(before) if f.printed and not f.printed.after}]
+    wrong = (f.text for f in refuted(before) if f.printed and not f.printed.after)
+    texts = dict.fromkeys(("0.5", *wrong))
     said = [{"of": f"{text} {more}", "printed": text} for text in texts for more in ("+ 0", "+ 1")]
     chains = read_claims(solution.program, said)
-    found = audit(declaring(solution, claims=(*chains, *solution.case.claims, *chains)))
+    # An entry of a file has its number to itself: figures of one number are of one table.
+    free = 1 + max(claim.number for claim in claims)
+    above, below = (
+        tuple(replace(chain, number=chain.number + start) for chain in chains)
+        for start in (free, free + len(said))
+    )
+    found = audit(declaring(solution, claims=(*above, *claims, *below)))
     middle = found.figures[len(chains) : -len(chains)]
     assert [outline(figure) for figure in middle] == [outline(figure) for figure in before.figures]
     first, last = found.figures[: len(chains)], found.figures[-len(chains) :]
