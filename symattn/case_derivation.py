@@ -8,8 +8,6 @@ equal whatever the sizes. Lengths that nothing needs become names: n, d, m.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
-from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +19,15 @@ from symattn.cases import library as cases
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed
 from symattn.expressions import syntax
+from symattn.expressions.shapes import any_length
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.backward import flows, number
+from symattn.programs.backward import flows
 from symattn.programs.lines import LineWriter, Size, Sizes, ids
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program, sound_part
+from symattn.programs.tables import number
 
-#: Lengths that stand for sizes are primes from here on: no number of the steps is one.
-_FIRST = 53
 #: What a loss is called, and what any function of a number that is the output.
 _LOSSES = ("L", "J", "loss")
 
@@ -112,37 +110,22 @@ class _CaseTables:
         self.shapes: dict[str, tuple[Size, ...]] = {
             name: self.sizes.of(case.program.quantities[name]) for name in case.program.given
         }
-        self.lengths = self._lengths()
+        self.is_generic = True
         self.program = self._generic()
         # Whole numbers that name places stand for rows of 0 and 1.
         self.named = self._named_places()
 
-    def _lengths(self) -> dict[str, int]:
-        """A length for each size, which no number of the steps is equal to."""
-        digits = {
-            part.text
-            for step in (*self.case.steps.values(), *self.case.functions.values())
-            for part in syntax.walk(syntax.parse(step))
-            if isinstance(part, syntax.Literal)
-        }
-        primes = (
-            number
-            for number in count(_FIRST, 2)
-            if str(number) not in digits and all(number % k for k in range(2, isqrt(number) + 1))
-        )
-        return dict(zip(dict.fromkeys(self.sizes.names.values()), primes, strict=False))
-
     def _generic(self) -> Program:
-        """The program at these lengths; at the case's own where a step needs them."""
+        """The program of any lengths; of the case's own where a step needs them."""
         shapes = {
-            name: tuple(self.lengths[size] if isinstance(size, str) else size for size in axes)
+            name: tuple(any_length(size) if isinstance(size, str) else size for size in axes)
             for name, axes in self.shapes.items()
         }
         steps, own = self.case.steps, self.case.program.functions
         program, faults = sound_part(shapes, steps, loss=self.case.output, functions=own)
         if faults:
             sizes = {name: self.case.program.quantities[name].shape for name in self.case.given}
-            self.shapes, self.lengths = dict(sizes), {}
+            self.shapes, self.is_generic = dict(sizes), False
             program, _ = sound_part(sizes, steps, loss=self.case.output, functions=own)
         return program
 
@@ -150,7 +133,9 @@ class _CaseTables:
         every = ancestors(self.case.program.quantities.values(), through=nodes.built_in)
         named = [found for node in every if (found := ids(node)) is not None]
         return {
-            node.extra: self.sizes.places(node) if self.lengths else self.sizes.counts[node.extra]
+            node.extra: self.sizes.places(node)
+            if self.is_generic
+            else self.sizes.counts[node.extra]
             for node in named
             if node.op == "given"
         }
@@ -206,8 +191,7 @@ class _CaseTables:
                 names.setdefault(node.serial, []).insert(0, called[name])
         for name, node in program.quantities.items():
             names.setdefault(node.serial, []).append(name)
-        lengths = {length: name for name, length in self.lengths.items()}
-        return LineWriter(names, lengths)
+        return LineWriter(names)
 
     def _gradient_name(self, name: str) -> str:
         return f"d{name}" if f"d{name}" not in self.case.program.quantities else f"d_{name}"

@@ -20,9 +20,9 @@ MODULES = {
     path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")
 }
 #: Modules that name an operation, or a composite function, in code.
-NAMED = {"rmsnorm": 5, "sin": 29, "erf": 24}
+NAMED = {"rmsnorm": 5, "sin": 29, "erf": 23}
 #: Modules, and lines of all.
-MOST, LINES = 356, 109_976
+MOST, LINES = 356, 109_883
 #: What levels of precedence are called.
 LEVELS = {"SUM", "PRODUCT", "POWER", "POSTFIX", "ATOM", "LEVELS", "PRECEDENCE", "PRECEDENCES"}
 

@@ -21,9 +21,10 @@ from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.backward import minus, number, over, plus, times
+from symattn.programs.backward import minus, over, plus, times
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import Node
+from symattn.programs.tables import number
 
 #: Terms without terms in them.
 LEAVES = ("entry", "number", "constant")

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 from symattn.calculus import language as term
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judged_lines import in_unicode
 from symattn.calculus.judging import Judge, Library, Proofs, Where, replayed
-from symattn.calculus.kernel.axes import refuse_misplaced, refuse_no_axis
+from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
-from symattn.calculus.kernel.kinds import KINDS, Kind, inside
+from symattn.calculus.kernel.kinds import KINDS, Atom, Kind, Place, inside
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
 from symattn.calculus.kernel.terms import Unproved, numbered, plain
-from symattn.calculus.language import Array, Expr, Index
+from symattn.calculus.language import Array, Axis, Expr, Index
 from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
 from symattn.errors import Malformed
@@ -269,7 +269,7 @@ class _Reader:
             case "array":
                 return self._arrays[data]
             case "variable":
-                refuse_no_axis(*more)
+                _refuse_no_axis(*more)
                 return self._kernel.variable_at(data, *more)
             case "index":
                 return self._named[data]
@@ -277,7 +277,7 @@ class _Reader:
         if kind == "L" and not isinstance(made[1], Fraction) and made[1] not in ("oo", "-oo"):
             raise Malformed("expected a number, oo or -oo as the end of a limit")
         atom = self._kernel.atom(kind_of, *(made if len(kind_of.__match_args__) > 1 else (made,)))
-        refuse_misplaced(atom, self._kernel.permutations)
+        _refuse_misplaced(atom, self._kernel.permutations)
         return atom
 
     def record(self, data: Mapping[str, Any]) -> Record:
@@ -308,3 +308,70 @@ class _Reader:
         if not isinstance(value, _PLAIN):
             raise Malformed("expected a step of a certificate")
         return value
+
+
+# -- axes along which the places of an atom are ---------------------------------------------
+# What is read from a derivation compares places of one axis, sends them through permutations of
+# their axis and sums over axes that have places; the rules rely on it. Atoms that come from
+# elsewhere have to be made so, too.
+
+
+def _refuse_no_axis(axis: object) -> None:
+    """Refuse what is no axis: a name, or a length from 1."""
+    if not (isinstance(axis, str) or (isinstance(axis, int) and axis > 0)):
+        raise Unproved("an axis without places")
+
+
+def _refuse_misplaced(
+    atom: Atom, permutations: Mapping[str, Axis], around: tuple[Axis, ...] = ()
+) -> None:
+    """Refuse an atom with places that are not along the axes that they have to be along; so many
+    indices are bound ``around`` it, the innermost last."""
+    match atom:
+        case kinds.Sum(axes):
+            for axis in axes:
+                _refuse_no_axis(axis)
+            around = (*around, *axes)
+        case kinds.Entry(array, at):
+            _refuse_beside(array, at, around)
+        case kinds.Derivative(of, by):
+            _refuse_beside(*of, around)
+            _refuse_beside(*by, around)
+        case kinds.Limit(variable):
+            if variable.axes:
+                raise Unproved("a limit in what is no number")
+        case kinds.Delta() | kinds.AtMost():
+            own = [_axis(place, around) for place in atom.places if not isinstance(place[0], str)]
+            if len({axis for axis in own if axis is not None}) > 1:
+                raise Unproved("places of two axes are compared")
+        case kinds.Size() | kinds.Constant() | kinds.Position() | kinds.Operations():
+            pass
+        case kinds.Positive() | kinds.Function() | kinds.Bracket() | kinds.Mean():
+            pass
+        case _:
+            assert_never(atom)
+    for place in atom.places:
+        along = _axis(place, around)
+        if any(permutations[name] != (along or permutations[name]) for name, _ in place[2]):
+            raise Unproved("a place goes through a permutation of another axis")
+    if around:
+        # What binds no index was looked at when it was made.
+        for mono, _ in atom.parts:
+            for inner, _ in mono:
+                if inner.loose:
+                    _refuse_misplaced(inner, permutations, around)
+
+
+def _refuse_beside(array: Array, at: tuple[Place, ...], around: tuple[Axis, ...]) -> None:
+    """Refuse an entry that has not its places along the axes of its array."""
+    for axis, place in zip(array.axes, at, strict=True):
+        if _axis(place, around) not in (axis, None):
+            raise Unproved("a place along another axis than that of its array")
+
+
+def _axis(place: Place, around: tuple[Axis, ...]) -> Axis | None:
+    """The axis that a place is along, as far as it is known."""
+    base = place[0]
+    if isinstance(base, int):
+        return around[-1 - base] if base < len(around) else None
+    return base.size if isinstance(base, Index) else base

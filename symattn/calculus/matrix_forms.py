@@ -148,7 +148,7 @@ class Forms(Indices):
         )
 
     def reduced(self, name: str, tensor: Tensor) -> Tensor:
-        """Functions of rows, columns, or all entries."""
+        """The expectation, the trace, and what is left on and below the diagonal."""
         axes, entry = tensor.axes, tensor.entry
         if name == "expect":
             if not self.scope.is_random:
@@ -156,13 +156,6 @@ class Forms(Indices):
                     "expect: nothing is random here; a file in TOML says what is, random = [...]"
                 )
             return Tensor(axes, lambda at: term.Expectation(entry(at)))
-        if name == "diag" and len(axes) == 1:
-            return Tensor(
-                (axes[0], axes[0]),
-                lambda at: term.Mul((term.Delta(*at), entry(at[:1]))),
-            )
-        if name == "diag" and len(axes) == 2 and axes[0] == axes[1]:
-            return Tensor(axes[:1], lambda at: entry((at[0], at[0])))
         if name == "trace" and len(axes) == 2 and axes[0] == axes[1]:
             index = Index("r", axes[0])
             return Tensor((), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)))
@@ -204,19 +197,17 @@ class Forms(Indices):
         row = replace(row, offset=row.offset + after)
         return term.AtMost(row, column) if is_least else term.AtMost(column, row)
 
-    def total(self, name: str, tensor: Tensor) -> Tensor:
-        """The sum of all entries, or their average."""
+    def total(self, tensor: Tensor) -> Tensor:
+        """The sum of all entries."""
         every = [Index(letter, axis) for letter, axis in lettered(tensor.axes)]
 
         def whole(_: tuple[AxisPlace, ...]) -> Expr:
             total = tensor.entry(tuple(map(AxisPlace, every)))
             for index in reversed(every):
                 total = term.Sum(index, total)
-                if name == "average":
-                    total = term.Div(total, term.Size(index))
             return total
 
-        return self.once(name, Tensor((), whole))
+        return self.once("total", Tensor((), whole))
 
     def once(self, name: str, tensor: Tensor) -> Tensor:
         """A tensor that stands for itself, so that it is evaluated once."""

@@ -174,12 +174,7 @@ def misplaced(name: str, axes: int, places: int) -> str:
 FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
     **{name: partial(term.Apply, name) for name in get_args(term.Function) if name != "positive"},
     "sqrt": lambda x: term.Power(x, Fraction(1, 2)),
-    "sigmoid": lambda x: term.Div(term.ONE, term.Add((term.ONE, exp(term.Neg(x))))),
     "tanh": lambda x: _tanh(x),
-    "softplus": lambda x: term.Apply("log", term.Add((term.ONE, exp(x)))),
-    "silu": lambda x: term.Div(x, term.Add((term.ONE, exp(term.Neg(x))))),
-    "relu": lambda x: term.Mul((x, term.Apply("positive", x))),
-    "gelu": lambda x: _gelu(x),
 }
 """Functions of one number, which work entry by entry."""
 
@@ -190,12 +185,6 @@ OTHERS = ("delta", "step", "diff", "limit", "expect", "operations", "trace", "tr
 def _tanh(x: Expr) -> Expr:
     twice = exp(term.Mul((Number(Fraction(2)), x)))
     return term.Div(term.Add((twice, term.Neg(term.ONE))), term.Add((twice, term.ONE)))
-
-
-def _gelu(x: Expr) -> Expr:
-    half = term.Power(Number(Fraction(2)), Fraction(-1, 2))
-    inner = term.Add((term.ONE, term.Apply("erf", term.Mul((x, half)))))
-    return term.Mul((Number(Fraction(1, 2)), x, inner))
 
 
 @dataclass

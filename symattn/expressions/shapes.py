@@ -1,18 +1,26 @@
-"""Shapes of quantities, and the grids that hold their entries.
+"""Shapes of quantities, the lengths of their axes, and the grids that hold their entries.
 
 A shape follows NumPy: ``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix; axes
 before these are batches and heads. Every quantity is held as a grid of rows and
 columns: a scalar is 1 by 1, a vector one row, matrices along leading axes lie one below
 the other.
+
+A length may be any, known by a letter: a program whose axes have such lengths says what it computes
+for any size. They are added and multiplied as numbers are, and stand wherever a length does, typed
+as an ``int``; what would count places one by one, ``range(n)``, is refused with what to write
+instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
-from symattn.errors import OutOfRange
+from symattn.errors import Malformed, OutOfRange
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Binary, Literal, Name, Tree
 
 Shape = tuple[int, ...]
 
@@ -60,8 +68,8 @@ def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[rang
     for axis, length in enumerate(shape):
         key = keys[axis] if axis < len(keys) else slice(None)
         if isinstance(key, slice):
-            axes.append(range(length)[key])
-            left.append(len(axes[-1]))
+            axes.append(every(length) if key == slice(None) else range(length)[key])
+            left.append(how_many(axes[-1]))
             if not left[-1]:
                 raise OutOfRange(f"an empty slice of axis {axis} of {show(shape)}")
         elif -length <= key < length:
@@ -140,4 +148,115 @@ def show(shape: Shape) -> str:
     """
     if not shape:
         return "a scalar"
-    return f"a vector of {shape[0]}" if len(shape) == 1 else "x".join(map(str, shape))
+    if len(shape) == 1:
+        return f"a vector of {shape[0]}"
+    return (" x " if any(map(is_any, shape)) else "x").join(map(str, shape))
+
+
+# -- lengths that may be any -----------------------------------------------------------------
+
+
+class Uncounted(Malformed):
+    """Places are to be told apart along an axis that may have any number of them."""
+
+
+def _binary(sign: str, x: Letter, y: object, turned: bool = False) -> Letter:
+    if not isinstance(y, int | Letter):
+        refused: Letter = NotImplemented
+        return refused
+    other = tree_of(cast("int", y))
+    return Letter(Binary(sign, other, x.tree) if turned else Binary(sign, x.tree, other))
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A whole number above 0 that may be any, as ``tree`` writes it.
+
+    >>> n = any_length("n")
+    >>> str(n * n - 1), n == any_length("n"), n > 100
+    ('n * n - 1', True, True)
+    >>> range(n)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    symattn.expressions.shapes.Uncounted: the places of an axis of n are not told apart ...
+    """
+
+    tree: Tree
+
+    def __str__(self) -> str:
+        return syntax.text(self.tree)
+
+    def __add__(self, other: object) -> Letter:
+        return self if other == 0 else _binary("+", self, other)
+
+    def __radd__(self, other: object) -> Letter:
+        return self if other == 0 else _binary("+", self, other, turned=True)
+
+    def __sub__(self, other: object) -> Letter:
+        return self if other == 0 else _binary("-", self, other)
+
+    def __mul__(self, other: object) -> Letter:
+        return self if other == 1 else _binary("*", self, other)
+
+    def __rmul__(self, other: object) -> Letter:
+        return self if other == 1 else _binary("*", self, other, turned=True)
+
+    def __gt__(self, other: object) -> bool:
+        """Return whether it is more than a number, which it is: no letter is short."""
+        return self != other if isinstance(other, int | Letter) else NotImplemented
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __le__(self, other: object) -> bool:
+        return self == other
+
+    def _refused(self, *_: object) -> NoReturn:
+        raise Uncounted(
+            f"the places of an axis of {self} are not told apart for any {self}: give that axis a"
+            " number as its length, or heads and pairs an axis of their own, as in"
+            " 'Q: n x h x d' and Q[:, a, :]"
+        )
+
+    __index__ = __mod__ = __floordiv__ = _refused
+
+
+@dataclass(frozen=True, slots=True)
+class AllPlaces:
+    """All places along an axis of any length, in order."""
+
+    length: Letter
+    start: int = 0
+    step: int = 1
+
+
+def any_length(name: str) -> int:
+    """Return a length that may be any, by its letter."""
+    return cast("int", Letter(Name(name)))
+
+
+def is_any(length: object) -> bool:
+    """Return whether a length, or a number of entries, may be any."""
+    return isinstance(length, Letter)
+
+
+def tree_of(number: int) -> Tree:
+    """Return a number as it is written."""
+    return number.tree if isinstance(number, Letter) else Literal(str(number))
+
+
+def every(length: int) -> range:
+    """Return all places along an axis.
+
+    >>> every(3), how_many(every(3)), str(how_many(every(any_length("n"))))
+    (range(0, 3), 3, 'n')
+    """
+    return cast("range", AllPlaces(length)) if isinstance(length, Letter) else range(length)
+
+
+def how_many(places: range) -> int:
+    """Return how many places there are."""
+    some: Any = places
+    return cast("int", some.length) if isinstance(some, AllPlaces) else len(places)

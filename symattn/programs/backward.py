@@ -14,17 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 
-from flint import fmpq
-
+from symattn.expressions.shapes import every
 from symattn.numbers import values
-from symattn.numbers.values import rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node, ancestors, arguments
-
-
-def number(value: int | fmpq) -> Node:
-    """A rational number as a constant."""
-    return nodes.constant(rational(value))
+from symattn.programs.tables import number
 
 
 def pi() -> Node:
@@ -151,7 +145,7 @@ def shares(parts: Iterable[Node], g: Node, axis: int) -> Flow:
     flows: Flow = []
     start = 0
     for part in parts:
-        rows, columns = map(range, part.grid)
+        rows, columns = map(every, part.grid)
         own = range(start, start + part.grid[axis])
         places = (rows, own) if axis else (own, columns)
         flows.append(nodes.shaped(Node("pick", (g,), part.grid, places), part.shape))

@@ -16,11 +16,12 @@ from symattn.errors import Malformed, UnknownName
 from symattn.expressions import syntax
 from symattn.expressions.shapes import chosen, keys
 from symattn.limits import JACOBIAN
-from symattn.numbers.values import ONE, ZERO
+from symattn.numbers.values import ZERO
 from symattn.programs import nodes
 from symattn.programs.backward import flows
 from symattn.programs.functions.arranging import below, flat
 from symattn.programs.nodes import Node
+from symattn.programs.tables import indicator, tabled
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,11 @@ class Jacobian:
     def _row(self, of: Node, by: Node, k: int) -> Node:
         """The gradient of an entry as a row."""
         columns = of.grid[1]
-        start = nodes.tabled(lambda i, j: ONE if (i, j) == divmod(k, columns) else ZERO, *of.shape)
+        start = tabled(lambda i, j: indicator((i, j) == divmod(k, columns)), *of.shape)
         gradient = flows(of, start).get(by.serial)
         if gradient is None and "/" in self.of.name:
             # A gradient that is the same everywhere has no slope.
-            gradient = nodes.tabled(lambda i, j: ZERO, *by.shape)
+            gradient = tabled(lambda i, j: ZERO, *by.shape)
         if gradient is None:
             raise UnknownName(f"{self.name}: {self.of.name} does not depend on {self.by.name}")
         return flat(nodes.index(gradient, self.by.keys) if self.by.keys else gradient)

@@ -1,16 +1,17 @@
 """Programs as lines of derivations: what a node computes, as a tree that is read for any size.
 
-A size is known from a number where the program is made of sizes that no number in it is equal
-to, primes: a mean over n entries divides by n (:data:`Lengths`).
+Axes of a program may have any length (:mod:`symattn.expressions.shapes`): a mean over n entries
+divides by n.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from typing import cast
 
 from symattn.errors import Malformed, short
 from symattn.expressions import formulas, syntax
+from symattn.expressions.shapes import how_many, tree_of
 from symattn.expressions.syntax import (
     Binary,
     Call,
@@ -26,6 +27,7 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node, WrittenCall, ancestors, arguments
 from symattn.programs.program import Program
+from symattn.programs.tables import formula_of, reach_of
 
 # -- which axes of a program's quantities are as long as each other ----------------------
 # Two axes have one size where an operation needs it: the columns of Q and of K where there is ``Q
@@ -215,9 +217,6 @@ class Sizes:
 
 # -- lines -------------------------------------------------------------------------------
 
-#: The size that a length stands for.
-Lengths = Mapping[int, Size]
-
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 _ALL = Slice(None, None, None)
 
@@ -225,9 +224,8 @@ _ALL = Slice(None, None, None)
 class LineWriter:
     """Writes nodes as trees, down to those that have a name; of several the last."""
 
-    def __init__(self, names: Mapping[int, Sequence[str]], lengths: Lengths) -> None:
+    def __init__(self, names: Mapping[int, Sequence[str]]) -> None:
         self.names = names
-        self.lengths = lengths
 
     def line(self, node: Node, own: str) -> Tree:
         """Return what a node is, by a name that comes after its own, or by what it is made of.
@@ -241,10 +239,6 @@ class LineWriter:
         """Return what a node is, by name where it has one."""
         named = self.names.get(node.serial)
         return Name(named[-1]) if named else self._operation(node)
-
-    def size(self, length: int) -> Tree:
-        """The length of an axis, by its name."""
-        return _named(self.lengths.get(length, length))
 
     def _operation(self, node: Node) -> Tree:
         if node.written is not None and not node.written.is_own:
@@ -306,65 +300,43 @@ class LineWriter:
         number = value.rational()
         if number is None:
             return syntax.parse(formulas.text(value.formula()), letters=True)
-        above = int(abs(number.p))
-        tree = (self._sizes(above) if number.q == 1 else None) or Literal(str(above))
+        tree: Tree = Literal(str(abs(number.p)))
         if number.q != 1:
             tree = Binary("/", tree, Literal(str(number.q)))
         return Negative(tree) if number < 0 else tree
 
-    def _sizes(self, number: int) -> Tree | None:
-        """The sizes that a number is the product of, or one more than a product of."""
-        for less in (0, 1):
-            left, factors = number + less, []
-            for length, size in self.lengths.items():
-                while isinstance(size, str) and left % length == 0 and left:
-                    left //= length
-                    factors.append(_named(size))
-            if factors and left == 1:
-                product = reduce(lambda x, y: Binary("*", x, y), factors)
-                return Binary("-", product, Literal("1")) if less else product
-        return None
-
     def _table(self, node: Node) -> Tree:
-        entries = [entry for row in node.extra for entry in row]
+        """A table whose entries say where they stand, in functions of steps."""
+        entries = [entry for row in node.extra for entry in row] if _is_written(node) else []
         if any(isinstance(entry, Masked) for entry in entries):
             if node.shape:
                 raise Malformed("an array with hidden scores is written out in numbers")
             return Negative(Name("inf"))
-        sizes = tuple(map(self.size, node.shape))
-        numbers = {entry.rational() for entry in entries if isinstance(entry, Value)}
-        for name, number in (("zeros", 0), ("ones", 1)):
-            if sizes and numbers == {number}:
-                return Call(name, sizes)
-        if not sizes and isinstance(entries[0], Value):
-            return self._number(entries[0])
-        if numbers <= {*range(-max(node.grid), max(node.grid) + 1)} and node.shape:
-            rows = [[int(entry.rational()) for entry in row] for row in node.extra]
-            if (tree := self._by_place(node, rows)) is not None:
-                return tree
+        if not node.shape:
+            return self._number(entries[0]) if entries else cast("Tree", node.extra)
+        if (formula := formula_of(node)) is not None:
+            return self._by_place(formula, self._ones(node))
         shown = short(", ".join(map(str, entries)), 40)
         raise Malformed(f"an array is written out in numbers, {shown}: give it a name and a shape")
 
-    def _by_place(self, node: Node, rows: list[list[int]]) -> Tree | None:
-        """A table whose entries say where they stand, in functions of steps."""
-        height, width = node.grid
-        if len(node.shape) == 1:
-            if rows[0] == [*range(width)]:
-                return Binary("-", Call("cumsum", (self._ones(node),)), Literal("1"))
-            return None
-        if rows == [[int(i == j) for j in range(width)] for i in range(height)]:
-            return Call("eye", (self.size(width),)) if height == width else None
-        zeros = Call("zeros", tuple(map(self.size, node.shape)))
-        if rows == [[abs(i - j) for j in range(width)] for i in range(height)]:
-            return Call("alibi", (zeros, Negative(Literal("1"))))
-        right, left = sum(rows[0]) - 1, sum(row[0] for row in rows) - 1
-        if rows == [[int(-left <= j - i <= right) for j in range(width)] for i in range(height)]:
-            reach = Literal(str(left)), Literal(str(right))
-            return Call("exp", (Call("window", (zeros, *reach)),))
-        return None
+    def _by_place(self, formula: Tree, ones: Call) -> Tree:
+        """A table by its formula, in functions of steps."""
+        one, zeros = Literal("1"), Call("zeros", ones.arguments)
+        match formula:
+            case Literal("0"):
+                return zeros
+            case Literal():
+                return ones
+            case Name():
+                return Binary("-", Call("cumsum", (ones,)), one)
+            case Call():
+                return Call("eye", ones.arguments[:1])
+            case Binary(_, Binary("-"), _):
+                return Call("alibi", (zeros, Negative(one)))
+        return Call("exp", (Call("window", (zeros, *map(tree_of, reach_of(formula)))),))
 
-    def _ones(self, node: Node) -> Tree:
-        return Call("ones", tuple(map(self.size, node.shape)))
+    def _ones(self, node: Node) -> Call:
+        return Call("ones", tuple(map(tree_of, node.shape)))
 
     # -- shapes ----------------------------------------------------------------------
 
@@ -391,7 +363,7 @@ class LineWriter:
                 return self.tree(x)
             case 1 | 2, 0:
                 return Call("total", (self.tree(x),))
-            case 2, 1 if plain and x.op == "pick" and len(x.extra[0]) == 1:
+            case 2, 1 if plain and x.op == "pick" and how_many(x.extra[0]) == 1:
                 return self._single(x, slices=True)
             case 2, 1 if plain and x.op == "matmul" and len(x.operands[0].shape) == 1:
                 return Binary("@", *map(self.tree, x.operands))
@@ -428,19 +400,19 @@ class LineWriter:
     def _scattered(self, node: Node, x: Node) -> Tree:
         """Zeros about what a part sends back."""
         rows, columns = node.extra
-        if any(abs(some.step) != 1 and len(some) > 1 for some in (rows, columns)):
+        if any(abs(some.step) != 1 and how_many(some) > 1 for some in (rows, columns)):
             raise Malformed("entries are sent back to every second place or so")
         tree = self._row(x) if len(node.shape) == 2 else self.tree(x)
         if not x.shape:
-            sizes = map(self.size, x.grid[2 - len(node.shape) :])
+            sizes = map(tree_of, x.grid[2 - len(node.shape) :])
             tree = Binary("*", tree, Call("ones", tuple(sizes)))
         elif len(x.shape) > len(node.shape):
             tree = Cell(tree, (Literal("1"), _ALL))
         turned = tuple(Slice(None, None, -1) if some.step < 0 else _ALL for some in (rows, columns))
         if any(key != _ALL for key in turned):
             tree = Cell(tree, turned[2 - len(node.shape) :])
-        height = self.size(len(rows))
-        before, after = min(columns), node.grid[1] - 1 - max(columns)
+        height = tree_of(how_many(rows))
+        before, after = _around(columns, node.grid[1])
         sides = [
             Call("zeros", (height, Literal(str(k)))[2 - len(node.shape) :]) if k else None
             for k in (before, after)
@@ -448,8 +420,8 @@ class LineWriter:
         if any(sides):
             beside = (sides[0], tree, sides[1])
             tree = Call("concat", tuple(part for part in beside if part))
-        before, after = min(rows), node.grid[0] - 1 - max(rows)
-        width = self.size(node.grid[1])
+        before, after = _around(rows, node.grid[0])
+        width = tree_of(node.grid[1])
         ends = [Call("zeros", (Literal(str(k)), width)) if k else None for k in (before, after)]
         if any(ends):
             stacked = tuple(part for part in (ends[0], tree, ends[1]) if part)
@@ -487,11 +459,11 @@ class LineWriter:
         )
 
     def _option(self, value: str) -> Tree:
-        """A number, which may be a size, or a word."""
+        """A number, or a word, which a size is too."""
         digits = value.removeprefix("-")
         if not digits.isdigit():
             return syntax.Word(value)
-        return Negative(Literal(digits)) if value != digits else self.size(int(digits))
+        return Negative(Literal(digits)) if value != digits else Literal(digits)
 
     def _compared(self, node: Node, sign: str, x: Node, y: Node) -> Tree:
         """1 where a comparison holds, by steps of values."""
@@ -519,13 +491,19 @@ def _is(number: int, node: Node) -> bool:
     return node.op == "constant" and not node.written and node.extra.rational() == number
 
 
-def _named(size: Size) -> Tree:
-    return Name(size) if isinstance(size, str) else Literal(str(size))
+def _is_written(node: Node) -> bool:
+    """Return whether a table has its numbers, no formula."""
+    return isinstance(node.extra, tuple)
+
+
+def _around(some: range, length: int) -> tuple[int, int]:
+    """Return how many places are before and after some along an axis."""
+    return (0, 0) if how_many(some) == length else (min(some), length - 1 - max(some))
 
 
 def _key(some: range, length: int) -> Slice:
     """Places along an axis as a slice."""
-    if some.step == 1 and len(some) == length:
+    if some.step == 1 and how_many(some) == length:
         return _ALL
     if some.step > 0:
         return Slice(some.start, some.stop, some.step if some.step != 1 else None)

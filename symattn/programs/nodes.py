@@ -29,7 +29,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from symattn.errors import Malformed
 from symattn.expressions.elementary import Elementwise
-from symattn.expressions.shapes import Shape, chosen, grid, show
+from symattn.expressions.shapes import Shape, chosen, grid, how_many, is_any, show
 from symattn.expressions.syntax import Key
 from symattn.limits import ENTRIES, Limit
 from symattn.numbers.reading import Masked
@@ -186,7 +186,7 @@ def room(limit: Limit) -> Iterator[None]:
 def need_room(shape: Shape) -> None:
     """Raise :class:`Malformed` for a quantity of too many entries, before any is made."""
     limit = _ROOM.get()
-    if prod(shape) > limit.most:
+    if not any(map(is_any, shape)) and prod(shape) > limit.most:
         raise Malformed(limit.said(show(shape)))
 
 
@@ -199,19 +199,6 @@ def table(rows: tuple[tuple[Value | Masked, ...], ...], shape: Shape) -> Node:
     """Exact values that are known, by rows of the grid."""
     need_room(shape)
     return Node("table", (), shape, rows)
-
-
-def tabled(entry: Callable[[int, int], Value], *shape: int) -> Node:
-    """Exact values that are known by their row and column; none is made of what is too large.
-
-    >>> from symattn.numbers.values import ONE
-    >>> tabled(lambda i, j: ONE, 9999, 9999)
-    Traceback (most recent call last):
-    symattn.errors.Malformed: 9999x9999 is beyond 65536 entries
-    """
-    need_room(shape)
-    rows, columns = map(range, grid(shape))
-    return Node("table", (), shape, tuple(tuple(entry(i, j) for j in columns) for i in rows))
 
 
 def copy(x: Node) -> Node:
@@ -240,7 +227,7 @@ def elementwise(op: Arithmetic, x: Node, y: Node, extra: str | None = None) -> N
         product = op == "multiply" and y.shape and x.shape[-1:] == y.shape[:1]
         hint = "; '*' goes entry by entry, the matrix product is '@'" if product else ""
         raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}{hint}")
-    shape = tuple(max(a, b) for a, b in zip(longer, padded, strict=True))
+    shape = tuple(b if a == 1 else a for a, b in zip(longer, padded, strict=True))
     need_room(shape)
     return Node(op, (x, y), shape, extra)
 
@@ -334,9 +321,9 @@ def concat(parts: tuple[Node, ...]) -> Node:
 
 
 def _reduced(op: Op, x: Node, shape: Callable[[int, int], Shape], hint: str) -> Node:
-    if len(x.shape) != 2:
+    if len(x.shape) < 2:
         raise Malformed(f"{op} takes a matrix, found {show(x.shape)}: {hint}")
-    return Node(op, (x,), shape(*x.shape))
+    return Node(op, (x,), (*x.shape[:-2], *shape(*x.shape[-2:])))
 
 
 def rowsum(x: Node) -> Node:
@@ -363,7 +350,7 @@ def index(x: Node, keys: tuple[Key, ...]) -> Node:
     """``x[keys]``: whole numbers and slices, as in NumPy."""
     plain = [k if isinstance(k, int) else slice(k.start, k.stop, k.step) for k in keys]
     shape, places = chosen(x.shape, plain)
-    result = Node("pick", (x,), tuple(len(axis) for axis in places), places)
+    result = Node("pick", (x,), tuple(map(how_many, places)), places)
     return _as(result, shape)
 
 

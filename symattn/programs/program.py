@@ -22,12 +22,13 @@ from symattn.limits import STEPS
 from symattn.numbers.reading import MASKED, Masked, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import jacobians, nodes
-from symattn.programs.backward import flows, number, pi, times
+from symattn.programs.backward import flows, pi, times
 from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, StepFunction
 from symattn.programs.functions.entries import power
 from symattn.programs.functions.own import OwnFunction, calls, need_short
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, WrittenCall, ancestors
+from symattn.programs.tables import number
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 

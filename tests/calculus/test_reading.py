@@ -109,7 +109,7 @@ def message(line):
         ("ones(n, n, n) == 1", "ones(rows, columns=None) takes at most 2, found 3"),
         ("eye(n, n) == 1", "eye(n) takes at most 1, found 2"),
         ("trace(S) == 1", "trace: found an array of n x m"),
-        ("diag(S) == 1", "diag: found an array of n x m"),
+        ("diag(S) == 1", "expected as many rows as columns, found n x m"),
         ("rowsum(x) == 1", "rowsum takes a matrix, found a vector of n"),
         ("softmax(t) == 1", "expected a row or a matrix, found a number"),
         ("x[i] * sum(j, x) == t", "the index j has no known range"),

@@ -9,7 +9,7 @@ from symattn.programs.functions import arranging, attention, entries, rows
 from symattn.programs.functions.calls import StepFunction
 from symattn.programs.functions.entries import COMPARISONS
 
-__all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "StepFunction"]
+__all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "OF_ROWS", "StepFunction"]
 
 
 def _of(module: ModuleType) -> dict[str, StepFunction]:
@@ -28,5 +28,7 @@ FUNCTIONS: Mapping[str, StepFunction] = {
     **_of(arranging),
     **_of(attention),
 }
+#: Functions of rows and columns, which a number has none of.
+OF_ROWS = frozenset(_of(rows))
 #: Other names of functions.
 ALIASES: Mapping[str, str] = {"clamp": "clip"}

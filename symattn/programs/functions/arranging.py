@@ -7,13 +7,14 @@ from math import prod
 from flint import fmpq
 
 from symattn.errors import Malformed
-from symattn.expressions.shapes import show
+from symattn.expressions.shapes import every, show
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
-from symattn.programs.backward import number, shares, times
+from symattn.programs.backward import shares, times
 from symattn.programs.functions.calls import Axis, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
+from symattn.programs.tables import indicator, number, same, tabled, whole
 
 
 def _size(axis: int, x: Node) -> Node:
@@ -149,18 +150,18 @@ def _repeated(x: Node, count: int) -> Node:
 def column_of(x: Node, c: int) -> Node:
     """A column of a matrix, an entry of a vector as one."""
     shape = (x.shape[0], 1) if len(x.shape) == 2 else (1,)
-    return Node("pick", (x,), shape, (range(x.grid[0]), range(c, c + 1)))
+    return Node("pick", (x,), shape, (every(x.grid[0]), range(c, c + 1)))
 
 
 # -- tables --------------------------------------------------------------------------------
 
 
 def _identity(n: int) -> Node:
-    return nodes.tabled(lambda i, j: ONE if i == j else ZERO, n, n)
+    return tabled(lambda i, j: indicator(same(i, j)), n, n)
 
 
 def _filled(value: Value, rows: int, columns: int | None) -> Node:
-    return nodes.tabled(lambda i, j: value, *((rows,) if columns is None else (rows, columns)))
+    return tabled(lambda i, j: value, *((rows,) if columns is None else (rows, columns)))
 
 
 @function()
@@ -183,7 +184,7 @@ def ones(rows: Size, columns: Size | None = None) -> Node:
 
 def counted(n: int) -> Node:
     """The whole numbers from 0 on as a vector."""
-    return nodes.tabled(lambda _, k: rational(k), n)
+    return tabled(lambda _, k: whole(k), n)
 
 
 @function(lambda node, g: [None])

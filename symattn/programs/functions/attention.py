@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from symattn.errors import Malformed
-from symattn.expressions.shapes import show
-from symattn.numbers.values import ONE, ZERO, Value, rational
+from symattn.expressions.shapes import every, show
+from symattn.numbers.values import ONE, ZERO, Value
 from symattn.programs import nodes
-from symattn.programs.backward import flow, minus, number, over, plus, times
+from symattn.programs.backward import flow, minus, over, plus, times
 from symattn.programs.functions.arranging import (
     angles,
     as_row,
@@ -31,6 +32,7 @@ from symattn.programs.functions.calls import Count, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, power
 from symattn.programs.functions.rows import log_softmax, mean
 from symattn.programs.nodes import Node
+from symattn.programs.tables import distance, number, seen, tabled
 
 
 def _targets(x: Node, y: Node) -> tuple[Node, Node]:
@@ -145,7 +147,7 @@ def _need_scores(x: Node, name: str) -> None:
 
 def _seen(x: Node, left: int, right: int) -> Node:
     """A table of the keys j with i - left <= j <= i + right."""
-    return nodes.tabled(lambda i, j: ONE if -left <= j - i <= right else ZERO, *x.shape)
+    return tabled(partial(seen, left, right), *x.shape)
 
 
 @function(is_written=False)
@@ -158,7 +160,7 @@ def head(x: Node, k: Count, heads: Size) -> Node:
     if k >= heads:
         raise Malformed(f"there is no head {k} of {heads}: they are counted from 0")
     width = x.shape[1] // heads
-    places = range(x.shape[0]), range(k * width, (k + 1) * width)
+    places = every(x.shape[0]), range(k * width, (k + 1) * width)
     return Node("pick", (x,), (x.shape[0], width), places)
 
 
@@ -201,7 +203,7 @@ def alibi(x: Node, slope: Node) -> Node:
     _need_scores(x, "alibi")
     if slope.shape:
         raise Malformed(f"expected a number for the slope, found {show(slope.shape)}")
-    return minus(x, times(slope, nodes.tabled(lambda i, j: rational(abs(i - j)), *x.shape)))
+    return minus(x, times(slope, tabled(distance, *x.shape)))
 
 
 @function()
@@ -267,7 +269,7 @@ def _quarter(d: int, interleaved: bool) -> Node:
         is_pair = abs(i - j) == apart and min(i, j) // apart % 2 == 0
         return (ONE if i < j else -ONE) if is_pair else ZERO
 
-    return nodes.tabled(entry, d, d)
+    return tabled(entry, d, d)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from symattn.languages.sentence import Sentence
 from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
-from symattn.programs.backward import above, halves, larger, minus, number, over, pi, plus, times
+from symattn.programs.backward import above, halves, larger, minus, over, pi, plus, times
 from symattn.programs.functions.calls import StepFunction, function
 from symattn.programs.nodes import Back, Node
+from symattn.programs.tables import number
 
 Flows = list[Node | None]
 

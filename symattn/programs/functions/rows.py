@@ -10,7 +10,7 @@ from symattn.expressions.shapes import show
 from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.backward import above, minus, over, plus, times
-from symattn.programs.functions.arranging import flat
+from symattn.programs.functions.arranging import as_row
 from symattn.programs.functions.calls import Axis, Count, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, sloped
 from symattn.programs.nodes import Node
@@ -119,21 +119,17 @@ _SHARED = Sentence("shared evenly by entries that are equal")
 
 
 def _largest(x: Node, axis: int | None) -> Node:
-    if axis is None:
-        return Node("reshape", (nodes.rowmax(_as_row(x)),), ())
+    if axis is None and len(x.shape) == 2:
+        # The largest of the largest of each row.
+        x = nodes.rowmax(x)
+        return Node("reshape", (nodes.rowmax(nodes.transpose(x)),), ())
 
     def of_rows(row: Node) -> Node:
         if len(row.shape) == 2:
             return nodes.rowmax(row)
-        return Node("reshape", (nodes.rowmax(_as_row(row)),), ())
+        return Node("reshape", (nodes.rowmax(as_row(row)),), ())
 
-    return along(x, axis, of_rows)
-
-
-def _as_row(x: Node) -> Node:
-    """All entries as the one row of a matrix."""
-    row = flat(x)
-    return Node("reshape", (row,), (1, *row.shape))
+    return of_rows(x) if axis is None else along(x, axis, of_rows)
 
 
 def _extreme_back(node: Node, g: Node) -> Flows:
