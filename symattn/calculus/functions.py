@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Axis, AxisPlace, Expr, Index
-from symattn.calculus.masks import is_indicator, vanishes_without
+from symattn.calculus.masks import is_indicator, same, vanishes_without
 from symattn.calculus.matrix_forms import Forms, told_apart
 from symattn.calculus.tensors import (
     FUNCTIONS,
@@ -429,9 +429,11 @@ def _positive(x: Expr, y: Expr) -> Expr:
 
 
 def _larger(x: Expr, y: Expr) -> Expr:
-    """``y + relu(x - y)``."""
+    """``y + relu(x - y)``; of a number and its negative what ``x sign(x)`` is."""
     if _is_number(x, 0):
         x, y = y, x
+    if isinstance(y, term.Neg) and same(x, y.body):
+        return times(x, minus(_positive(x, term.ZERO), _positive(term.ZERO, x)))
     more = _difference(x, y)
     excess = term.Mul((more, term.Apply("positive", more)))
     return excess if _is_number(y, 0) else plus(y, excess)
