@@ -20,6 +20,7 @@ from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed
 from symattn.expressions import syntax
 from symattn.expressions.shapes import any_length
+from symattn.expressions.syntax import Written
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.backward import flows
@@ -83,12 +84,12 @@ def as_text(case: str | Path | Case) -> str:
     # What is the gradient of a loss that is given has its name by itself.
     known = {f"diff({loss}, " for loss in document["losses"]}
     stated = [*document["hypotheses"], *(entry["line"] for entry in document["lines"])]
-    used = {name for line in stated for name in syntax.names(syntax.parse(line, letters=True))}
+    used = {name for line in stated for name in syntax.names(syntax.written(line).tree)}
     definitions = []
     for name, formula in reversed(document["define"].items()):
         own = any(formula == f"{start}{name[1:]})" for start in known)
         if name.partition("[")[0] in used | {*document["losses"].values()}:
-            used |= {*syntax.names(syntax.parse(formula, letters=True))}
+            used |= {*syntax.names(syntax.written(formula).tree)}
             definitions += [] if name[0] == "d" and own else [f"{name} = {formula}"]
     lines += definitions[::-1]
     lines += ["", *(f"## {note}" for note in document["notes"]), "## Gradients", ""]
@@ -163,11 +164,12 @@ class _CaseTables:
         for name, node in by_name.items():
             if name != case.output:
                 try:
-                    formula = syntax.text(writer.line(node, called[name]))
+                    formula = Written.of(writer.line(node, called[name]))
                 except Malformed as error:
                     unsaid.append(f"{called[name]} is left out: {error}.")
                     continue
-                lines.append({"line": f"{called[name]} == {formula}", "because": self._uses(name)})
+                line = syntax.equated(called[name], formula)
+                lines.append({"line": line, "because": self._uses(name)})
         if not lines:
             raise Malformed("no gradient of the case can be stated. " + " ".join(unsaid))
         return {
@@ -199,7 +201,7 @@ class _CaseTables:
     def _step(self, writer: LineWriter, name: str) -> str:
         node = self.program.quantities[name]
         try:
-            return syntax.text(writer.line(node, name))
+            return Written.of(writer.line(node, name))
         except Malformed as error:
             where = f"steps.{name}"
             raise Malformed([Fault(where, fault.message) for fault in error.faults]) from None

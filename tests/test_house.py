@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import symattn
+from symattn.calculus import library
+from symattn.expressions import syntax
 
 PACKAGE = Path(symattn.__file__).parent
 MODULES = {
@@ -22,7 +26,11 @@ MODULES = {
 #: Modules that name an operation, or a composite function, in code.
 NAMED = {"rmsnorm": 5, "sin": 29, "erf": 23}
 #: Modules, and lines of all.
-MOST, LINES = 356, 109_883
+MOST, LINES = 356, 109_972
+#: Formulas of the README's homework that are read: nine sides, and names and gradients of theirs.
+READ = 14
+_README = PACKAGE.parent / "README.md"
+README = _README.read_text("utf-8") if _README.is_file() else ""
 #: What levels of precedence are called.
 LEVELS = {"SUM", "PRODUCT", "POWER", "POSTFIX", "ATOM", "LEVELS", "PRECEDENCE", "PRECEDENCES"}
 
@@ -80,6 +88,33 @@ def test_an_operation_stands_in_no_more_modules(word: str) -> None:
     assert len(naming(word)) <= NAMED[word]
 
 
+def readings() -> Counter[str]:
+    """The formulas that the README's homework has read, its judging and printing included, each
+    with how often."""
+    (text,) = re.findall(r"```text\n(# Softmax backward.*?)```", README, re.DOTALL)
+    read: Counter[str] = Counter()
+
+    def parse(text: str, letters: bool = False) -> syntax.Tree:
+        read[str(text)] += 1
+        return original(text, letters)
+
+    original, syntax.parse = syntax.parse, parse
+    try:
+        assert "REFUTED" in library.derive(text).to_text()
+    finally:
+        syntax.parse = original
+    return read
+
+
+@pytest.mark.skipif(not README, reason="the README is beside a checkout only")
+def test_a_formula_is_read_once() -> None:
+    """From the text to the prover, the refuter, the hint and the page go trees."""
+    read = readings()
+    assert "softmax(S)" in read
+    assert {formula for formula, often in read.items() if often > 1 and "(" in formula} == set()
+    assert sum(read.values()) <= READ
+
+
 def test_the_house_does_not_grow() -> None:
     assert len(MODULES) <= MOST
     assert sum(text.count("\n") for text in MODULES.values()) <= LINES
@@ -88,5 +123,6 @@ def test_the_house_does_not_grow() -> None:
 if __name__ == "__main__":
     print(f"{len(MODULES)} modules, {sum(text.count(chr(10)) for text in MODULES.values())} lines")
     print(f"tables of precedence outside of expressions/: {with_levels() or 0}")
+    print(f"the README's homework: {sum(readings().values())} formulas read")
     for each in NAMED:
         print(f"{each}: {len(naming(each))} modules")

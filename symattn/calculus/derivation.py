@@ -92,7 +92,7 @@ class Derivation:
         lines += [line for item in draft.assumptions for line in _wrapped(item, shapes)]
         lines += [f"  {item}" for item in draft.given()]
         lines += [f"  {text(item, shapes)}" for item in draft.hypotheses]
-        lines += [f"  {text(f'{item.key} == {item.text}', shapes)}" for item in draft.definitions]
+        lines += [f"  {text(item.line, shapes)}" for item in draft.definitions]
         for item in self.along:
             lines += _wrapped(f"read with {item}", shapes)
         for part in self.parts:

@@ -63,6 +63,11 @@ class Defined:
     text: str
     array: Array
 
+    @property
+    def line(self) -> syntax.Written:
+        """The definition as an equation."""
+        return syntax.equated(self.key, self.text)
+
 
 @dataclass(frozen=True)
 class DerivationDraft:
@@ -120,6 +125,7 @@ def read(
     faults = unknown(document, KEYS)
     faults += misfits(document, KEYS)
     good = {key: document[key] for key, of in KEYS.items() if isinstance(document.get(key), of)}
+    good |= _written(good)
     sizes = list(_names(good.get("sizes", []), "sizes", faults))
     number_anew()
     scope = LineScope(sizes, advice=advice, is_random=bool(good.get("random")))
@@ -199,6 +205,23 @@ def read(
         lines=tuple(lines),
         conclusions=tuple(conclusions),
     )
+
+
+def _written(good: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of formulas with each formula as one, to be read once."""
+
+    def formula(value: Any) -> Any:
+        return syntax.written(value) if isinstance(value, str) else value
+
+    def line(entry: Any) -> Any:
+        is_line = isinstance(entry, dict) and "line" in entry
+        return {**entry, "line": formula(entry["line"])} if is_line else entry
+
+    define = {formula(key): formula(value) for key, value in good.get("define", {}).items()}
+    lists = {"lines": line, "hypotheses": formula}
+    return {"define": define} | {
+        name: [*map(each, good.get(name, []))] for name, each in lists.items()
+    }
 
 
 def _names(names: list[Any], where: str, faults: Faults) -> Iterator[str]:
@@ -286,7 +309,7 @@ def _masks(
         for array in given
         if array.name in hiding
     ]
-    return [f"{entry} * {entry} == {entry}" for entry in entries]
+    return [syntax.Written(f"{entry} * {entry} == {entry}") for entry in entries]
 
 
 def _formulas(good: Mapping[str, Any]) -> Iterator[tuple[str, syntax.Tree]]:
@@ -297,7 +320,8 @@ def _formulas(good: Mapping[str, Any]) -> Iterator[tuple[str, syntax.Tree]]:
     texts |= {f"hypotheses[{place}]": x for place, x in enumerate(good.get("hypotheses", []))}
     for where, formula in texts.items():
         with suppress(Malformed):
-            yield where, syntax.parse(str(formula), letters=True)
+            if isinstance(formula, syntax.Written):
+                yield where, formula.tree
 
 
 def _add_losses(losses: Mapping[str, Any], scope: LineScope) -> None:

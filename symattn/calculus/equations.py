@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from symattn.calculus import line_reading, notation, tensors
@@ -20,8 +21,10 @@ from symattn.calculus.relations import EQUALITY
 from symattn.calculus.wording import concluded
 from symattn.errors import Fault, Malformed, short
 from symattn.expressions import syntax
+from symattn.expressions.syntax import Written, written
 
-_SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "=="}
+_SIGNS = {"≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "=": "==",
+          "≡": "==", "===": "=="}  # fmt: skip
 _BETWEEN = re.compile(r"(===?|<=|>=|[=<>≤≥≡]|\\[lg]eq?(?![a-z]))")
 #: Functions that are no part of a name, and letters that are numbers or places.
 _ELEMENTARY = frozenset(("log", "ln", "lg", "exp", "sin", "cos", "tan", "tanh"))
@@ -74,7 +77,7 @@ class Equations(Gradients):
     def unused(self) -> tuple[tuple[int, str], ...]:
         """The definitions that nothing claimed or assumed speaks of, with their lines."""
         texts = [*self.hypotheses, *(line["line"] for line in self.lines)]
-        spoken = {name for text in texts for name in syntax.names(syntax.parse(text, letters=True))}
+        spoken = {name for text in texts for name in syntax.names(written(text).tree)}
         arrays = self._scope.arrays
         used = {each.name for name in spoken if name in arrays for each in arrays[name].uses}
         return tuple(
@@ -92,7 +95,7 @@ class Equations(Gradients):
         for equation in equations:
             with self._faults_at(equation.at):
                 self._learn_losses()
-                self._equation(equation)
+                self._equation(replace(equation, sides=tuple(map(written, equation.sides))))
         self._doubt_gradients()
 
     @contextmanager
@@ -135,24 +138,21 @@ class Equations(Gradients):
 
     def _hypothesis(self, equation: Equation) -> None:
         pieces = _BETWEEN.split(equation.sides[0])
-        for place, piece in enumerate(pieces):
-            if place % 2:
-                pieces[place] = {"≡": "==", "===": "=="}.get(piece, _SIGNS.get(piece, piece))
-            else:
-                pieces[place] = self._side(equation.at, piece).text
-        if len(pieces) < 3:
+        sides: Sequence[str] = [self._side(equation.at, side).text for side in pieces[::2]]
+        signs = [_SIGNS.get(sign, sign) for sign in pieces[1::2]]
+        if not signs:
             raise Malformed(
                 f"{short(equation.sides[0])!r} can't be assumed: write an equation, 'x > 0' or"
                 " 'x >= 0'"
             )
-        self._within_ranges(equation, pieces[::2])
+        self._within_ranges(equation, sides)
         if equation.apart:
-            if pieces[1] not in ("=", "=="):
+            if signs[0] != "==":
                 raise Malformed("of what is above or below something say it of all indices")
-            pieces[::2] = self._off_diagonal(equation.apart, pieces[::2])
+            sides = self._off_diagonal(equation.apart, sides)
         self.at[f"hypotheses[{len(self.hypotheses)}]"] = equation.at
         self._assumed[len(self.hypotheses)] = self._level
-        self.hypotheses.append(" ".join(pieces))
+        self.hypotheses.append(syntax.related(sides, signs))
         self._last = self._chain = ""
 
     def _side(self, at: int, text: str) -> Formula:
@@ -174,7 +174,8 @@ class Equations(Gradients):
     def _within_limits(self, side: Formula) -> None:
         """The limits that sums name have to be those of their range."""
         # What is wrong with the line itself is told where it is judged.
-        whole, bounded = (f"{text} == {text}" for text in (side.text, side.bounded))
+        assert side.bounded is not None
+        whole, bounded = (syntax.equated(text, text) for text in (side.text, side.bounded))
         if self._is_line(whole) and not self._is_line(bounded):
             raise Malformed(
                 f"{short(side.text)!r} has a sum with other limits than those of its index: sums"
@@ -183,10 +184,10 @@ class Equations(Gradients):
 
     def _within_ranges(self, equation: Equation, sides: Sequence[str]) -> None:
         """What indices are said to run to has to be the end of their axes."""
-        whole = " == ".join(sides)
+        whole = syntax.equated(*sides)
         for letter, last in equation.ranges:
-            if any(letter in tensors.letters_of(syntax.parse(x, letters=True)) for x in sides):
-                ones = f"{whole} == ones({last})[{letter}]"
+            if any(letter in tensors.letters_of(written(x).tree) for x in sides):
+                ones = syntax.equated(*sides, f"ones({last})[{letter}]")
                 if self._is_line(whole) and not self._is_line(ones):
                     why = f"{letter} is said to run to {last}, which is not the end of its axis"
                     raise Malformed(f"{short(whole)!r}: {why}")
@@ -221,13 +222,13 @@ class Equations(Gradients):
         self._refuse_free(claimed)
         self._within_ranges(equation, claimed)
         if equation.apart:
-            claimed = self._off_diagonal(equation.apart, claimed)
+            claimed = [*self._off_diagonal(equation.apart, claimed)]
         self.at[f"lines[{len(self.lines)}]"] = at
         because = _QUOTED.sub(
             lambda words: EQUALITY.sub("==", words[0]), " ".join((*self._words, equation.because))
         ).strip()
         self._words = []
-        entry = {"line": " == ".join(claimed), "because": because, "part": equation.part}
+        entry = {"line": syntax.equated(*claimed), "because": because, "part": equation.part}
         if not equation.sides[0] and self._chain != claimed[0]:
             # What it goes on with may begin further up.
             entry["first"] = self._chain
@@ -236,7 +237,7 @@ class Equations(Gradients):
 
     def _refuse_free(self, sides: Iterable[str]) -> None:
         """Letters that stand as numbers and run along no axis: i is no imaginary unit."""
-        trees = [syntax.parse(side, letters=True) for side in sides if _PLAIN.search(side)]
+        trees = [written(side).tree for side in sides if _PLAIN.search(side)]
         places = {letter for tree in trees for letter in tensors.letters_of(tree)}
         names = {name for tree in trees for name in syntax.names(tree)} - places
         for letter in sorted(names.intersection(line_reading.PLAIN)):
@@ -246,10 +247,10 @@ class Equations(Gradients):
                     f" '{letter}: number'; there is no imaginary unit here"
                 )
 
-    def _off_diagonal(self, places: tuple[str, str], sides: Iterable[str]) -> list[str]:
+    def _off_diagonal(self, places: tuple[str, str], sides: Iterable[str]) -> Sequence[str]:
         """Sides that are only equal where two places differ."""
         first, second = (syntax.Name(place) for place in places)
-        trees = [syntax.parse(side, letters=True) for side in sides]
+        trees = [written(side).tree for side in sides]
         letters = {letter for tree in trees for letter in tensors.letters_of(tree)}
         if first == second or not letters >= {*places}:
             raise Malformed(
@@ -257,7 +258,7 @@ class Equations(Gradients):
             )
         apart = syntax.Binary("-", syntax.Literal("1"), syntax.Call("delta", (first, second)))
         return [
-            syntax.text(tree if tree == syntax.Literal("0") else syntax.Binary("*", apart, tree))
+            Written.of(tree if tree == syntax.Literal("0") else syntax.Binary("*", apart, tree))
             for tree in trees
         ]
 
@@ -285,7 +286,7 @@ class Equations(Gradients):
         if not known and not surely:
             self._refuse_meaning(left, name, side)
         if why := self._means(known or name, side):
-            if surely and self.define.get(known) != side.text:
+            if surely and self.define.get(written(known)) != side.text:
                 raise Malformed(
                     f"{why}: a name is defined once; write '=' for what is claimed of it"
                 )

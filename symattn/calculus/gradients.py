@@ -20,6 +20,7 @@ from symattn.calculus.relations import related
 from symattn.calculus.tensors import LineScope
 from symattn.calculus.wording import quoted, unquoted
 from symattn.errors import Fault, Faults, Malformed
+from symattn.expressions.syntax import Written, written
 from symattn.spelling import whole
 from symattn.spelling import words as vocabulary
 
@@ -113,8 +114,8 @@ class Given:
             if all(are_given) and not related(unquoted(text)):
                 return True
         plain = text
-        for pattern, written in _SHAPED:
-            plain = pattern.sub(written, plain)
+        for pattern, instead in _SHAPED:
+            plain = pattern.sub(instead, plain)
         plain = re.sub(r"^(?:[-*+•]|\(?\w{1,3}[.)])\s+", "", plain).strip(" .,;")
         given = _GIVEN.fullmatch(plain)
         if given is None or related(plain):
@@ -199,7 +200,7 @@ class Gradients:
 
     def __init__(self, given: Given) -> None:
         self.given = given
-        self.define: dict[str, str] = {}
+        self.define: dict[Written, Written] = {}
         self.at: dict[str, int] = {}
         self.faults = Faults()
         shapes = given.shapes
@@ -222,6 +223,7 @@ class Gradients:
     def _define(self, at: int, key: str, formula: str) -> None:
         """Put a definition into its table, and learn the shape of what it defines."""
         name = key.partition("[")[0]
+        key, formula = written(key), written(formula)
         self.define[key] = formula
         self.at[f"define.{key}"] = at
         self._defined[name] = at

@@ -16,6 +16,7 @@ from symattn.calculus.printing import prose, text
 from symattn.calculus.prover import Proof, Prover
 from symattn.errors import Malformed
 from symattn.expressions import syntax
+from symattn.expressions.syntax import Written
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
 STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
@@ -151,16 +152,16 @@ class JudgedLine:
         }
 
 
-def sides_of(line: str) -> list[str]:
+def sides_of(line: str) -> list[Written]:
     """The members of a chain of equalities as they are written.
 
     >>> sides_of("a == 2*b == c")
     ['a', '2 * b', 'c']
     """
     with suppress(Malformed):
-        tree = syntax.parse(line, letters=True)
+        tree = syntax.written(line).tree
         if isinstance(tree, syntax.Comparison):
-            return [*map(syntax.text, tree.operands)]
+            return [*map(Written.of, tree.operands)]
     return []
 
 
@@ -187,12 +188,12 @@ class ChainJudge:
         """A line that goes on with a chain is judged against its first member as well, unless
         all before are equal to that: what is said of it then is what it is to the first."""
         line = self.verdict(number, statement)
-        before, *rest = sides_of(statement.line) or [""]
+        before, *rest = sides_of(statement.line) or [Written()]
         earlier = takewhile(lambda each: each.said.first, reversed(done))
         follows = all(each.proved for each in earlier) and (not done or done[-1].proved)
         if not statement.first or (follows and line.proved):
             return line
-        text = " == ".join((statement.first, *rest))
+        text = syntax.equated(statement.first, *rest)
         whole = self.verdict(number, replace(statement, line=text))
         if whole.status == line.status == "proved":
             return line
@@ -208,16 +209,16 @@ class ChainJudge:
         if line.proved:
             members = tuple(JudgedMember(text, "proved", "proved") for text in others)
             return replace(line, members=members)
-        firsts = [self.verdict(line.number, Said(f"{first} == {text}")) for text in others]
+        firsts = [self.verdict(line.number, Said(syntax.equated(first, text))) for text in others]
         befores = [
             firsts[0],
-            *(self.verdict(line.number, Said(" == ".join(pair))) for pair in pairwise(others)),
+            *(self.verdict(line.number, Said(syntax.equated(*pair))) for pair in pairwise(others)),
         ]
         wrong = [judged for judged in firsts if judged.status == "refuted"]
         alone = len(wrong) == len(firsts) and all(x.status in HOLDS for x in befores[1:])
         # Where the others agree it is the first that is wrong.
         hints = [
-            self.hint(judged.text if not alone else " == ".join(sides_of(judged.text)[::-1]))
+            self.hint(judged.text if not alone else syntax.equated(*sides_of(judged.text)[::-1]))
             if judged.status == "refuted" and not (alone and place)
             else ""
             for place, judged in enumerate(firsts)

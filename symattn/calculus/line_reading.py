@@ -95,13 +95,13 @@ PLAIN = ("i", "j", "k", "l")
 
 def line(text: str, scope: LineScope) -> ParsedLine:
     """Return what a line says. Raises :class:`Malformed` with what is wrong, and what to write."""
-    return _Reader(scope).line(syntax.parse(text, letters=True), ("==",))
+    return _Reader(scope).line(syntax.written(text).tree, ("==",))
 
 
 def hypothesis(text: str, scope: LineScope) -> ParsedLine:
     """Return what is assumed: an equation, or ``x > y`` or ``x >= y``. Raises
     :class:`Malformed`."""
-    return _Reader(scope).line(syntax.parse(text, letters=True), ("==", ">", ">=", "<", "<="))
+    return _Reader(scope).line(syntax.written(text).tree, ("==", ">", ">=", "<", "<="))
 
 
 def definition(key: str, text: str, scope: LineScope) -> Array:
@@ -109,7 +109,7 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
 
     Raises :class:`Malformed`.
     """
-    head = syntax.parse(key, letters=True)
+    head = syntax.written(key).tree
     reader = _Reader(scope)
     match head:
         case syntax.Name(name):
@@ -122,7 +122,7 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
             )
     if name in (*scope.known(), *RESERVED, *OTHERS, "pi"):
         raise Malformed(f"{name!r} is already in use; choose another name")
-    tree = syntax.parse(text, letters=True)
+    tree = syntax.written(text).tree
     reader.letters = frozenset((*reader.free, *letters_of(tree)))
     tensor = reader.scores(tree)
     if params is None:

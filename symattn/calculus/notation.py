@@ -38,7 +38,7 @@ from symattn.documents.text import Text
 from symattn.errors import Malformed, short
 from symattn.escaping import is_hidden
 from symattn.expressions import syntax
-from symattn.expressions.syntax import Tree
+from symattn.expressions.syntax import Tree, Written
 from symattn.limits import CHARACTERS, NESTING
 from symattn.programs import functions as steps
 from symattn.spelling import GREEK
@@ -141,12 +141,16 @@ _QUOTIENT = re.compile(r"\bd\w+/d[A-Za-z]")
 
 @dataclass(frozen=True)
 class Formula:
-    """One side of a line: its text in the grammar of derivations; the letters that stand as
-    indices in it; with the limits that its sums name, where they do, as ``bounded``."""
+    """One side of a line in the grammar of derivations; with the limits that its sums name, where
+    they do, as ``bounded``."""
 
-    text: str
-    tree: Tree
-    bounded: str = ""
+    text: Written
+    bounded: Written | None = None
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of it."""
+        return self.text.tree
 
     @property
     def letters(self) -> frozenset[str]:
@@ -164,41 +168,35 @@ def formula(text: str, names: Names) -> Formula:
 
     What is in the grammar of derivations already stays as it stands.
     """
-    text = text.strip()
+    own = syntax.written(text if text == text.strip() else text.strip())
     plain, refused = None, None
-    if text.isascii() and "\\" not in text:
+    if own.isascii() and "\\" not in own:
         try:
-            plain = syntax.parse(text, letters=True)
+            plain = own.tree
         except Malformed as error:
             refused = error
-        if plain is not None and _is_known(plain, names) and not _QUOTIENT.search(text):
-            return Formula(text, plain)
+        if plain is not None and _is_known(plain, names) and not _QUOTIENT.search(own):
+            return Formula(own)
     try:
-        tree, bounded = _read(text, names)
+        tree, bounded = _read(own, names)
         if plain is None or _is_known(tree, names):
-            written = syntax.text(tree)
-            if plain is not None and syntax.parse(written, letters=True) == plain:
-                written = text
-            return Formula(written, tree, bounded)
+            return Formula(own if tree == plain else Written.of(tree), bounded)
     except Malformed as error:
-        if plain is None and (advice := otherwise(text)):
-            raise Malformed(f"{short(text)!r}: {advice}") from None
+        if plain is None and (advice := otherwise(own)):
+            raise Malformed(f"{short(own)!r}: {advice}") from None
         if plain is None or _calls_a_quantity(plain, names):
-            raise (
-                refused if refused and not re.search(r"[_^{}$]|\w \w", text) else error
-            ) from None
-    return Formula(text, plain)
+            raise (refused if refused and not re.search(r"[_^{}$]|\w \w", own) else error) from None
+    return Formula(own)
 
 
-def _read(text: str, names: Names) -> tuple[Tree, str]:
+def _read(text: str, names: Names) -> tuple[Tree, Written | None]:
     if len(text) > CHARACTERS.most:
         raise Malformed(CHARACTERS.said(len(text)))
     reader = _Notation(text, names)
     tree = reader.whole()
     if not reader.limits:
-        return tree, ""
-    bounded = syntax.replaced(tree, reader.within)
-    return tree, syntax.text(bounded)
+        return tree, None
+    return tree, Written.of(syntax.replaced(tree, reader.within))
 
 
 def _calls_a_quantity(tree: Tree, names: Names) -> bool:

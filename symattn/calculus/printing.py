@@ -46,7 +46,7 @@ Style = Literal["display", "inline", "text"]
 
 def typeset(line: str, shapes: Shapes, style: Style = "display") -> t.Row:
     """A line, a definition's side or a part of either as it is set."""
-    return _Printer(style, shapes).tree(syntax.parse(line, letters=True))
+    return _Printer(style, shapes).tree(syntax.written(line).tree)
 
 
 def text(line: str, shapes: Shapes) -> str:
@@ -56,7 +56,7 @@ def text(line: str, shapes: Shapes) -> str:
 
 def sides(line: str, shapes: Shapes) -> list[t.Row]:
     """The sides of a line as they are set."""
-    tree = syntax.parse(line, letters=True)
+    tree = syntax.written(line).tree
     printer = _Printer("display", shapes)
     if not isinstance(tree, syntax.Comparison):
         return [printer.tree(tree)]

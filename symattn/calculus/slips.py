@@ -59,17 +59,17 @@ _PartEdit = Callable[[Tree, _Line], _Edits]
 def hint(text: str, scope: LineScope, ground: Ground, holds: Callable[[ParsedLine], bool]) -> str:
     """Return what a line would have to say to hold, or be assumed; nothing if nothing usual
     helps."""
-    tree = syntax.parse(text, letters=True)
+    tree = syntax.written(text).tree
     if not isinstance(tree, syntax.Comparison) or len(tree.operands) != 2:
         return ""
     line = _Line(*tree.operands, scope)
-    seen = {syntax.text(line.right)}
+    left, seen = syntax.Written.of(line.left), {syntax.text(line.right)}
     for changed, what in islice(_edits(line), _MOST):
         right = syntax.text(changed)
         if right in seen:
             continue
         seen.add(right)
-        written = f"{syntax.text(line.left)} == {right}"
+        written = syntax.equated(left, syntax.Written.of(changed, right))
         parsed = _read(written, scope)
         if parsed is not None and holds(parsed):
             return f"it would hold with {what}: {written}"

@@ -29,8 +29,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NoReturn, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
@@ -361,6 +362,56 @@ def parse(text: str, letters: bool = False) -> Tree:
     if len(text) > CHARACTERS.most:
         raise Malformed(CHARACTERS.said(len(text)))
     return _Parser(text, letters).whole()
+
+
+class Written(str):
+    """A formula as it is written in the grammar of derivations, with its tree, which is read once:
+    what takes part in judging and printing a line gets this, and parses nothing again.
+
+    >>> Written("A+B"), Written("A+B").tree == parse("A + B", letters=True)
+    ('A+B', True)
+    """
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree; :class:`~symattn.errors.Malformed` where it is none."""
+        return parse(self, letters=True)
+
+    @staticmethod
+    def of(tree: Tree, as_text: str = "") -> Written:
+        """Return a tree as it is written, by itself or ``as_text``."""
+        made = Written(as_text or text(tree))
+        made.__dict__["tree"] = tree
+        return made
+
+
+def written(formula: str) -> Written:
+    """Return a formula with its tree, by which it may be known already."""
+    return formula if isinstance(formula, Written) else Written(formula)
+
+
+def related(sides: Iterable[str], relations: Iterable[str]) -> Written:
+    """Return sides with relations between them as one formula.
+
+    >>> related(["A", "B", "C"], ["==", "=="])
+    'A == B == C'
+    """
+    (first, *others), signs = map(written, sides), tuple(relations)
+    behind = (f"{sign} {side}" for sign, side in zip(signs, others, strict=True))
+    whole = " ".join((first, *behind))
+    with suppress(Malformed):
+        return Written.of(Comparison((first.tree, *(side.tree for side in others)), signs), whole)
+    # What can't be read is said where the whole is.
+    return Written(whole)
+
+
+def equated(*sides: str) -> Written:
+    """Return sides that are equal as one formula.
+
+    >>> equated("A", "B")
+    'A == B'
+    """
+    return related(sides, ["=="] * (len(sides) - 1))
 
 
 #: A token: its kind, its text, its place.

@@ -102,7 +102,7 @@ def formula_of(table: Node) -> Tree | None:
 
 
 def _reach(rows: Sequence[Sequence[object]]) -> tuple[int, int] | None:
-    """How far a table reaches to the left and to the right, were it one of what is seen."""
+    """Return how far a table reaches to the left and right, were it one of what is seen."""
     ends = [row[0] for row in rows], rows[0]
     if any(entry not in (ZERO, ONE) for entries in ends for entry in entries):
         return None
@@ -111,7 +111,7 @@ def _reach(rows: Sequence[Sequence[object]]) -> tuple[int, int] | None:
 
 
 def reach_of(formula: Tree) -> tuple[int, int]:
-    """How far the formula of what is :func:`seen` reaches to the left and to the right.
+    """Return how far the formula of what is :func:`seen` reaches to the left and to the right.
 
     >>> n = any_length("n")
     >>> reach_of(tabled(partial(seen, 2, 1), n, n).extra)

@@ -91,9 +91,7 @@ def statement(derivation: Derivation) -> Iterator[b.Block]:
         yield b.Paragraph(("It is assumed that ", *assumed, "."))
     if draft.definitions:
         yield b.Paragraph(("Definitions:",))
-        yield from _side_by_side(
-            [f"{item.key} == {item.text}" for item in draft.definitions], shapes
-        )
+        yield from _side_by_side([item.line for item in draft.definitions], shapes)
     if derivation.along:
         yield b.Paragraph(_prose(f"Read with {'; '.join(derivation.along)}.", shapes))
     yield from _signs(derivation)
