@@ -11,7 +11,7 @@ from typing import Any
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
 from symattn.documents.article import Article
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import SIDE_FILE, is_side_file, read_article
 from symattn.documents.files import article as article_of
 from symattn.documents.help import SideFile, beside, help_of, read_side_file

@@ -148,7 +148,7 @@ def undefined(reading: Reading) -> tuple[OpenQuestion, ...]:
     are no part of the recipe; each once, at its first place.
 
     >>> from pathlib import Path
-    >>> from symattn.documents.binding import read
+    >>> from symattn.documents.binding.binder import read
     >>> from symattn.documents.files import article
     >>> reading = read(article(Path("post.md"), b"So $Q = 2 X = [2, 4.0]$."))
     >>> [one.what for one in undefined(reading)]

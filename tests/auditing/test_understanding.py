@@ -11,7 +11,8 @@ import pytest
 from symattn.auditing import reports, understanding
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
-from symattn.documents.binding import evidence, read
+from symattn.documents.binding import evidence
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 from symattn.documents.help import help_of
 from symattn.languages.sentence import joined

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from symattn.cases.article import case_of
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 from symattn.documents.help import help_of
 from symattn.expressions import syntax

@@ -12,7 +12,7 @@ import pytest
 
 from symattn.cases import article as article_cases
 from symattn.cli import audit as audit_command
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 
 from .processes import Run
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.editing import Rewriter, applied
 from symattn.documents.files import article
 from symattn.documents.passages import passages
@@ -278,7 +278,7 @@ def test_a_figure_with_a_comma_is_corrected_with_one():
     text = GERMAN + "a = 0,506 + 0,494 = 1,10"
     read = article(Path("x.md"), text.encode())
     figure = next(
-        number for number in binding.read(read).numbers if text[slice(*number.span)] == "1,10"
+        number for number in binder.read(read).numbers if text[slice(*number.span)] == "1,10"
     )
     printed = read_printed(figure.text)
     assert printed is not None

@@ -18,7 +18,7 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 from symattn.documents.latex import macros
 from symattn.documents.passages import passages
@@ -57,7 +57,7 @@ def test_hostile_articles_are_refused_or_read(hostile):
     try:
         read = article(Path(f"x{hostile.suffix}"), held[:SIZE])
         assert all(one.pieces for one in passages(read))
-        reading = binding.read(read)
+        reading = binder.read(read)
         holds_its_promises(reading)
         judged, numbers = len(audit(case_of(reading)).figures), len(reading.numbers)
     except Malformed as error:
@@ -73,7 +73,7 @@ def test_hostile_articles_are_refused_or_read(hostile):
 def test_awkward_articles_are_read_all_the_same(awkward):
     """Their wrong figures are refuted at their lines and columns."""
     read = article(Path(f"x{awkward.suffix}"), awkward.make())
-    judged = audit(case_of(binding.read(read)))
+    judged = audit(case_of(binder.read(read)))
     refuted = [one for one in judged.figures if one.verdict is Verdict.REFUTED]
     found = [(*read.place(one.span.start), one.text) for one in refuted if one.span]
     assert sorted(found) == sorted(awkward.slips)
@@ -146,7 +146,7 @@ def test_statements_out_of_place_are_no_accident(around, suffix):
     for stray in STRAY:
         program = "S = [[1, 2], [3, 4]]\n" + code.replace("%s", stray)
         read = article(Path(f"x{suffix}"), (LISTINGS[suffix] % (program, wrong)).encode())
-        reading = binding.read(read)
+        reading = binder.read(read)
         assert not [one.why for one in reading.open if "internal error" in one.why], stray
         judged = audit(case_of(reading))
         refuted = [one.text for one in judged.figures if one.verdict is Verdict.REFUTED]

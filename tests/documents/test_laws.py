@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article, is_article
 from symattn.errors import Malformed
 from tests.documents import marks
@@ -28,7 +28,7 @@ CORPUS = {
 
 def reading_of(name, text):
     """The reading of an article of that name and text."""
-    return binding.read(article(Path(name), text.encode()))
+    return binder.read(article(Path(name), text.encode()))
 
 
 @pytest.mark.sampled(1)

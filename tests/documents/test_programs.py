@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from symattn.cases.article import case_of
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 from symattn.solution.solution import solve
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.binding.bounds import coming, halves
 from symattn.documents.files import article
 from symattn.expressions.syntax import parse
@@ -102,7 +102,7 @@ ALL = [
 def audited(source, suffix):
     """What an article comes to."""
     path = Path(f"post.{suffix}")
-    return audit(case_of(binding.read(article(path, source.encode()))))
+    return audit(case_of(binder.read(article(path, source.encode()))))
 
 
 def _softmax(scores):

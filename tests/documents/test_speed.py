@@ -13,7 +13,7 @@ from time import process_time
 
 import pytest
 
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 from symattn.errors import Malformed
 
@@ -61,7 +61,7 @@ def seconds(name, text):
     """The processor's seconds that reading an article takes."""
     began = process_time()
     with suppress(Malformed):
-        binding.read(article(Path(name), text.encode()))
+        binder.read(article(Path(name), text.encode()))
     return process_time() - began
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 from symattn.verdicts import Verdict
 
@@ -125,7 +125,7 @@ SCALED = {
 def audited(source, suffix="md"):
     """What an article comes to."""
     path = Path(f"post.{suffix}")
-    return audit(case_of(binding.read(article(path, source.encode()))))
+    return audit(case_of(binder.read(article(path, source.encode()))))
 
 
 def verdicts(found):

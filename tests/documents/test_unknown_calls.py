@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 
 from .test_scientific import notebook
@@ -33,7 +33,7 @@ SILENT = notebook((RENEWED, ""), ("weighted_values = foo(values)", ""), SUM)
 
 def reading(source, suffix="ipynb"):
     """How an article is understood."""
-    return binding.read(article(Path(f"post.{suffix}"), source.encode()))
+    return binder.read(article(Path(f"post.{suffix}"), source.encode()))
 
 
 @pytest.mark.parametrize("source", [SHOWN, SILENT], ids=["shown", "silent"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents import binding, code, grids, passages
+from symattn.documents import code, grids, passages
 from symattn.documents.article import Block, BlockPart
 from symattn.documents.binding import (
     binder,
@@ -109,7 +109,7 @@ def fail(monkeypatch, owner, name, error):
 
 
 def reading_of(text, name="post.md"):
-    return binding.read(article(Path(name), text.encode()))
+    return binder.read(article(Path(name), text.encode()))
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_a_fault_of_the_author_is_told_all_the_same(monkeypatch, kept):
 
     read = article(Path("post.md"), text.encode())
     with pytest.raises(Malformed) as refused:
-        binding.read(read, help_of(read))
+        binder.read(read, help_of(read))
     assert "post.md:10: index 7" in str(refused.value)
 
 

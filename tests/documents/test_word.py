@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from symattn.auditing.audit import audit
 from symattn.cases import library
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 from symattn.documents.word.body import formula
 from symattn.documents.word.elements import parsed
@@ -424,7 +424,7 @@ def test_articles_by_pandoc(name, tmp_path):
 
 
 def judged(name, data):
-    return audit(solve(case_of(binding.read(article(Path(name), data)))))
+    return audit(solve(case_of(binder.read(article(Path(name), data)))))
 
 
 @pytest.mark.sampled(2, 24)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 from symattn.documents.passages import passages
 from symattn.documents.trees import Chain
@@ -200,7 +200,7 @@ def test_a_sum_over_lines_is_judged_as_one(suffix):
     """0.02 + 0.0072 is 0.0272: what stands behind it is wrong at its place, in every form."""
     words = "s = (0.1 × 0.2)\n  + (0.12 × 0.06)\n  = 0.02 + 0.0072\n  = 0.51"
     read = article(Path(f"x{suffix}"), FORMS[suffix](words).encode())
-    judged = audit(case_of(binding.read(read)))
+    judged = audit(case_of(binder.read(read)))
     refuted = [one for one in judged.figures if one.verdict is Verdict.REFUTED]
     assert [one.text for one in refuted] == ["0.51"]
 
@@ -216,7 +216,7 @@ def test_a_sum_goes_on_in_an_item():
 
 def judged(text: str) -> dict[str, str]:
     """The verdicts of the arithmetic of a Markdown article: what is correct, or holds."""
-    case = case_of(binding.read(article(Path("x.md"), text.encode())))
+    case = case_of(binder.read(article(Path("x.md"), text.encode())))
     return {
         figure.text: str(figure.correct) if figure.verdict is Verdict.REFUTED else "holds"
         for figure in audit(case).figures
@@ -246,7 +246,7 @@ def test_scales_degrees_and_broken_powers(text, verdict):
 
 def test_a_size_in_millions_among_words_claims_nothing():
     """It is no figure that waits to be read."""
-    read = binding.read(article(Path("x.md"), b"It saves about 40 million numbers of 16 bits."))
+    read = binder.read(article(Path("x.md"), b"It saves about 40 million numbers of 16 bits."))
     assert {number.status for number in read.numbers} == {"ignored"}
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from symattn.cases import library
 from symattn.cases.article import case_of
-from symattn.documents import binding
+from symattn.documents.binding import binder
 from symattn.documents.files import article
 from symattn.documents.reading import case_text, undefined
 from symattn.errors import Faulty, Malformed, SymattnError
@@ -125,7 +125,7 @@ def hostile(examples: dict[str, list[str]], seed: int) -> tuple[str, bytes]:
 def broken(name: str, held: bytes, whole: bool) -> str:
     """How an article ends: ``read`` or ``refused``; raises where it breaks a promise."""
     try:
-        reading = binding.read(article(Path(name), held))
+        reading = binder.read(article(Path(name), held))
         holds_its_promises(reading)
         case = case_of(reading)
         undefined(reading)

@@ -14,7 +14,3 @@ attention that the article may leave out (``masks``, ``standard``); the best is 
 7. ``ledger`` weighs them by ``evidence`` in bits and claims the best; ``coverage`` keeps book.
 8. ``confidence``: of what disagrees, which is refuted, and which stays open.
 """
-
-from symattn.documents.binding.binder import read
-
-__all__ = ["read"]

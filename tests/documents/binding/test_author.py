@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.auditing.audit import audit
 from symattn.cases import library
-from symattn.documents.binding import read as read_reading
+from symattn.documents.binding.binder import read as read_reading
 from symattn.documents.files import article, read_article
 from symattn.documents.help import beside, help_of
 from symattn.documents.reading import case_text

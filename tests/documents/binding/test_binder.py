@@ -6,8 +6,7 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
-from symattn.documents.binding import read
-from symattn.documents.binding.binder import Binder
+from symattn.documents.binding.binder import Binder, read
 from symattn.documents.binding.standard import Variant
 from symattn.documents.files import article, read_article
 

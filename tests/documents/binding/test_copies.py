@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents.binding import read, tables
+from symattn.documents.binding import tables
+from symattn.documents.binding.binder import read
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.recipe import Recipe

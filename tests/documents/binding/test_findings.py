@@ -8,7 +8,7 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 from tests.documents import marks
 from tests.documents.test_corpus import PATHS

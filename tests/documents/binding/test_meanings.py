@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 
 GIVEN = "$Q = [[1, 2], [3, 1]]$, $K = [[2, 0], [1, 1]]$, $V = [[1, 0], [0, 4]]$.\n\n"

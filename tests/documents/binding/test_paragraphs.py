@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 
 TEA = """The embeddings are $X = \\begin{bmatrix} 1 & 0 \\\\ 0 & 2 \\\\ 1 & 1 \\end{bmatrix}$,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents.binding import read
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 
 GIVEN = r"""
