@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +47,9 @@ def opened(name: str) -> Iterator[Executor | None]:
     if name == PROCESSES:
         yield None
         return
+    # Loaded for a cluster only: it takes as long as a page.
+    import asyncio
+
     distributed = library("distributed")
     address = name.removeprefix(_DASK)
     address = address if "://" in address else f"tcp://{address}"

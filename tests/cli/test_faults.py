@@ -160,6 +160,18 @@ def test_quick_words_load_nothing_heavy(word: str, loaded: list[str]) -> None:
     assert done.stdout.splitlines()[-1] == str(loaded)
 
 
+def test_a_sheet_loads_nothing_that_it_does_without() -> None:
+    """Of a case file: neither SymPy, nor what reads articles, nor clusters of workers."""
+    code = (
+        "import sys, symattn.cli.cases, symattn\n"
+        "symattn.sheet('cat-sat-mat')\n"
+        "unused = {'sympy', 'asyncio', 'symattn.documents.binding.binder', 'symattn.calculus'}\n"
+        "print(sorted(unused & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 GONE = "the file can't be read: no such file or directory"
 NEITHER = (
     "no case file ending in .toml and no article (.md, .ipynb, .tex, .html, .docx, .pdf, .txt)"
