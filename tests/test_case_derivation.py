@@ -162,7 +162,7 @@ UNREADABLE = {"rowmax": 1, "causal, square": 2, "entropy, positive": 1}
         ("softmax(X, dims=0) = X", "softmax has no option 'dims'"),
         ("delta(1, 2, axis=0) = 1", "delta has no options"),
         ("sum(j, x[j], axis=0) = 1", "sum over an index has no options"),
-        ('gelu(X, approximate="sin") = X', "expected none or tanh"),
+        ('gelu(X, approximate="sin") = X', 'expected "none" or "tanh"'),
     ],
 )
 def test_what_cannot_be_said_for_any_size_says_why(formulas, why):

@@ -24,9 +24,9 @@ MODULES = {
     path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")
 }
 #: Modules that name an operation, or a composite function, in code.
-NAMED = {"rmsnorm": 5, "sin": 29, "erf": 23}
+NAMED = {"rmsnorm": 5, "sin": 26, "erf": 14}
 #: Modules, and lines of all.
-MOST, LINES = 356, 109_972
+MOST, LINES = 356, 109_976
 #: Formulas of the README's homework that are read: nine sides, and names and gradients of theirs.
 READ = 14
 _README = PACKAGE.parent / "README.md"

@@ -32,6 +32,7 @@ from symattn.calculus.kernel.terms import (
     without,
 )
 from symattn.calculus.language import Array, Index
+from symattn.expressions.elementary import ELEMENTARY
 
 _MOST_WRITTEN = 8
 _MOST_ORDERS = 800
@@ -424,7 +425,7 @@ class Choices(SumChoices):
             return Step("inside", mono, steps)
         if name in ("sin", "cos"):
             return self._angle(mono, name, of)
-        if name == "erf" and of and of[max(of, key=size_of)] < 0:
+        if name in ELEMENTARY and ELEMENTARY[name].parity and of and of[max(of, key=size_of)] < 0:
             return Step("parity", mono)
         return None
 

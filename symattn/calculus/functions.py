@@ -22,7 +22,6 @@ from symattn.calculus.tensors import (
     FUNCTIONS,
     Entries,
     Tensor,
-    above,
     constant,
     described,
     exp,
@@ -45,6 +44,7 @@ from symattn.programs.nodes import Node, Run
 from symattn.programs.tables import COLUMN, ROW, formula_of, moved
 
 Places = tuple[AxisPlace, ...]
+Picked = range | AllPlaces | AxisPlace
 
 WIDEST = 64
 """An axis whose places are told apart one by one is at most so long."""
@@ -68,22 +68,43 @@ def refused_hidden(x: Tensor) -> Tensor:
     return x
 
 
+Known = dict[int, Tensor]
+"""What nodes stand for that are given, by their serial numbers."""
+
+
+def given(tensor: Tensor, known: Known) -> Node:
+    """Return a node for a tensor, which it is known for from here on."""
+    with nodes.room(_ROOM):
+        node = nodes.given(f"argument {len(known)}", tuple(map(length_of, tensor.axes)))
+    known[node.serial] = tensor
+    return node
+
+
 def called(
-    forms: Forms, function: StepFunction, parts: Sequence[Any], given: Mapping[str, Any]
+    forms: Forms,
+    function: StepFunction,
+    parts: Sequence[Node],
+    options: Mapping[str, Any],
+    known: Known,
 ) -> Tensor:
-    """Return what a function of steps makes of tensors, sizes and words.
+    """Return what a function of steps makes of nodes, of which some are ``known``, and of sizes and
+    words.
 
     Raises :class:`Malformed` for what doesn't fit, and for what tells the places of an axis of any
     length apart.
     """
-    first = given.get("x")
+    run = Run(_AtPlaces(forms, function.name), lambda node: known.get(node.serial))
+    tensors = {name: run[x] if isinstance(x, Node) else x for name, x in options.items()}
+    if function.takes_parts:
+        return _worked(forms, function.name, function, [run[part] for part in parts], tensors)
+    first = tensors.get("x")
     if function.name in OF_ROWS and isinstance(first, Tensor) and not first.axes:
         raise Malformed(f"{function.name}: expected a row or a matrix, found a number")
     if function.name in _ENTRYWISE:
-        given = _laid(forms, function.name, given)
-    if (anew := ANEW.get(function.name)) and (found := anew(forms, **given)) is not None:
+        tensors = _laid(forms, function.name, tensors)
+    if (anew := ANEW.get(function.name)) and (found := anew(forms, **tensors)) is not None:
         return found
-    return _worked(forms, function.name, function, parts, given)
+    return _worked(forms, function.name, function, (), tensors)
 
 
 def _worked(
@@ -91,21 +112,17 @@ def _worked(
     name: str,
     build: Callable[..., Node],
     parts: Sequence[Any],
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> Tensor:
     """Return what the operations give that a function builds of nodes."""
-    known: dict[int, Tensor] = {}
+    known: Known = {}
 
     def argument(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        node = nodes.given(f"argument {len(known)}", tuple(map(length_of, value.axes)))
-        known[node.serial] = value
-        return node
+        return given(value, known) if isinstance(value, Tensor) else value
 
     try:
         with nodes.room(_ROOM):
-            named = {key: argument(value) for key, value in given.items()}
+            named = {key: argument(value) for key, value in options.items()}
             node = build(*map(argument, parts), **named)
         return Run(_AtPlaces(forms, name), lambda node: known.get(node.serial))[node]
     except Uncounted as error:
@@ -116,9 +133,9 @@ def _worked(
 _ENTRYWISE = ("maximum", "minimum", "clip", "where", "mask", *COMPARISONS)
 
 
-def _laid(forms: Forms, name: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _laid(forms: Forms, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Vectors as columns, or rows, of the matrices that they meet."""
-    tensors = [value for value in given.values() if isinstance(value, Tensor)]
+    tensors = [value for value in options.values() if isinstance(value, Tensor)]
     whole = max(tensors, key=lambda tensor: len(tensor.axes))
 
     def laid(value: Any) -> Any:
@@ -126,7 +143,7 @@ def _laid(forms: Forms, name: str, given: Mapping[str, Any]) -> Mapping[str, Any
             return value
         return forms.pairwise(value, whole, lambda x, _: x, name)
 
-    return {key: laid(value) for key, value in given.items()}
+    return {key: laid(value) for key, value in options.items()}
 
 
 def length_of(axis: Axis) -> int:
@@ -150,11 +167,6 @@ def _axis(length: object) -> Axis:
         case Letter():
             length._refused()
     return cast("int", length)
-
-
-def size_of(axis: Axis) -> Expr:
-    """The length of an axis as a number."""
-    return number(axis) if isinstance(axis, int) else term.Size(axis)
 
 
 class _AtPlaces:
@@ -218,9 +230,7 @@ class _AtPlaces:
 
     # -- numbers ---------------------------------------------------------------------------
 
-    def _number(self, value: Value | Masked) -> Expr:
-        if not isinstance(value, Value):
-            raise Malformed(HIDDEN)
+    def _number(self, value: Value) -> Expr:
         known = value.rational()
         if known is not None:
             return number(Fraction(int(known.p), int(known.q)))
@@ -228,6 +238,9 @@ class _AtPlaces:
 
     def _table(self, node: Node) -> Tensor:
         axes = _axes(node.shape)
+        if isinstance(node.extra, tuple) and isinstance(node.extra[0][0], Masked):
+            # A score that is hidden.
+            return Tensor((), lambda _: term.ZERO, lambda _: term.ZERO)
         if (formula := formula_of(node)) is not None:
             return Tensor(axes, lambda at: self._entry(formula, at, axes))
         rows = [[*map(self._number, row)] for row in node.extra]
@@ -268,8 +281,8 @@ class _AtPlaces:
             case Call("step", (Comparison((first, second), _),)):
                 (one, before), (_, after) = (moved(side) for side in (first, second))
                 if one == ROW:
-                    return self.forms.at_least(at, axes, before - after)
-                return self.forms.at_most(at, axes, after - before)
+                    return self.forms.ordered(at, axes, before - after, is_least=True)
+                return self.forms.ordered(at, axes, after - before)
             case Call(function, (body,)):
                 return FUNCTIONS[function](self._formula(body, at, axes))
         raise TypeError(type(tree).__name__)
@@ -355,9 +368,9 @@ class _AtPlaces:
             other = (*at[:-1], AxisPlace(index))
             apart = minus(term.ONE, term.Delta(at[-1], AxisPlace(index)))
             counted = (apart, keep(other)) if keep else (apart,)
-            beyond = term.Mul((*counted, above(x.entry(other), x.entry(at))))
+            beyond = term.Mul((*counted, _positive(x.entry(other), x.entry(at))))
             # A number of entries is a whole number: none, or more than a half.
-            none = above(number(Fraction(1, 2)), term.Sum(index, beyond))
+            none = _positive(number(Fraction(1, 2)), term.Sum(index, beyond))
             return term.Mul((keep(at), none)) if keep else none
 
         largest = self.forms.once("largest", Tensor(x.axes, is_largest))
@@ -425,6 +438,7 @@ def _quotient(x: Expr, y: Expr) -> Expr:
 
 
 def _positive(x: Expr, y: Expr) -> Expr:
+    """1 where the first number is the larger, else 0."""
     return term.Apply("positive", _difference(x, y))
 
 
@@ -552,23 +566,22 @@ def _reshaped(x: Tensor, axes: tuple[Axis, ...]) -> Tensor:
     )
 
 
-def _picked(x: Tensor, axes: tuple[Axis, ...], picked: Sequence[range | AllPlaces]) -> Tensor:
-    """Some places along each axis of the grid."""
+def _picked(x: Tensor, axes: tuple[Axis, ...], picked: Sequence[Picked]) -> Tensor:
+    """Some places along each axis of the grid, or one that is known."""
     some = picked[len(picked) - len(x.axes) :]
+    left = sum(not isinstance(key, AxisPlace) for key in some)
 
     def of(entries: Entries) -> Entries:
         def entry(at: Places) -> Expr:
-            here = (*(AxisPlace(offset=1),) * (len(picked) - len(at)), *at)
-            return _told(some, here[len(picked) - len(x.axes) :], (), entries)
+            here = (*(AxisPlace(offset=1),) * (left - len(at)), *at)
+            return _told(some, here[len(here) - left :], (), entries)
 
         return entry
 
     return Tensor(axes, of(x.entry), x.keep and of(x.keep))
 
 
-def _told(
-    picked: Sequence[range | AllPlaces | AxisPlace], at: Places, before: Places, entries: Entries
-) -> Expr:
+def _told(picked: Sequence[Picked], at: Places, before: Places, entries: Entries) -> Expr:
     """An entry among the places picked along each axis."""
     if not picked:
         return entries(before)
@@ -587,7 +600,7 @@ def _told(
 def sliced(x: Tensor, keys: Sequence[syntax.Slice | AxisPlace], name: str) -> Tensor:
     """Places along some axes, slices of others, counted as in Python."""
     axes: list[Axis] = []
-    picked: list[range | AllPlaces | AxisPlace] = []
+    picked: list[Picked] = []
     for key, axis in zip(keys, x.axes, strict=True):
         if isinstance(key, AxisPlace):
             picked.append(key)
@@ -601,11 +614,7 @@ def sliced(x: Tensor, keys: Sequence[syntax.Slice | AxisPlace], name: str) -> Te
                 raise Malformed(f"{name} ends at {length}, found the slice {syntax.text(key)}")
             axes.append(len(some))
             picked.append(some)
-
-    def of(entries: Entries) -> Entries:
-        return lambda at: _told(picked, at, (), entries)
-
-    return Tensor(tuple(axes), of(x.entry), x.keep and of(x.keep))
+    return _picked(x, tuple(axes), picked)
 
 
 def _beside(parts: Sequence[Tensor]) -> Tensor:
@@ -651,10 +660,10 @@ def _entropy(forms: Forms, x: Tensor, axis: int = -1) -> Tensor:
     return _worked(forms, "entropy", build, (x,), {})
 
 
-def _where(forms: Forms, M: Tensor, x: Tensor, y: Tensor | Node) -> Tensor | None:
+def _where(forms: Forms, M: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """By the array of 0 and 1 itself, which a gradient flows into as well."""
-    if isinstance(y, Node):
-        return None
+    if y.keep and not y.axes:
+        return _worked(forms, "where", nodes.mask, (x, M), {})
     _need_indicator(forms, "where", M)
 
     def build(M: Node, x: Node, y: Node) -> Node:
@@ -718,7 +727,9 @@ def _rope(
     log = term.Apply("log", number(10000) if base is None else base.entry(()))
 
     def entry(at: Places) -> Expr:
-        share = term.Div(as_number(at[1]), size_of(x.axes[1]))
+        pairs = x.axes[1]
+        count = number(pairs) if isinstance(pairs, int) else term.Size(pairs)
+        share = term.Div(as_number(at[1]), count)
         row = as_number(at[0]) if positions is None else positions.entry(at[: len(positions.axes)])
         angle = times(row, exp(term.Neg(times(share, log))))
         cos, sin = term.Apply("cos", angle), term.Apply("sin", angle)

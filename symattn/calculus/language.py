@@ -16,6 +16,7 @@ from itertools import count
 from typing import Literal
 
 from symattn.errors import Malformed
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
 
 Axis = str | int
@@ -165,14 +166,15 @@ class Power(Expr):
     exponent: Fraction
 
 
-Function = Literal["exp", "log", "sin", "cos", "erf", "positive"]
+PRIMITIVE = tuple(name for name in ELEMENTARY if name not in ("sqrt", "tanh"))
+"""Elementary functions that are no powers, and not written with others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply(Expr):
     """A function of one number; ``positive`` is 1 where its argument is above 0, else 0."""
 
-    function: Function
+    function: str
     body: Expr
 
 

@@ -15,11 +15,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
-from types import NoneType
-from typing import Any, Literal, cast, get_args, get_origin
+from functools import partial
+from typing import cast
 
 from symattn.calculus import language as term
-from symattn.calculus.functions import BY_ROWS, called, length_of, refused_hidden, scaled, sliced
+from symattn.calculus.functions import (
+    BY_ROWS,
+    called,
+    given,
+    length_of,
+    refused_hidden,
+    scaled,
+    sliced,
+)
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
 from symattn.calculus.matrix_forms import Forms, told_apart
 from symattn.calculus.tensors import (
@@ -49,8 +57,10 @@ from symattn.expressions.syntax import Tree
 from symattn.numbers.reading import MASKED
 from symattn.programs import functions as steps
 from symattn.programs import nodes
-from symattn.programs.functions import ALIASES, calls
+from symattn.programs.functions import ALIASES
 from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
+from symattn.programs.nodes import Node
+from symattn.programs.tables import number as number_of
 
 # -- lines -------------------------------------------------------------------------------
 
@@ -67,16 +77,6 @@ UNSAYABLE: Mapping[str, str] = {
 def named() -> list[str]:
     """The functions of steps that lines know."""
     return [name for name in steps.FUNCTIONS if name not in UNSAYABLE]
-
-
-def _whole(tree: Tree, where: str, kind: Any) -> int:
-    match tree:
-        case syntax.Literal(text) if text.isdigit() and (kind is calls.Count or int(text) < 2):
-            return int(text)
-        case syntax.Negative(syntax.Literal("1")) if kind is calls.Axis:
-            return -1
-    wanted = "a whole number" if kind is calls.Count else "-1 or 1, along rows, or 0, down columns"
-    raise Malformed(f"{where}: expected {wanted}, found {syntax.text(tree)}")
 
 
 INFINITE = ("oo", "inf")
@@ -490,54 +490,28 @@ class _Reader(Forms):
                 f"{name}: write axis={syntax.text(call.arguments[1])} for an axis; the larger of"
                 " two numbers is maximum(x, y), the smaller minimum(x, y)"
             )
-        read = {
-            option: self._argument(function, option, tree)
-            for option, tree in function.given(call).items()
-        }
-        parts = [*map(self.scores, call.arguments)] if function.takes_parts else []
-        return called(self, function, parts, read)
+        known: dict[int, Tensor] = {}
+        lower = partial(self._lowered, known, name)
+        parts = [*map(lower, call.arguments)] if function.takes_parts else []
+        return called(self, function, parts, function.read(call, lower), known)
 
-    def _argument(self, function: calls.StepFunction, name: str, tree: Tree) -> Any:
-        """Return what an argument is, by what it may be."""
-        annotation = function.parameters[name].annotation
-        allowed = get_args(annotation) if get_origin(annotation) is not Literal else (annotation,)
-        allowed = allowed or (annotation,)
-        word = tree.text if isinstance(tree, syntax.Word) else None
-        if word == "None" and NoneType in allowed:
-            return None
-        where = f"{function.name}: {name}"
-        for kind in allowed:
-            if get_origin(kind) is Literal or kind is bool:
-                choices = {str(choice): choice for choice in get_args(kind) or (True, False)}
-                choice = tree.name if isinstance(tree, syntax.Name) else word
-                if choice not in choices:
-                    raise Malformed(f"{where}: expected {' or '.join(choices)}")
-                return choices[choice]
-            if kind is calls.Size:
-                return length_of(self.size(tree, where))
-            if kind in (calls.Axis, calls.Count):
-                return _whole(tree, where, kind)
-        if word is not None:
-            raise Malformed(f"{where}: expected a value, found {word}")
+    def _lowered(self, known: dict[int, Tensor], function: str, tree: Tree) -> Node:
+        """Return an argument as a node: a number, a size, or something that is ``known``."""
+        lower = partial(self._lowered, known, function)
         match tree:
-            case syntax.Comparison((left, right), (sign,)) if name == "M":
-                compared = {"x": self.tensor(left), "y": self.tensor(right)}
-                return called(self, steps.COMPARISONS[sign], (), compared)
-            case syntax.Comparison() if name == "M":
-                raise Malformed(f"{where}: expected one comparison, such as X > 0")
-            case syntax.Negative(syntax.Name("inf")) if function.name == "where":
+            case syntax.Literal(text) if text.isdigit():
+                return number_of(int(text))
+            case syntax.Negative(syntax.Literal(text)) if text.isdigit():
+                return nodes.negate(number_of(int(text)))
+            case syntax.Negative(syntax.Name("inf")):
                 return nodes.table(((MASKED,),), ())
-        return self.scores(tree)
-
-    def size(self, tree: Tree, where: str) -> Axis:
-        """A size: its name, a number, ``rows(X)`` or ``cols(X)``."""
-        match tree:
-            case syntax.Name(name) if name in self.scope.sizes:
-                return name
-            case syntax.Literal(text) if text.isdigit() and int(text):
-                return int(text)
-            case syntax.Call("rows" | "cols" as side, (of,), ()):
-                axes = self.scores(of).axes
-                if axes:
-                    return axes[0 if side == "rows" else -1]
-        raise Malformed(f"{where}: expected a size, a whole number above 0, rows(X) or cols(X)")
+            case syntax.Name(name) if name in self.scope.sizes and name not in self.bound:
+                return number_of(length_of(name))
+            case syntax.Call("rows" | "cols" as side, (of,), ()) if axes := self.scores(of).axes:
+                return number_of(length_of(axes[0 if side == "rows" else -1]))
+            case syntax.Comparison((left, right), (sign,)) if function in ("mask", "where"):
+                sides = {"x": lower(left), "y": lower(right)}
+                return given(called(self, steps.COMPARISONS[sign], (), sides, known), known)
+            case syntax.Comparison() if function in ("mask", "where"):
+                raise Malformed("expected one comparison, such as X > 0")
+        return given(self.scores(tree), known)

@@ -161,7 +161,7 @@ class Forms(Indices):
             return Tensor((), lambda _: term.Sum(index, entry((AxisPlace(index),) * 2)))
         if name == "tril" and len(axes) == 2:
             self.comparable(axes)
-            return Tensor(axes, lambda at: times(self.at_most(at, axes), entry(at)))
+            return Tensor(axes, lambda at: times(self.ordered(at, axes), entry(at)))
         raise Malformed(f"{name}: found {described(axes)}")
 
     def comparable(self, axes: tuple[Axis, ...]) -> None:
@@ -172,17 +172,15 @@ class Forms(Indices):
                 "are not compared; give what is kept as a matrix, mask(S, M)"
             )
 
-    def at_most(self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int = 0) -> Expr:
-        """1 where the column is at most so many places after the row, else 0."""
-        return self._ordered(at, axes, after, False)
-
-    def at_least(self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int) -> Expr:
-        """1 where the column is at least so many places after the row, else 0."""
-        return self._ordered(at, axes, after, True)
-
-    def _ordered(
-        self, at: tuple[AxisPlace, ...], axes: tuple[Axis, ...], after: int, is_least: bool
+    def ordered(
+        self,
+        at: tuple[AxisPlace, ...],
+        axes: tuple[Axis, ...],
+        after: int = 0,
+        *,
+        is_least: bool = False,
     ) -> Expr:
+        """1 where the column is at most so many places after the row, or at least; else 0."""
         row, column = at
         rows, columns = axes
         if isinstance(rows, int) and isinstance(columns, int) and rows != columns:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from functools import reduce
 from itertools import product
+from math import factorial
 from operator import add
 from typing import Any, TypeAlias
 
@@ -157,21 +158,18 @@ def _times(base: Value, exponent: int) -> Value:
 _Function: TypeAlias = Callable[[Value], Value]
 
 
-def _function(name: str, slope: _Function) -> _Function:
-    """A function of Arb's, with its derivative."""
+def _function(name: str, order: int = 0) -> _Function:
+    """A function of Arb's, or its derivative of some order, by Arb's power series."""
 
     def function(x: Value) -> Value:
-        return x.map(function, slope) if isinstance(x, Jet) else getattr(_ball(x), name)()
+        if isinstance(x, Jet):
+            return x.map(function, _function(name, order + 1))
+        if not order or name == "exp":
+            return getattr(_ball(x), name)()
+        series = getattr(flint.arb_series([_ball(x), 1], prec=order + 1), name)()
+        return series[order] * factorial(order)
 
     return function
-
-
-exp: _Function = _function("exp", lambda x: exp(x))
-#: Not finite but above 0.
-log = _function("log", lambda x: power(x, Fraction(-1)))
-sin = _function("sin", lambda x: cos(x))
-cos: _Function = _function("cos", lambda x: -sin(x))
-erf = _function("erf", lambda x: 2 * power(arb.pi(), Fraction(-1, 2)) * exp(-(x * x)))
 
 
 def positive(x: Value) -> Value:
@@ -188,13 +186,8 @@ def plain(x: Value) -> Value:
     return plain(x.base) if isinstance(x, Jet) else x
 
 
-FUNCTIONS: dict[str, _Function] = {
-    "exp": exp,
-    "log": log,
-    "sin": sin,
-    "cos": cos,
-    "erf": erf,
-    "positive": positive,
+FUNCTIONS: dict[str, _Function] = {name: _function(name) for name in term.PRIMITIVE} | {
+    "positive": positive
 }
 
 
@@ -599,8 +592,8 @@ def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value
     bases = [entry.base if moves else entry for entry, moves in zip(entries, moved, strict=True)]
     t, x, y, z = (sum(c * base for c, base in zip(row, bases, strict=True)) for row in rows)
     if not tag:
-        return t + sin(x) + y * y + z * z * z
-    factors = 1, cos(x), 2 * y, 3 * z * z
+        return t + FUNCTIONS["sin"](x) + y * y + z * z * z
+    factors = 1, FUNCTIONS["cos"](x), 2 * y, 3 * z * z
     slope: Value = 0
     for place, entry in enumerate(entries):
         if moved[place]:

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import get_args
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
@@ -101,11 +100,6 @@ def exp(x: Expr) -> Expr:
     return term.Apply("exp", x)
 
 
-def above(x: Expr, y: Expr) -> Expr:
-    """1 where the first number is the larger, else 0."""
-    return term.Apply("positive", minus(x, y))
-
-
 def before(first: AxisPlace, second: AxisPlace) -> Expr:
     """1 where the first place comes before the second."""
     return term.Add((term.ONE, term.Neg(term.AtMost(second, first))))
@@ -172,7 +166,7 @@ def misplaced(name: str, axes: int, places: int) -> str:
 
 
 FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
-    **{name: partial(term.Apply, name) for name in get_args(term.Function) if name != "positive"},
+    **{name: partial(term.Apply, name) for name in term.PRIMITIVE},
     "sqrt": lambda x: term.Power(x, Fraction(1, 2)),
     "tanh": lambda x: _tanh(x),
 }

@@ -511,17 +511,13 @@ def softcap(S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
 
 
 _RULES_OF_ELEMENTARY: Rules = {
-    "exponential": ("C", (CHAIN,)),
-    "logarithm": ("C", (CHAIN,)),
-    "square_root": ("C", (CHAIN,)),
-    "hyperbolic_tangent": ("C", (CHAIN,)),
-    "sine": ("C", (CHAIN,)),
-    "cosine": ("C", (CHAIN,)),
-    "error_function": ("C", (CHAIN,)),
-    "sigmoid": ("C", (CHAIN,)),
-    "softplus": ("C", (CHAIN,)),
-    "silu": ("C", (CHAIN,)),
-    "gelu": ("C", (CHAIN,)),
+    **dict.fromkeys(
+        (
+            *("exponential", "logarithm", "square_root", "hyperbolic_tangent", "sine", "cosine"),
+            *("error_function", "sigmoid", "softplus", "silu", "gelu"),
+        ),
+        ("C", (CHAIN,)),
+    ),
     "gelu_inner": ("U", (CHAIN, None)),
     "gelu_tanh": ("C", (CHAIN, CHAIN)),
     "softcap": ("T", (CHAIN, CHAIN)),

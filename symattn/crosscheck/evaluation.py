@@ -33,6 +33,19 @@ from symattn.crosscheck.tape import Tape
 Edge = Callable[[Any], Any]
 
 
+def _noted(
+    function: Callable[[Any], Any], slope: Callable[[Any, Any, Any], Any]
+) -> Callable[[Noted], Noted]:
+    """A function of a number that is noted: by what flows out of it, the number, and what it is
+    there."""
+
+    def made(self: Noted) -> Noted:
+        x, y = self.value, function(self.value)
+        return self._made(y, (self, lambda flow: slope(flow, x, y)))
+
+    return made
+
+
 class Noted(Dual):
     """A number of any kind, with the numbers that it is made of.
 
@@ -109,40 +122,17 @@ class Noted(Dual):
             return self._made(power)
         return self._made(power, (self, lambda flow: flow * exponent * base ** (exponent - 1)))
 
-    def exp(self) -> Noted:
-        """Return the exponential."""
-        value = exp(self.value)
-        return self._made(value, (self, lambda flow: flow * value))
+    exp = _noted(exp, lambda g, x, y: g * y)
+    log = _noted(log, lambda g, x, y: g / x)
+    sqrt = _noted(sqrt, lambda g, x, y: g / (2 * y))
+    tanh = _noted(tanh, lambda g, x, y: g * (1 - y * y))
+    sin = _noted(sin, lambda g, x, y: g * cos(x))
+    cos = _noted(cos, lambda g, x, y: -(g * sin(x)))
+    erf = _noted(error_function, lambda g, x, y: 2 * g / sqrt(_pi(x)) * exp(-(x * x)))
 
-    def log(self) -> Noted:
-        """Return the natural logarithm."""
-        return self._made(log(self.value), (self, lambda flow: flow / self.value))
 
-    def sqrt(self) -> Noted:
-        """Return the square root."""
-        root = sqrt(self.value)
-        return self._made(root, (self, lambda flow: flow / (2 * root)))
-
-    def tanh(self) -> Noted:
-        """Return the hyperbolic tangent."""
-        value = tanh(self.value)
-        return self._made(value, (self, lambda flow: flow * (1 - value * value)))
-
-    def sin(self) -> Noted:
-        """Return the sine."""
-        return self._made(sin(self.value), (self, lambda flow: flow * cos(self.value)))
-
-    def cos(self) -> Noted:
-        """Return the cosine."""
-        return self._made(cos(self.value), (self, lambda flow: -(flow * sin(self.value))))
-
-    def erf(self) -> Noted:
-        """Return the error function."""
-        x = self.value
-        pi = PI if isinstance(x, Tracked) else math.pi
-        return self._made(
-            error_function(x), (self, lambda flow: 2 * flow / sqrt(pi) * exp(-(x * x)))
-        )
+def _pi(beside: Any) -> Any:
+    return PI if isinstance(beside, Tracked) else math.pi
 
 
 def plain(number: Any) -> Any:

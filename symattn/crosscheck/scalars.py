@@ -369,6 +369,18 @@ def tracked(number: Fraction) -> Tracked:
 _ZERO = Tracked(0.0)
 
 
+def _moving(
+    name: str, slope: Callable[[Tracked, Tracked, Tracked], Tracked]
+) -> Callable[[Any], Tracked]:
+    """A function of a number that moves: by how that moves, the number, and what it is there."""
+
+    def function(self: Dual) -> Tracked:
+        value: Tracked = getattr(self.plain, name)()
+        return Dual(value, slope(self.slope, self.plain, value))
+
+    return function
+
+
 class Dual(Tracked):
     """A tracked float with its slope, a tracked float too. Where it meets a kink, or may, its
     slope is unknown.
@@ -435,37 +447,13 @@ class Dual(Tracked):
             return self if side > 0 else Dual(right, slope_of(other))
         return self if apart.is_zero else Dual(self.plain, UNKNOWN)
 
-    def exp(self) -> Tracked:
-        """See :meth:`Tracked.exp`."""
-        value = self.plain.exp()
-        return Dual(value, value * self.slope)
-
-    def log(self) -> Tracked:
-        """See :meth:`Tracked.log`."""
-        return Dual(self.plain.log(), self.slope / self.plain)
-
-    def sqrt(self) -> Tracked:
-        """See :meth:`Tracked.sqrt`."""
-        root = self.plain.sqrt()
-        return Dual(root, self.slope / (root * 2.0))
-
-    def tanh(self) -> Tracked:
-        """See :meth:`Tracked.tanh`."""
-        value = self.plain.tanh()
-        return Dual(value, self.slope * (1.0 - value * value))
-
-    def sin(self) -> Tracked:
-        """See :meth:`Tracked.sin`."""
-        return Dual(self.plain.sin(), self.slope * self.plain.cos())
-
-    def cos(self) -> Tracked:
-        """See :meth:`Tracked.cos`."""
-        return Dual(self.plain.cos(), -(self.slope * self.plain.sin()))
-
-    def erf(self) -> Tracked:
-        """See :meth:`Tracked.erf`."""
-        bell = (-(self.plain * self.plain)).exp() * 2.0 / PI.sqrt()
-        return Dual(self.plain.erf(), self.slope * bell)
+    exp = _moving("exp", lambda g, x, y: g * y)
+    log = _moving("log", lambda g, x, y: g / x)
+    sqrt = _moving("sqrt", lambda g, x, y: g / (y * 2.0))
+    tanh = _moving("tanh", lambda g, x, y: g * (1.0 - y * y))
+    sin = _moving("sin", lambda g, x, y: g * x.cos())
+    cos = _moving("cos", lambda g, x, y: -(g * x.sin()))
+    erf = _moving("erf", lambda g, x, y: g * ((-(x * x)).exp() * 2.0 / PI.sqrt()))
 
     def log_of_weight(self) -> Tracked:
         """See :meth:`Tracked.log_of_weight`."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import total_ordering
 from math import prod
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
@@ -168,6 +169,7 @@ def _binary(sign: str, x: Letter, y: object, turned: bool = False) -> Letter:
     return Letter(Binary(sign, other, x.tree) if turned else Binary(sign, x.tree, other))
 
 
+@total_ordering
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A whole number above 0 that may be any, as ``tree`` writes it.
@@ -202,16 +204,7 @@ class Letter:
 
     def __gt__(self, other: object) -> bool:
         """Return whether it is more than a number, which it is: no letter is short."""
-        return self != other if isinstance(other, int | Letter) else NotImplemented
-
-    def __ge__(self, other: object) -> bool:
-        return True
-
-    def __lt__(self, other: object) -> bool:
-        return False
-
-    def __le__(self, other: object) -> bool:
-        return self == other
+        return self != other
 
     def _refused(self, *_: object) -> NoReturn:
         raise Uncounted(

@@ -1,14 +1,16 @@
-"""Functions of parts, simplified where they can be: exponentials, logarithms, square roots,
-waves and the error function."""
+"""Functions of parts, simplified where they can be: exponentials, logarithms, square roots and
+waves; others stay what they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import isqrt
-from typing import Literal
 
 from flint import fmpq
 
 from symattn.errors import Undecided
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.numbers import exponential_sums, quotients, signs
 from symattn.numbers.balls import LAST, Exceeded, growing, precision
 from symattn.numbers.exponential_sums import (
@@ -187,22 +189,20 @@ def _wave(function: Circular, parts: Parts) -> Parts:
         if angle is not None:
             terms = exponential_sums.wave(function, angle)
             return {(): terms} if terms else {}
-    return _with_sign(function, parts)
+    return _opaque(function, parts)
 
 
-def erf(parts: Parts) -> Parts:
-    """The error function of a number."""
-    return _with_sign("erf", parts) if parts else {}
-
-
-def _with_sign(function: Literal["cos", "sin", "erf"], parts: Parts) -> Parts:
-    """An even or odd function of what is opaque: of that or of its negative, the one that
+def _opaque(function: str, parts: Parts) -> Parts:
+    """A function of what is opaque; an even or odd one of that or of its negative, the one that
     starts with a positive term."""
+    row = ELEMENTARY[function]
+    if not parts and (exact := row.at(0)) is not None:
+        return {(): exponential_sums.constant(exact)} if exact else {}
     terms = parts[quotients.denominators(parts)[0]]
-    if terms[min(terms, key=exponential_sums.by_size)] > 0:
+    if not row.parity or terms[min(terms, key=exponential_sums.by_size)] > 0:
         return _of_atom(OpaqueAtom(function, parts))
     positive = _of_atom(OpaqueAtom(function, _negative(parts)))
-    return positive if function == "cos" else _negative(positive)
+    return positive if row.parity == "even" else _negative(positive)
 
 
 def _negative(parts: Parts) -> Parts:
@@ -259,3 +259,15 @@ def _denested(terms: Sum) -> Sum | None:
         exponential_sums.root_of_rational(smaller), fmpq(1 if b > 0 else -1)
     )
     return exponential_sums.add(exponential_sums.root_of_rational(larger), second)
+
+
+_OWN = {"exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin}
+
+
+def function(name: str) -> Callable[[Parts], Parts]:
+    """Return an elementary function of parts by its name.
+
+    >>> function("erf")({})
+    {}
+    """
+    return _OWN.get(name) or partial(_opaque, name)

@@ -77,12 +77,14 @@ INVERSE: Operation = _Made(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0]
 
 
 def _function(name: str) -> Operation:
-    return _Made(lambda x: getattr(functions, name)(x[0]), lambda x: getattr(x[0], name)())
+    of_parts = functions.function(name)
+    return _Made(lambda x: of_parts(x[0]), lambda x: getattr(x[0], name)())
 
 
-#: The hyperbolic tangent is written with exponentials.
-NAMES = tuple(name for name in ELEMENTWISE if name != "tanh")
-SQRT, EXP, LOG, SIN, COS, ERF = FUNCTIONS = tuple(map(_function, NAMES))
+#: Elementary functions by name; the hyperbolic tangent is written with exponentials.
+FUNCTIONS: Mapping[str, Operation] = {
+    name: _function(name) for name in ELEMENTWISE if name != "tanh"
+}
 
 #: Operations that need no closed form to be evaluated at a point.
 _KINDS: Mapping[int, zero_test.InstructionKind] = {
@@ -91,7 +93,7 @@ _KINDS: Mapping[int, zero_test.InstructionKind] = {
 
 #: Operations of one operand on numbers with a leading term.
 _LEADING: dict[int, Callable[[LeadingTerm], LeadingTerm]] = {id(INVERSE): rounding.inverse}
-_LEADING |= {id(x): rounding.FUNCTIONS[name] for x, name in zip(FUNCTIONS, NAMES, strict=True)}
+_LEADING |= {id(made): rounding.function(name) for name, made in FUNCTIONS.items()}
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
@@ -250,7 +252,7 @@ class LazyExpression:
         below = [parts for x in self.operands if (parts := x._at(level)) is not None]
         form: Parts | None = None
         # A function of something long is an atom that nothing is lost by.
-        is_kept = budget is SHOWN or self.operation not in FUNCTIONS or _is_short(below[0])
+        is_kept = budget is SHOWN or self.operation not in FUNCTIONS.values() or _is_short(below[0])
         is_beyond = self.operation.is_beyond(budget)
         if is_kept and not is_beyond:
             try:
@@ -397,11 +399,11 @@ class LazyExpression:
             )
         if self.operation is INVERSE:
             return below[0] and (2 if below[0] > 0 else -2)
-        if self.operation is EXP:
+        if self.operation is FUNCTIONS["exp"]:
             return 2
-        if self.operation is SQRT:
+        if self.operation is FUNCTIONS["sqrt"]:
             return 2 if below[0] == 2 else 1
-        if self.operation is ERF:
+        if self.operation is FUNCTIONS["erf"]:
             return below[0]
         return signs.of_parts(self._forms[0]) if self.operation is NUMBER else None
 

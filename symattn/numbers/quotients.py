@@ -283,9 +283,7 @@ class OpaqueAtom(NumberAtom):
 
     __slots__ = ("argument", "function")
 
-    def __init__(
-        self, function: Literal["exp", "log", "cos", "sin", "erf"], argument: Parts
-    ) -> None:
+    def __init__(self, function: str, argument: Parts) -> None:
         structures = frozenset(
             (below, exponential_sums.structure(above)) for below, above in argument.items()
         )

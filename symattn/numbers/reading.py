@@ -17,9 +17,6 @@ from symattn.numbers import rationals
 from symattn.numbers.letters import Letters, letters_of
 from symattn.numbers.values import PI, Value, rational
 
-#: Functions that numbers may be written with.
-FUNCTIONS = ELEMENTWISE
-
 
 class Masked:
     """Minus infinity, the score of a position that is masked."""
@@ -36,7 +33,7 @@ MASKED = Masked()
 def read(number: object, symbols: Letters | bool = False) -> Value:
     """The exact value of an integer, fraction, decimal or text.
 
-    Text may use ``+ - * /``, brackets, ``pi`` and the functions :data:`FUNCTIONS`; with
+    Text may use ``+ - * /``, brackets, ``pi`` and elementary functions; with
     ``symbols`` it may also have whole powers ``**`` and name symbols, all or those of some
     :class:`~symattn.numbers.letters.Letters`. Raises :class:`~symattn.errors.Malformed`.
 
@@ -93,8 +90,8 @@ def evaluate(tree: syntax.Tree, text: str, letters: Letters | None = None) -> Va
         case syntax.Binary(op, left, right) if op != "@":
             a, b = evaluate(left, text, letters), evaluate(right, text, letters)
             return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
-        case syntax.Call(name, (operand,), ()) if name in FUNCTIONS:
-            value: Value = getattr(evaluate(operand, text, letters), name)()
+        case syntax.Call(name, (operand,), ()) if name in ELEMENTWISE:
+            value = evaluate(operand, text, letters).applied(name)
             return value
         case syntax.Power(base, exponent) if letters and (power := _whole(exponent)) is not None:
             return evaluate(base, text, letters) ** power
@@ -102,12 +99,12 @@ def evaluate(tree: syntax.Tree, text: str, letters: Letters | None = None) -> Va
             return PI
         case syntax.Name(name) if letters and (named := letters.named(name)):
             return named
-        case syntax.Name(name) if letters and name not in ("e", "inf", "nan", *FUNCTIONS):
+        case syntax.Name(name) if letters and name not in ("e", "inf", "nan", *ELEMENTWISE):
             raise Malformed(
                 f"unknown name {short(name)!r} in {short(text)!r}: a symbol is declared, as in"
                 f' symbols = {{ {short(name)} = "real" }}'
             )
-    what = f"numbers, pi, + - * /, {' '.join(FUNCTIONS)}" + (" and symbols" if letters else "")
+    what = f"numbers, pi, + - * /, {' '.join(ELEMENTWISE)}" + (" and symbols" if letters else "")
     raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
 
 

@@ -342,11 +342,6 @@ def cos(x: LeadingTerm) -> LeadingTerm:
     return of_ball(ball.cos())
 
 
-def sin(x: LeadingTerm) -> LeadingTerm:
-    """``sin(x)``."""
-    return of_ball(x.ball.sin())
-
-
 def erf(x: LeadingTerm) -> LeadingTerm:
     """``erf(x)``, by what it lacks of 1 or -1 away from 0.
 
@@ -362,9 +357,13 @@ def erf(x: LeadingTerm) -> LeadingTerm:
     return of_ball(ball.erf())
 
 
-FUNCTIONS: Mapping[str, Callable[[LeadingTerm], LeadingTerm]] = {
-    "exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin, "erf": erf,
-}  # fmt: skip
+_OWN = {"exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "erf": erf}
+
+
+def function(name: str) -> Callable[[LeadingTerm], LeadingTerm]:
+    """Return an elementary function by its name: of the enclosure alone, where nothing better is
+    known."""
+    return _OWN.get(name) or (lambda x: of_ball(getattr(x.ball, name)()))
 
 
 def of_parts(parts: Parts) -> LeadingTerm:
@@ -402,5 +401,5 @@ def _of_atom(atom: NumberAtom) -> LeadingTerm:
         case Root():
             return sqrt(of_sum(atom.radicand))
         case OpaqueAtom():
-            return FUNCTIONS[atom.function](of_parts(atom.argument))
+            return function(atom.function)(of_parts(atom.argument))
     return of_ball(quotients.ball({(): {((), 1, ((atom, 1),)): fmpq(1)}}))

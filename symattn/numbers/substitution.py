@@ -43,8 +43,9 @@ class _Put:
             return sum_of_products(zip(below[::2], below[1::2], strict=True))
         if node.operation is lazy.INVERSE:
             return below[0].inverse()
-        if node.operation in lazy.FUNCTIONS:
-            return _called(lazy.NAMES[lazy.FUNCTIONS.index(node.operation)], below[0])
+        for name, made in lazy.FUNCTIONS.items():
+            if node.operation is made:
+                return below[0].applied(name)
         return self.parts(node.parts)
 
     def parts(self, parts: Parts) -> Value:
@@ -81,12 +82,7 @@ class _Put:
             case Root(radicand=radicand):
                 return self.terms(radicand).sqrt()
             case Wave(function=function, angle=angle):
-                return _called(function, self.terms(exponential_sums.terms_of(angle)))
+                return self.terms(exponential_sums.terms_of(angle)).applied(function)
             case OpaqueAtom(function=function, argument=argument):
-                return _called(function, self.parts(argument))
+                return self.parts(argument).applied(function)
         return of_parts({(): {((), 1, ((atom, 1),)): fmpq(1)}})
-
-
-def _called(name: str, value: Value) -> Value:
-    result: Value = getattr(value, name)()
-    return result

@@ -107,8 +107,7 @@ def _read(
         case sympy.Mul():
             return prod(map(read, expression.args), start=ONE)
         case sympy.Function() if expression.func in _CLASSES:
-            value: Value = getattr(read(expression.args[0]), type(expression).__name__)()
-            return value
+            return read(expression.args[0]).applied(type(expression).__name__)
         case sympy.Max():
             return reduce(Value.maximum, map(read, expression.args))
         case sympy.Heaviside():

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, TypeVar
 from flint import fmpq, fmpz
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.expressions.formulas import Formula, latex, text
 from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
 from symattn.numbers import closed_forms, exponential_sums, functions, lazy, quotients, rationals
@@ -126,19 +127,19 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     def exp(self) -> Value:
         """``e ** self``."""
-        return self._function(lazy.EXP, ONE)
+        return self.applied("exp")
 
     def log(self) -> Value:
         """The natural logarithm of a positive value."""
         if self.sign() <= 0:
             raise Malformed(f"the logarithm of {self!r}, which is not positive")
-        return Value(lazy.LOG, (self,))
+        return Value(lazy.FUNCTIONS["log"], (self,))
 
     def sqrt(self) -> Value:
         """The square root of a non-negative value."""
         if self.is_negative():
             raise Malformed(f"the square root of {self!r}, which is negative")
-        return ZERO if self.is_zero() is Verdict.HOLDS else Value(lazy.SQRT, (self,))
+        return ZERO if self.is_zero() is Verdict.HOLDS else Value(lazy.FUNCTIONS["sqrt"], (self,))
 
     def tanh(self) -> Value:
         """The hyperbolic tangent, a quotient of exponentials.
@@ -156,11 +157,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         >>> x.cos() * y.cos() + x.sin() * y.sin() == (x - y).cos(), x.cos() ** 2
         (True, 1/2 + cos(1)/2)
         """
-        return self._function(lazy.COS, ONE)
+        return self.applied("cos")
 
     def sin(self) -> Value:
         """The sine."""
-        return self._function(lazy.SIN, ZERO)
+        return self.applied("sin")
 
     def erf(self) -> Value:
         """The error function: of another field, so that its equalities are mostly undecided.
@@ -168,10 +169,18 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         >>> ONE.erf().decimal(6), ONE.erf() + MINUS_ONE.erf() == 0
         (Decimal('0.842701'), True)
         """
-        return self._function(lazy.ERF, ZERO)
+        return self.applied("erf")
 
-    def _function(self, operation: Operation, at_zero: Value) -> Value:
-        return at_zero if self.number == 0 else Value(operation, (self,))
+    def applied(self, name: str) -> Value:
+        """An elementary function by its name, such as ``"log"``; raises what that does.
+
+        >>> ONE.applied("log"), ONE.applied("erf").decimal(3)
+        (0, Decimal('0.843'))
+        """
+        if (own := _OWN.get(name)) is not None:
+            return own(self)
+        exact = ELEMENTARY[name].at(self.number)
+        return Value(lazy.FUNCTIONS[name], (self,)) if exact is None else rational(exact)
 
     def maximum(self, other: Operand) -> Value:
         """The larger of two numbers; :class:`Undecided` where that can't be told.
@@ -350,6 +359,10 @@ def _operand(number: object) -> Value | None:
     if fraction is None and isinstance(number, Real):
         raise Malformed(rationals.refusal(float(number)))
     return None if fraction is None else rational(fraction)
+
+
+#: Functions that are not defined everywhere, or are written with others.
+_OWN = {"log": Value.log, "sqrt": Value.sqrt, "tanh": Value.tanh}
 
 
 def of_parts(parts: Parts) -> Value:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
+from typing import cast
 
+from symattn.expressions.elementary import ELEMENTARY, Arithmetic, Elementwise
 from symattn.expressions.shapes import every
 from symattn.numbers import values
 from symattn.programs import nodes
@@ -153,10 +155,12 @@ def shares(parts: Iterable[Node], g: Node, axis: int) -> Flow:
     return flows
 
 
-def _erf(node: Node, g: Node, x: Node) -> Node:
-    """``2/sqrt(pi) exp(-x^2)``."""
-    slope = over(2, nodes.apply("sqrt", pi()))
-    return times(g, times(slope, nodes.apply("exp", nodes.negate(times(x, x)))))
+_NODES = Arithmetic(number, pi, plus, minus, times, over, nodes.negate, nodes.apply)
+
+
+def _elementary(node: Node, g: Node) -> Flow:
+    (x,), row = node.operands, ELEMENTARY[cast("Elementwise", node.op)]
+    return [row.flow(_NODES, g, x, node)]
 
 
 def _of_first(back: Callable[[Node, Node, Node], Node]) -> Rule:
@@ -177,13 +181,7 @@ RULES: Mapping[str, Rule] = {
     "matmul": _matmul,
     "transpose": _transpose,
     "reshape": _of_first(lambda node, g, x: nodes.shaped(g, x.shape)),
-    "sqrt": lambda node, g: [over(g, times(2, node))],
-    "exp": lambda node, g: [times(g, node)],
-    "log": _of_first(lambda node, g, x: over(g, x)),
-    "tanh": lambda node, g: [times(g, minus(1, times(node, node)))],
-    "sin": _of_first(lambda node, g, x: times(g, nodes.apply("cos", x))),
-    "cos": _of_first(lambda node, g, x: nodes.negate(times(g, nodes.apply("sin", x)))),
-    "erf": _of_first(_erf),
+    **dict.fromkeys(ELEMENTARY, _elementary),
     "maximum": _maximum,
     # It is flat where it has a slope.
     "above": lambda node, g: [None, None],

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.ieee import need_ieee
 from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST
@@ -231,6 +232,8 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "multiply": _multiply,
     "divide": _divide,
     "matmul": _matmul,
+    # Of a function that has no series here nothing is known.
+    **dict.fromkeys(ELEMENTARY, lambda node, x: x.but(np.ones_like(x.high, bool), 0.0, np.inf)),
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: double_double.exp(x),
     "log": lambda node, x: double_double.log(_open(x)),

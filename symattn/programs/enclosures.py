@@ -24,7 +24,7 @@ import numpy.typing as npt
 from flint import arb, arb_mat, ctx, fmpq
 
 from symattn.errors import Malformed
-from symattn.expressions.elementary import ELEMENTWISE, Elementwise
+from symattn.expressions.elementary import ELEMENTARY, ELEMENTWISE, Elementwise
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
@@ -385,8 +385,13 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
     return result
 
 
-#: NumPy has none.
-_erf = np.vectorize(math.erf, otypes=[float])
+def in_numpy(name: str) -> Callable[[npt.ArrayLike], Matrix]:
+    """Return an elementary function in NumPy, which has no error function."""
+    made: Any = getattr(np, ELEMENTARY[name].numpy or name, None)
+    return made or np.vectorize(getattr(math, name), otypes=[float])
+
+
+_IN_NUMPY = {name: in_numpy(name) for name in ELEMENTARY}
 
 
 def matrix(rows: Iterable[Iterable[Value | Masked]]) -> Matrix:
@@ -418,8 +423,7 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "matmul": lambda node, x, y: x @ y,
     "maximum": lambda node, x, y: np.maximum(x, y),
     "above": lambda node, x, y: (x > y).astype(float),
-    **{name: lambda node, x: getattr(np, node.op)(x) for name in ELEMENTWISE if name != "erf"},
-    "erf": lambda node, x: _erf(x),
+    **dict.fromkeys(ELEMENTARY, lambda node, x: _IN_NUMPY[node.op](x)),
     "softmax": _softmax,
     "hide": lambda node, x, keep: np.where(keep == 0, -np.inf, x),
     "concat": _concat,

@@ -346,8 +346,7 @@ class _Exact:
         return x * divisor
 
     def function(self, name: Elementwise, x: Value) -> Value:
-        result: Value = getattr(x, name)()
-        return result
+        return x.applied(name)
 
     def largest(self, items: Sequence[Value], *, to_first: bool) -> Value:
         return reduce(Value.maximum, items)

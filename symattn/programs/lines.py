@@ -25,6 +25,7 @@ from symattn.expressions.syntax import (
 )
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
+from symattn.programs.functions import COMPARISONS
 from symattn.programs.nodes import Node, WrittenCall, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.programs.tables import formula_of, reach_of
@@ -443,7 +444,7 @@ class LineWriter:
                 return Binary("@", self.tree(x[0]), self.tree(x[1]))
             case "onehot":
                 return self.tree(x[0])
-            case "where" if x[0].written and x[0].written.function in _RELATIONS:
+            case "where" if x[0].written and x[0].written.function in COMPARISONS:
                 asked = syntax.Comparison(
                     tuple(map(self.tree, x[0].written.operands)), (x[0].written.function,)
                 )
@@ -482,9 +483,6 @@ class LineWriter:
                 return Binary("-", one, more)
         apart = Binary("+", less, more)
         return apart if sign == "!=" else Binary("-", one, apart)
-
-
-_RELATIONS = (">", ">=", "<", "<=", "==", "!=")
 
 
 def _is(number: int, node: Node) -> bool:

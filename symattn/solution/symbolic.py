@@ -5,7 +5,6 @@ Loads SymPy: :attr:`symattn.solution.solution.Solution.symbolic` is the door.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
@@ -34,6 +33,7 @@ from symattn.numbers.values import Value
 from symattn.printers.layout import TEXT, broken_row, width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names, symbol
+from symattn.programs.enclosures import in_numpy
 from symattn.programs.entrywise import Keeps
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import ancestors, arguments
@@ -329,8 +329,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Places: TypeAlias = npt.NDArray[np.intp]
 
 _FUNCTIONS: Mapping[Any, Any] = {
-    **{getattr(sympy, x): getattr(np, x) for x in ELEMENTWISE if x not in ("sqrt", "erf")},
-    sympy.erf: np.vectorize(math.erf, otypes=[np.float64]),
+    **{getattr(sympy, name): in_numpy(name) for name in ELEMENTWISE if name != "sqrt"},
     sympy.Heaviside: np.heaviside,
 }
 #: Powers that NumPy has functions for.

@@ -104,8 +104,14 @@ def message(line):
         ("limit(t, x, t) == 1", "limit: expected a number, oo or -oo as where it goes"),
         ("operations(3) == 1", "operations takes the names of what is defined"),
         ("operations(S) == 1", "operations: S is given, not computed"),
-        ("ones(t) == 1", "ones: rows: expected a size, a whole number above 0, rows(X) or"),
-        ("ones(0) == 1", "ones: rows: expected a size, a whole number above 0, rows(X) or"),
+        (
+            "ones(t) == 1",
+            "ones: rows: expected a whole number above 0, or rows(X) or cols(X), found",
+        ),
+        (
+            "ones(0) == 1",
+            "ones: rows: expected a whole number above 0, or rows(X) or cols(X), found",
+        ),
         ("ones(n, n, n) == 1", "ones(rows, columns=None) takes at most 2, found 3"),
         ("eye(n, n) == 1", "eye(n) takes at most 1, found 2"),
         ("trace(S) == 1", "trace: found an array of n x m"),

@@ -62,8 +62,10 @@ def led(tree):
             return rounding.total([led(x), minus])
         case ("product", x, y):
             return rounding.products([(led(x), led(y))])
+        case ("inverse", x):
+            return rounding.inverse(led(x))
         case (name, x):
-            return getattr(rounding, name)(led(x))
+            return rounding.function(name)(led(x))
     return rounding.of_sum({((), 1, ()): tree} if tree else {})
 
 

@@ -33,7 +33,7 @@ from symattn.calculus.kernel.terms import (
     summed,
 )
 from symattn.calculus.language import Array, Axis, Index
-from symattn.calculus.language import Function as Name
+from symattn.expressions.elementary import ELEMENTARY
 
 _MOST_TERMS = 3000
 _MOST_EXPONENT = 64
@@ -249,7 +249,7 @@ class Computing(Signs):
         atom = self.atom(kinds.Function, "exp", single(mono).frozen())
         return self.settled(((atom, plain(c)),))
 
-    def function(self, name: Name, poly: Poly) -> Poly:
+    def function(self, name: str, poly: Poly) -> Poly:
         """A function of a term."""
         if name == "exp":
             return self.exp(poly)
@@ -257,8 +257,8 @@ class Computing(Signs):
             if poly.keys() == {()}:
                 return number(int(poly[()] > 0))
             return self.made(kinds.Positive, poly.frozen())
-        if name != "log" and not poly:
-            return number(int(name == "cos"))
+        if not poly and (exact := ELEMENTARY[name].at(0)) is not None:
+            return number(exact)
         return self.made(kinds.Function, name, poly.frozen())
 
     # -- places ----------------------------------------------------------------------------------

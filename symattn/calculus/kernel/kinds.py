@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias, assert_never, get_args
 
 from symattn.calculus.language import Array, Axis, Index
-from symattn.calculus.language import Function as Name
 
 Base: TypeAlias = Index | int | str | None
 """The start of counting: an index, one that is bound, the end of an axis, nothing."""
@@ -131,7 +130,7 @@ class Positive(Boolean, letter="h"):
 class Function(Kind, letter="F"):
     """Another function of a term."""
 
-    name: Name
+    name: str
     of: Frozen
 
 

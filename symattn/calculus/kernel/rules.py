@@ -25,6 +25,7 @@ from symattn.calculus.kernel.terms import (
     without,
 )
 from symattn.calculus.language import Index
+from symattn.expressions.elementary import ELEMENTARY
 
 # -- the table of all rules that need a choice -------------------------------------------
 # Each row is a lemma: its name, what it says, and the function that applies it, which raises
@@ -275,9 +276,10 @@ def quarter(kernel: Computing, mono: Mono, _: None) -> Poly:
 def parity(kernel: Computing, mono: Mono, _: None) -> Poly:
     """``f(-x)`` of even and odd functions."""
     atom, e = only(mono, kinds.Function)
-    check(atom.name in ("sin", "cos", "erf") and e == 1)
+    of = ELEMENTARY[atom.name]
+    check(of.parity != "" and e == 1)
     other = kernel.function(atom.name, -Poly(atom.of))
-    return other if atom.name == "cos" else -other
+    return other if of.parity == "even" else -other
 
 
 @rule

@@ -19,12 +19,14 @@ from symattn.calculus.kernel.terms import (
     Unproved,
     base_of,
     depends,
+    number,
     power,
     single,
     summed,
     without,
 )
 from symattn.calculus.language import Array
+from symattn.expressions.elementary import ELEMENTARY, Arithmetic
 
 _TERMS = 3
 _JUMPING = kinds.Positive | kinds.Limit | kinds.Derivative | kinds.Mean
@@ -152,21 +154,24 @@ class Slopes(Computing):
 
     def _outer_slope(self, atom: kinds.Function, of: Poly) -> Poly:
         """The derivative of a function at its argument."""
-        match atom.name:
-            case "exp":
-                return power(atom)
-            case "log":
-                self.need(">", of)
-                return self.raised(of, -1)
-            case "sin":
-                return self.function("cos", of)
-            case "cos":
-                return -self.function("sin", of)
-            case "erf":
-                root = self.raised(power(self.atom(kinds.Constant, "pi")), Fraction(-1, 2))
-                bell = self.exp(-self.times(of, 2))
-                return self.mul(root, bell) * 2
-        raise Unproved(f"no rule for the derivative of {atom.name}")
+        if atom.name == "log":
+            self.need(">", of)
+
+        def function(name: str, x: Poly) -> Poly:
+            return self.raised(x, Fraction(1, 2)) if name == "sqrt" else self.function(name, x)
+
+        terms = Arithmetic(
+            number=number,
+            pi=lambda: power(self.atom(kinds.Constant, "pi")),
+            plus=lambda x, y: summed((x, y)),
+            minus=lambda x, y: summed((x, -y)),
+            times=self.mul,
+            over=lambda x, y: self.mul(x, self.raised(y, -1)),
+            negative=lambda x: -x,
+            function=function,
+        )
+        flow: Poly = ELEMENTARY[atom.name].flow(terms, number(1), of, power(atom))
+        return flow
 
     def _slope_of_entry(
         self, of: Array, here: tuple[Place, ...], array: Array, at: tuple[Place, ...]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import NoneType
-from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, cast, get_args, get_origin, get_type_hints
 
 from symattn.errors import Malformed, short
 from symattn.expressions import syntax
-from symattn.expressions.shapes import show
+from symattn.expressions.shapes import Letter, show
 from symattn.limits import ENTRIES
 from symattn.numbers.values import Value
 from symattn.programs import nodes
@@ -78,11 +78,13 @@ class StepFunction:
 
     def called(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> Node:
         """The node of a call; raises :class:`Malformed` for arguments that don't fit."""
-        given = self.given(call)
-        read = {name: self._read(name, tree, lower) for name, tree in given.items()}
-        if self._rest is None:
-            return self(**read)
-        return self(*map(lower, call.arguments), **read)
+        parts = map(lower, call.arguments) if self.takes_parts else ()
+        return self(*parts, **self.read(call, lower))
+
+    def read(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> dict[str, Any]:
+        """The arguments by parameter: nodes, whole numbers and words; raises :class:`Malformed`
+        for such as don't fit."""
+        return {name: self._read(name, tree, lower) for name, tree in self.given(call).items()}
 
     def __call__(self, *arguments: Any, **options: Any) -> Node:
         """The node, of nodes and options."""
@@ -210,6 +212,9 @@ def _whole(node: Node, least: int, wanted: str, most: int) -> int:
     if node.op == "negate" and node.operands[0].op == "constant":
         value = -node.operands[0].extra
     number = value.number if isinstance(value, Value) else None
+    if least and node.op == "table" and not node.shape and isinstance(node.extra, syntax.Tree):
+        # A length that may be any.
+        return cast("int", Letter(node.extra))
     if number is None or number.q != 1 or not least <= number.p <= most:
         actual = f"a quantity of {show(node.shape)}" if number is None else str(number)
         raise Malformed(f"expected {wanted}, found {actual}")
